@@ -1,0 +1,333 @@
+"""The Backend contract: what a session asks of any debugger, and the events that come back.
+
+A backend speaks model types only; no protocol dictionary crosses it. Its events arrive in the order in which the
+debugger told them, and `Ended` is always the last one, exactly once, whatever happened to the other side.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import msgspec
+
+from .outcomes import Bound
+from .places import HitRule
+from .values import ExceptionInfo, Frame, Frames, Modules, Scope, Thread, Value, Values
+
+
+class Tool(msgspec.Struct, frozen=True):
+    """The debugger underneath, named in every reply as `via`."""
+
+    tool: str
+    version: str
+
+
+class Capability(enum.StrEnum):
+    """What a debugger may or may not be able to do; an operation that needs one names it."""
+
+    CONDITIONS = "conditions"
+    HIT_COUNTS = "hit counts"
+    LOG_POINTS = "log points"
+    FUNCTION_BREAKPOINTS = "function breakpoints"
+    CONFIRMED_BREAKPOINTS = "confirmed breakpoints"
+    EXCEPTION_CLASSES = "exception classes"
+    ASSIGN = "assign"
+    JUMP = "jump"
+    MODULES = "modules"
+    EXCEPTION_INFO = "exception info"
+    RAW = "raw"
+    REQUEST = "request"
+    INPUT = "input"
+    RESTART_FRAME = "restart frame"
+    STEP_BACK = "step back"
+    DATA_BREAKPOINTS = "data breakpoints"
+    INSTRUCTION_BREAKPOINTS = "instruction breakpoints"
+    MEMORY = "memory"
+    DISASSEMBLY = "disassembly"
+
+
+class Move(enum.StrEnum):
+    """The ways to let a held program go on."""
+
+    CONTINUE = "continue"
+    NEXT = "next"
+    STEP = "step"
+    FINISH = "finish"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One breakpoint as the session wants it: a line or a symbol. Conditions are in the target's language."""
+
+    id: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    symbol: str | None = None
+    module: str | None = None
+    condition: str | None = None
+    hit: HitRule | None = None
+    log: str | None = None
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What became of one wanted breakpoint."""
+
+    id: str
+    state: Bound
+    file: str | None = None
+    line: int | None = None
+    message: str | None = None
+
+
+CatchMode = Literal["uncaught", "raised", "user"]
+
+
+@dataclass(frozen=True)
+class CatchRule:
+    """Which exceptions stop the program: modes, and class names that stop when raised. Empty: none."""
+
+    modes: frozenset[CatchMode] = frozenset({"uncaught"})
+    classes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much of a frame or value is worth carrying; enforced inside the target where that is possible."""
+
+    values: int = 40
+    text: int = 160
+    items: int = 8
+    frames: int = 20
+    seconds: float = 1.0
+    """The longest that one value's own code (its repr) may take."""
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A held thread, read in as few requests as the debugger allows: its stack and the locals of its top user frame."""
+
+    frames: Frames
+    at: Frame | None
+    """The frame that `values` belong to."""
+    values: Values
+    returned: Value | None = None
+    exception: ExceptionInfo | None = None
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """One expression's answer: a value, or the error that the program raised."""
+
+    expression: str
+    value: Value | None = None
+    error: str | None = None
+
+
+# Events
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A thread is held. `breakpoints` are wanted ids where the debugger told them."""
+
+    thread: str | None
+    reason: str
+    description: str | None = None
+    breakpoints: tuple[str, ...] = ()
+    all_threads: bool = False
+
+
+@dataclass(frozen=True)
+class Continued:
+    """The program runs again, by our order or somebody else's; thread None means all of them."""
+
+    thread: str | None = None
+
+
+@dataclass(frozen=True)
+class Output:
+    """Bytes that the program printed, a log point's line, or what the debugger itself says (`console`)."""
+
+    stream: Literal["stdout", "stderr", "log", "console"]
+    data: bytes
+
+
+@dataclass(frozen=True)
+class BreakpointChanged:
+    """A binding that changed after the answer, as when a file was loaded."""
+
+    binding: Binding
+
+
+@dataclass(frozen=True)
+class ThreadChanged:
+    thread: str
+    alive: bool
+
+
+@dataclass(frozen=True)
+class ChildOpened:
+    """Another process of the same family has come up, held at its start until somebody calls `start` or `close`."""
+
+    backend: Backend
+    pid: int | None
+    name: str
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The last event. `lost` says that the debugger is gone, not (as far as we know) the program."""
+
+    exit_code: int | None = None
+    signal: str | None = None
+    lost: bool = False
+    cause: str | None = None
+
+
+Event = Stopped | Continued | Output | BreakpointChanged | ThreadChanged | ChildOpened | Ended
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """One debugged process. Ids in and out are opaque strings; every method has a deadline of its own and raises
+    AdapterUnresponsive, AdapterDied or ProtocolError, never hangs."""
+
+    tool: Tool
+    capabilities: frozenset[Capability]
+    pid: int | None
+    launched: bool
+    """True where we started the process, so that ending the session ends it."""
+
+    def events(self) -> AsyncIterator[Event]:
+        """The one stream of events; to be read by one task, from before `start` until after `Ended`."""
+        ...
+
+    async def start(self, wanted: Sequence[Wanted], catch: CatchRule) -> tuple[Binding, ...]:
+        """Hand over breakpoints and exception rules, then let the program run its first instruction."""
+        ...
+
+    async def set_breakpoints(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
+        """Make the whole set so; works while the program runs. One binding for each wanted one, in order."""
+        ...
+
+    async def set_catch(self, catch: CatchRule) -> None: ...
+
+    async def resume(self, move: Move, thread: str | None) -> None:
+        """Let the program go on. Returns when the debugger has taken the order; the stop comes as an event."""
+        ...
+
+    async def pause(self, thread: str | None) -> None:
+        """Ask for a stop; it comes as an event, or never where a thread is blocked in native code."""
+        ...
+
+    async def threads(self) -> tuple[Thread, ...]: ...
+
+    async def stack(self, thread: str, start: int = 0, count: int = 20) -> Frames:
+        """A page of a thread's frames; some debuggers answer for running threads too."""
+        ...
+
+    async def capture(self, thread: str, bounds: Bounds) -> Capture: ...
+
+    async def scopes(self, frame: str) -> tuple[Scope, ...]: ...
+
+    async def locals(self, frame: str, bounds: Bounds, start: int = 0) -> Values: ...
+
+    async def expand(self, ref: str, bounds: Bounds, start: int = 0) -> Values: ...
+
+    async def evaluate(
+        self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
+    ) -> tuple[Evaluated, ...]: ...
+
+    async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value: ...
+
+    async def exception(self, thread: str) -> ExceptionInfo | None: ...
+
+    async def modules(self, start: int = 0, count: int = 100) -> Modules: ...
+
+    async def end(self, *, terminate: bool) -> None:
+        """Terminate the program, or leave it running as it was before us. `Ended` follows; never raises."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of every socket, pipe, task and process of ours. Never raises, may be called twice."""
+        ...
+
+
+# Optional powers: a backend that offers one also lists its Capability.
+
+
+@runtime_checkable
+class Jumps(Protocol):
+    async def jump(self, thread: str, file: str, line: int) -> None:
+        """Move the point of execution without running what lies between; a `Stopped` with reason jump follows."""
+        ...
+
+
+@runtime_checkable
+class Raw(Protocol):
+    async def raw(self, frame: str | None, line: str) -> str: ...
+
+
+@runtime_checkable
+class Requests(Protocol):
+    async def request(self, command: str, arguments: Mapping[str, Any], timeout: float) -> dict[str, Any]: ...
+
+
+@runtime_checkable
+class Feeds(Protocol):
+    async def feed(self, data: bytes, *, eof: bool) -> None:
+        """Write to the program's standard input."""
+        ...
+
+
+# What to start, how to reach it and what to send, as an adapter declares it.
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Where a starting call came from: its directory, whole environment and umask travel with it."""
+
+    cwd: str
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    umask: int = 0o022
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A program to debug, as asked for: everything a restart needs to do it again."""
+
+    command: tuple[str, ...]
+    """The program and its arguments as understood, for display and for `restart`; never a shell line."""
+    kind: Literal["file", "module", "code", "command"]
+    args: tuple[str, ...] = ()
+    program: str | None = None
+    cwd: str = "."
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The target's whole environment."""
+    umask: int = 0o022
+    stdin: str | None = None
+    """None: empty; a file's path; or `-`: a pipe that `input` feeds."""
+    interpreter: str | None = None
+    interpreter_flags: tuple[str, ...] = ()
+    stop_on_entry: bool = False
+    just_my_code: bool = True
+    children: bool = True
+    adapter: str | None = None
+
+
+@dataclass(frozen=True)
+class AttachPlan:
+    """A running program to join: a process of this machine, or an address that a debugger listens on."""
+
+    pid: int | None = None
+    host: str | None = None
+    port: int | None = None
+    just_my_code: bool = True
+    children: bool = True
+    cwd: str = "."
+    adapter: str | None = None

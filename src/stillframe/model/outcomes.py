@@ -1,0 +1,167 @@
+"""What came of it: the four outcomes that everything which moves a program returns, and the breakpoint.
+
+A `Stop` is the capture of a held program, made once, at the stop; the record stores this same shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from .values import ExceptionInfo, Frame, Value
+
+
+class SourceLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A line of source near the stop; `here` marks the one about to run."""
+
+    line: int
+    text: str
+    here: bool = False
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What running the line at `file:line` did: `name` went from `old` to `new`, None where it did not exist."""
+
+    file: str | None
+    line: int | None
+    name: str | None = None
+    old: str | None = None
+    new: str | None = None
+
+
+class DoResult(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The command of `--do`: its exit status once it ended, and what it printed."""
+
+    command: str
+    exit_code: int | None = None
+    output: str = ""
+    running: bool = False
+
+
+Bound = Literal["bound", "pending", "failed", "unconfirmed"]
+
+
+class Spot(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A file and line, or a symbol, as part of a breakpoint."""
+
+    file: str | None = None
+    line: int | None = None
+    symbol: str | None = None
+    text: str | None = None
+
+
+class Breakpoint(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A breakpoint: what was asked for, what it became, and how often it stopped the program."""
+
+    id: str
+    requested: Spot
+    state: Bound
+    actual: Spot | None = None
+    message: str | None = None
+    condition: str | None = None
+    hit: str | None = None
+    log: str | None = None
+    once: bool = False
+    enabled: bool = True
+    hits: int = 0
+
+
+class Cut(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a budget left out of a part of the reply."""
+
+    part: str
+    shown: int
+    total: int
+
+
+class Outcome(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="state"):
+    """What every outcome may carry."""
+
+    output: str = ""
+    """What the program printed since the last reply, escaped for reading, its newest part."""
+    dropped: int = 0
+    """Bytes of output that came since the last reply and are not in `output`; `dbg output` has what is kept."""
+    do: DoResult | None = None
+    cut: tuple[Cut, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Things that the user must know of, such as a condition that raised."""
+
+
+class Stop(Outcome, frozen=True, kw_only=True, tag="stopped"):
+    """The program is held; everything an agent needs to see at once."""
+
+    reason: str
+    """breakpoint, step, pause, exception, entry, jump, function breakpoint, or the tool's own word."""
+    thread: str = ""
+    thread_name: str | None = None
+    """Only where the program has more than one thread."""
+    frame: Frame | None = None
+    source: tuple[SourceLine, ...] = ()
+    stack: tuple[Frame, ...] = ()
+    stack_total: int | None = None
+    locals: tuple[Value, ...] = ()
+    locals_total: int | None = None
+    breakpoints: tuple[str, ...] = ()
+    hit: int | None = None
+    exception: ExceptionInfo | None = None
+    returned: Value | None = None
+    all_threads_stopped: bool = False
+    changes: tuple[Change, ...] = ()
+    """Line by line, what moving changed in this frame; empty where the frame is new."""
+    same_frame: bool = False
+    number: int = 0
+    """Counts the stops of this run from 1."""
+
+    def local(self, name: str) -> str | None:
+        """The text of one local, for tests and scripts."""
+        return next((value.value for value in self.locals if value.name == name), None)
+
+
+class Running(Outcome, frozen=True, kw_only=True, tag="running"):
+    """It runs on: the wait ended, not the program."""
+
+    after: float | None = None
+    ready: str | None = None
+    """What `--ready` waited for and saw."""
+    blocked: tuple[Frame, ...] = ()
+    """Where a thread that could not be paused is blocked."""
+    breakpoints: tuple[Breakpoint, ...] = ()
+
+
+class Exited(Outcome, frozen=True, kw_only=True, tag="exited"):
+    """The program ended; the code or the signal is the process's own."""
+
+    exit_code: int | None = None
+    signal: str | None = None
+    after: float | None = None
+    cause: str | None = None
+    never_hit: tuple[Breakpoint, ...] = ()
+    changes: tuple[Change, ...] = ()
+
+
+class Lost(Outcome, frozen=True, kw_only=True, tag="lost"):
+    """The debugger is gone; what became of the program is said as far as it is known."""
+
+    cause: str
+
+
+AnyOutcome = Stop | Running | Exited | Lost
+
+
+class Ended(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The reply of `stop` and `detach`: what was done to the program, truly."""
+
+    session: str
+    action: Literal["terminated", "detached", "already_ended"]
+    exit_code: int | None = None
+    signal: str | None = None
+    left: tuple[int, ...] = ()
+    """Processes that the program had detached and that live on; `--tree` ends them too."""
+
+
+class RawReply(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What the native debugger said to `raw` or `request`."""
+
+    text: str = ""
+    body: dict[str, Any] | None = None

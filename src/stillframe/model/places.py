@@ -1,0 +1,122 @@
+"""Where: the places a user names, and the closed grammars for hit counts and `LOC if EXPR`.
+
+A place is tried as `file@"text"` first, then `file:line[:column]`, then `module!method`, else it is a symbol.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import msgspec
+
+from ..errors import UsageError
+
+
+class LinePlace(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A line of a file, and perhaps a column of it."""
+
+    file: str
+    line: int
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
+
+
+class TextPlace(msgspec.Struct, frozen=True):
+    """The line of a file that holds this text, wherever edits have moved it."""
+
+    file: str
+    text: str
+
+    def __str__(self) -> str:
+        return f'{self.file}@"{self.text}"'
+
+
+class SymbolPlace(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A function or method by its name, perhaps of one module only."""
+
+    name: str
+    module: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.module}!{self.name}" if self.module else self.name
+
+
+Place = LinePlace | TextPlace | SymbolPlace
+
+_TEXT = re.compile(r"""^(?P<file>.+?)@(?:"(?P<double>.*)"|'(?P<single>.*)')$""", re.DOTALL)
+_LINE = re.compile(r"^(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?$", re.DOTALL)
+_SYMBOL = re.compile(r"^(?:(?P<module>[^!\s]+)!)?(?P<name>[^\s!:@]+)$")
+
+
+def parse_place(text: str) -> Place:
+    """Read one place as typed; a usage error names the forms that exist."""
+    text = text.strip()
+    if match := _TEXT.match(text):
+        wanted = match["double"] if match["double"] is not None else match["single"]
+        if not wanted.strip():
+            raise UsageError(f"no text in {text!r}: give some of the line, as in shop.py@\"total +=\"")
+        return TextPlace(match["file"], wanted)
+    if match := _LINE.match(text):
+        line, column = int(match["line"]), int(match["column"]) if match["column"] else None
+        if line < 1:
+            raise UsageError(f"lines count from 1, not {line}")
+        return LinePlace(match["file"], line, column)
+    if match := _SYMBOL.match(text):
+        return SymbolPlace(match["name"], match["module"])
+    raise UsageError(f"{text!r} is no place: use file:line, file@\"text\", module!function or a function's name")
+
+
+class BreakSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`LOC` or `LOC if EXPR`, as `--break` takes it."""
+
+    place: Place
+    condition: str | None = None
+
+
+def parse_break(text: str) -> BreakSpec:
+    """Split at the first ` if ` that stands outside quotes, then read the place."""
+    cut = _first_if(text)
+    if cut is None:
+        return BreakSpec(parse_place(text))
+    condition = text[cut + 4 :].strip()
+    if not condition:
+        raise UsageError(f"no condition after `if` in {text!r}")
+    return BreakSpec(parse_place(text[:cut]), condition)
+
+
+def _first_if(text: str) -> int | None:
+    quote = ""
+    for at, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif text.startswith(" if ", at):
+            return at
+    return None
+
+
+class HitRule(msgspec.Struct, frozen=True):
+    """Stop at the Nth time (`3`), from the Nth on (`>=3`), or at every Nth (`%3`)."""
+
+    kind: Literal["exactly", "from", "every"]
+    number: int
+
+    def __str__(self) -> str:
+        return {"exactly": "", "from": ">=", "every": "%"}[self.kind] + str(self.number)
+
+
+_HIT = re.compile(r"^\s*(?P<op>==|>=|%)?\s*(?P<number>\d{1,9})\s*$")
+
+
+def parse_hit(text: str) -> HitRule:
+    """Read a hit count; nothing that could be evaluated gets through."""
+    match = _HIT.match(text)
+    if not match or int(match["number"]) < 1:
+        raise UsageError(f"{text!r} is no hit count: use 3, >=3 or %3")
+    kind: Literal["exactly", "from", "every"]
+    kind = "from" if match["op"] == ">=" else "every" if match["op"] == "%" else "exactly"
+    return HitRule(kind, int(match["number"]))

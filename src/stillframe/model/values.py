@@ -1,0 +1,100 @@
+"""What: values, frames, threads and scopes, in the one shape that every backend fills and every face shows.
+
+`ref` and `id` are opaque words of the backend until the session hands them out as `v3`, `f0` and `t1`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class Value(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One value as bounded text. `total` is its length where it has one; `ref` is set where more can be seen."""
+
+    name: str
+    type: str = ""
+    value: str = ""
+    ref: str | None = None
+    children: tuple[Value, ...] = ()
+    total: int | None = None
+    truncated: bool = False
+    changed: bool = False
+    error: bool = False
+    """The text is not the value but why it could not be had: its repr raised, or never returned."""
+
+
+class Values(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One page of values; `total` counts all there are, `start` where the page begins."""
+
+    values: tuple[Value, ...]
+    total: int | None = None
+    start: int = 0
+
+
+class Frame(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One call that has not returned. `line` is the line about to run there, or that made the next call."""
+
+    function: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    id: str = ""
+    kind: Literal["user", "library"] = "user"
+    module: str | None = None
+    key: str | None = None
+    """The same for the same invocation at different stops, where the backend can tell; None where it cannot."""
+
+
+class Frames(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One page of a thread's stack, innermost first."""
+
+    frames: tuple[Frame, ...]
+    total: int | None = None
+    start: int = 0
+    thread: str | None = None
+
+
+class Thread(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A thread, task or goroutine of the program."""
+
+    id: str
+    name: str
+    state: Literal["stopped", "running", "unknown"] = "unknown"
+    frame: Frame | None = None
+
+
+class Scope(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A named group of variables of a frame."""
+
+    name: str
+    ref: str | None = None
+    total: int | None = None
+
+
+class Module(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A module or library that the program has loaded."""
+
+    name: str
+    file: str | None = None
+    kind: Literal["user", "library"] = "user"
+    version: str | None = None
+
+
+class Modules(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    modules: tuple[Module, ...]
+    total: int | None = None
+    start: int = 0
+
+
+class ExceptionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The exception that stopped the program."""
+
+    type: str
+    message: str = ""
+    mode: Literal["uncaught", "raised", "user", "unknown"] = "unknown"
+    frames: tuple[Frame, ...] = ()
+    """Where it passed, innermost first, as far as the debugger told."""
+    cause: str | None = None
+    """`Type: message` of the exception it was raised from, where there is one."""

@@ -1,0 +1,257 @@
+"""The one declaration of a verb: its schema from the signature, its text from the docstring.
+
+`@operation` turns an async function into an `Operation`. Parameters whose type is one of the injected ones (a session,
+the set of sessions, the caller) are filled in by dispatch; every other parameter is a field that a user may give, and
+its `Annotated[..., Param(...)]` says how. CLI, daemon, library, schema, help and docs are all made from this.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import types
+import typing
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .errors import UsageError
+from .model.backend import Caller
+from .model.places import BreakSpec, HitRule, Place, parse_break, parse_hit, parse_place
+
+
+class Access(enum.IntEnum):
+    """read < inspect < control < exec: what a call may do to the program."""
+
+    READ = 1
+    INSPECT = 2
+    CONTROL = 3
+    EXEC = 4
+
+
+@dataclass(frozen=True)
+class Param:
+    """How one field of an operation is given and what it means."""
+
+    doc: str
+    flag: str | None = None
+    """The long flag where it is not the field's own name; a positional field has none."""
+    short: str | None = None
+    aliases: tuple[str, ...] = ()
+    """Other spellings that people guess, with their dashes."""
+    positional: bool = False
+    rest: bool = False
+    """Takes all remaining words."""
+    metavar: str | None = None
+    access: Access | None = None
+    """The class that the call rises to where this field is given."""
+    last: bool = False
+    """Takes what stands behind `--`, verbatim."""
+
+
+FieldKind = Literal["str", "int", "float", "bool", "choice", "place", "break", "hit"]
+
+_PLAIN: Mapping[Any, FieldKind] = {
+    str: "str", int: "int", float: "float", bool: "bool", Place: "place", BreakSpec: "break", HitRule: "hit",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Field:
+    """One parameter of an operation, as every face needs to know it."""
+
+    name: str
+    kind: FieldKind
+    param: Param
+    default: Any = None
+    required: bool = False
+    many: bool = False
+    choices: tuple[str, ...] = ()
+
+    @property
+    def flag(self) -> str:
+        return self.param.flag or "--" + self.name.rstrip("_").replace("_", "-")
+
+    def parse(self, raw: Any) -> Any:
+        """Turn what a face was given into the type that the operation takes; a usage error says what is wrong."""
+        if self.many:
+            items: Any = [raw] if isinstance(raw, str) else raw
+            return tuple(self._one(item) for item in items)
+        return self._one(raw)
+
+    def _one(self, raw: Any) -> Any:
+        match self.kind:
+            case "str":
+                return str(raw)
+            case "bool":
+                if isinstance(raw, bool):
+                    return raw
+            case "int":
+                return self._number(raw, int)
+            case "float":
+                return self._number(raw, float)
+            case "choice":
+                if raw in self.choices:
+                    return raw
+                raise UsageError(f"{self.name} is one of {', '.join(self.choices)}, not {raw!r}")
+            case "place":
+                return parse_place(raw) if isinstance(raw, str) else raw
+            case "break":
+                return parse_break(raw) if isinstance(raw, str) else raw
+            case "hit":
+                return parse_hit(str(raw)) if not isinstance(raw, HitRule) else raw
+        raise UsageError(f"{self.name} takes a {self.kind}, not {raw!r}")
+
+    def _number(self, raw: Any, to: Callable[[Any], Any]) -> Any:
+        try:
+            number = to(raw)
+        except (TypeError, ValueError):
+            raise UsageError(f"{self.name} takes a number, not {raw!r}") from None
+        if number != number or number < 0:
+            raise UsageError(f"{self.name} takes a number from 0 up, not {raw!r}")
+        return number
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A verb: what it is called, what it takes, what it may do, and the function that does it."""
+
+    name: str
+    access: Access
+    doc: str
+    fields: tuple[Field, ...]
+    result: Any
+    run: Callable[..., Awaitable[Any]]
+    injected: Mapping[str, str]
+    """Parameter name to what dispatch puts there: session, sessions or caller."""
+    aliases: tuple[str, ...] = ()
+    example: str = ""
+    starts: bool = False
+    """Starts a program: the caller's environment travels with the call, and `-- COMMAND…` is understood."""
+    owned: bool = False
+    """Ends with the client that asked for it: probe and its kin."""
+    group: str = ""
+
+    @property
+    def needs_session(self) -> bool:
+        return "session" in self.injected.values()
+
+    @property
+    def summary(self) -> str:
+        return self.doc.partition("\n")[0]
+
+    def field(self, name: str) -> Field | None:
+        return next((each for each in self.fields if each.name == name), None)
+
+    def bind(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        """Check and convert raw arguments; what was not given takes its default."""
+        for name in raw:
+            if self.field(name) is None:
+                raise UsageError(f"{self.name} has no parameter {name!r}")
+        bound: dict[str, Any] = {}
+        for each in self.fields:
+            if each.name in raw and raw[each.name] is not None:
+                bound[each.name] = each.parse(raw[each.name])
+            elif each.required:
+                raise UsageError(f"{self.name} needs {each.param.metavar or each.name}: {each.param.doc}")
+            else:
+                bound[each.name] = each.default
+        return bound
+
+    def access_for(self, bound: Mapping[str, Any]) -> Access:
+        """The class of this very call: a parameter that is given may raise it, and so does a `LOC if EXPR`."""
+        access = self.access
+        for each in self.fields:
+            given = bound.get(each.name)
+            if given is None or given == each.default:
+                continue
+            if each.param.access is not None:
+                access = max(access, each.param.access)
+            specs = given if isinstance(given, tuple) else (given,)
+            if any(isinstance(spec, BreakSpec) and spec.condition for spec in specs):
+                access = Access.EXEC
+        return access
+
+
+OPERATIONS: dict[str, Operation] = {}
+"""Every verb by its name, in the order of definition."""
+
+_INJECTED: dict[str, str] = {"Session": "session", "Sessions": "sessions"}
+
+
+def operation(
+    access: Access,
+    *,
+    name: str | None = None,
+    aliases: tuple[str, ...] = (),
+    example: str,
+    starts: bool = False,
+    owned: bool = False,
+) -> Callable[[Callable[..., Awaitable[Any]]], Callable[..., Awaitable[Any]]]:
+    """Declare an operation. The function stays as it is; the declaration goes into `OPERATIONS`."""
+
+    def declare(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        verb = name or function.__name__.rstrip("_").replace("_", "-")
+        hints = typing.get_type_hints(function, include_extras=True)
+        injected: dict[str, str] = {}
+        fields: list[Field] = []
+        for parameter in inspect.signature(function).parameters.values():
+            hint = hints[parameter.name]
+            if hint is Caller:
+                injected[parameter.name] = "caller"
+            elif getattr(hint, "__name__", "") in _INJECTED:
+                injected[parameter.name] = _INJECTED[hint.__name__]
+            else:
+                fields.append(_field(parameter, hint))
+        OPERATIONS[verb] = Operation(
+            name=verb,
+            access=access,
+            doc=inspect.cleandoc(function.__doc__ or ""),
+            fields=tuple(fields),
+            result=hints["return"],
+            run=function,
+            injected=types.MappingProxyType(injected),
+            aliases=aliases,
+            example=example,
+            starts=starts,
+            owned=owned,
+            group=function.__module__.rpartition(".")[2],
+        )
+        return function
+
+    return declare
+
+
+def _field(parameter: inspect.Parameter, hint: Any) -> Field:
+    """Read one parameter: `Annotated[type, Param]` with a small closed set of types."""
+    inner, param = typing.get_args(hint)[:2]
+    required = parameter.default is inspect.Parameter.empty
+    many = False
+    if typing.get_origin(inner) is types.UnionType and type(None) in typing.get_args(inner):
+        rest = tuple(arg for arg in typing.get_args(inner) if arg is not type(None))
+        inner = rest[0] if len(rest) == 1 else Place
+    if typing.get_origin(inner) is tuple:
+        many = True
+        inner = typing.get_args(inner)[0]
+    choices: tuple[str, ...] = ()
+    if typing.get_origin(inner) is Literal:
+        kind: FieldKind = "choice"
+        choices = typing.get_args(inner)
+    else:
+        kind = _PLAIN[inner]
+    default = None if required else parameter.default
+    return Field(parameter.name, kind, param, default, required, many, choices)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an operation, from whichever face."""
+
+    op: str
+    args: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    session: str | None = None
+    caller: Caller = field(default_factory=lambda: Caller(cwd="."))
+    client: str = ""
+    """Who calls: the same word for calls of one terminal or connection."""
+    allow: Access = Access.EXEC
+    budget: int | None = None
