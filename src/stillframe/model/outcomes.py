@@ -21,13 +21,21 @@ class SourceLine(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What running the line at `file:line` did: `name` went from `old` to `new`, None where it did not exist."""
+    """A local that went from `old` to `new`; None where it did not exist."""
 
-    file: str | None
-    line: int | None
-    name: str | None = None
+    name: str
     old: str | None = None
     new: str | None = None
+
+
+class Passed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A line that was run on the way, and what running it changed in its frame."""
+
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
+    """Only where the next line passed is in another frame, so that the reader can follow."""
+    changes: tuple[Change, ...] = ()
 
 
 class DoResult(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -79,10 +87,13 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag
     """What every outcome may carry."""
 
     output: str = ""
-    """What the program printed since the last reply, escaped for reading, its newest part."""
+    """What the program printed on stdout since the last reply, its newest part; bytes that are no UTF-8 as \\xNN."""
+    stderr: str = ""
+    log: str = ""
+    """What log points printed since the last reply."""
     dropped: int = 0
-    """Bytes of output that came since the last reply and are not in `output`; `dbg output` has what is kept."""
-    do: DoResult | None = None
+    """Bytes of output that came since the last reply and are not told here; `dbg output` has what is kept."""
+    do: tuple[DoResult, ...] = ()
     cut: tuple[Cut, ...] = ()
     notes: tuple[str, ...] = ()
     """Things that the user must know of, such as a condition that raised."""
@@ -107,9 +118,10 @@ class Stop(Outcome, frozen=True, kw_only=True, tag="stopped"):
     exception: ExceptionInfo | None = None
     returned: Value | None = None
     all_threads_stopped: bool = False
-    changes: tuple[Change, ...] = ()
-    """Line by line, what moving changed in this frame; empty where the frame is new."""
+    trail: tuple[Passed, ...] = ()
+    """The lines that were run to get here by steps, each with what it changed."""
     same_frame: bool = False
+    """The stop before was in this very frame, so that `changed` marks what is new."""
     number: int = 0
     """Counts the stops of this run from 1."""
 
@@ -137,7 +149,7 @@ class Exited(Outcome, frozen=True, kw_only=True, tag="exited"):
     after: float | None = None
     cause: str | None = None
     never_hit: tuple[Breakpoint, ...] = ()
-    changes: tuple[Change, ...] = ()
+    trail: tuple[Passed, ...] = ()
 
 
 class Lost(Outcome, frozen=True, kw_only=True, tag="lost"):

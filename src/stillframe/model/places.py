@@ -57,7 +57,7 @@ def parse_place(text: str) -> Place:
     if match := _TEXT.match(text):
         wanted = match["double"] if match["double"] is not None else match["single"]
         if not wanted.strip():
-            raise UsageError(f"no text in {text!r}: give some of the line, as in shop.py@\"total +=\"")
+            raise UsageError(f'no text in {text!r}: give some of the line, as in shop.py@"total +="')
         return TextPlace(match["file"], wanted)
     if match := _LINE.match(text):
         line, column = int(match["line"]), int(match["column"]) if match["column"] else None
@@ -66,7 +66,7 @@ def parse_place(text: str) -> Place:
         return LinePlace(match["file"], line, column)
     if match := _SYMBOL.match(text):
         return SymbolPlace(match["name"], match["module"])
-    raise UsageError(f"{text!r} is no place: use file:line, file@\"text\", module!function or a function's name")
+    raise UsageError(f'{text!r} is no place: use file:line, file@"text", module!function or a function\'s name')
 
 
 class BreakSpec(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,0 +1,40 @@
+"""The one way to wait: for a predicate to hold, looked at again whenever something happened, inside a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+
+class Bell:
+    """Rung at every change; everyone who waits looks again. Rings pass on to the bells above, so that a family can wait."""
+
+    def __init__(self, above: Bell | None = None) -> None:
+        self._above = above
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    def ring(self) -> None:
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
+        self._waiting.clear()
+        if self._above is not None:
+            self._above.ring()
+
+    async def wait_for(self, predicate: Callable[[], bool], timeout: float | None) -> bool:
+        """True as soon as the predicate holds, False when the time is over. A timeout of 0 looks once."""
+        loop = asyncio.get_running_loop()
+        deadline = None if timeout is None else loop.time() + timeout
+        while not predicate():
+            left = None if deadline is None else deadline - loop.time()
+            if left is not None and left <= 0:
+                return False
+            future: asyncio.Future[None] = loop.create_future()
+            self._waiting.add(future)
+            try:
+                await asyncio.wait_for(future, left)
+            except TimeoutError:
+                return predicate()
+            finally:
+                self._waiting.discard(future)
+        return True

@@ -1,0 +1,254 @@
+"""Breakpoints: what the user wants against what the debugger made of it.
+
+The wanted set is ours and outlives runs; bindings are the debugger's and belong to one run. Every change hands the whole
+set to the backend, one change at a time, so that no answer can be taken for another's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import NotFound, Try, UsageError
+from ..model.backend import Backend, Binding, Stopped, Wanted
+from ..model.outcomes import Breakpoint, Spot
+from ..model.places import HitRule, LinePlace, Place, SymbolPlace, TextPlace, parse_hit, parse_place
+from ..model.values import Frame
+from .kept import KeptBreakpoint
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One breakpoint: how it was asked for, where that is, and its state."""
+
+    id: str
+    requested: Spot
+    wanted: Wanted
+    place: str
+    base: str
+    """As it was typed, and the directory it was typed in."""
+    once: bool = False
+    enabled: bool = True
+    hidden: bool = False
+    """Made by `until`, never listed."""
+    binding: Binding | None = None
+    hits: int = 0
+
+
+class Breakpoints:
+    def __init__(self, show: Callable[[str | None], str | None]) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._issued = 0
+        self._show = show
+        self._syncing = asyncio.Lock()
+
+    # What the user sees
+
+    def view(self, entry: Entry) -> Breakpoint:
+        binding, wanted = entry.binding, entry.wanted
+        actual = None
+        if binding is not None and binding.line is not None:
+            actual = Spot(file=self._show(binding.file), line=binding.line)
+        return Breakpoint(
+            id=entry.id,
+            requested=entry.requested,
+            actual=actual,
+            state=binding.state if binding else "pending",
+            message=binding.message if binding else None,
+            condition=wanted.condition,
+            hit=str(wanted.hit) if wanted.hit else None,
+            log=wanted.log,
+            once=entry.once,
+            enabled=entry.enabled,
+            hits=entry.hits,
+        )
+
+    def list(self) -> tuple[Breakpoint, ...]:
+        return tuple(self.view(entry) for entry in self._entries.values() if not entry.hidden)
+
+    def never_hit(self) -> tuple[Breakpoint, ...]:
+        return tuple(
+            self.view(entry)
+            for entry in self._entries.values()
+            if entry.enabled and not entry.hits and not entry.hidden and entry.wanted.log is None
+        )
+
+    def get(self, id: str) -> Entry:
+        if id not in self._entries:
+            raise NotFound(f"there is no breakpoint {id}", hint=Try("breaks"))
+        return self._entries[id]
+
+    def __contains__(self, id: str) -> bool:
+        return id in self._entries
+
+    # What the user does
+
+    def add(
+        self,
+        place: Place,
+        *,
+        base: str,
+        condition: str | None = None,
+        hit: HitRule | None = None,
+        log: str | None = None,
+        once: bool = False,
+        hidden: bool = False,
+    ) -> str:
+        """Want a breakpoint; the same place and rules again give the one that is there. Sent by the next `sync`."""
+        requested, where = locate(place, base)
+        if hidden:
+            id = "until"
+        else:
+            for entry in self._entries.values():
+                same = replace(where, id=entry.id, condition=condition, hit=hit, log=log)
+                if entry.wanted == same and entry.once == once and not entry.hidden:
+                    self._entries[entry.id] = replace(entry, enabled=True)
+                    return entry.id
+            self._issued += 1
+            id = f"b{self._issued}"
+        wanted = replace(where, id=id, condition=condition, hit=hit, log=log)
+        self._entries[id] = Entry(id, requested, wanted, str(place), base, once=once, hidden=hidden)
+        return id
+
+    def remove(self, ids: Iterable[str]) -> None:
+        for id in ids:
+            self.get(id)
+        for id in ids:
+            self._entries.pop(id, None)
+
+    def enable(self, ids: Iterable[str], *, enabled: bool) -> None:
+        for id in ids:
+            self._entries[id] = replace(self.get(id), enabled=enabled)
+
+    def clear_run(self) -> None:
+        """A new run begins: bindings and counts of the last one are void, the wanted set stays."""
+        for id, entry in self._entries.items():
+            self._entries[id] = replace(entry, binding=None, hits=0)
+
+    def adopt(self, other: Breakpoints) -> None:
+        """Want what another session of the family wants, by the same ids; our own bindings and counts stay."""
+        mine = self._entries
+        self._entries = {id: entry for id, entry in mine.items() if entry.hidden}
+        for id, entry in other._entries.items():
+            if entry.hidden:
+                continue
+            known = mine.get(id)
+            kept = (known.binding, known.hits) if known and known.wanted == entry.wanted else (None, 0)
+            self._entries[id] = replace(entry, binding=kept[0], hits=kept[1])
+
+    def kept(self) -> tuple[KeptBreakpoint, ...]:
+        """The wanted set as it goes to disk."""
+        return tuple(
+            KeptBreakpoint(
+                id=entry.id,
+                place=entry.place,
+                base=entry.base,
+                condition=entry.wanted.condition,
+                hit=str(entry.wanted.hit) if entry.wanted.hit else None,
+                log=entry.wanted.log,
+                once=entry.once,
+                enabled=entry.enabled,
+            )
+            for entry in self._entries.values()
+            if not entry.hidden
+        )
+
+    def restore(self, kept: Iterable[KeptBreakpoint]) -> None:
+        """Want again what was on disk; a text that is no longer in its file is left out and comes back as its id."""
+        for each in kept:
+            hit = parse_hit(each.hit) if each.hit else None
+            with contextlib.suppress(NotFound, UsageError):
+                id = self.add(
+                    parse_place(each.place),
+                    base=each.base,
+                    condition=each.condition,
+                    hit=hit,
+                    log=each.log,
+                    once=each.once,
+                )
+                self._entries[id] = replace(self._entries[id], enabled=each.enabled)
+
+    # What the debugger says
+
+    @property
+    def wanted(self) -> tuple[Wanted, ...]:
+        return tuple(entry.wanted for entry in self._entries.values() if entry.enabled)
+
+    async def sync(self, backend: Backend) -> None:
+        """Make the debugger's set the wanted one."""
+        async with self._syncing:
+            self.bound(await backend.set_breakpoints(self.wanted))
+
+    def bound(self, bindings: Iterable[Binding]) -> None:
+        for binding in bindings:
+            if entry := self._entries.get(binding.id):
+                self._entries[binding.id] = replace(entry, binding=binding)
+
+    def hit(self, event: Stopped, top: Frame | None) -> tuple[str, ...]:
+        """Count a stop for the breakpoints that made it: those the debugger named, else those that stand there."""
+        if "breakpoint" not in event.reason:
+            return ()
+        ids = event.breakpoints or tuple(
+            entry.id
+            for entry in self._entries.values()
+            if entry.enabled
+            and entry.binding
+            and top
+            and top.file == entry.binding.file
+            and top.line == entry.binding.line
+        )
+        hit = tuple(id for id in ids if id in self._entries)
+        for id in hit:
+            entry = self._entries[id]
+            self._entries[id] = replace(entry, hits=entry.hits + 1)
+        return hit
+
+    def used_up(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """Those of `ids` that were to stop once only."""
+        return tuple(id for id in ids if id in self._entries and self._entries[id].once)
+
+
+def locate(place: Place, base: str) -> tuple[Spot, Wanted]:
+    """Turn a place as typed into what was requested and what a backend can be asked for."""
+    match place:
+        case LinePlace(file, line, column):
+            path = absolute(file, base)
+            return Spot(file=file, line=line), Wanted("", file=path, line=line, column=column)
+        case TextPlace(file, text):
+            path = absolute(file, base)
+            line = line_of(path, text)
+            return Spot(file=file, line=line, text=text), Wanted("", file=path, line=line)
+        case SymbolPlace(name, module):
+            return Spot(symbol=str(place)), Wanted("", symbol=name, module=module)
+
+
+def absolute(file: str, base: str) -> str:
+    """A file as the user wrote it, made whole; `<string>` and its like stay."""
+    if file.startswith("<") and file.endswith(">"):
+        return file
+    path = Path(base) / Path(file).expanduser()
+    parts: list[str] = []
+    for part in path.parts:  # `..` by its letters, so that symbolic links keep the name the user knows
+        if part == ".." and len(parts) > 1:
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return str(Path(*parts))
+
+
+def line_of(path: str, text: str) -> int:
+    """The one line of the file that holds the text; none or several are errors that say where."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise NotFound(f"{path} cannot be read: {error.strerror}") from None
+    found = [number for number, line in enumerate(lines, 1) if text in line]
+    if not found:
+        raise NotFound(f"no line of {Path(path).name} holds {text!r}")
+    if len(found) > 1:
+        shown = ", ".join(map(str, found[:8])) + (" …" if len(found) > 8 else "")
+        raise UsageError(f"{len(found)} lines of {Path(path).name} hold {text!r}: {shown}; give more of the line")
+    return found[0]

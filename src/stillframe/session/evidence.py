@@ -1,0 +1,129 @@
+"""Making a stop out of what the debugger read: source lines, the frame's memory, what each line changed.
+
+A frame is remembered by its depth in its thread for as long as only steps were taken, since a step cannot leave a frame
+and come back to another at the same depth; or by the backend's own key, which outlives a `continue` too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from ..model.backend import Move
+from ..model.outcomes import Change, Passed, SourceLine, Stop
+from ..model.values import Frame, Value
+
+LINE_LIMIT = 200
+"""Characters of one source line that are shown."""
+FILE_LIMIT = 8 * 1024 * 1024
+
+
+@dataclass
+class SourceCache:
+    """Lines of source files, read again when the file has changed."""
+
+    _files: dict[str, tuple[tuple[int, int], list[str]]] = field(
+        default_factory=dict[str, tuple[tuple[int, int], list[str]]]
+    )
+
+    def lines(self, file: str) -> list[str]:
+        """All lines of a file; empty where it cannot be read or is no source."""
+        path = Path(file)
+        try:
+            stat = path.stat()
+            stamp = (stat.st_mtime_ns, stat.st_size)
+            known = self._files.get(file)
+            if known is not None and known[0] == stamp:
+                return known[1]
+            if stat.st_size > FILE_LIMIT:
+                return []
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except (OSError, ValueError):
+            return []
+        lines = text.splitlines()
+        self._files[file] = (stamp, lines)
+        return lines
+
+    def around(self, file: str, line: int, before: int = 2, after: int = 0) -> tuple[SourceLine, ...]:
+        lines = self.lines(file)
+        first, last = max(1, line - before), min(len(lines), line + after)
+        return tuple(SourceLine(number, _short(lines[number - 1]), number == line) for number in range(first, last + 1))
+
+    def changed_since(self, file: str, when: float) -> bool:
+        """Whether the file was written after the program started, so that the lines shown may not be what runs."""
+        try:
+            return Path(file).stat().st_mtime > when
+        except OSError:
+            return False
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= LINE_LIMIT else line[:LINE_LIMIT] + "…"
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What a frame looked like when the program was last held in it."""
+
+    function: str
+    file: str | None
+    key: str | None
+    values: Mapping[str, tuple[str, int | None]]
+
+
+class FrameMemory:
+    """The frames that the program was held in, by thread and depth, as long as they are surely the same frames."""
+
+    def __init__(self) -> None:
+        self._frames: dict[tuple[str, int], Remembered] = {}
+
+    def moved(self, move: Move) -> None:
+        """After a `continue` only frames with a key of their own can be known again."""
+        if move is Move.CONTINUE:
+            self._frames = {at: seen for at, seen in self._frames.items() if seen.key is not None}
+
+    def recall(self, thread: str, depth: int, frame: Frame) -> Remembered | None:
+        """The memory of this very frame, or None where it is new or might be another."""
+        for at in [at for at in self._frames if at[0] == thread and at[1] > depth]:
+            del self._frames[at]  # deeper frames have returned
+        seen = self._frames.get((thread, depth))
+        if seen is None or (seen.function, seen.file) != (frame.function, frame.file):
+            return None
+        if (seen.key is not None or frame.key is not None) and seen.key != frame.key:
+            return None
+        return seen
+
+    def remember(self, thread: str, depth: int, frame: Frame, values: tuple[Value, ...]) -> None:
+        texts = {value.name: (value.value, value.total) for value in values}
+        self._frames[thread, depth] = Remembered(frame.function, frame.file, frame.key, texts)
+
+
+def compare(before: Remembered, values: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Change, ...]]:
+    """Mark what is new or different, and tell it as changes. Names that only fell out of the page are not called gone."""
+    changes: list[Change] = []
+    marked: list[Value] = []
+    for value in values:
+        old = before.values.get(value.name)
+        changed = old != (value.value, value.total)
+        marked.append(msgspec.structs.replace(value, changed=True) if changed else value)
+        if changed:
+            changes.append(Change(name=value.name, old=old[0] if old else None, new=value.value))
+    return tuple(marked), tuple(changes)
+
+
+def passed(
+    before: Stop | None, after: Frame | None, changes: tuple[Change, ...], *, same_frame: bool
+) -> tuple[Passed, ...]:
+    """The one line that a step ran: where the program was held before."""
+    if before is None or before.frame is None:
+        return ()
+    line = Passed(
+        file=before.frame.file,
+        line=before.frame.line,
+        function=None if same_frame or after is None else before.frame.function,
+        changes=changes if same_frame else (),
+    )
+    return (line,)

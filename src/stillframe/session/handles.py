@@ -1,0 +1,83 @@
+"""Handles: the short words `v3`, `f1` and `t2` that stand for a backend's own ids, and that go stale as they should.
+
+Values are numbered through the whole run and never again, so that a handle of an earlier stop is known to be old. Frames
+count from the top of the stop's thread; threads keep their word for life.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..errors import NotFound, StaleHandle, Try, UsageError
+from ..model.values import Frame, Thread, Value
+
+
+class Handles:
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+        self._issued = 0
+        self._threads: dict[str, str] = {}
+        self._frames: dict[str, list[str]] = {}
+
+    def renew(self) -> None:
+        """The program has moved: values and frames of the last stop are gone, threads stay."""
+        self._values.clear()
+        self._frames.clear()
+
+    def value(self, value: Value) -> Value:
+        """The same value with its ref, and its children's, as handles."""
+        children = tuple(self.value(child) for child in value.children)
+        ref = value.ref
+        if ref is not None:
+            self._issued += 1
+            handle = f"v{self._issued}"
+            self._values[handle] = ref
+            ref = handle
+        return msgspec.structs.replace(value, ref=ref, children=children)
+
+    def values(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        return tuple(self.value(value) for value in values)
+
+    def ref(self, handle: str) -> str:
+        """What the backend calls this value; an error tells an old handle from one that never was."""
+        if handle in self._values:
+            return self._values[handle]
+        number = handle[1:]
+        if not (handle.startswith("v") and number.isdigit()):
+            raise UsageError(f"{handle!r} is no value handle; they look like v3")
+        if 0 < int(number) <= self._issued:
+            raise StaleHandle(f"{handle} belongs to an earlier stop", hint=Try("state"))
+        raise NotFound(f"there is no {handle}", hint=Try("locals"))
+
+    def thread(self, id: str) -> str:
+        return self._threads.setdefault(id, f"t{len(self._threads) + 1}")
+
+    def threads(self, threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
+        return tuple(msgspec.structs.replace(each, id=self.thread(each.id)) for each in threads)
+
+    def thread_id(self, handle: str) -> str:
+        for id, word in self._threads.items():
+            if handle in (word, id):
+                return id
+        raise NotFound(f"there is no thread {handle}", hint=Try("threads"))
+
+    def frames(self, thread: str, frames: tuple[Frame, ...], start: int = 0) -> tuple[Frame, ...]:
+        """Remember a page of a thread's frames and name them f0, f1 …"""
+        known = self._frames.setdefault(thread, [])
+        known[len(known) :] = [""] * (start + len(frames) - len(known))
+        for at, frame in enumerate(frames, start):
+            known[at] = frame.id
+        return tuple(msgspec.structs.replace(frame, id=f"f{at}") for at, frame in enumerate(frames, start))
+
+    def frame_id(self, thread: str, index: int) -> str | None:
+        """What the backend calls frame `index` of this thread, where a page with it was read since the stop."""
+        known = self._frames.get(thread, [])
+        return known[index] or None if 0 <= index < len(known) else None
+
+
+def frame_index(text: str) -> int:
+    """`f2` or `2` as a number."""
+    number = text.removeprefix("f")
+    if not number.isdigit():
+        raise UsageError(f"{text!r} is no frame; they look like f0")
+    return int(number)

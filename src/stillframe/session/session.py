@@ -1,0 +1,418 @@
+"""A session: one debugged program. It owns a Backend, applies its events in order, and is where everyone waits.
+
+Only this layer mutates. Events are applied by one task; a stop is captured once, right after it happened, by a task of its
+own, so that events never wait for evidence. Locks cover sending an order, never waiting for its outcome.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from ..errors import AdapterGone, AdapterUnresponsive, NotFound, StillframeError, Try, WrongState
+from ..model import backend as contract
+from ..model.backend import AttachPlan, Backend, Bounds, Capture, CatchRule, Move, Plan, Tool
+from ..model.outcomes import AnyOutcome, Exited, Lost, Running, Stop
+from ..model.values import Frame
+from .bell import Bell
+from .beside import Beside
+from .breakpoints import Breakpoints
+from .evidence import FrameMemory, SourceCache, compare, passed
+from .handles import Handles
+from .output import OutputLog
+from .phases import ENDED, Phase, follows
+
+NEWS = 2048
+"""Bytes of new output of each stream that an outcome carries."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who made a session, from where, and what for."""
+
+    plan: Plan | AttachPlan
+    base: str
+    """The directory that places are read and shown against: the caller's."""
+    root: str
+    """The project that it belongs to."""
+    client: str = ""
+    catch: CatchRule = field(default_factory=CatchRule)
+
+
+class Session:
+    def __init__(self, name: str, backend: Backend, origin: Origin, spill: Path, parent: Session | None = None) -> None:
+        self.name = name
+        self.backend = backend
+        self.origin = origin
+        self.parent = parent
+        self.children: list[Session] = []
+        self.phase = Phase.NEW
+        self.bell: Bell = Bell(above=parent.bell if parent else None)
+        self.breakpoints = Breakpoints(self.show)
+        self.catch = origin.catch
+        self.handles = Handles()
+        self.output = OutputLog(spill)
+        self.sources: SourceCache = parent.sources if parent else SourceCache()
+        self.bounds = Bounds()
+        self.stop: Stop | None = None
+        self.focus_thread: str | None = None
+        self.focus_frame = 0
+        self.beside: list[Beside] = []
+        self.introduced = False
+        self.stopping = False
+        """We asked for the end, so that it surprises nobody."""
+        self.created = time.time()
+        self.last_used = time.monotonic()
+        self.on_child: Callable[[Session, contract.ChildOpened], None] = lambda parent, event: None
+        self.on_end: Callable[[Session], None] = lambda session: None
+        self.on_breakpoints: Callable[[Session], None] = lambda session: None
+        self._stops = 0
+        self._started = time.monotonic()
+        self._ended: contract.Ended | None = None
+        self._ended_at: float | None = None
+        self._notes: list[str] = []
+        self._memory = FrameMemory()
+        self._move = Move.CONTINUE
+        self._before: Stop | None = None
+        self._sending = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._pump = asyncio.get_running_loop().create_task(self._apply_events(), name=f"events of {name}")
+
+    # Who we are
+
+    @property
+    def tool(self) -> Tool:
+        return self.backend.tool
+
+    @property
+    def live(self) -> bool:
+        return self.phase not in ENDED
+
+    @property
+    def settled(self) -> bool:
+        """Held with its evidence read, or over."""
+        return self.phase in ENDED or (self.phase is Phase.STOPPED and self.stop is not None)
+
+    @property
+    def root(self) -> Session:
+        """The session that the whole family descends from; breakpoints are wanted there."""
+        return self.parent.root if self.parent else self
+
+    def family(self) -> Iterator[Session]:
+        yield self
+        for child in self.children:
+            yield from child.family()
+
+    def show(self, file: str | None) -> str | None:
+        """A file as the user should see it: relative to where the call came from, if it is of this project."""
+        if file is None or not os.path.isabs(file):
+            return file
+        if not Path(file).is_relative_to(self.origin.root):
+            return file
+        return os.path.relpath(file, self.origin.base)
+
+    def show_frame(self, frame: Frame) -> Frame:
+        return Frame(
+            function=frame.function,
+            file=self.show(frame.file),
+            line=frame.line,
+            column=frame.column,
+            id=frame.id,
+            kind=frame.kind,
+            module=frame.module,
+        )
+
+    # Orders
+
+    async def start(self) -> None:
+        """Hand over what is wanted and let the program run."""
+        self._become(Phase.CONFIGURING)
+        self.breakpoints.bound(await self.backend.start(self.breakpoints.wanted, self.catch))
+        if self.phase is Phase.CONFIGURING:
+            self._become(Phase.RUNNING)
+
+    async def resume(self, move: Move, thread: str | None = None) -> None:
+        """Let the held program go on; returns as soon as the debugger has taken the order."""
+        async with self._sending:
+            self.need_stopped()
+            held = self.stop
+            self._move, self._before = move, held
+            self._memory.moved(move)
+            self.stop = None
+            self._become(Phase.RUNNING)
+            self.handles.renew()
+            try:
+                await self.backend.resume(move, thread or self.focus_thread)
+            except AdapterGone:
+                raise  # the end comes as an event of its own
+            except StillframeError:
+                if self.phase is Phase.RUNNING:
+                    self.stop = held
+                    self._become(Phase.STOPPED)
+                raise
+
+    async def pause(self, thread: str | None = None) -> None:
+        async with self._sending:
+            if self.phase is Phase.STOPPED:
+                return
+            self.need_live()
+            await self.backend.pause(thread)
+
+    async def sync_breakpoints(self) -> None:
+        """Make the debuggers of this session and of its descendants want what we want."""
+        if self.live and self.phase is not Phase.NEW:
+            await self.breakpoints.sync(self.backend)
+        for child in self.children:
+            child.breakpoints.adopt(self.breakpoints)
+            await child.sync_breakpoints()
+        self.on_breakpoints(self)
+
+    async def set_catch(self, rule: CatchRule) -> None:
+        for member in self.family():
+            if member.live:
+                await member.backend.set_catch(rule)
+            member.catch = rule
+
+    # Waiting
+
+    async def settle(self, timeout: float | None) -> Session:
+        """Wait for the first stop in the family, or the end of this session; the session that it came from."""
+        await self.bell.wait_for(lambda: self._first_settled() is not None, timeout)
+        return self._first_settled() or self
+
+    def _first_settled(self) -> Session | None:
+        if self.phase is Phase.STOPPED and self.settled:
+            return self
+        for member in self.family():
+            if member.phase is Phase.STOPPED and member.settled:
+                return member
+        return self if self.settled else None
+
+    def outcome(self, *, after: float | None = None, news: bool = True) -> AnyOutcome:
+        """How things stand, with what was printed since the last reply."""
+        extra = self._news() if news else {}
+        match self.phase:
+            case Phase.STOPPED if self.stop is not None:
+                return _with(self.stop, extra)
+            case Phase.EXITED:
+                return _with(self._exited(), extra)
+            case Phase.LOST:
+                cause = (self._ended and self._ended.cause) or "the debugger went away"
+                return _with(Lost(cause=cause), extra)
+            case _:
+                return _with(Running(after=after), extra)
+
+    def _news(self) -> dict[str, object]:
+        pieces, dropped = self.output.news(NEWS, final=not self.live)
+        texts = {piece.stream: piece.text for piece in pieces}
+        notes = tuple(self._notes) + ((texts["console"].strip(),) if texts.get("console", "").strip() else ())
+        self._notes.clear()
+        done = tuple(each.result() for each in self.beside)
+        self.beside = [each for each in self.beside if not each.ended]
+        return {
+            "output": texts.get("stdout", ""),
+            "stderr": texts.get("stderr", ""),
+            "log": texts.get("log", ""),
+            "dropped": dropped,
+            "notes": notes,
+            "do": done,
+        }
+
+    def _exited(self) -> Exited:
+        ended = self._ended or contract.Ended()
+        return Exited(
+            exit_code=ended.exit_code,
+            signal=ended.signal,
+            cause=ended.cause,
+            after=round((self._ended_at or time.monotonic()) - self._started, 3),
+            never_hit=self.breakpoints.never_hit() if not self.stopping else (),
+        )
+
+    def note(self, text: str) -> None:
+        """Something that the next reply must say."""
+        self._notes.append(text)
+
+    # What an operation may count on
+
+    def need_live(self) -> None:
+        if not self.live:
+            raise WrongState(f"{self.name} has {_past(self.phase)}", hint=Try("restart"))
+
+    def need_stopped(self) -> None:
+        self.need_live()
+        if self.phase is not Phase.STOPPED or self.stop is None:
+            raise WrongState(f"{self.name} is running, not stopped", hint=Try("pause"))
+
+    def thread_id(self, handle: str | None) -> str:
+        """The backend's word for a thread; the focus where none is named."""
+        if handle is not None:
+            return self.handles.thread_id(handle)
+        if self.focus_thread is None:
+            raise NotFound(f"{self.name} has no thread to look at", hint=Try("threads"))
+        return self.focus_thread
+
+    async def frame_id(self, thread: str, index: int | None = None) -> str:
+        """The backend's word for a frame of a thread; the focus where none is named."""
+        if index is None:
+            index = self.focus_frame if thread == self.focus_thread else 0
+        known = self.handles.frame_id(thread, index)
+        if known is None:
+            page = await self.backend.stack(thread, 0, index + 1)
+            self.handles.frames(thread, page.frames, page.start)
+            known = self.handles.frame_id(thread, index)
+        if known is None:
+            raise NotFound(f"there is no frame f{index}", hint=Try("stack"))
+        return known
+
+    # Events
+
+    def _become(self, phase: Phase) -> None:
+        if phase is self.phase:
+            return
+        if not follows(self.phase, phase):
+            return  # an event that comes late, such as a stop after the end
+        self.phase = phase
+        self.bell.ring()
+
+    async def _apply_events(self) -> None:
+        async for event in self.backend.events():
+            self._apply(event)
+            self.bell.ring()
+
+    def _apply(self, event: contract.Event) -> None:
+        match event:
+            case contract.Output(stream, data):
+                self.output.write(stream, data)
+            case contract.Stopped():
+                self._on_stopped(event)
+            case contract.Continued(thread):
+                if self.phase is Phase.STOPPED and thread in (None, self.focus_thread):
+                    self.stop = None
+                    self.handles.renew()
+                    self._memory.moved(Move.CONTINUE)
+                    self._become(Phase.RUNNING)
+            case contract.BreakpointChanged(binding):
+                self.breakpoints.bound((binding,))
+            case contract.ChildOpened():
+                self.on_child(self, event)
+            case contract.Ended():
+                self._ended, self._ended_at = event, time.monotonic()
+                self.stop = None
+                self._become(Phase.LOST if event.lost else Phase.EXITED)
+                self.on_end(self)
+            case contract.ThreadChanged():
+                pass
+
+    def _on_stopped(self, event: contract.Stopped) -> None:
+        if self.phase is Phase.STOPPED and event.thread != self.focus_thread:
+            return  # another thread came to a halt as well; the first one is what we speak of
+        self._become(Phase.STOPPED)
+        self.focus_thread, self.focus_frame = event.thread, 0
+        task = asyncio.get_running_loop().create_task(self._capture(event), name=f"capture of {self.name}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _capture(self, event: contract.Stopped) -> None:
+        """Read the evidence of a stop, once. What cannot be read is said; the stop stands in any case."""
+        try:
+            thread = event.thread or (await self.backend.threads())[0].id
+            self.focus_thread = thread
+            capture = await self.backend.capture(thread, self.bounds)
+            stop = self._make_stop(event, thread, capture)
+            if used := self.breakpoints.used_up(stop.breakpoints):
+                home = self if "until" in used else self.root
+                home.breakpoints.remove(used)
+                await home.sync_breakpoints()
+        except AdapterUnresponsive as error:
+            stop = Stop(reason=event.reason, notes=(f"the frame could not be read: {error.message}",))
+        except AdapterGone:
+            return  # the end of the program or of the debugger follows as an event
+        except (StillframeError, IndexError) as error:
+            stop = Stop(reason=event.reason, notes=(f"the frame could not be read: {error}",))
+        if self.phase is Phase.STOPPED:
+            self._stops += 1
+            self.stop = stop
+            self.bell.ring()
+
+    def _make_stop(self, event: contract.Stopped, thread: str, capture: Capture) -> Stop:
+        frames, at = capture.frames.frames, capture.at
+        depth = capture.frames.total or len(frames)
+        index = next((number for number, frame in enumerate(frames) if at and frame.id == at.id), 0)
+        self.focus_frame = index
+        hit = self.breakpoints.hit(event, frames[0] if frames else None)
+        seen = self._memory.recall(thread, depth - index, at) if at else None
+        values, changes = compare(seen, capture.values.values) if seen else (capture.values.values, ())
+        if at:
+            self._memory.remember(thread, depth - index, at, capture.values.values)
+        shown = tuple(self.show_frame(frame) for frame in self.handles.frames(thread, frames))
+        here = shown[index] if shown else None
+        before = self._before if self._before and self._before.thread == self.handles.thread(thread) else None
+        same = seen is not None and before is not None and before.frame is not None and at is not None
+        stepped = self._move is not Move.CONTINUE
+        source = self.sources.around(at.file, at.line) if at and at.file and at.line else ()
+        if at and at.file and self.sources.changed_since(at.file, self.created):
+            self.note(
+                f"{self.show(at.file)} was changed after the program started; the lines shown may not be what runs"
+            )
+        return Stop(
+            reason="until" if "until" in hit else event.reason,
+            thread=self.handles.thread(thread),
+            frame=here,
+            source=source,
+            stack=shown,
+            stack_total=depth,
+            locals=self.handles.values(values),
+            locals_total=capture.values.total,
+            breakpoints=tuple(id for id in hit if id != "until"),
+            hit=next((self.breakpoints.get(id).hits for id in hit if id != "until"), None),
+            exception=capture.exception,
+            returned=self.handles.value(capture.returned) if capture.returned and stepped else None,
+            all_threads_stopped=event.all_threads,
+            trail=passed(before, here, changes, same_frame=same) if stepped else (),
+            same_frame=same,
+            number=self._stops + 1,
+        )
+
+    # The end
+
+    async def end(self, *, terminate: bool) -> None:
+        """End or leave the program; returns when the backend has said so, or its deadline passed."""
+        self.stopping = True
+        if self.live:
+            await self.backend.end(terminate=terminate)
+            await self.bell.wait_for(lambda: not self.live, 5.0)
+
+    async def close(self) -> None:
+        """Let go of everything; the session's results stay readable."""
+        for each in self.beside:
+            await each.close()
+        self.beside.clear()
+        await self.backend.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(5):
+                await asyncio.gather(self._pump, return_exceptions=True)
+        for task in (self._pump, *self._tasks):
+            task.cancel()
+        await asyncio.gather(self._pump, *self._tasks, return_exceptions=True)
+        if self.live:
+            self._ended = contract.Ended(lost=True, cause="the session was closed")
+            self._become(Phase.LOST)
+
+
+def _with(outcome: AnyOutcome, extra: dict[str, object]) -> AnyOutcome:
+    if "notes" in extra:
+        notes = extra["notes"]
+        assert isinstance(notes, tuple)
+        extra = {**extra, "notes": outcome.notes + notes}
+    return msgspec.structs.replace(outcome, **extra)
+
+
+def _past(phase: Phase) -> str:
+    return "exited" if phase is Phase.EXITED else "lost its debugger"

@@ -1,0 +1,310 @@
+"""All sessions of one host: making, finding, naming and ending them, and giving up those that nobody uses.
+
+A host is a daemon, or a program that uses the library. It is given an `opener` that turns a plan into a Backend, so that this
+layer knows no debugger.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from ..errors import Busy, NoSession, StillframeError, Try, UsageError, WrongState
+from ..model import backend as contract
+from ..model.backend import AttachPlan, Backend, Caller, CatchRule, Plan
+from ..model.places import BreakSpec
+from ..settings import Settings
+from .kept import Kept, KeptPlan, Shelf
+from .session import Origin, Session
+
+Opener = Callable[[Plan | AttachPlan], Awaitable[Backend]]
+
+_NAME = re.compile(r"[a-z0-9-]{1,64}")
+_ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "stillframe.toml", ".hg", "setup.py")
+JANITOR = 30.0
+"""Seconds between looks for sessions whose lease is over."""
+
+
+class Sessions:
+    def __init__(self, opener: Opener, settings: Settings, state: Path) -> None:
+        self.settings = settings
+        self.on_change: Callable[[], None] = lambda: None
+        self._opener = opener
+        self._shelf = Shelf(state / "sessions")
+        self._spill = state / "output"
+        self._runs = 0
+        self._all: dict[str, Session] = {}
+        self._current: dict[tuple[str, str], str] = {}
+        self._leases: dict[str, float] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = asyncio.Event()
+
+    async def __aenter__(self) -> Sessions:
+        self._spawn(self._watch_leases(), "leases")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # Finding
+
+    @property
+    def all(self) -> tuple[Session, ...]:
+        return tuple(self._all.values())
+
+    @property
+    def live(self) -> int:
+        return sum(session.live for session in self._all.values())
+
+    def find(self, name: str | None, caller: Caller, client: str) -> Session:
+        """The session meant: by name, else the one that this client is at, else the only live one of the project."""
+        if name is not None:
+            return self._named(name, caller)
+        root = project_root(caller.cwd)
+        roots = [each for each in self._all.values() if each.origin.root == root and each.parent is None]
+        live = [each for each in roots if any(member.live for member in each.family())]
+        current = self._all.get(self._current.get((client, root), ""))
+        if current is not None and (current.live or (len(live) == 0 and current in roots)):
+            return current
+        if len(live) == 1:
+            stopped = [each for each in live[0].family() if each.live]
+            return stopped[0]
+        if live:
+            names = ", ".join(each.name for each in live)
+            raise NoSession(f"several sessions live here: {names}; name one with --session", hint=Try("sessions"))
+        if roots:
+            return max(roots, key=lambda each: each.last_used)
+        raise NoSession("no session here", hint=Try("launch"))
+
+    def _named(self, name: str, caller: Caller) -> Session:
+        check_name(name)
+        if name in self._all:
+            return self._all[name]
+        if self.kept(name, caller) is not None:
+            raise NoSession(f"{name} is not running; its breakpoints are kept", hint=Try("restart", {"session": name}))
+        raise NoSession(f"there is no session {name}", hint=Try("sessions"))
+
+    def use(self, session: Session, client: str) -> None:
+        """Make this the client's session of its project, until it ends."""
+        session.last_used = time.monotonic()
+        self._current[client, session.origin.root] = session.name
+
+    def kept(self, name: str | None, caller: Caller) -> Kept | None:
+        """What is on disk of a session of this project that no longer is in memory."""
+        root = project_root(caller.cwd)
+        candidates = [each for each in self._shelf.of_project(root) if each.name not in self._all]
+        return next((each for each in candidates if name in (None, each.name)), None)
+
+    def kept_here(self, caller: Caller) -> tuple[Kept, ...]:
+        found = self._shelf.of_project(project_root(caller.cwd))
+        return tuple(each for each in found if each.name not in self._all and each.state == "live")
+
+    # Making
+
+    async def launch(
+        self,
+        plan: Plan | AttachPlan,
+        *,
+        name: str | None,
+        default_name: str,
+        caller: Caller,
+        client: str,
+        breaks: Sequence[tuple[BreakSpec, bool]] = (),
+        catch: CatchRule | None = None,
+        lease: float | None = None,
+        kept: Kept | None = None,
+    ) -> Session:
+        """Open a debugger for the plan, want the breakpoints, and let the program run."""
+        name = self._free_name(name, default_name)
+        origin = Origin(plan, caller.cwd, project_root(caller.cwd), client, catch or CatchRule())
+        backend = await self._opener(plan)
+        session = self._add(name, backend, origin, None)
+        self._leases[name] = self.settings.lease if lease is None else lease
+        try:
+            if kept is not None:
+                session.breakpoints.restore(kept.breakpoints)
+            for spec, once in breaks:
+                session.breakpoints.add(spec.place, base=caller.cwd, condition=spec.condition, once=once)
+            await session.start()
+        except BaseException:
+            await self._discard(session)
+            raise
+        self._keep(session)
+        self.use(session, client)
+        return session
+
+    async def restart(self, session: Session, caller: Caller, client: str) -> Session:
+        """End the program and run it again with the same command, name and breakpoints."""
+        plan = session.origin.plan
+        if isinstance(plan, AttachPlan):
+            raise WrongState(f"{session.name} was attached to, not started here", hint=Try("detach"))
+        kept = self._snapshot(session)
+        await self.end(session, terminate=True)
+        return await self.launch(
+            plan,
+            name=session.name,
+            default_name=session.name,
+            caller=Caller(session.origin.base, plan.env, plan.umask),
+            client=client,
+            catch=session.catch,
+            lease=self._leases.get(session.name),
+            kept=kept,
+        )
+
+    async def revive(self, kept: Kept, caller: Caller, client: str) -> Session:
+        """Start again what a daemon that died was debugging."""
+        if kept.plan is None:
+            raise WrongState(f"{kept.name} was attached to, not started here", hint=Try("attach"))
+        return await self.launch(
+            kept.plan.plan(caller.env, caller.umask),
+            name=kept.name,
+            default_name=kept.name,
+            caller=Caller(kept.base, caller.env, caller.umask),
+            client=client,
+            catch=kept.catch,
+            kept=kept,
+        )
+
+    def _add(self, name: str, backend: Backend, origin: Origin, parent: Session | None) -> Session:
+        self._runs += 1
+        old = self._all.pop(name, None)
+        if old is not None:
+            old.output.close()
+        session = Session(name, backend, origin, self._spill / f"{name}-{self._runs}", parent)
+        session.on_child = self._on_child
+        session.on_end = lambda ended: self.on_change()
+        session.on_breakpoints = self._keep
+        self._all[name] = session
+        self.on_change()
+        return session
+
+    def _on_child(self, parent: Session, event: contract.ChildOpened) -> None:
+        self._spawn(self._adopt(parent, event), f"child of {parent.name}")
+
+    async def _adopt(self, parent: Session, event: contract.ChildOpened) -> None:
+        """Take a new process of the family in: the parent's breakpoints first, then let it run."""
+        number = 1 + sum(1 for _ in parent.root.family() if _ is not parent.root)
+        name = f"{parent.root.name}.{number}"
+        child = self._add(name, event.backend, parent.origin, parent)
+        parent.children.append(child)
+        child.breakpoints.adopt(parent.breakpoints)
+        child.catch = parent.catch
+        try:
+            await child.start()
+        except StillframeError as error:
+            parent.note(f"a child process could not be followed: {error.message}")
+            await child.close()
+
+    def _free_name(self, name: str | None, default: str) -> str:
+        if name is not None:
+            check_name(name)
+            if name in self._all and any(each.live for each in self._all[name].family()):
+                raise Busy(f"a live session is called {name}", hint=Try("stop", {"session": name}))
+            return name
+        stem = re.sub(r"[^a-z0-9-]+", "-", default.lower()).strip("-")[:60] or "program"
+        number = 1
+        while True:
+            candidate = stem if number == 1 else f"{stem}-{number}"
+            taken = self._all.get(candidate)
+            if taken is None or not any(each.live for each in taken.family()):
+                return candidate
+            number += 1
+
+    # Ending
+
+    async def end(self, session: Session, *, terminate: bool) -> None:
+        """End a session and its descendants; what it left on disk says so."""
+        for child in reversed(list(session.family())):
+            await child.end(terminate=terminate)
+        for member in session.family():
+            await member.close()
+        self._keep(session)
+        self.on_change()
+
+    async def _discard(self, session: Session) -> None:
+        with contextlib.suppress(StillframeError):
+            await session.end(terminate=True)
+        await session.close()
+        session.output.close()
+        self._all.pop(session.name, None)
+        self.on_change()
+
+    async def close(self) -> None:
+        """End everything, leave nothing behind."""
+        self._closing.set()
+        roots = [each for each in self._all.values() if each.parent is None]
+        await asyncio.gather(
+            *(self.end(each, terminate=each.backend.launched) for each in roots), return_exceptions=True
+        )
+        for session in self._all.values():
+            await session.close()
+            session.output.close()
+        self._all.clear()
+        with contextlib.suppress(OSError):
+            self._spill.rmdir()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _watch_leases(self) -> None:
+        while not self._closing.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), JANITOR)
+                return
+            now = time.monotonic()
+            for session in [each for each in self._all.values() if each.live and each.parent is None]:
+                lease = self._leases.get(session.name, self.settings.lease)
+                used = max(member.last_used for member in session.family())
+                if lease and now - used > lease:
+                    session.note(f"nobody used it for {lease / 60:.0f} minutes")
+                    await self.end(session, terminate=session.backend.launched)
+
+    # On disk
+
+    def _snapshot(self, session: Session) -> Kept:
+        plan = session.origin.plan
+        return Kept(
+            name=session.name,
+            root=session.origin.root,
+            base=session.origin.base,
+            state="live" if session.live else "ended",
+            plan=KeptPlan.of(plan) if isinstance(plan, Plan) else None,
+            breakpoints=session.breakpoints.kept(),
+            modes=tuple(sorted(session.catch.modes)),
+            classes=session.catch.classes,
+        )
+
+    def _keep(self, session: Session) -> None:
+        if session.parent is None:
+            self._shelf.save(self._snapshot(session))
+
+    def _spawn(self, work: Awaitable[None], name: str) -> None:
+        async def run() -> None:
+            await work
+
+        task = asyncio.get_running_loop().create_task(run(), name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def check_name(name: str) -> None:
+    """Session names are plain words, so that no name can be a path; a child's has its number behind a dot."""
+    stem = name.split(".", 1)[0]
+    if not _NAME.fullmatch(stem) or not re.fullmatch(r"[a-z0-9-]+(\.\d+)*", name):
+        raise UsageError(f"{name!r} is no session name: use a to z, 0 to 9 and -, 64 at the most")
+
+
+def project_root(cwd: str) -> str:
+    """The directory that a call's project lies in: the nearest one above with a sign of a project, else the cwd."""
+    here = Path(cwd)
+    for folder in (here, *here.parents):
+        if any((folder / sign).exists() for sign in _ROOTS):
+            return str(folder)
+    return str(here)

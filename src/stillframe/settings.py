@@ -1,0 +1,108 @@
+"""Settings: what a user or a project may change, from files and from `STILLFRAME_*`, which wins.
+
+The user's `config.toml` in the config directory, then `stillframe.toml` or `[tool.stillframe]` of `pyproject.toml` in the
+project, then the environment. A value that does not fit is a usage error that names it and where it stands.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from .errors import UsageError
+
+
+@dataclass(frozen=True)
+class Settings:
+    wait: float = 30.0
+    """Seconds that a moving verb waits for a stop, unless `--timeout` says otherwise."""
+    lease: float = 1800.0
+    """Seconds after which a session that nobody used is ended (launched) or left (attached)."""
+    request_timeout: float = 30.0
+    """Seconds that a debugger may take to answer one request."""
+    start_timeout: float = 20.0
+    """Seconds that a debugger may take to come up."""
+    budget: int = 4000
+    """Characters of text in one reply."""
+    json_budget: int = 65536
+    """Bytes of JSON in one reply."""
+    log_events: bool = False
+    """Write every event of every debugger to the daemon's log."""
+    always_via: bool = False
+    """Name the debugger in the text of every reply, not only of a session's first."""
+
+    def updated(self, values: Mapping[str, Any], where: str) -> Settings:
+        """These settings with some changed; names that do not exist and values that do not fit are refused."""
+        known = {each.name: type(getattr(self, each.name)) for each in fields(self)}
+        changes: dict[str, Any] = {}
+        for name, value in values.items():
+            key = name.replace("-", "_")
+            if key in known:
+                changes[key] = _convert(known[key], value, f"{name} in {where}")
+        return replace(self, **changes)
+
+
+def _convert(kind: type, value: Any, what: str) -> Any:
+    if kind is bool:
+        text = str(value).strip().lower()
+        if text in ("1", "true", "yes", "on"):
+            return True
+        if text in ("", "0", "false", "no", "off"):
+            return False
+        raise UsageError(f"{what} is true or false, not {value!r}")
+    try:
+        number = kind(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{what} is a number, not {value!r}") from None
+    if not number >= 0:
+        raise UsageError(f"{what} is a number from 0 up, not {value!r}")
+    return number
+
+
+def load(env: Mapping[str, str] = os.environ, project: Path | None = None) -> Settings:
+    """The settings that hold here and now."""
+    settings = Settings()
+    for path, table in _files(env, project):
+        settings = settings.updated(table, str(path.name))
+    names = {"STILLFRAME_" + each.name.upper(): each.name for each in fields(settings)}
+    given = {names[key]: value for key, value in env.items() if key in names}
+    return settings.updated(given, "the environment")
+
+
+def _files(env: Mapping[str, str], project: Path | None) -> list[tuple[Path, Mapping[str, Any]]]:
+    found: list[tuple[Path, Mapping[str, Any]]] = []
+    user = directory("config", env) / "config.toml"
+    candidates: list[tuple[Path, tuple[str, ...]]] = [(user, ())]
+    if project is not None:
+        candidates += [(project / "pyproject.toml", ("tool", "stillframe")), (project / "stillframe.toml", ())]
+    for path, keys in candidates:
+        try:
+            table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError:
+            continue
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path.name} cannot be read: {error}") from None
+        for key in keys:
+            table = table.get(key, {})
+        found.append((path, table))
+    return found
+
+
+_XDG = {
+    "config": ("XDG_CONFIG_HOME", ".config"),
+    "state": ("XDG_STATE_HOME", ".local/state"),
+    "cache": ("XDG_CACHE_HOME", ".cache"),
+    "data": ("XDG_DATA_HOME", ".local/share"),
+}
+
+
+def directory(kind: str, env: Mapping[str, str] = os.environ) -> Path:
+    """Our directory of one of the XDG kinds: config, state, cache or data. It may not exist yet."""
+    variable, below_home = _XDG[kind]
+    given = env.get(variable, "")
+    base = Path(given) if given.startswith("/") else Path(env.get("HOME") or "~").expanduser() / below_home
+    return base / "stillframe"
