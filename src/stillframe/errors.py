@@ -1,25 +1,25 @@
 """Every error that Stillframe can answer with, as one tree; code, exit code and next step are data.
 
-    StillframeError
-    ├── UsageError            usage                 2   the words of the call are off
-    ├── SessionError                                3
-    │   ├── NoSession         no_session                nothing to talk to
-    │   ├── WrongState        wrong_state               not while it runs, or not after it ended
-    │   ├── StaleHandle       stale_handle              a v3 or f1 of an earlier stop
-    │   └── Busy              busy                      somebody else is at it, or a name is taken
-    ├── TargetError                                 1
-    │   ├── NotFound          not_found                 no such breakpoint, thread, frame, place
-    │   ├── Unsupported       unsupported               this debugger has no such operation
-    │   ├── EvalFailed        eval_failed               the program's own answer was an error
-    │   └── LaunchFailed      launch_failed             the program never came up
-    ├── AdapterUnresponsive   adapter_unresponsive  4   a deadline passed
-    ├── AdapterMissing        adapter_missing       5   a debugger is not installed
-    ├── AdapterGone                                 6
-    │   ├── AdapterDied       adapter_died              its process or its line is gone
-    │   └── ProtocolError     protocol_error            it said something that is no protocol
-    ├── Denied                denied                7   the caller may not do this
-    ├── StoreFull             store_full            8   the disk has no room
-    └── Internal              internal             70   our own fault
+StillframeError
+├── UsageError            usage                 2   the words of the call are off
+├── SessionError                                3
+│   ├── NoSession         no_session                nothing to talk to
+│   ├── WrongState        wrong_state               not while it runs, or not after it ended
+│   ├── StaleHandle       stale_handle              a v3 or f1 of an earlier stop
+│   └── Busy              busy                      somebody else is at it, or a name is taken
+├── TargetError                                 1
+│   ├── NotFound          not_found                 no such breakpoint, thread, frame, place
+│   ├── Unsupported       unsupported               this debugger has no such operation
+│   ├── EvalFailed        eval_failed               the program's own answer was an error
+│   └── LaunchFailed      launch_failed             the program never came up
+├── AdapterUnresponsive   adapter_unresponsive  4   a deadline passed
+├── AdapterMissing        adapter_missing       5   a debugger is not installed
+├── AdapterGone                                 6
+│   ├── AdapterDied       adapter_died              its process or its line is gone
+│   └── ProtocolError     protocol_error            it said something that is no protocol
+├── Denied                denied                7   the caller may not do this
+├── StoreFull             store_full            8   the disk has no room
+└── Internal              internal             70   our own fault
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import types
 import typing
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from .errors import UsageError
 from .model.backend import Caller
@@ -123,7 +123,7 @@ class Operation:
     result: Any
     run: Callable[..., Awaitable[Any]]
     injected: Mapping[str, str]
-    """Parameter name to what dispatch puts there: session, sessions or caller."""
+    """Parameter name to what dispatch puts there: session, session? (None where there is none), sessions or caller."""
     aliases: tuple[str, ...] = ()
     example: str = ""
     starts: bool = False
@@ -133,8 +133,13 @@ class Operation:
     group: str = ""
 
     @property
-    def needs_session(self) -> bool:
-        return "session" in self.injected.values()
+    def takes_session(self) -> bool:
+        return bool({"session", "session?"} & set(self.injected.values()))
+
+    @property
+    def takes_caller(self) -> bool:
+        """The caller's environment must travel with the call."""
+        return "caller" in self.injected.values()
 
     @property
     def summary(self) -> str:
@@ -197,7 +202,9 @@ def operation(
         fields: list[Field] = []
         for parameter in inspect.signature(function).parameters.values():
             hint = hints[parameter.name]
-            if hint is Caller:
+            if _optional_session(hint):
+                injected[parameter.name] = "session?"
+            elif hint is Caller:
                 injected[parameter.name] = "caller"
             elif getattr(hint, "__name__", "") in _INJECTED:
                 injected[parameter.name] = _INJECTED[hint.__name__]
@@ -208,7 +215,7 @@ def operation(
             access=access,
             doc=inspect.cleandoc(function.__doc__ or ""),
             fields=tuple(fields),
-            result=hints["return"],
+            result=_result_type(hints["return"]),
             run=function,
             injected=types.MappingProxyType(injected),
             aliases=aliases,
@@ -222,12 +229,24 @@ def operation(
     return declare
 
 
+def _optional_session(hint: Any) -> bool:
+    names = [getattr(each, "__name__", "") for each in typing.get_args(hint)]
+    return typing.get_origin(hint) in _UNIONS and names == ["Session", "NoneType"]
+
+
+_UNIONS = (types.UnionType, typing.Union)
+
+
+def _result_type(hint: Any) -> Any:
+    return typing.get_args(hint)[0] if typing.get_origin(hint) is From else hint
+
+
 def _field(parameter: inspect.Parameter, hint: Any) -> Field:
     """Read one parameter: `Annotated[type, Param]` with a small closed set of types."""
     inner, param = typing.get_args(hint)[:2]
     required = parameter.default is inspect.Parameter.empty
     many = False
-    if typing.get_origin(inner) is types.UnionType and type(None) in typing.get_args(inner):
+    if typing.get_origin(inner) in _UNIONS and type(None) in typing.get_args(inner):
         rest = tuple(arg for arg in typing.get_args(inner) if arg is not type(None))
         inner = rest[0] if len(rest) == 1 else Place
     if typing.get_origin(inner) is tuple:
@@ -243,6 +262,17 @@ def _field(parameter: inspect.Parameter, hint: Any) -> Field:
     return Field(parameter.name, kind, param, default, required, many, choices)
 
 
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class From(Generic[Result]):
+    """A result together with the session it came from, which may be a child of the one that was asked."""
+
+    session: Any
+    result: Result
+
+
 @dataclass(frozen=True)
 class Call:
     """One call of an operation, from whichever face."""
@@ -251,7 +281,5 @@ class Call:
     args: Mapping[str, Any] = field(default_factory=dict[str, Any])
     session: str | None = None
     caller: Caller = field(default_factory=lambda: Caller(cwd="."))
-    client: str = ""
-    """Who calls: the same word for calls of one terminal or connection."""
     allow: Access = Access.EXEC
     budget: int | None = None

@@ -285,16 +285,25 @@ class Feeds(Protocol):
         ...
 
 
+@runtime_checkable
+class Leaves(Protocol):
+    async def left_behind(self, *, end: bool) -> tuple[int, ...]:
+        """Processes that the program started and detached from its family and that still live; `end` ends them first."""
+        ...
+
+
 # What to start, how to reach it and what to send, as an adapter declares it.
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Where a starting call came from: its directory, whole environment and umask travel with it."""
+    """Where a call came from: its directory, and for a starting verb its whole environment and umask, travel with it."""
 
     cwd: str
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     umask: int = 0o022
+    client: str = ""
+    """The same word for calls of one terminal or connection."""
 
 
 @dataclass(frozen=True)
@@ -330,4 +339,6 @@ class AttachPlan:
     just_my_code: bool = True
     children: bool = True
     cwd: str = "."
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The caller's environment, for finding tools; the program keeps its own."""
     adapter: str | None = None

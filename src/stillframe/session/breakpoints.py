@@ -15,7 +15,7 @@ from pathlib import Path
 from ..errors import NotFound, Try, UsageError
 from ..model.backend import Backend, Binding, Stopped, Wanted
 from ..model.outcomes import Breakpoint, Spot
-from ..model.places import HitRule, LinePlace, Place, SymbolPlace, TextPlace, parse_hit, parse_place
+from ..model.places import BreakSpec, HitRule, LinePlace, Place, SymbolPlace, TextPlace, parse_hit, parse_place
 from ..model.values import Frame
 from .kept import KeptBreakpoint
 
@@ -80,6 +80,13 @@ class Breakpoints:
         if id not in self._entries:
             raise NotFound(f"there is no breakpoint {id}", hint=Try("breaks"))
         return self._entries[id]
+
+    def id_of(self, spec: BreakSpec, base: str) -> str:
+        """The id of the breakpoint that was asked for by these words."""
+        for entry in self._entries.values():
+            if (entry.place, entry.base, entry.wanted.condition) == (str(spec.place), base, spec.condition):
+                return entry.id
+        raise NotFound(f"there is no breakpoint at {spec.place}", hint=Try("breaks"))
 
     def __contains__(self, id: str) -> bool:
         return id in self._entries

@@ -6,10 +6,12 @@ count from the top of the stop's thread; threads keep their word for life.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from ..errors import NotFound, StaleHandle, Try, UsageError
-from ..model.values import Frame, Thread, Value
+from ..model.values import Frame, Scope, Thread, Value
 
 
 class Handles:
@@ -19,24 +21,36 @@ class Handles:
         self._threads: dict[str, str] = {}
         self._frames: dict[str, list[str]] = {}
 
-    def renew(self) -> None:
-        """The program has moved: values and frames of the last stop are gone, threads stay."""
-        self._values.clear()
-        self._frames.clear()
+    def renew(self) -> Callable[[], None]:
+        """The program moves: values and frames of the last stop are gone, threads stay. Call the answer to take it back."""
+        values, frames = self._values, self._frames
+        self._values, self._frames = {}, {}
+
+        def restore() -> None:
+            self._values, self._frames = values, frames
+
+        return restore
 
     def value(self, value: Value) -> Value:
         """The same value with its ref, and its children's, as handles."""
         children = tuple(self.value(child) for child in value.children)
-        ref = value.ref
-        if ref is not None:
-            self._issued += 1
-            handle = f"v{self._issued}"
-            self._values[handle] = ref
-            ref = handle
+        ref = self._issue(value.ref) if value.ref is not None else None
         return msgspec.structs.replace(value, ref=ref, children=children)
 
     def values(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         return tuple(self.value(value) for value in values)
+
+    def scope(self, scope: Scope) -> Scope:
+        """A scope with its ref as a handle that `expand` takes."""
+        if scope.ref is None:
+            return scope
+        return msgspec.structs.replace(scope, ref=self._issue(scope.ref))
+
+    def _issue(self, ref: str) -> str:
+        self._issued += 1
+        handle = f"v{self._issued}"
+        self._values[handle] = ref
+        return handle
 
     def ref(self, handle: str) -> str:
         """What the backend calls this value; an error tells an old handle from one that never was."""
@@ -54,6 +68,10 @@ class Handles:
 
     def threads(self, threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
         return tuple(msgspec.structs.replace(each, id=self.thread(each.id)) for each in threads)
+
+    @property
+    def knows_threads(self) -> bool:
+        return len(self._threads) > 1
 
     def thread_id(self, handle: str) -> str:
         for id, word in self._threads.items():

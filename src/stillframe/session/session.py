@@ -66,6 +66,8 @@ class Session:
         self.focus_frame = 0
         self.beside: list[Beside] = []
         self.introduced = False
+        self.private = False
+        """Belongs to one call, such as a probe: never listed, never anybody's current one, not kept on disk."""
         self.stopping = False
         """We asked for the end, so that it surprises nobody."""
         self.created = time.time()
@@ -73,7 +75,7 @@ class Session:
         self.on_child: Callable[[Session, contract.ChildOpened], None] = lambda parent, event: None
         self.on_end: Callable[[Session], None] = lambda session: None
         self.on_breakpoints: Callable[[Session], None] = lambda session: None
-        self._stops = 0
+        self.stops = 0
         self._started = time.monotonic()
         self._ended: contract.Ended | None = None
         self._ended_at: float | None = None
@@ -147,7 +149,7 @@ class Session:
             self._memory.moved(move)
             self.stop = None
             self._become(Phase.RUNNING)
-            self.handles.renew()
+            restore = self.handles.renew()
             try:
                 await self.backend.resume(move, thread or self.focus_thread)
             except AdapterGone:
@@ -155,7 +157,24 @@ class Session:
             except StillframeError:
                 if self.phase is Phase.RUNNING:
                     self.stop = held
+                    restore()
                     self._become(Phase.STOPPED)
+                raise
+
+    async def jump(self, thread: str, file: str, line: int) -> None:
+        """Move the point of execution; the stop at the new line comes as an event."""
+        async with self._sending:
+            self.need_stopped()
+            held, self.stop = self.stop, None
+            self._before = held
+            restore = self.handles.renew()
+            assert isinstance(self.backend, contract.Jumps)
+            try:
+                await self.backend.jump(thread, file, line)
+            except StillframeError:
+                if self.stop is None:
+                    self.stop = held
+                    restore()
                 raise
 
     async def pause(self, thread: str | None = None) -> None:
@@ -184,10 +203,11 @@ class Session:
 
     async def settle(self, timeout: float | None) -> Session:
         """Wait for the first stop in the family, or the end of this session; the session that it came from."""
-        await self.bell.wait_for(lambda: self._first_settled() is not None, timeout)
-        return self._first_settled() or self
+        await self.bell.wait_for(lambda: self.settled_member() is not None, timeout)
+        return self.settled_member() or self
 
-    def _first_settled(self) -> Session | None:
+    def settled_member(self) -> Session | None:
+        """The session of the family that has something to tell: a stop before an end, our own before a child's."""
         if self.phase is Phase.STOPPED and self.settled:
             return self
         for member in self.family():
@@ -337,7 +357,7 @@ class Session:
         except (StillframeError, IndexError) as error:
             stop = Stop(reason=event.reason, notes=(f"the frame could not be read: {error}",))
         if self.phase is Phase.STOPPED:
-            self._stops += 1
+            self.stops += 1
             self.stop = stop
             self.bell.ring()
 
@@ -377,7 +397,7 @@ class Session:
             all_threads_stopped=event.all_threads,
             trail=passed(before, here, changes, same_frame=same) if stepped else (),
             same_frame=same,
-            number=self._stops + 1,
+            number=self.stops + 1,
         )
 
     # The end

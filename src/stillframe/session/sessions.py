@@ -63,14 +63,16 @@ class Sessions:
     def live(self) -> int:
         return sum(session.live for session in self._all.values())
 
-    def find(self, name: str | None, caller: Caller, client: str) -> Session:
+    def find(self, name: str | None, caller: Caller) -> Session:
         """The session meant: by name, else the one that this client is at, else the only live one of the project."""
         if name is not None:
             return self._named(name, caller)
         root = project_root(caller.cwd)
-        roots = [each for each in self._all.values() if each.origin.root == root and each.parent is None]
+        roots = [
+            each for each in self._all.values() if each.origin.root == root and each.parent is None and not each.private
+        ]
         live = [each for each in roots if any(member.live for member in each.family())]
-        current = self._all.get(self._current.get((client, root), ""))
+        current = self._all.get(self._current.get((caller.client, root), ""))
         if current is not None and (current.live or (len(live) == 0 and current in roots)):
             return current
         if len(live) == 1:
@@ -93,6 +95,8 @@ class Sessions:
 
     def use(self, session: Session, client: str) -> None:
         """Make this the client's session of its project, until it ends."""
+        if session.private:
+            return
         session.last_used = time.monotonic()
         self._current[client, session.origin.root] = session.name
 
@@ -115,17 +119,18 @@ class Sessions:
         name: str | None,
         default_name: str,
         caller: Caller,
-        client: str,
         breaks: Sequence[tuple[BreakSpec, bool]] = (),
         catch: CatchRule | None = None,
         lease: float | None = None,
         kept: Kept | None = None,
+        private: bool = False,
     ) -> Session:
         """Open a debugger for the plan, want the breakpoints, and let the program run."""
         name = self._free_name(name, default_name)
-        origin = Origin(plan, caller.cwd, project_root(caller.cwd), client, catch or CatchRule())
+        origin = Origin(plan, caller.cwd, project_root(caller.cwd), caller.client, catch or CatchRule())
         backend = await self._opener(plan)
         session = self._add(name, backend, origin, None)
+        session.private = private
         self._leases[name] = self.settings.lease if lease is None else lease
         try:
             if kept is not None:
@@ -134,13 +139,14 @@ class Sessions:
                 session.breakpoints.add(spec.place, base=caller.cwd, condition=spec.condition, once=once)
             await session.start()
         except BaseException:
-            await self._discard(session)
+            await self.discard(session)
             raise
-        self._keep(session)
-        self.use(session, client)
+        if not private:
+            self._keep(session)
+            self.use(session, caller.client)
         return session
 
-    async def restart(self, session: Session, caller: Caller, client: str) -> Session:
+    async def restart(self, session: Session, caller: Caller) -> Session:
         """End the program and run it again with the same command, name and breakpoints."""
         plan = session.origin.plan
         if isinstance(plan, AttachPlan):
@@ -151,14 +157,13 @@ class Sessions:
             plan,
             name=session.name,
             default_name=session.name,
-            caller=Caller(session.origin.base, plan.env, plan.umask),
-            client=client,
+            caller=Caller(session.origin.base, plan.env, plan.umask, caller.client),
             catch=session.catch,
             lease=self._leases.get(session.name),
             kept=kept,
         )
 
-    async def revive(self, kept: Kept, caller: Caller, client: str) -> Session:
+    async def revive(self, kept: Kept, caller: Caller) -> Session:
         """Start again what a daemon that died was debugging."""
         if kept.plan is None:
             raise WrongState(f"{kept.name} was attached to, not started here", hint=Try("attach"))
@@ -166,8 +171,7 @@ class Sessions:
             kept.plan.plan(caller.env, caller.umask),
             name=kept.name,
             default_name=kept.name,
-            caller=Caller(kept.base, caller.env, caller.umask),
-            client=client,
+            caller=Caller(kept.base, caller.env, caller.umask, caller.client),
             catch=kept.catch,
             kept=kept,
         )
@@ -195,7 +199,7 @@ class Sessions:
         child = self._add(name, event.backend, parent.origin, parent)
         parent.children.append(child)
         child.breakpoints.adopt(parent.breakpoints)
-        child.catch = parent.catch
+        child.catch, child.private = parent.catch, parent.private
         try:
             await child.start()
         except StillframeError as error:
@@ -219,21 +223,25 @@ class Sessions:
 
     # Ending
 
-    async def end(self, session: Session, *, terminate: bool) -> None:
-        """End a session and its descendants; what it left on disk says so."""
+    async def end(self, session: Session, *, terminate: bool, tree: bool = False) -> tuple[int, ...]:
+        """End a session and its descendants. The answer names processes that the program had detached and that live on."""
         for child in reversed(list(session.family())):
             await child.end(terminate=terminate)
+        left: tuple[int, ...] = ()
+        if terminate and isinstance(session.backend, contract.Leaves):
+            left = await session.backend.left_behind(end=tree)
         for member in session.family():
             await member.close()
         self._keep(session)
         self.on_change()
+        return left
 
-    async def _discard(self, session: Session) -> None:
-        with contextlib.suppress(StillframeError):
-            await session.end(terminate=True)
-        await session.close()
-        session.output.close()
-        self._all.pop(session.name, None)
+    async def discard(self, session: Session) -> None:
+        """End a session and forget it, as if it had never been."""
+        await self.end(session, terminate=session.backend.launched)
+        for member in list(session.family()):
+            member.output.close()
+            self._all.pop(member.name, None)
         self.on_change()
 
     async def close(self) -> None:
@@ -282,7 +290,7 @@ class Sessions:
         )
 
     def _keep(self, session: Session) -> None:
-        if session.parent is None:
+        if session.parent is None and not session.private:
             self._shelf.save(self._snapshot(session))
 
     def _spawn(self, work: Awaitable[None], name: str) -> None:

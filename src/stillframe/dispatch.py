@@ -1,0 +1,127 @@
+"""The only caller of an operation: bind, policy, session, run, and every failure turned into a reply."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import msgspec
+
+from .errors import Internal, NoSession, StillframeError, Try, UsageError
+from .model.backend import Tool
+from .ops import load_all
+from .policy import check
+from .registry import OPERATIONS, Call, From, Operation
+from .session.session import Session
+from .session.sessions import Sessions
+
+load_all()
+
+log = logging.getLogger(__name__)
+
+
+class ErrorReply(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Why a call failed, and the next valid one."""
+
+    code: str
+    message: str
+    hint: dict[str, Any] | None = None
+    detail: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class Reply(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The envelope that every face shows: the same object in JSON, over MCP and in the library."""
+
+    ok: bool
+    op: str
+    session: str | None = None
+    via: Tool | None = None
+    result: Any = None
+    error: ErrorReply | None = None
+
+
+class Dispatched(msgspec.Struct, frozen=True, kw_only=True):
+    """A reply and what a face needs beside it."""
+
+    reply: Reply
+    exit_code: int = 0
+    introduce: bool = False
+    """The first reply of this session: say which debugger it is."""
+    failure: StillframeError | None = None
+
+
+class Dispatcher:
+    """One for a host; any number of calls at once."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self.sessions = sessions
+
+    async def run(self, call: Call) -> Dispatched:
+        """Do what the call asks. Never raises but for cancellation."""
+        session: Session | None = None
+        try:
+            operation = self._operation(call.op)
+            bound = operation.bind(call.args)
+            check(operation, bound, call.allow)
+            session = self._session(operation, call)
+            arguments = {**bound, **self._injected(operation, call, session)}
+            result = await operation.run(**arguments)
+        except StillframeError as error:
+            return self._failed(call, session, error)
+        except Exception as error:
+            log.exception("%s failed", call.op)
+            ours = Internal(f"{type(error).__name__}: {error}")
+            return self._failed(call, session, ours)
+        if isinstance(result, From):
+            session, result = result.session, result.result
+        return self._done(call, session, result)
+
+    def _operation(self, name: str) -> Operation:
+        if name not in OPERATIONS:
+            raise UsageError(f"there is no operation {name!r}")
+        return OPERATIONS[name]
+
+    def _session(self, operation: Operation, call: Call) -> Session | None:
+        kinds = set(operation.injected.values())
+        if "session" in kinds:
+            return self.sessions.find(call.session, call.caller)
+        if "session?" in kinds:
+            try:
+                return self.sessions.find(call.session, call.caller)
+            except NoSession as error:
+                if error.hint == Try("sessions"):
+                    raise  # several live, or one was named that is not there: not ours to choose
+        return None
+
+    def _injected(self, operation: Operation, call: Call, session: Session | None) -> dict[str, Any]:
+        there = {"session": session, "session?": session, "sessions": self.sessions, "caller": call.caller}
+        return {name: there[kind] for name, kind in operation.injected.items()}
+
+    def _done(self, call: Call, session: Session | None, result: Any) -> Dispatched:
+        introduce = False
+        if session is not None:
+            self.sessions.use(session, call.caller.client)
+            introduce = call.op == "raw" or not session.introduced or self.sessions.settings.always_via
+            session.introduced = True
+        reply = Reply(
+            ok=True,
+            op=call.op,
+            session=session.name if session else None,
+            via=session.tool if session else None,
+            result=result,
+        )
+        return Dispatched(reply=reply, introduce=introduce)
+
+    def _failed(self, call: Call, session: Session | None, error: StillframeError) -> Dispatched:
+        hint = (
+            {"op": error.hint.op, **({"args": dict(error.hint.args)} if error.hint.args else {})}
+            if error.hint
+            else None
+        )
+        reply = Reply(
+            ok=False,
+            op=call.op,
+            session=session.name if session else call.session,
+            error=ErrorReply(code=error.code, message=error.message, hint=hint, detail=error.detail),
+        )
+        return Dispatched(reply=reply, exit_code=error.exit_code, failure=error)

@@ -1,0 +1,139 @@
+"""What the looking verbs answer: lists are wrapped and named, each with its total where it was cut."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from .outcomes import AnyOutcome, Breakpoint, SourceLine, Spot, Stop
+from .values import Frame, Scope, Thread, Value
+
+
+class Breakpoints(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    breakpoints: tuple[Breakpoint, ...]
+    kept_of: str | None = None
+    """The session they were kept of, where none is live."""
+
+
+class Caught(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Which exceptions stop the program now."""
+
+    catch: tuple[str, ...]
+
+
+class Threads(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    threads: tuple[Thread, ...]
+    total: int | None = None
+    focus: str | None = None
+
+
+class Scopes(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    scopes: tuple[Scope, ...]
+
+
+class FrameView(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One frame looked into: where it is and what it holds."""
+
+    frame: Frame
+    thread: str
+    source: tuple[SourceLine, ...] = ()
+    locals: tuple[Value, ...] = ()
+    locals_total: int | None = None
+
+
+class Source(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    file: str
+    lines: tuple[SourceLine, ...]
+    total: int
+
+
+class OutputPage(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Printed text by stream; `cursor` is where the next page begins."""
+
+    stdout: str = ""
+    stderr: str = ""
+    log: str = ""
+    console: str = ""
+    dropped: int = 0
+    """Bytes before this page that are no longer kept, or that the page left out."""
+    total: int = 0
+    cursor: str = ""
+
+
+class SessionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A session in a line: who it is, where it stands, what it holds."""
+
+    name: str
+    state: str
+    tool: str = ""
+    version: str = ""
+    command: tuple[str, ...] = ()
+    cwd: str = ""
+    pid: int | None = None
+    attached: bool = False
+    thread: str | None = None
+    frame: Frame | None = None
+    reason: str | None = None
+    exit_code: int | None = None
+    signal: str | None = None
+    breakpoints: int = 0
+    bound: int = 0
+    stops: int = 0
+    output_bytes: int = 0
+    parent: str | None = None
+    children: tuple[str, ...] = ()
+    current: bool = False
+    just_my_code: bool = True
+    catch: tuple[str, ...] = ()
+    note: str | None = None
+
+
+class SessionList(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    sessions: tuple[SessionInfo, ...]
+
+
+class Capabilities(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What the debugger of this session can and cannot do."""
+
+    can: tuple[str, ...]
+    cannot: tuple[str, ...]
+
+
+class ToolInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The debugger underneath, and how it is reached."""
+
+    tool: str
+    version: str
+    how: str = ""
+    pid: int | None = None
+
+
+class Fed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What `input` wrote to the program's standard input."""
+
+    bytes: int
+    eof: bool = False
+
+
+class ProbedPlace(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One place of a probe: whether the program came there, with the evidence of each time."""
+
+    location: str
+    state: Literal["reached", "not_reached", "unbound"]
+    count: int = 0
+    hits: tuple[Stop, ...] = ()
+    values: tuple[tuple[Value, ...], ...] = ()
+    """For each hit, the values of the expressions asked for."""
+    actual: Spot | None = None
+    message: str | None = None
+
+
+class ProbeReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A whole run in one answer."""
+
+    command: tuple[str, ...]
+    places: tuple[ProbedPlace, ...]
+    end: AnyOutcome
+    assumed: bool = False
+    """The command was not given but worked out; the reply says which it was."""

@@ -1,0 +1,178 @@
+"""The sessions themselves: which there are, how each stands, what its debugger can do, what it printed, its end."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from ..errors import Try, WrongState
+from ..model.backend import Caller, Capability, Plan
+from ..model.outcomes import Ended, Exited
+from ..model.views import Capabilities, OutputPage, SessionInfo, SessionList, ToolInfo
+from ..registry import Access, From, Param, operation
+from ..session.output import STREAMS, Cursor, Stream
+from ..session.phases import Phase
+from ..session.session import Session
+from ..session.sessions import Sessions, project_root
+from .breakpoints import caught_words
+from .common import Timeout
+
+
+@operation(Access.READ, name="sessions", aliases=("ls", "ps"), example="dbg sessions")
+async def sessions_(
+    sessions: Sessions,
+    caller: Caller,
+    all: Annotated[bool, Param("those of other projects too")] = False,
+) -> SessionList:
+    """List the sessions of this project: live ones, ended ones, and those that a killed daemon lost."""
+    root = project_root(caller.cwd)
+    found = [describe(each) for each in sessions.all if not each.private and (all or each.origin.root == root)]
+    lost = [
+        SessionInfo(
+            name=kept.name,
+            state="lost",
+            command=kept.plan.command if kept.plan else (),
+            cwd=kept.base,
+            breakpoints=len(kept.breakpoints),
+            note="its daemon is gone; `dbg restart` runs it again with its breakpoints",
+        )
+        for kept in sessions.kept_here(caller)
+    ]
+    return SessionList(sessions=(*found, *lost))
+
+
+@operation(Access.READ, example="dbg status")
+async def status(session: Session) -> SessionInfo:
+    """How one session stands: program, state, place, breakpoints, output, family."""
+    return describe(session)
+
+
+def describe(session: Session) -> SessionInfo:
+    plan, stop = session.origin.plan, session.stop
+    ended = session.outcome(news=False) if session.phase is Phase.EXITED else None
+    bound = [each for each in session.breakpoints.list() if each.state == "bound"]
+    return SessionInfo(
+        name=session.name,
+        state=session.phase.value,
+        tool=session.tool.tool,
+        version=session.tool.version,
+        command=plan.command if isinstance(plan, Plan) else (),
+        cwd=plan.cwd,
+        pid=session.backend.pid,
+        attached=not session.backend.launched,
+        thread=stop.thread if stop else None,
+        frame=stop.frame if stop else None,
+        reason=stop.reason if stop else None,
+        exit_code=ended.exit_code if isinstance(ended, Exited) else None,
+        signal=ended.signal if isinstance(ended, Exited) else None,
+        breakpoints=len(session.breakpoints.list()),
+        bound=len(bound),
+        stops=session.stops,
+        output_bytes=session.output.total,
+        parent=session.parent.name if session.parent else None,
+        children=tuple(child.name for child in session.children),
+        just_my_code=plan.just_my_code,
+        catch=caught_words(session.catch),
+    )
+
+
+@operation(Access.READ, example="dbg use shop")
+async def use(
+    sessions: Sessions,
+    caller: Caller,
+    name: Annotated[str, Param("the session", positional=True, metavar="NAME")],
+) -> From[SessionInfo]:
+    """Make a session the one that the verbs without --session act on."""
+    session = sessions.find(name, caller)
+    return From(session, describe(session))
+
+
+@operation(Access.READ, example="dbg capabilities")
+async def capabilities(session: Session) -> Capabilities:
+    """What the debugger of this session can do, and what it cannot."""
+    can = session.backend.capabilities
+    return Capabilities(
+        can=tuple(each.value for each in Capability if each in can),
+        cannot=tuple(each.value for each in Capability if each not in can),
+    )
+
+
+@operation(Access.READ, example="dbg tool")
+async def tool(session: Session) -> ToolInfo:
+    """Name the debugger underneath and the process it debugs."""
+    return ToolInfo(tool=session.tool.tool, version=session.tool.version, pid=session.backend.pid)
+
+
+@operation(Access.READ, aliases=("console",), example="dbg output --since 120.0.0.0")
+async def output(
+    session: Session,
+    since: Annotated[
+        str | None, Param("a cursor from an earlier reply: only what came after it", metavar="CURSOR")
+    ] = None,
+    kind: Annotated[
+        Literal["stdout", "stderr", "log", "console"] | None, Param("one stream only; log is what log points printed")
+    ] = None,
+    limit: Annotated[int, Param("bytes at the most", flag="--bytes", metavar="N")] = 3000,
+    wait: Annotated[bool, Param("wait until there is something new, or the end")] = False,
+    timeout: Timeout = None,
+) -> OutputPage:
+    """What the program printed, by stream: the newest part, or everything from a cursor on, page by page."""
+    streams: tuple[Stream, ...] = (kind,) if kind else STREAMS
+    begin = Cursor.parse(since) if since else None
+    if wait:
+        seen = begin or session.output.cursor
+        await session.bell.wait_for(lambda: session.output.cursor != seen or not session.live, timeout or 30.0)
+    if begin is None:
+        pieces, cursor = session.output.tail(limit, streams)
+    else:
+        pieces, cursor = session.output.read(begin, limit, streams)
+    texts = {piece.stream: piece.text for piece in pieces}
+    return OutputPage(
+        stdout=texts.get("stdout", ""),
+        stderr=texts.get("stderr", ""),
+        log=texts.get("log", ""),
+        console=texts.get("console", ""),
+        dropped=sum(piece.dropped for piece in pieces),
+        total=session.output.total,
+        cursor=str(cursor),
+    )
+
+
+@operation(Access.CONTROL, aliases=("kill", "quit", "terminate", "close", "end", "exit"), example="dbg stop")
+async def stop(
+    session: Session,
+    sessions: Sessions,
+    caller: Caller,
+    tree: Annotated[bool, Param("end the processes that the program detached, too")] = False,
+    all: Annotated[bool, Param("every session of this project")] = False,
+) -> Ended:
+    """End the program that was launched, with its children; leave a program that was attached to running."""
+    if all:
+        root = project_root(caller.cwd)
+        others = [
+            each
+            for each in sessions.all
+            if each.origin.root == root and each.parent is None and each is not session.root
+        ]
+        for each in others:
+            await sessions.end(each, terminate=each.backend.launched)
+    return await _end(sessions, session, terminate=session.root.backend.launched, tree=tree)
+
+
+@operation(Access.CONTROL, example="dbg detach")
+async def detach(session: Session, sessions: Sessions) -> Ended:
+    """Leave the program and let it run on without a debugger."""
+    return await _end(sessions, session, terminate=False, tree=False)
+
+
+async def _end(sessions: Sessions, session: Session, *, terminate: bool, tree: bool) -> Ended:
+    home = session.root
+    if not any(member.live for member in home.family()):
+        return Ended(session=home.name, action="already_ended")
+    if home.phase is Phase.NEW:
+        raise WrongState(f"{home.name} is only just starting", hint=Try("wait"))
+    left = await sessions.end(home, terminate=terminate, tree=tree)
+    outcome = home.outcome(news=False)
+    code, signal = (outcome.exit_code, outcome.signal) if isinstance(outcome, Exited) else (None, None)
+    return Ended(
+        session=home.name, action="terminated" if terminate else "detached", exit_code=code, signal=signal, left=left
+    )

@@ -1,0 +1,178 @@
+"""Breakpoints and exceptions to stop at. What is not bound says so, and why."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+from ..errors import NoSession, NotFound, Try, Unsupported, UsageError
+from ..model.backend import Caller, Capability, CatchMode, CatchRule
+from ..model.outcomes import Breakpoint, Spot
+from ..model.places import BreakSpec, HitRule
+from ..model.views import Breakpoints, Caught
+from ..registry import Access, Param, operation
+from ..session.session import Session
+from ..session.sessions import Sessions
+
+Ids = Annotated[tuple[str, ...], Param("breakpoints, such as b1", positional=True, rest=True, metavar="ID")]
+
+
+def _need(session: Session, capability: Capability, given: object) -> None:
+    if given and capability not in session.backend.capabilities:
+        raise Unsupported(f"{session.tool.tool} has no {capability.value}", hint=Try("raw"))
+
+
+@operation(Access.CONTROL, name="break", aliases=("b", "bp"), example="dbg break shop.py:14 --if 'price < 0'")
+async def break_(
+    session: Session,
+    caller: Caller,
+    at: Annotated[
+        BreakSpec,
+        Param('file:line, file@"text", module!function or a function\'s name', positional=True, metavar="LOC"),
+    ],
+    condition: Annotated[
+        str | None, Param("stop only when this is true", flag="--if", aliases=("--condition",), access=Access.EXEC)
+    ] = None,
+    hit: Annotated[HitRule | None, Param("stop at the Nth time (3), from then on (>=3), or at every Nth (%3)")] = None,
+    log: Annotated[
+        str | None, Param("print this, with {expressions} in it, instead of stopping", access=Access.EXEC)
+    ] = None,
+    once: Annotated[bool, Param("remove it after the first stop")] = False,
+) -> Breakpoint:
+    """Set a breakpoint. It may move to the next line that can hold one; the answer says so."""
+    session.need_live()
+    if at.condition is not None:
+        if condition is not None:
+            raise UsageError("the condition is given twice: in the place and by --if")
+        condition = at.condition
+    _need(session, Capability.CONDITIONS, condition)
+    _need(session, Capability.HIT_COUNTS, hit)
+    _need(session, Capability.LOG_POINTS, log)
+    home = session.root
+    id = home.breakpoints.add(at.place, base=caller.cwd, condition=condition, hit=hit, log=log, once=once)
+    await home.sync_breakpoints()
+    return session.breakpoints.view(session.breakpoints.get(id))
+
+
+@operation(Access.CONTROL, aliases=("delete", "clear", "rb"), example="dbg unbreak b2")
+async def unbreak(
+    session: Session,
+    ids: Ids = (),
+    all: Annotated[bool, Param("remove every breakpoint")] = False,
+) -> Breakpoints:
+    """Remove breakpoints by id, or all of them; answers with those that are left."""
+    await _change(session, ids, all, "remove")
+    return Breakpoints(breakpoints=session.breakpoints.list())
+
+
+@operation(Access.CONTROL, example="dbg enable b2")
+async def enable(
+    session: Session, ids: Ids = (), all: Annotated[bool, Param("enable every breakpoint")] = False
+) -> Breakpoints:
+    """Let disabled breakpoints stop the program again."""
+    await _change(session, ids, all, "enable")
+    return Breakpoints(breakpoints=session.breakpoints.list())
+
+
+@operation(Access.CONTROL, example="dbg disable b2")
+async def disable(
+    session: Session, ids: Ids = (), all: Annotated[bool, Param("disable every breakpoint")] = False
+) -> Breakpoints:
+    """Keep breakpoints but do not stop at them."""
+    await _change(session, ids, all, "disable")
+    return Breakpoints(breakpoints=session.breakpoints.list())
+
+
+async def _change(session: Session, words: tuple[str, ...], all: bool, how: str) -> None:
+    home = session.root
+    ids = tuple(each.id for each in home.breakpoints.list()) if all else tuple(_id(home, word) for word in words)
+    if not ids and not all:
+        raise UsageError(f"{how} which? Give ids such as b1, or --all")
+    if how == "remove":
+        home.breakpoints.remove(ids)
+    else:
+        home.breakpoints.enable(ids, enabled=how == "enable")
+    await home.sync_breakpoints()
+
+
+def _id(session: Session, word: str) -> str:
+    """A breakpoint by its id, its number, or the place it was asked for."""
+    if word.isdigit():
+        word = f"b{word}"
+    if word in session.breakpoints:
+        return word
+    for each in session.breakpoints.list():
+        asked = each.requested
+        if word in (asked.symbol, f"{asked.file}:{asked.line}", f'{asked.file}@"{asked.text}"'):
+            return each.id
+    raise NotFound(f"there is no breakpoint {word}", hint=Try("breaks"))
+
+
+@operation(Access.READ, aliases=("breakpoints",), example="dbg breaks")
+async def breaks(session: Session | None, sessions: Sessions, caller: Caller) -> Breakpoints:
+    """List the breakpoints: what was asked for, what each became, how often it stopped the program. Where no session
+    lives, those that the last one kept on disk."""
+    if session is not None:
+        return Breakpoints(breakpoints=session.breakpoints.list())
+    kept = sessions.kept(None, caller)
+    if kept is None:
+        raise NoSession("no session here, and none kept its breakpoints", hint=Try("launch"))
+    return Breakpoints(
+        kept_of=kept.name,
+        breakpoints=tuple(
+            Breakpoint(
+                id=each.id,
+                requested=Spot(text=each.place),
+                state="pending",
+                message=f"kept of {kept.name}, which is not running",
+                condition=each.condition,
+                hit=each.hit,
+                log=each.log,
+                once=each.once,
+                enabled=each.enabled,
+            )
+            for each in kept.breakpoints
+        ),
+    )
+
+
+CATCH_MODES = ("uncaught", "raised", "user")
+
+
+@operation(Access.CONTROL, example="dbg catch KeyError")
+async def catch(
+    session: Session,
+    what: Annotated[
+        tuple[str, ...],
+        Param(
+            "uncaught, raised, user, off, or the name of an exception class; none given: tell what is on",
+            positional=True,
+            rest=True,
+            metavar="WHAT",
+        ),
+    ] = (),
+) -> Caught:
+    """Choose the exceptions that stop the program; this replaces what was chosen before."""
+    if what:
+        session.need_live()
+        rule = catch_rule(what)
+        _need(session, Capability.EXCEPTION_CLASSES, rule.classes)
+        await session.root.set_catch(rule)
+    return Caught(catch=caught_words(session.catch))
+
+
+def catch_rule(words: tuple[str, ...]) -> CatchRule:
+    """`uncaught raised KeyError` as a rule; `off` alone turns everything off."""
+    if "off" in words or "none" in words:
+        if len(words) > 1:
+            raise UsageError("catch off stands alone")
+        return CatchRule(frozenset(), ())
+    modes = frozenset(cast(CatchMode, word) for word in words if word in CATCH_MODES)
+    classes = tuple(word for word in words if word not in CATCH_MODES)
+    for name in classes:
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise UsageError(f"{name!r} is neither uncaught, raised, user or off, nor the name of a class")
+    return CatchRule(modes, classes)
+
+
+def caught_words(rule: CatchRule) -> tuple[str, ...]:
+    return tuple(word for word in CATCH_MODES if word in rule.modes) + rule.classes

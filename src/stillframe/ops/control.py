@@ -1,0 +1,162 @@
+"""Moving: continue, steps, until, jump, pause and wait. Each returns where the program came to, with its evidence."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from ..errors import NotFound, StillframeError, Try, Unsupported, UsageError
+from ..model.backend import Caller, Capability, Jumps, Move
+from ..model.outcomes import AnyOutcome, Running
+from ..model.places import LinePlace, Place
+from ..registry import Access, From, Param, operation
+from ..session.breakpoints import locate
+from ..session.session import Session
+from ..session.sessions import Sessions
+from .common import Do, ThreadWord, Timeout, move, run_beside, settle
+
+Times = Annotated[
+    int,
+    Param(
+        "how many steps; every line passed is told, with what it changed", positional=True, flag="--count", metavar="N"
+    ),
+]
+PAUSE_LANDS = 2.0
+"""Seconds that a pause is given before a thread counts as blocked."""
+
+
+@operation(Access.CONTROL, aliases=("c", "cont"), example="dbg continue --do 'curl -s localhost:8000/orders/7'")
+async def continue_(
+    session: Session,
+    sessions: Sessions,
+    caller: Caller,
+    thread: ThreadWord = None,
+    timeout: Timeout = None,
+    do: Do = None,
+) -> From[AnyOutcome]:
+    """Run until a breakpoint, an exception or the end."""
+    return await move(sessions, session, Move.CONTINUE, caller=caller, thread=thread, timeout=timeout, do=do)
+
+
+@operation(Access.CONTROL, name="next", aliases=("n", "step-over", "over"), example="dbg next --count 10")
+async def next_(
+    session: Session,
+    sessions: Sessions,
+    caller: Caller,
+    count: Times = 1,
+    thread: ThreadWord = None,
+    timeout: Timeout = None,
+    do: Do = None,
+) -> From[AnyOutcome]:
+    """Run one line, calls included, and stop at the next line of this frame or of its caller."""
+    return await move(sessions, session, Move.NEXT, caller=caller, thread=thread, count=count, timeout=timeout, do=do)
+
+
+@operation(Access.CONTROL, aliases=("s", "step-into", "into", "step-in"), example="dbg step")
+async def step(
+    session: Session,
+    sessions: Sessions,
+    caller: Caller,
+    count: Times = 1,
+    thread: ThreadWord = None,
+    timeout: Timeout = None,
+    do: Do = None,
+) -> From[AnyOutcome]:
+    """Run to the next line wherever it is, into a called function of your code too."""
+    return await move(sessions, session, Move.STEP, caller=caller, thread=thread, count=count, timeout=timeout, do=do)
+
+
+@operation(Access.CONTROL, aliases=("out", "step-out", "return"), example="dbg finish")
+async def finish(
+    session: Session,
+    sessions: Sessions,
+    caller: Caller,
+    count: Times = 1,
+    thread: ThreadWord = None,
+    timeout: Timeout = None,
+    do: Do = None,
+) -> From[AnyOutcome]:
+    """Run until this function has returned, and tell what it returned."""
+    return await move(sessions, session, Move.FINISH, caller=caller, thread=thread, count=count, timeout=timeout, do=do)
+
+
+@operation(Access.CONTROL, aliases=("run-to", "advance"), example="dbg until shop.py:20")
+async def until(
+    session: Session,
+    sessions: Sessions,
+    caller: Caller,
+    at: Annotated[Place, Param("the place to run to", positional=True, metavar="LOC")],
+    timeout: Timeout = None,
+    do: Do = None,
+) -> From[AnyOutcome]:
+    """Run to a place, or to whatever stops the program before it."""
+    session.need_stopped()
+    id = session.breakpoints.add(at, base=caller.cwd, once=True, hidden=True)
+    try:
+        await session.breakpoints.sync(session.backend)
+        made = session.breakpoints.view(session.breakpoints.get(id))
+        if made.state == "failed":
+            raise NotFound(f"cannot run to {at}: {made.message}")
+        told = await move(sessions, session, Move.CONTINUE, caller=caller, timeout=timeout, do=do)
+    finally:
+        if id in session.breakpoints and (session.settled or not session.live):
+            session.breakpoints.remove([id])
+            if session.live:
+                await session.breakpoints.sync(session.backend)
+    return told
+
+
+@operation(Access.CONTROL, aliases=("goto", "set-next"), example="dbg jump shop.py:12")
+async def jump(
+    session: Session,
+    sessions: Sessions,
+    caller: Caller,
+    at: Annotated[Place, Param("the line to go on at, in the function that is held", positional=True, metavar="LOC")],
+    thread: ThreadWord = None,
+    timeout: Timeout = None,
+) -> From[AnyOutcome]:
+    """Go on at another line of this function without running what lies between."""
+    session.need_stopped()
+    backend = session.backend
+    if Capability.JUMP not in backend.capabilities or not isinstance(backend, Jumps):
+        raise Unsupported(f"{session.tool.tool} cannot jump", hint=Try("raw"))
+    if isinstance(at, LinePlace) or hasattr(at, "file"):
+        _, wanted = locate(at, caller.cwd)
+        assert wanted.file is not None and wanted.line is not None
+    else:
+        raise UsageError("jump takes a line, as in shop.py:12")
+    await session.jump(session.thread_id(thread), wanted.file, wanted.line)
+    return await settle(sessions, session, timeout)
+
+
+@operation(Access.CONTROL, aliases=("interrupt", "break-in"), example="dbg pause")
+async def pause(
+    session: Session, sessions: Sessions, thread: ThreadWord = None, timeout: Timeout = None
+) -> From[AnyOutcome]:
+    """Hold the running program. A thread that is blocked outside the debugger's reach is `running`, with its stack."""
+    await session.pause(session.thread_id(thread) if thread else None)
+    told = await settle(sessions, session, PAUSE_LANDS if timeout is None else timeout)
+    if isinstance(told.result, Running):
+        outcome = msgspec.structs.replace(told.result, blocked=await _blocked(session))
+        return From(told.session, outcome)
+    return told
+
+
+async def _blocked(session: Session) -> tuple[object, ...]:
+    """Where the first thread is, as far as the debugger can tell of a running one."""
+    try:
+        threads = await session.backend.threads()
+        page = await session.backend.stack(threads[0].id, 0, 10)
+    except (StillframeError, IndexError):
+        return ()
+    return tuple(session.show_frame(frame) for frame in page.frames)
+
+
+@operation(Access.INSPECT, example="dbg wait --do 'curl -s localhost:8000/' --timeout 10")
+async def wait(
+    session: Session, sessions: Sessions, caller: Caller, timeout: Timeout = None, do: Do = None
+) -> From[AnyOutcome]:
+    """Return at the next stop or at the end, or say that it is running; at once if it is held already."""
+    beside = await run_beside(session, do, caller) if do else None
+    return await settle(sessions, session, timeout, beside)

@@ -1,0 +1,100 @@
+"""Asking and changing: expressions in any frame, assignments, and the program's standard input."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from ..errors import EvalFailed, Try, Unsupported, UsageError
+from ..model.backend import Capability, Evaluated, Feeds
+from ..model.values import Value, Values
+from ..model.views import Fed
+from ..registry import Access, Param, operation
+from ..session.handles import frame_index
+from ..session.session import Session
+from .common import FrameWord, ThreadWord
+from .inspect import Text, bounds_of
+
+EVAL_SECONDS = 10.0
+"""Seconds that one expression may run before it is given up."""
+
+
+@operation(Access.EXEC, name="eval", aliases=("print", "p", "evaluate"), example="dbg eval 'len(items)' 'items[0]'")
+async def eval_(
+    session: Session,
+    expressions: Annotated[
+        tuple[str, ...],
+        Param("expressions or statements of the program's language", positional=True, rest=True, metavar="EXPR"),
+    ],
+    frame: FrameWord = None,
+    thread: ThreadWord = None,
+    text: Text = None,
+    timeout: Annotated[float, Param("seconds that each may take", metavar="S")] = EVAL_SECONDS,
+) -> Values:
+    """Evaluate expressions in a frame, several in one call. They run in the program and may change it."""
+    session.need_stopped()
+    if not expressions:
+        raise UsageError("eval what? Give an expression, as in: dbg eval 'len(items)'")
+    id = session.thread_id(thread)
+    frame_id = await session.frame_id(id, frame_index(frame) if frame else None)
+    bounds = bounds_of(session, session.bounds.values, text or 4 * session.bounds.text)
+    results = await session.backend.evaluate(frame_id, expressions, bounds, timeout)
+    if all(each.error for each in results):
+        raise EvalFailed("; ".join(_failure(each, len(results) > 1) for each in results))
+    return Values(values=tuple(session.handles.value(_value(each)) for each in results))
+
+
+def _value(result: Evaluated) -> Value:
+    if result.value is None:
+        return Value(name=result.expression, value=result.error or "", error=True)
+    return msgspec.structs.replace(result.value, name=result.expression)
+
+
+def _failure(result: Evaluated, several: bool) -> str:
+    return f"{result.expression}: {result.error}" if several else result.error or ""
+
+
+@operation(Access.EXEC, name="set", aliases=("assign",), example="dbg set price 12.5")
+async def set_(
+    session: Session,
+    target: Annotated[
+        str, Param("what to assign to: a name, an attribute or an item", positional=True, metavar="TARGET")
+    ],
+    value: Annotated[
+        str | None, Param("an expression; or write 'target = value' as one word", positional=True, metavar="VALUE")
+    ] = None,
+    frame: FrameWord = None,
+    thread: ThreadWord = None,
+) -> Values:
+    """Assign to a variable of the program and tell its new value."""
+    session.need_stopped()
+    if Capability.ASSIGN not in session.backend.capabilities:
+        raise Unsupported(f"{session.tool.tool} cannot assign", hint=Try("eval"))
+    if value is None:
+        target, equals, value = target.partition("=")
+        if not equals or value.startswith("=") or target[-1:] in "!<>":
+            raise UsageError("set takes a target and a value, as in: dbg set price 12.5")
+    id = session.thread_id(thread)
+    frame_id = await session.frame_id(id, frame_index(frame) if frame else None)
+    new = await session.backend.assign(frame_id, target.strip(), value.strip(), session.bounds)
+    return Values(values=(session.handles.value(msgspec.structs.replace(new, name=target.strip())),))
+
+
+@operation(Access.EXEC, name="input", aliases=("stdin",), example="dbg input 'yes'")
+async def input_(
+    session: Session,
+    text: Annotated[str, Param("what to write; a newline is added", positional=True, metavar="TEXT")] = "",
+    eof: Annotated[bool, Param("close the standard input afterwards")] = False,
+    raw: Annotated[bool, Param("add no newline")] = False,
+) -> Fed:
+    """Write to the program's standard input, which must have been kept open by `launch --stdin -`."""
+    session.need_live()
+    backend = session.backend
+    if Capability.INPUT not in backend.capabilities or not isinstance(backend, Feeds):
+        raise Unsupported(f"{session.name} has no standard input to write to; start it with: dbg launch --stdin - …")
+    data = text.encode("utf-8", "surrogateescape")
+    if not raw and (text or not eof):
+        data += b"\n"
+    await backend.feed(data, eof=eof)
+    return Fed(bytes=len(data), eof=eof)

@@ -1,0 +1,222 @@
+"""Looking: the whole stop again, stacks, frames, values, threads, source, modules. Nothing here moves the program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from ..errors import NotFound, Try, Unsupported, UsageError
+from ..model.backend import Bounds, Caller, Capability
+from ..model.outcomes import AnyOutcome, Stop
+from ..model.places import LinePlace, Place, SymbolPlace
+from ..model.values import ExceptionInfo, Frames, Modules, Values
+from ..model.views import FrameView, Scopes, Source, Threads
+from ..registry import Access, From, Param, operation
+from ..session.breakpoints import absolute, line_of
+from ..session.evidence import SourceCache
+from ..session.handles import frame_index
+from ..session.session import Session
+from .common import Count, FrameWord, Start, ThreadWord
+
+
+@operation(Access.INSPECT, aliases=("context", "info"), example="dbg state")
+async def state(session: Session) -> From[AnyOutcome]:
+    """The whole stop again: where, why, source, stack and every local; or running, exited, lost."""
+    member = session.settled_member() or session
+    outcome = member.outcome()
+    if isinstance(outcome, Stop):
+        outcome = msgspec.structs.replace(outcome, same_frame=False, trail=())
+    return From(member, outcome)
+
+
+@operation(Access.INSPECT, aliases=("bt", "where", "backtrace"), example="dbg stack --count 50")
+async def stack(session: Session, thread: ThreadWord = None, start: Start = 0, count: Count = 20) -> Frames:
+    """The calls that led here, innermost first; library frames are marked."""
+    session.need_live()
+    id = session.thread_id(thread)
+    page = await session.backend.stack(id, start, count)
+    frames = session.handles.frames(id, page.frames, page.start)
+    return Frames(
+        frames=tuple(session.show_frame(frame) for frame in frames),
+        total=page.total,
+        start=page.start,
+        thread=session.handles.thread(id),
+    )
+
+
+@operation(Access.INSPECT, example="dbg frame f2")
+async def frame(
+    session: Session,
+    which: Annotated[
+        str | None, Param("f2, or up or down from the selected one", positional=True, metavar="F|up|down")
+    ] = None,
+    thread: ThreadWord = None,
+) -> FrameView:
+    """Select a frame for the verbs that follow, and look into it."""
+    session.need_stopped()
+    id = session.thread_id(thread)
+    index = session.focus_frame if id == session.focus_thread else 0
+    match which:
+        case None:
+            pass
+        case "up" | "down":
+            index += 1 if which == "up" else -1
+            if index < 0:
+                raise NotFound("this is the innermost frame already", hint=Try("stack"))
+        case _:
+            index = frame_index(which)
+    view = await frame_view(session, id, index)
+    session.focus_thread, session.focus_frame = id, index
+    return view
+
+
+async def frame_view(session: Session, thread: str, index: int) -> FrameView:
+    frame_id = await session.frame_id(thread, index)
+    page = await session.backend.stack(thread, index, 1)
+    if not page.frames:
+        raise NotFound(f"there is no frame f{index}", hint=Try("stack"))
+    found = page.frames[0]
+    values = await session.backend.locals(frame_id, session.bounds)
+    shown = session.show_frame(msgspec.structs.replace(found, id=f"f{index}"))
+    return FrameView(
+        frame=shown,
+        thread=session.handles.thread(thread),
+        source=session.sources.around(found.file, found.line) if found.file and found.line else (),
+        locals=session.handles.values(values.values),
+        locals_total=values.total,
+    )
+
+
+def bounds_of(session: Session, count: int, text: int | None) -> Bounds:
+    base = session.bounds
+    return Bounds(count, text or base.text, base.items, base.frames, base.seconds)
+
+
+Text = Annotated[int | None, Param("characters of each value at the most", metavar="N")]
+
+
+@operation(Access.INSPECT, aliases=("vars", "variables"), example="dbg locals --frame f1")
+async def locals(
+    session: Session,
+    frame: FrameWord = None,
+    thread: ThreadWord = None,
+    start: Start = 0,
+    count: Count = 40,
+    text: Text = None,
+) -> Values:
+    """The variables of a frame: arguments first, then the names used on the line, then the rest."""
+    session.need_stopped()
+    id = session.thread_id(thread)
+    frame_id = await session.frame_id(id, frame_index(frame) if frame else None)
+    page = await session.backend.locals(frame_id, bounds_of(session, count, text), start)
+    return msgspec.structs.replace(page, values=session.handles.values(page.values))
+
+
+@operation(Access.INSPECT, example="dbg scopes")
+async def scopes(session: Session, frame: FrameWord = None, thread: ThreadWord = None) -> Scopes:
+    """The groups of variables of a frame, each with a handle for `expand`."""
+    session.need_stopped()
+    id = session.thread_id(thread)
+    found = await session.backend.scopes(await session.frame_id(id, frame_index(frame) if frame else None))
+    return Scopes(scopes=tuple(session.handles.scope(each) for each in found))
+
+
+@operation(Access.INSPECT, aliases=("props", "inspect"), example="dbg expand v3 --start 100 --count 20")
+async def expand(
+    session: Session,
+    value: Annotated[str, Param("a value's handle, such as v3", positional=True, metavar="V")],
+    start: Start = 0,
+    count: Count = 40,
+    text: Text = None,
+) -> Values:
+    """What a value holds: items, keys or attributes, a page at a time; a long text by slices."""
+    session.need_stopped()
+    page = await session.backend.expand(session.handles.ref(value), bounds_of(session, count, text), start)
+    return msgspec.structs.replace(page, values=session.handles.values(page.values))
+
+
+@operation(Access.INSPECT, example="dbg threads")
+async def threads(session: Session, start: Start = 0, count: Count = 50) -> Threads:
+    """The threads of the program; the one that the other verbs act on is marked."""
+    session.need_live()
+    found = session.handles.threads(await session.backend.threads())
+    focus = session.handles.thread(session.focus_thread) if session.focus_thread else None
+    return Threads(threads=found[start : start + count], total=len(found), focus=focus)
+
+
+@operation(Access.INSPECT, example="dbg thread t2")
+async def thread(
+    session: Session,
+    which: Annotated[str, Param("the thread to select, such as t2", positional=True, metavar="T")],
+) -> FrameView:
+    """Select a thread for the verbs that follow, and look at where it is."""
+    session.need_stopped()
+    if not session.handles.knows_threads:
+        session.handles.threads(await session.backend.threads())
+    id = session.handles.thread_id(which)
+    view = await frame_view(session, id, 0)
+    session.focus_thread, session.focus_frame = id, 0
+    return view
+
+
+@operation(Access.INSPECT, aliases=("list", "l"), example="dbg source shop.py:14 --around 10")
+async def source(
+    session: Session | None,
+    caller: Caller,
+    at: Annotated[
+        Place | None, Param("a place; the selected frame if left out", positional=True, metavar="LOC")
+    ] = None,
+    around: Annotated[int, Param("lines before and after", metavar="N")] = 8,
+) -> Source:
+    """Source lines around a place, or around where the program is held."""
+    if at is None:
+        if session is None:
+            raise UsageError("source of what? Give a place, as in shop.py:14")
+        session.need_stopped()
+        id = session.thread_id(None)
+        page = await session.backend.stack(id, session.focus_frame, 1)
+        if not page.frames or page.frames[0].file is None or page.frames[0].line is None:
+            raise NotFound("this frame has no source")
+        file, line = page.frames[0].file, page.frames[0].line
+    elif isinstance(at, SymbolPlace):
+        raise UsageError(f'source takes file:line or file@"text", not the name {at}')
+    else:
+        file = absolute(at.file, caller.cwd)
+        line = at.line if isinstance(at, LinePlace) else line_of(file, at.text)
+    return _read(session, file, line, around)
+
+
+def _read(session: Session | None, file: str, line: int, around: int) -> Source:
+    cache = session.sources if session else SourceCache()
+    total = len(cache.lines(file))
+    if not total:
+        raise NotFound(f"{Path(file).name} cannot be read")
+    if line > total:
+        raise NotFound(f"{Path(file).name} has {total} lines")
+    shown = (session.show(file) if session else file) or file
+    return Source(file=shown, lines=cache.around(file, line, around, around), total=total)
+
+
+@operation(Access.INSPECT, example="dbg modules --count 20")
+async def modules(session: Session, start: Start = 0, count: Count = 100) -> Modules:
+    """The modules that the program has loaded, your own first."""
+    session.need_live()
+    if Capability.MODULES not in session.backend.capabilities:
+        raise Unsupported(f"{session.tool.tool} cannot list modules", hint=Try("raw"))
+    page = await session.backend.modules(start, count)
+    shown = tuple(msgspec.structs.replace(each, file=session.show(each.file)) for each in page.modules)
+    return msgspec.structs.replace(page, modules=shown)
+
+
+@operation(Access.INSPECT, example="dbg exception")
+async def exception(session: Session, thread: ThreadWord = None) -> ExceptionInfo:
+    """The exception that the program is held at: class, message, where it passed, what caused it."""
+    session.need_stopped()
+    assert session.stop is not None
+    info = session.stop.exception if thread is None else None
+    info = info or await session.backend.exception(session.thread_id(thread))
+    if info is None:
+        raise NotFound(f"{session.name} is not held at an exception")
+    return msgspec.structs.replace(info, frames=tuple(session.show_frame(each) for each in info.frames))

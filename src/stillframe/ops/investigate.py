@@ -1,0 +1,188 @@
+"""Fat calls: one question, one bounded report, and nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import msgspec
+
+from ..errors import StillframeError, UsageError
+from ..model.backend import Bounds, Caller, Move, Plan
+from ..model.outcomes import AnyOutcome, Exited, Stop
+from ..model.places import BreakSpec, SymbolPlace
+from ..model.values import Value
+from ..model.views import ProbedPlace, ProbeReport
+from ..registry import Access, Param, operation
+from ..session.phases import Phase
+from ..session.session import Session
+from ..session.sessions import Sessions
+from .common import Do, Timeout, run_beside
+from .evaluate import EVAL_SECONDS
+from .launch import AllCode, Children, Code, Command, Cwd, Env, Module, Python, Stdin, default_name, make_plan, start
+
+
+@dataclass
+class Sighting:
+    """What a probe has seen of one place."""
+
+    spec: BreakSpec
+    id: str
+    hits: list[Stop] = field(default_factory=list[Stop])
+    values: list[tuple[Value, ...]] = field(default_factory=list[tuple[Value, ...]])
+
+
+@operation(Access.EXEC, starts=True, owned=True, example="dbg probe shop.py:14 --eval price --hits 3 -- python shop.py")
+async def probe(
+    sessions: Sessions,
+    caller: Caller,
+    places: Annotated[
+        tuple[BreakSpec, ...],
+        Param("places to run to: LOC or 'LOC if EXPR'", positional=True, rest=True, metavar="LOC"),
+    ],
+    command: Command = (),
+    eval: Annotated[
+        tuple[str, ...], Param("an expression to evaluate at each hit; may be repeated", short="-e", metavar="E")
+    ] = (),
+    hits: Annotated[int, Param("how many hits of each place to report", metavar="N")] = 1,
+    module: Module = None,
+    code: Code = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    stdin: Stdin = None,
+    python: Python = None,
+    all_code: AllCode = False,
+    children: Children = True,
+    do: Do = None,
+    timeout: Timeout = None,
+) -> ProbeReport:
+    """Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.
+
+    Without a command, the file that the first place names is run.
+    """
+    if not places or hits < 1:
+        raise UsageError("probe where? Give places, as in: dbg probe shop.py:14 -- python shop.py")
+    plan, assumed = _plan(caller, places, command, module, code, cwd, env, stdin, python, all_code, children)
+    session = await start(
+        sessions,
+        plan,
+        caller,
+        breaks=places,
+        catch=("off",),
+        name=None,
+        default_name=f"probe-{default_name(plan)}",
+        private=True,
+    )
+    try:
+        if do:
+            await run_beside(session, do, caller)
+        seen = [Sighting(spec, session.breakpoints.id_of(spec, caller.cwd)) for spec in dict.fromkeys(places)]
+        end = await _watch(session, seen, eval, hits, sessions.settings.wait if timeout is None else timeout)
+        report = tuple(_report(session, each) for each in seen)
+    finally:
+        await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
+    return ProbeReport(command=plan.command, places=report, end=end, assumed=assumed)
+
+
+def _plan(
+    caller: Caller,
+    places: tuple[BreakSpec, ...],
+    command: tuple[str, ...],
+    module: str | None,
+    code: str | None,
+    cwd: str | None,
+    env: tuple[str, ...],
+    stdin: str | None,
+    python: str | None,
+    all_code: bool,
+    children: bool,
+) -> tuple[Plan, bool]:
+    """The program to probe; where none was given, the file of the first place that names one."""
+    program: tuple[str, ...] = ()
+    assumed = not command and module is None and code is None
+    if assumed:
+        files = [spec.place.file for spec in places if not isinstance(spec.place, SymbolPlace)]
+        if not files:
+            raise UsageError(
+                f"probe {places[0].place} in what? Give a command: dbg probe {places[0].place} -- python app.py"
+            )
+        program = (files[0],)
+    plan = make_plan(
+        caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
+        all_code=all_code, children=children,
+    )  # fmt: skip
+    return plan, assumed
+
+
+async def _watch(
+    session: Session, seen: Sequence[Sighting], expressions: tuple[str, ...], hits: int, timeout: float
+) -> AnyOutcome:
+    """Go from hit to hit until every place has been seen often enough, the program ends, or the time does."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + timeout
+    while True:
+        member = await session.settle(max(0.0, deadline - loop.time()))
+        stop = member.outcome(news=False)
+        if not isinstance(stop, Stop):
+            return member.outcome(after=round(timeout, 1))
+        for place in seen:
+            if place.id in stop.breakpoints and len(place.hits) < hits:
+                place.hits.append(msgspec.structs.replace(stop, same_frame=False, trail=()))
+                place.values.append(await _evaluate(member, expressions))
+        done = [place.id for place in seen if len(place.hits) >= hits and place.id in session.breakpoints]
+        if len(done) == len({place.id for place in seen if place.id in session.breakpoints}):
+            return Exited(cause="ended by the probe, which had seen enough", **_printed(session))
+        if done:
+            session.breakpoints.enable(done, enabled=False)
+            await session.sync_breakpoints()
+        if member.phase is Phase.STOPPED:
+            await member.resume(Move.CONTINUE)
+
+
+def _printed(session: Session) -> dict[str, str]:
+    told = session.outcome()
+    return {"output": told.output, "stderr": told.stderr, "log": told.log}
+
+
+async def _evaluate(session: Session, expressions: tuple[str, ...]) -> tuple[Value, ...]:
+    if not expressions:
+        return ()
+    thread = session.thread_id(None)
+    try:
+        results = await session.backend.evaluate(await session.frame_id(thread), expressions, Bounds(), EVAL_SECONDS)
+    except StillframeError as error:
+        return tuple(Value(name=each, value=error.message, error=True) for each in expressions)
+    return tuple(
+        msgspec.structs.replace(each.value, name=each.expression, ref=None)
+        if each.value is not None
+        else Value(name=each.expression, value=each.error or "", error=True)
+        for each in results
+    )
+
+
+def _report(session: Session, seen: Sighting) -> ProbedPlace:
+    made = session.breakpoints.view(session.breakpoints.get(seen.id))
+    location = str(seen.spec.place) + (f" if {seen.spec.condition}" if seen.spec.condition else "")
+    if seen.hits:
+        plain = tuple(
+            msgspec.structs.replace(hit, locals=tuple(_unlinked(value) for value in hit.locals)) for hit in seen.hits
+        )
+        return ProbedPlace(
+            location=location,
+            state="reached",
+            count=len(plain),
+            hits=plain,
+            values=tuple(seen.values),
+            actual=made.actual,
+        )
+    unbound = made.state in ("failed", "pending")
+    return ProbedPlace(
+        location=location, state="unbound" if unbound else "not_reached", actual=made.actual, message=made.message
+    )
+
+
+def _unlinked(value: Value) -> Value:
+    """A value of a program that is gone: no handle could reach it any more."""
+    return msgspec.structs.replace(value, ref=None)

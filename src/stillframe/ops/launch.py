@@ -1,0 +1,276 @@
+"""Starting: launch a program, attach to one, run it again."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from ..errors import NoSession, Try, UsageError
+from ..model.backend import AttachPlan, Caller, Plan
+from ..model.outcomes import AnyOutcome, Running
+from ..model.places import BreakSpec
+from ..registry import Access, From, Param, operation
+from ..session.breakpoints import absolute
+from ..session.session import Session
+from ..session.sessions import Sessions
+from .breakpoints import catch_rule
+from .common import Do, Timeout, run_beside, settle
+from .ready import Ready
+
+Program = Annotated[
+    tuple[str, ...], Param("a program and its arguments", positional=True, rest=True, metavar="PROGRAM")
+]
+Command = Annotated[
+    tuple[str, ...], Param("a whole command as typed in a shell; behind a program, its further arguments", last=True)
+]
+Module = Annotated[
+    str | None, Param("run a module, as `python -m` does; the words are its arguments", short="-m", metavar="MOD")
+]
+Code = Annotated[
+    str | None, Param("run this code, as `python -c` does; the words are its arguments", short="-c", metavar="CODE")
+]
+Breaks = Annotated[
+    tuple[BreakSpec, ...],
+    Param("set a breakpoint first: LOC or 'LOC if EXPR'; may be repeated", flag="--break", short="-b", metavar="LOC"),
+]
+Catch = Annotated[
+    tuple[str, ...], Param("exceptions to stop at: uncaught, raised, user, a class name, off", metavar="WHAT")
+]
+Name = Annotated[str | None, Param("the session's name", metavar="NAME")]
+Cwd = Annotated[str | None, Param("the directory to run it in", short="-C", metavar="DIR")]
+Env = Annotated[tuple[str, ...], Param("set an environment variable; may be repeated", metavar="K=V")]
+Stdin = Annotated[str | None, Param("a file for its standard input, or - to keep a pipe for `input`", metavar="FILE")]
+Python = Annotated[str | None, Param("the interpreter to run it with", metavar="PATH")]
+AllCode = Annotated[bool, Param("stop and step in library code too", aliases=("--no-just-my-code",))]
+JustMyCode = Annotated[bool, Param("stop and step in your own code only, which is the default")]
+Children = Annotated[bool, Param("follow child processes as sessions of their own")]
+Lease = Annotated[float | None, Param("seconds after which an unused session is given up", metavar="S")]
+
+
+@operation(
+    Access.EXEC, aliases=("start", "run"), starts=True, example="dbg launch shop.py --break 'shop.py:14 if price < 0'"
+)
+async def launch(
+    sessions: Sessions,
+    caller: Caller,
+    program: Program = (),
+    command: Command = (),
+    module: Module = None,
+    code: Code = None,
+    breaks: Breaks = (),
+    catch: Catch = (),
+    name: Name = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    stdin: Stdin = None,
+    python: Python = None,
+    stop_on_entry: Annotated[bool, Param("stop at the first line", aliases=("--entry",))] = False,
+    all_code: AllCode = False,
+    just_my_code: JustMyCode = False,
+    children: Children = True,
+    ready: Annotated[
+        str | None, Param("return when it printed this text, or listens on this port", metavar="TEXT|:PORT")
+    ] = None,
+    do: Do = None,
+    timeout: Timeout = None,
+    wait: Annotated[bool, Param("wait for the first stop; --no-wait returns as soon as it runs")] = True,
+    lease: Lease = None,
+) -> From[AnyOutcome]:
+    """Start a program under the debugger and run to the first stop, or to its end.
+
+    The program is a file and its arguments, a module (-m), code (-c), or a whole command behind `--`.
+    """
+    plan = make_plan(
+        caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
+        stop_on_entry=stop_on_entry, all_code=all_code, children=children,
+    )  # fmt: skip
+    session = await start(
+        sessions,
+        plan,
+        caller,
+        breaks=breaks,
+        catch=catch,
+        name=name,
+        default_name=default_name(plan),
+        lease=lease,
+    )
+    return await first_outcome(sessions, session, caller, timeout if wait else 0.0, ready=ready, do=do)
+
+
+async def start(
+    sessions: Sessions,
+    plan: Plan | AttachPlan,
+    caller: Caller,
+    *,
+    breaks: tuple[BreakSpec, ...],
+    catch: tuple[str, ...],
+    name: str | None,
+    default_name: str,
+    lease: float | None = None,
+    private: bool = False,
+) -> Session:
+    """Make the session in a task of its own: a caller that goes away in the middle leaves no half of one."""
+    work = sessions.launch(
+        plan,
+        name=name,
+        default_name=default_name,
+        caller=caller,
+        breaks=tuple((spec, False) for spec in breaks),
+        catch=catch_rule(catch) if catch else None,
+        lease=lease,
+        private=private,
+    )
+    return await asyncio.shield(asyncio.ensure_future(work))
+
+
+async def first_outcome(
+    sessions: Sessions,
+    session: Session,
+    caller: Caller,
+    timeout: float | None,
+    *,
+    ready: str | None = None,
+    do: str | None = None,
+) -> From[AnyOutcome]:
+    """Wait for the first thing worth telling: ready, a stop, the end, or the end of the time."""
+    told: str | None = None
+    if ready is not None:
+        told = await Ready.parse(ready).wait(session, sessions.settings.wait if timeout is None else timeout)
+        if do is None and told is not None:
+            timeout = 0.0
+    beside = await run_beside(session, do, caller) if do else None
+    outcome = await settle(sessions, session, timeout, beside)
+    if isinstance(outcome.result, Running):
+        running = msgspec.structs.replace(outcome.result, ready=told, breakpoints=session.breakpoints.list())
+        return From(outcome.session, running)
+    return outcome
+
+
+def make_plan(
+    caller: Caller,
+    program: tuple[str, ...],
+    command: tuple[str, ...],
+    *,
+    module: str | None = None,
+    code: str | None = None,
+    cwd: str | None = None,
+    env: tuple[str, ...] = (),
+    stdin: str | None = None,
+    python: str | None = None,
+    stop_on_entry: bool = False,
+    all_code: bool = False,
+    children: bool = True,
+) -> Plan:
+    """Understand what is to be run. The caller's environment is the program's, with what --env adds."""
+    if module is not None and code is not None:
+        raise UsageError("-m and -c exclude each other")
+    kind: Literal["file", "module", "code", "command"]
+    words: tuple[str, ...]
+    path: str | None = None
+    if module is not None:
+        kind, args, words = "module", program + command, ("-m", module)
+    elif code is not None:
+        kind, args, words = "code", program + command, ("-c", code)
+    elif program:
+        kind, args, words = "file", program[1:] + command, program[:1]
+        path = absolute(program[0], caller.cwd)
+    elif command:
+        kind, args, words = "command", (), command
+    else:
+        raise UsageError(
+            "launch what? Give a program, as in: dbg launch app.py, or a command: dbg launch -- python app.py"
+        )
+    return Plan(
+        command=words + args,
+        kind=kind,
+        args=args,
+        program=path or module or code,
+        cwd=absolute(cwd, caller.cwd) if cwd else caller.cwd,
+        env={**caller.env, **dict(_pair(each) for each in env)},
+        umask=caller.umask,
+        stdin=stdin if stdin in (None, "-") else absolute(stdin, caller.cwd),
+        interpreter=python,
+        stop_on_entry=stop_on_entry,
+        just_my_code=not all_code,
+        children=children,
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise UsageError(f"--env takes K=V, not {text!r}")
+    return key, value
+
+
+def default_name(plan: Plan) -> str:
+    """A word for the session: the program's own name."""
+    match plan.kind:
+        case "file":
+            return Path(plan.program or "program").stem
+        case "module":
+            return (plan.program or "module").rpartition(".")[2]
+        case "code":
+            return "code"
+        case "command":
+            words = [word for word in plan.command[1:] if not word.startswith("-")]
+            return Path(words[0] if words else plan.command[0]).stem
+
+
+@operation(Access.EXEC, starts=True, example="dbg attach --pid 4121 --break server.py:40")
+async def attach(
+    sessions: Sessions,
+    caller: Caller,
+    address: Annotated[
+        str | None, Param("HOST:PORT that a debugger listens on", positional=True, metavar="HOST:PORT")
+    ] = None,
+    pid: Annotated[int | None, Param("a process of this machine", short="-p", metavar="N")] = None,
+    breaks: Breaks = (),
+    catch: Catch = (),
+    name: Name = None,
+    all_code: AllCode = False,
+    children: Children = True,
+    do: Do = None,
+    timeout: Timeout = None,
+    lease: Lease = None,
+) -> From[AnyOutcome]:
+    """Join a program that is running. It is left running by `stop`, by `detach`, and when we die."""
+    if (address is None) == (pid is None):
+        raise UsageError("attach to what? Give --pid N or HOST:PORT")
+    host, port = _address(address) if address is not None else (None, None)
+    plan = AttachPlan(
+        pid=pid, host=host, port=port, just_my_code=not all_code, children=children, cwd=caller.cwd, env=caller.env
+    )
+    word = f"pid-{pid}" if pid is not None else f"port-{port}"
+    session = await start(sessions, plan, caller, breaks=breaks, catch=catch, name=name, default_name=word, lease=lease)
+    wait = timeout if timeout is not None else (None if breaks or do else 0.0)
+    return await first_outcome(sessions, session, caller, wait, do=do)
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdigit() or not 0 < int(port) < 65536:
+        raise UsageError(f"{text!r} is no HOST:PORT")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+@operation(Access.CONTROL, aliases=("rerun",), starts=True, example="dbg restart")
+async def restart(
+    session: Session | None,
+    sessions: Sessions,
+    caller: Caller,
+    timeout: Timeout = None,
+    do: Do = None,
+) -> From[AnyOutcome]:
+    """Run the same command again, with the breakpoints kept; also after its end, or after a daemon that was killed."""
+    if session is not None:
+        new = await asyncio.shield(asyncio.ensure_future(sessions.restart(session.root, caller)))
+    else:
+        kept = sessions.kept(None, caller)
+        if kept is None:
+            raise NoSession("no session here to restart", hint=Try("launch"))
+        new = await asyncio.shield(asyncio.ensure_future(sessions.revive(kept, caller)))
+    return await first_outcome(sessions, new, caller, timeout, do=do)

@@ -1,0 +1,71 @@
+"""`--ready`: when a program that is to serve has come up, by what it prints or by the port it listens on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import UsageError
+from ..session.session import Session
+
+LOOK = 0.05
+"""Seconds between looks for a port; no event tells us of another process's sockets."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Either a text to be printed or a port to be listened on."""
+
+    text: str | None = None
+    port: int | None = None
+
+    @classmethod
+    def parse(cls, word: str) -> Ready:
+        if word.startswith(":"):
+            if not word[1:].isdigit() or not 0 < int(word[1:]) < 65536:
+                raise UsageError(f"{word!r} is no port; --ready takes :8000 or a text that the program prints")
+            return cls(port=int(word[1:]))
+        if not word:
+            raise UsageError("--ready takes :8000 or a text that the program prints")
+        return cls(text=word)
+
+    async def wait(self, session: Session, timeout: float) -> str | None:
+        """Wait until it is so; None where the program stopped, ended or took too long."""
+        if self.text is not None:
+            wanted = self.text.encode()
+            await session.bell.wait_for(
+                lambda: session.output.holds(wanted) or session.settled_member() is not None, timeout
+            )
+            return f"printed {self.text!r}" if session.output.holds(wanted) else None
+        assert self.port is not None
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout
+        while not await listens(self.port):
+            left = deadline - loop.time()
+            if left <= 0 or await session.bell.wait_for(lambda: session.settled_member() is not None, min(LOOK, left)):
+                return None
+        return f"listens on :{self.port}"
+
+
+async def listens(port: int) -> bool:
+    """Whether something on this machine listens on the port; asked of the kernel, so that the program sees no visitor."""
+    tables = [path for path in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")) if path.exists()]
+    if not tables:
+        return await _answers(port)
+    wanted = f":{port:04X}"
+    for table in tables:
+        for line in table.read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and fields[1].endswith(wanted):  # 0A is LISTEN
+                return True
+    return False
+
+
+async def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.close()
+        return True
+    return False
