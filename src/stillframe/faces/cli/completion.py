@@ -1,0 +1,209 @@
+"""`dbg completion bash | zsh | fish`: static functions made from the catalogue; only ids are asked of the daemon."""
+
+import posix
+
+from . import link, rendezvous, words
+from .catalogue import HASH, VERBS, VERSION
+from .jsonline import encode
+from .parser import GLOBALS, spellings
+from .usage import Usage, nearest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .shapes import Field, Json
+
+SHELLS = ("bash", "zsh", "fish")
+_IDS = {
+    ("unbreak", "ids"): "breakpoints",
+    ("enable", "ids"): "breakpoints",
+    ("disable", "ids"): "breakpoints",
+    ("thread", "which"): "threads",
+    ("use", "name"): "sessions",
+}
+"""Words of a verb that are ids of something which only the daemon knows."""
+
+
+def run(arguments: "list[str]") -> int:
+    from .main import out
+
+    match arguments:
+        case ["--ids", kind]:
+            return _ids(kind)
+        case ["bash"]:
+            out(bash())
+        case ["zsh"]:
+            out(zsh())
+        case ["fish"]:
+            out(fish())
+        case _:
+            named = next((word for word in arguments if not word.startswith("-")), "")
+            message = f"no completion for {named!r}" if named else "completion needs a shell"
+            raise Usage(message, ["completion", nearest(named, SHELLS) or "bash"], "completion")
+    return 0
+
+
+def _ids(kind: str) -> int:
+    """The daemon's ids of a kind, one a line; nothing where there is no daemon, since a completion must not start one."""
+    from .main import write
+
+    request: dict[str, Json] = {
+        "v": 1,
+        "catalogue": HASH,
+        "version": VERSION,
+        "op": "complete",
+        "args": {"kind": kind},
+        "session": rendezvous.variable("STILLFRAME_SESSION") or None,
+        "client": rendezvous.variable("STILLFRAME_CLIENT") or f"sid:{posix.getsid(0)}",
+        "cwd": posix.getcwd(),
+    }
+    try:
+        return link.converse((encode(request) + "\n").encode("ascii"), write, start=False)
+    except (link.NoDaemon, link.Gone):
+        return 0
+
+
+def verb_words() -> "list[str]":
+    aliases = [alias for alias, meant in words.ALIASES.items() if meant in VERBS and len(alias) > 2]
+    return sorted({*VERBS, *aliases, *words.BUILT_IN})
+
+
+def flag_words(name: str) -> "list[str]":
+    found = [spelling for field in VERBS[name]["fields"] for spelling in spellings(field)]
+    found += [spelling for field in GLOBALS for spelling in spellings(field)]
+    return [flag for flag in found if flag.startswith("--")]
+
+
+def value_words() -> "dict[str, list[str]]":
+    """Flags whose values are a closed set, by flag."""
+    fields = [*GLOBALS, *[field for verb in VERBS.values() for field in verb["fields"]]]
+    return {field["flag"]: field["choices"] for field in fields if "flag" in field and field.get("choices")}
+
+
+def _takes_file(field: "Field") -> bool:
+    return field["kind"] in ("place", "break") or field["name"] in ("program", "cwd", "stdin", "python", "file", "args")
+
+
+def names_of(verb: str) -> str:
+    """The canonical verb and every alias of it, as a shell's pattern."""
+    aliases = {alias for alias, meant in words.ALIASES.items() if meant == verb} | set(VERBS[verb].get("aliases", ()))
+    return "|".join([verb, *sorted(aliases - set(VERBS))])
+
+
+def bash() -> str:
+    flags = "\n".join(f"    {names_of(name)}) words={_quoted(flag_words(name))} ;;" for name in VERBS)
+    ids = "\n".join(f"    {names_of(verb)}) ids={kind} ;;" for (verb, _), kind in _IDS.items() if verb in VERBS)
+    values = "\n".join(f"    {flag}) words={_quoted(choices)} ;;" for flag, choices in value_words().items())
+    return f"""\
+# bash completion of dbg {VERSION}; load it with: eval "$(dbg completion bash)"
+_dbg() {{
+  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} verb= words= ids= i
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${{COMP_WORDS[i]}} in
+    --) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+    --session|--budget|--limit|--allow) ((i++)) ;;
+    -*) ;;
+    *) [[ $verb ]] || verb=${{COMP_WORDS[i]}} ;;
+    esac
+  done
+  case $prev in
+    --session) COMPREPLY=($(compgen -W "$(dbg completion --ids sessions 2>/dev/null)" -- "$cur")); return ;;
+{values}
+  esac
+  if [[ $words ]]; then COMPREPLY=($(compgen -W "$words" -- "$cur")); return; fi
+  if [[ -z $verb && $cur != -* ]]; then
+    COMPREPLY=($(compgen -W {_quoted(verb_words())} -- "$cur")); return
+  fi
+  case $verb in
+{flags}
+    '') words='--json --session --budget --allow --help --version' ;;
+    completion) words='bash zsh fish' ;;
+    daemon) words='status stop' ;;
+    help) words={_quoted(verb_words())} ;;
+  esac
+  case $verb in
+{ids}
+    completion|daemon|help) COMPREPLY=($(compgen -W "$words" -- "$cur")); return ;;
+  esac
+  if [[ $cur == -* ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  elif [[ $ids ]]; then
+    COMPREPLY=($(compgen -W "$(dbg completion --ids "$ids" 2>/dev/null)" -- "$cur"))
+  else
+    COMPREPLY=($(compgen -f -- "$cur"))
+  fi
+}}
+complete -o filenames -F _dbg dbg stillframe
+"""
+
+
+def _quoted(found: "list[str]") -> str:
+    return "'" + " ".join(found) + "'"
+
+
+def zsh() -> str:
+    flags = "\n".join(f"    {names_of(name)}) flags=({' '.join(flag_words(name))}) ;;" for name in VERBS)
+    ids = "\n".join(f"    {names_of(verb)}) ids={kind} ;;" for (verb, _), kind in _IDS.items() if verb in VERBS)
+    values = "\n".join(
+        f"    {flag}) compadd -- {' '.join(choices)}; return ;;" for flag, choices in value_words().items()
+    )
+    return f"""\
+#compdef dbg stillframe
+# zsh completion of dbg {VERSION}; load it with: eval "$(dbg completion zsh)"
+_dbg() {{
+  local verb= ids= i
+  local -a flags
+  for ((i = 2; i < CURRENT; i++)); do
+    case ${{words[i]}} in
+    --) _files; return ;;
+    --session|--budget|--limit|--allow) ((i++)) ;;
+    -*) ;;
+    *) [[ -n $verb ]] || verb=${{words[i]}} ;;
+    esac
+  done
+  case ${{words[CURRENT-1]}} in
+    --session) compadd -- ${{(f)"$(dbg completion --ids sessions 2>/dev/null)"}}; return ;;
+{values}
+  esac
+  if [[ -z $verb && ${{words[CURRENT]}} != -* ]]; then compadd -- {" ".join(verb_words())}; return; fi
+  case $verb in
+{flags}
+    '') flags=(--json --session --budget --allow --help --version) ;;
+    completion) compadd -- bash zsh fish; return ;;
+    daemon) compadd -- status stop; return ;;
+    help) compadd -- {" ".join(verb_words())}; return ;;
+  esac
+  if [[ ${{words[CURRENT]}} == -* ]]; then compadd -- $flags; return; fi
+  case $verb in
+{ids}
+  esac
+  if [[ -n $ids ]]; then compadd -- ${{(f)"$(dbg completion --ids $ids 2>/dev/null)"}}; else _files; fi
+}}
+if (( $+functions[compdef] )); then compdef _dbg dbg stillframe; fi
+"""
+
+
+def fish() -> str:
+    lines = [
+        f"# fish completion of dbg {VERSION}; load it with: dbg completion fish | source",
+        "complete -c dbg -n __fish_use_subcommand -f",
+    ]
+    lines += [f"complete -c dbg -n __fish_use_subcommand -f -a {name}" for name in verb_words()]
+    lines.append("complete -c dbg -f -l session -x -a '(dbg completion --ids sessions 2>/dev/null)'")
+    lines += [f"complete -c dbg -l {field['flag'][2:]}" for field in GLOBALS if field["kind"] == "bool"]
+    lines.append("complete -c dbg -l budget -x")
+    for flag, choices in value_words().items():
+        lines.append(f"complete -c dbg -l {flag[2:]} -x -a '{' '.join(choices)}'")
+    for name, verb in VERBS.items():
+        seen = f"__fish_seen_subcommand_from {names_of(name).replace('|', ' ')}"
+        for field in verb["fields"]:
+            for flag in [each for each in spellings(field) if each.startswith("--")]:
+                value = "" if field["kind"] == "bool" else " -r" if _takes_file(field) else " -x"
+                lines.append(f"complete -c dbg -n '{seen}' -l {flag[2:]}{value}")
+    for (verb_name, _), kind in _IDS.items():
+        if verb_name in VERBS:
+            seen = f"__fish_seen_subcommand_from {names_of(verb_name).replace('|', ' ')}"
+            lines.append(f"complete -c dbg -n '{seen}' -f -a '(dbg completion --ids {kind} 2>/dev/null)'")
+    lines.append("complete -c dbg -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'")
+    lines.append("complete -c dbg -n '__fish_seen_subcommand_from daemon' -f -a 'status stop'")
+    return "\n".join(lines) + "\ncomplete -c stillframe -w dbg\n"

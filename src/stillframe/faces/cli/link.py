@@ -1,0 +1,305 @@
+"""The line to the daemon: connect, start one if there is none, send one request, copy its frames out.
+
+A request is one line of JSON. The reply is a row of frames, each a letter, a length and as many bytes: `a` the request
+was taken, `h` still at it, `o` for stdout, `e` for stderr, `x` the exit code (in place of a length), `v` another version.
+Until `a` has come nothing was done, so the call may be repeated; after it never.
+"""
+
+import _signal  # type: ignore[import-not-found]
+import _socket
+import posix
+import sys
+
+from . import rendezvous
+from .rendezvous import Unsafe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ANSWER_SECONDS = 15.0
+"""How long a daemon may take to take a request; it does nothing else before."""
+SILENCE_SECONDS = 45.0
+"""How long a daemon may be silent during a call; it sends a sign of life far more often."""
+START_SECONDS = 25.0
+TRIES = 5
+
+_NO_SIGPIPE: int = getattr(_socket, "MSG_NOSIGNAL", 0)
+_KEPT = (b"PATH", b"HOME", b"USER", b"LOGNAME", b"LANG", b"TZ", b"TMPDIR", b"LD_LIBRARY_PATH")
+_KEPT_BEGINNINGS = (b"LC_", b"XDG_", b"STILLFRAME_")
+_OF_THE_CALL = (b"STILLFRAME_SESSION", b"STILLFRAME_CLIENT")
+
+
+class Gone(Exception):
+    """The daemon could not be reached or went away; the text says what is known."""
+
+
+class NoDaemon(Exception):
+    """Nobody answers, and the caller did not want one started."""
+
+
+class Line:
+    """A connection to the daemon, and the frames that come over it."""
+
+    def __init__(self, sock: "_socket.socket") -> None:
+        self.sock = sock
+        self.buffer = bytearray()
+
+    def send(self, payload: bytes) -> None:
+        view = memoryview(payload)
+        while view:
+            view = view[self.sock.send(view, _NO_SIGPIPE) :]
+
+    def frames(self) -> "Iterator[tuple[str, bytes]]":
+        """Every frame until the exit code; ends early where the daemon went away."""
+        while True:
+            header = self._until(b"\n")
+            if header is None:
+                return
+            kind, number = chr(header[0]), header[1:].strip()
+            if kind == "x":
+                yield kind, number
+                return
+            body = self._exactly(int(number))
+            if body is None:
+                return
+            yield kind, body
+
+    def wait_for_end(self) -> None:
+        """Until the other side has closed, which a stopping daemon does last."""
+        while self._more():
+            self.buffer.clear()
+
+    def _more(self) -> bool:
+        try:
+            chunk = self.sock.recv(65536)
+        except ConnectionResetError:
+            return False
+        self.buffer += chunk
+        return bool(chunk)
+
+    def _until(self, mark: bytes) -> "bytes | None":
+        while (at := self.buffer.find(mark)) < 0:
+            if not self._more():
+                return None
+        found = bytes(self.buffer[:at])
+        del self.buffer[: at + 1]
+        return found
+
+    def _exactly(self, size: int) -> "bytes | None":
+        while len(self.buffer) < size:
+            if not self._more():
+                return None
+        found = bytes(self.buffer[:size])
+        del self.buffer[:size]
+        return found
+
+
+def connect(directory: str) -> "Line | None":
+    """A line to the daemon of this directory; None where nobody listens."""
+    if not rendezvous.secure(directory, create=False):
+        return None
+    sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    sock.settimeout(ANSWER_SECONDS)
+    try:
+        _connect(sock, directory)
+    except (FileNotFoundError, ConnectionRefusedError):
+        sock.close()
+        return None
+    except TimeoutError:
+        raise Gone(f"the daemon takes no calls{known_pid(directory)}; `dbg daemon stop` ends it") from None
+    except OSError as error:
+        raise Gone(f"cannot reach the daemon in {directory}: {error.strerror}") from None
+    _check_peer(sock)
+    return Line(sock)
+
+
+def _connect(sock: "_socket.socket", directory: str) -> None:
+    path = f"{directory}/{rendezvous.SOCKET}"
+    if len(path.encode("utf-8", "surrogateescape")) <= rendezvous.LONGEST_SOCKET_PATH:
+        sock.connect(path)
+        return
+    here = posix.open(".", posix.O_RDONLY)
+    try:
+        posix.chdir(directory)
+        sock.connect(rendezvous.SOCKET)
+    finally:
+        posix.fchdir(here)
+        posix.close(here)
+
+
+def _check_peer(sock: "_socket.socket") -> None:
+    """Whoever listens must be us: a request carries our whole environment."""
+    option = getattr(_socket, "SO_PEERCRED", None)
+    if option is None:  # macOS: the directory's owner and mode are the guard on this side
+        return
+    raw = sock.getsockopt(_socket.SOL_SOCKET, option, 12)
+    uid = int.from_bytes(raw[4:8], sys.byteorder)
+    if uid != posix.geteuid():
+        raise Unsafe(f"the daemon's socket is held by uid {uid}, not by you")
+
+
+def converse(
+    request: bytes, write: "Callable[[int, bytes], None]", *, start: bool = True, to_the_end: bool = False
+) -> int:
+    """One call: the reply's bytes go to `write(1 or 2, bytes)`, its exit code comes back."""
+    directory = rendezvous.runtime_directory()
+    for _ in range(TRIES):
+        line = connect(directory)
+        if line is None:
+            if not start:
+                raise NoDaemon
+            line = start_daemon(directory)
+        code = _one_try(line, request, write, directory)
+        if code is not None:
+            if to_the_end:
+                line.wait_for_end()
+            return code
+    raise Gone(f"the daemon went away {TRIES} times before it took the call; its log is in {log_place()}")
+
+
+def _one_try(line: Line, request: bytes, write: "Callable[[int, bytes], None]", directory: str) -> "int | None":
+    """The exit code, or None where the daemon left before it took the request."""
+    taken = False
+    try:
+        line.send(request)
+        for kind, body in line.frames():
+            if kind == "a":
+                taken = True
+                line.sock.settimeout(SILENCE_SECONDS)
+            elif kind == "o":
+                write(1, body)
+            elif kind == "e":
+                write(2, body)
+            elif kind == "x":
+                return int(body)
+            elif kind == "v":
+                return None
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    except TimeoutError:
+        raise Gone(f"the daemon does not answer{known_pid(directory)}; `dbg daemon stop` ends it") from None
+    except KeyboardInterrupt:
+        _cancel(line)
+        raise
+    if taken:
+        raise Gone(f"the daemon went away in the middle of the call; its log is in {log_place()}")
+    return None
+
+
+def _cancel(line: Line) -> None:
+    try:  # noqa: SIM105 (contextlib costs milliseconds)
+        line.send(b'{"cancel":true}\n')
+    except OSError:
+        pass  # it is gone, and with it what was to be cancelled
+
+
+def known_pid(directory: str) -> str:
+    pid = read_pid(directory)
+    return f" (pid {pid})" if pid else ""
+
+
+def read_pid(directory: str) -> int:
+    """The daemon's pid, only where the process that has it now started when the daemon did; else 0."""
+    try:
+        handle = posix.open(f"{directory}/{rendezvous.PID}", posix.O_RDONLY | posix.O_NOFOLLOW)
+    except OSError:
+        return 0
+    try:
+        parts = posix.read(handle, 200).decode().split()
+    finally:
+        posix.close(handle)
+    if len(parts) < 2 or not parts[0].isdigit() or rendezvous.started_at(int(parts[0])) != parts[1]:
+        return 0
+    return int(parts[0])
+
+
+def log_place() -> str:
+    return rendezvous.state_directory() + "/daemon.log"
+
+
+# starting a daemon
+
+
+def start_daemon(directory: str) -> Line:
+    """Start a daemon and wait until it serves. Of many clients that find none, one starts it and the others wait."""
+    import fcntl
+
+    rendezvous.secure(directory, create=True)
+    flags = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
+    lock = posix.open(f"{directory}/{rendezvous.START_LOCK}", flags, 0o600)
+    try:
+        with_deadline(START_SECONDS, lambda: fcntl.flock(lock, fcntl.LOCK_EX))
+        line = connect(directory)
+        if line is None:
+            said = _spawn_and_wait()
+            line = connect(directory)
+            if line is None:
+                raise Gone(said or f"the daemon died as it started; its log is in {log_place()}")
+        return line
+    except TimeoutError:
+        raise Gone(f"no daemon came up within {START_SECONDS:.0f} s; its log is in {log_place()}") from None
+    finally:
+        posix.close(lock)
+
+
+def with_deadline(seconds: float, wait: "Callable[[], object]") -> None:
+    """Run a system call that has no deadline of its own under an alarm, which raises TimeoutError out of it."""
+
+    def ring(*_: object) -> None:
+        raise TimeoutError
+
+    before = _signal.signal(_signal.SIGALRM, ring)
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
+    try:
+        wait()
+    finally:
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
+        _signal.signal(_signal.SIGALRM, before)
+
+
+def _spawn_and_wait() -> str:
+    """Spawn the daemon in its own session, and read what it says about its start: nothing where it serves."""
+    reading, writing = posix.pipe()
+    null = posix.open("/dev/null", posix.O_RDWR)
+    streams = [(posix.POSIX_SPAWN_DUP2, null, number) for number in (0, 1, 2)]
+    try:
+        posix.posix_spawn(
+            sys.executable,
+            daemon_command(),
+            daemon_environment(),
+            file_actions=[*streams, (posix.POSIX_SPAWN_DUP2, writing, 3)],
+            setsid=True,
+        )
+    except OSError as error:
+        raise Gone(f"cannot start the daemon with {sys.executable}: {error.strerror}") from None
+    finally:
+        posix.close(null)
+        posix.close(writing)
+    said: list[bytes] = []
+
+    def read() -> None:
+        while chunk := posix.read(reading, 4096):
+            said.append(chunk)
+
+    try:
+        with_deadline(START_SECONDS, read)
+    finally:
+        posix.close(reading)
+    words = b"".join(said).decode("utf-8", "replace").strip()
+    return "" if words == "ready" else words
+
+
+def daemon_command() -> "list[str]":
+    """The daemon's command: isolated from the caller's directory and Python variables, but with its own packages."""
+    script = __file__.rpartition("/cli/")[0] + "/daemon/__main__.py"
+    return [sys.executable, "-I", "-X", "utf8", script, "--ready-fd=3"]
+
+
+def daemon_environment() -> "dict[bytes, bytes]":
+    """Little of the caller's environment: a target gets its own caller's, never the daemon's."""
+    return {
+        name: value
+        for name, value in posix.environ.items()
+        if (name in _KEPT or name.startswith(_KEPT_BEGINNINGS)) and name not in _OF_THE_CALL
+    }

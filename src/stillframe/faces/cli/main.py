@@ -1,0 +1,194 @@
+"""The thin client's way through a call: understand the line, answer what needs no daemon, send the rest.
+
+Nothing here may import `os`, `re`, `json`, `socket` or any other package that costs milliseconds; a test keeps it so.
+"""
+
+import _signal  # type: ignore[import-not-found]
+import posix
+import sys
+
+from . import parser, rendezvous
+from .catalogue import HASH, VERBS, VERSION
+from .jsonline import encode
+from .usage import Usage, line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from .shapes import Json
+
+EXIT_USAGE, EXIT_DENIED, EXIT_INTERNAL, EXIT_CANCELLED = 2, 7, 70, 130
+
+
+def entry() -> "NoReturn":
+    """The console script: never returns, and leaves without the interpreter's clean-up, which costs 2 ms."""
+    code = EXIT_INTERNAL
+    try:
+        keep_standard_streams()
+        _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)  # `dbg output | head -1` ends silently with 141
+        code = run([as_utf8(word) for word in sys.argv[1:]])
+    except KeyboardInterrupt:
+        code = EXIT_CANCELLED
+    except Exception as error:  # ours to explain: a traceback would tell an agent nothing
+        say(f"error internal: {type(error).__name__}: {error}\n")
+    posix._exit(code)
+
+
+def keep_standard_streams() -> None:
+    """Fill closed ones with /dev/null, or the daemon's socket would become somebody's stdout."""
+    handle = posix.open("/dev/null", posix.O_RDWR)
+    while handle <= 2:
+        handle = posix.dup(handle)
+    posix.close(handle)
+
+
+def as_utf8(word: str) -> str:
+    """The same bytes as the shell gave, read as UTF-8, whatever the locale says; odd ones as lone surrogates."""
+    encoding = sys.getfilesystemencoding()
+    return word if encoding == "utf-8" else word.encode(encoding, "surrogateescape").decode("utf-8", "surrogateescape")
+
+
+def run(argv: "list[str]") -> int:
+    wants_json = "--json" in (argv[: argv.index("--")] if "--" in argv else argv)
+    try:
+        built_in = answer_here(argv)
+        if built_in is not None:
+            return built_in
+        understood = parser.parse(argv, VERBS)
+        if understood is None:
+            return show_help([])
+        if understood.help:
+            return show_help([understood.verb])
+        if understood.no_daemon:
+            return run_here(understood, argv)
+        return ask_daemon(understood, argv)
+    except Usage as wrong:
+        hint: Json = {"op": wrong.meant[0], "line": line(wrong.meant)} if wrong.meant else None
+        message = wrong.message if wants_json else wrong.text()
+        return fail("usage", message, EXIT_USAGE, wants_json, wrong.op, hint)
+    except rendezvous.Unsafe as unsafe:
+        return fail("denied", str(unsafe), EXIT_DENIED, wants_json)
+
+
+def answer_here(argv: "list[str]") -> "int | None":
+    """What the client knows by itself: help, its version, completion, and the daemon's own life."""
+    first = [word for word in argv if word != "--json"][:1]
+    match first:
+        case ["--version"] | ["-V"] | ["version"]:
+            out(f"{encode({'version': VERSION})}\n" if "--json" in argv else f"stillframe {VERSION}\n")
+            return 0
+        case ["help"]:
+            return show_help([word for word in argv if word not in ("help", "--json")])
+        case ["completion"]:
+            from . import completion
+
+            return completion.run([word for word in argv if word != "completion"])
+        case ["daemon"]:
+            from . import daemon_verbs
+
+            return daemon_verbs.run([word for word in argv if word not in ("daemon", "--json")], "--json" in argv)
+        case _:
+            return None
+
+
+def show_help(words: "list[str]") -> int:
+    from .help import page
+
+    out(page(words))
+    return 0
+
+
+def run_here(understood: parser.Line, argv: "list[str]") -> int:
+    if not VERBS[understood.verb].get("owned"):
+        able = ", ".join(name for name, verb in VERBS.items() if verb.get("owned"))
+        message = f"--no-daemon is for calls that end with their program ({able}), not for {understood.verb}"
+        raise Usage(message, op=understood.verb)
+    from . import inprocess
+
+    return inprocess.run(request_for(understood, argv))
+
+
+def ask_daemon(understood: parser.Line, argv: "list[str]") -> int:
+    from . import link
+
+    request = encode(request_for(understood, argv)) + "\n"
+    try:
+        return link.converse(request.encode("ascii"), write)
+    except link.Gone as gone:
+        return fail("internal", str(gone), EXIT_INTERNAL, understood.json, understood.verb)
+
+
+def request_for(understood: parser.Line, argv: "list[str]") -> "dict[str, Json]":
+    """The one line that a call is, as it travels."""
+    verb = VERBS[understood.verb]
+    request: dict[str, Json] = {
+        "v": 1,
+        "catalogue": HASH,
+        "version": VERSION,
+        "op": understood.verb,
+        "args": understood.args,
+        "session": understood.session or rendezvous.variable("STILLFRAME_SESSION") or None,
+        "json": understood.json,
+        "budget": understood.budget,
+        "allow": understood.allow,
+        "client": rendezvous.variable("STILLFRAME_CLIENT") or f"sid:{posix.getsid(0)}",
+        "cwd": current_directory(understood.verb),
+        "umask": current_umask(),
+        "argv": [*argv],
+    }
+    if verb.get("starts") or "do" in understood.args:
+        request["env"] = {
+            name.decode("utf-8", "surrogateescape"): value.decode("utf-8", "surrogateescape")
+            for name, value in posix.environ.items()
+        }
+    return request
+
+
+def current_directory(verb: str) -> str:
+    try:
+        return posix.getcwdb().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        if VERBS[verb].get("starts"):
+            raise Usage(f"the current directory cannot be used: {error.strerror}", op=verb) from None
+        return "/"
+
+
+def current_umask() -> int:
+    mask = posix.umask(0o077)
+    posix.umask(mask)
+    return mask
+
+
+# what the caller sees
+
+
+def write(stream: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[posix.write(stream, view) :]
+        except BlockingIOError:  # a terminal or pipe that somebody else has made non-blocking
+            import select
+
+            select.select([], [stream], [], 60)
+
+
+def out(text: str) -> None:
+    write(1, text.encode("utf-8", "backslashreplace"))
+
+
+def say(text: str) -> None:
+    write(2, text.encode("utf-8", "backslashreplace"))
+
+
+def fail(code: str, message: str, exit_code: int, as_json: bool, op: str = "", hint: "Json" = None) -> int:
+    """An error of our own, in the shape that every reply has."""
+    if as_json:
+        error: dict[str, Json] = {"code": code, "message": message}
+        if hint:
+            error["hint"] = hint
+        out(encode({"ok": False, "op": op or None, "error": error}) + "\n")
+    else:
+        say(f"error {code}: {message}\n")
+    return exit_code

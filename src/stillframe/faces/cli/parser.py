@@ -1,0 +1,341 @@
+"""The grammar of the command line: `dbg [flags] VERB [flags] [words] [-- …]`, driven by the catalogue alone.
+
+Before `--` every flag is ours and may stand anywhere; `--json`, `--session`, `--budget` and `--allow` belong to every
+verb. A starting verb takes the target's command behind `--`; or a program and its plain words, whose further arguments
+stand behind `--`; or `-m MODULE` and `-c CODE`, after which plain words and flags that are not ours go to the program.
+Values stay text: their meaning is checked where the operation is declared.
+"""
+
+from . import words
+from .usage import Usage, nearest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .shapes import Field, Json, Verb
+
+GLOBALS: "list[Field]" = [
+    {"name": "json", "kind": "bool", "flag": "--json"},
+    {"name": "session", "kind": "str", "flag": "--session", "metavar": "NAME"},
+    {"name": "budget", "kind": "int", "flag": "--budget", "metavar": "CHARS"},
+    {
+        "name": "allow",
+        "kind": "choice",
+        "flag": "--allow",
+        "metavar": "CLASS",
+        "choices": ["read", "inspect", "control", "exec"],
+    },
+    {"name": "no_daemon", "kind": "bool", "flag": "--no-daemon"},
+    {"name": "help", "kind": "bool", "flag": "--help", "short": "-h"},
+]
+
+
+class Line:
+    """A command line, understood."""
+
+    def __init__(self, verb: str) -> None:
+        self.verb = verb
+        self.args: dict[str, Json] = {}
+        self.session: str | None = None
+        self.json = False
+        self.budget: int | None = None
+        self.allow: str | None = None
+        self.no_daemon = False
+        self.help = False
+
+
+def is_flag(token: str) -> bool:
+    """`-x` and `--word` are flags; `-1`, `-`, `->` and anything with a blank in it are words."""
+    letter = token[1:2] if token[:2] != "--" else token[2:3]
+    return token[:1] == "-" and letter.isalpha() and " " not in token.partition("=")[0]
+
+
+def parse(argv: "list[str]", verbs: "dict[str, Verb]") -> "Line | None":
+    """Understand a whole line; None where there is no verb in it (and nothing wrong with it)."""
+    leading, rest = split_verb(argv, verbs)
+    if not rest:
+        if "--help" in leading or "-h" in leading or not leading:
+            return None
+        raise Usage("no verb given; `dbg help` lists them")
+    verb, tokens = words.resolve(rest[0], rest[1:], verbs)
+    if verb not in verbs:
+        raise words.unknown_verb(rest[0], rest[1:], leading, verbs)
+    return Reader(verb, verbs[verb], leading, tokens).read()
+
+
+def split_verb(argv: "list[str]", verbs: "dict[str, Verb]") -> "tuple[list[str], list[str]]":
+    """The flags before the verb, and the rest from the verb on. A flag with a value is only taken there if every verb
+    has it; another one would swallow the verb."""
+    at = 0
+    while at < len(argv):
+        token = argv[at]
+        if token == "--":
+            raise Usage("no verb before `--`", ["launch", *argv[at:]] if argv[at + 1 :] else None)
+        if not is_flag(token):
+            return argv[:at], argv[at:]
+        name, has_value, _ = token.partition("=")
+        field = find_global(name)
+        if field is not None and field["kind"] != "bool" and not has_value:
+            at += 1
+            if at >= len(argv):
+                raise Usage(f"{name} needs a value")
+        elif field is None and not has_value and not _is_boolean(name, verbs):
+            raise _swallows(argv, at, verbs)
+        at += 1
+    return argv, []
+
+
+def find_global(name: str) -> "Field | None":
+    name = words.FLAGS.get(name, name)
+    return next((field for field in GLOBALS if name in (field.get("flag"), field.get("short"))), None)
+
+
+def _is_boolean(name: str, verbs: "dict[str, Verb]") -> bool:
+    """True where no verb gives this flag a value; unknown ones are left for the verb to judge."""
+    for verb in verbs.values():
+        for field in verb["fields"]:
+            if name in spellings(field) and field["kind"] != "bool":
+                return False
+    return True
+
+
+def _swallows(argv: "list[str]", at: int, verbs: "dict[str, Verb]") -> Usage:
+    meant = None
+    if len(argv) > at + 2 and words.resolve(argv[at + 2], [], verbs)[0] in verbs:
+        meant = [*argv[:at], argv[at + 2], *argv[at : at + 2], *argv[at + 3 :]]
+    return Usage(f"{argv[at]} takes a value and stands behind the verb", meant)
+
+
+def spellings(field: "Field") -> "list[str]":
+    """Every way to write a flag, dashes included."""
+    flag = field.get("flag")
+    short = field.get("short")
+    return [*([flag] if flag else []), *([short] if short else []), *field.get("aliases", ())]
+
+
+class Reader:
+    """Reads one line from left to right, against one verb of the catalogue."""
+
+    def __init__(self, name: str, verb: "Verb", leading: "list[str]", tokens: "list[str]") -> None:
+        self.verb = verb
+        self.leading = leading
+        self.tokens = [*leading, *tokens]
+        self.typed = [name, *leading, *tokens]
+        self.at = 0
+        self.line = Line(name)
+        self.flags: dict[str, Field] = {}
+        for field in verb["fields"]:
+            for spelling in spellings(field):
+                self.flags[spelling] = field
+        self.words: list[str] = []
+        self.tail: list[str] | None = None
+        self.opened = ""
+        """`-m` or `-c` once one was read: from there on, what is not ours belongs to the program."""
+
+    def read(self) -> Line:
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            self.at += 1
+            if token == "--":
+                self.tail = self.tokens[self.at :]
+                break
+            if is_flag(token):
+                self._flag(token)
+            else:
+                self.words.append(token)
+        if not self.line.help:
+            self._place_words()
+            self._check_required()
+        return self.line
+
+    # flags
+
+    def _flag(self, token: str) -> None:
+        name, has_value, value = token.partition("=")
+        field, says = self._lookup(name)
+        if field is None and token[1] != "-" and len(token) > 2 and not self.opened:
+            field, says = self._lookup(token[:2])
+            if field is not None and field["kind"] != "bool":
+                self._store(field, token[:2], token[2:])
+                return
+            field = None
+        if field is None:
+            self._foreign(token)
+        elif field["kind"] == "bool":
+            if has_value:
+                raise self._wrong(f"{name} takes no value", [*self._before(), name, *self._after()])
+            self._put(field, name, says)
+        else:
+            self._store(field, name, value if has_value else self._next_value(field, name))
+            if self.verb.get("starts") and name in ("-m", "-c"):
+                self._open(name)
+
+    def _lookup(self, name: str) -> "tuple[Field | None, bool]":
+        """The field behind a flag, and what a boolean one says: `--no-x` says no to `--x`."""
+        if self.opened and not name.startswith("--"):
+            return None, True
+        plain = words.FLAGS.get(name, name)
+        for spelling in (name, plain):
+            field = self.flags.get(spelling) or find_global(spelling)
+            if field is not None:
+                return field, True
+        if name.startswith("--no-"):
+            field = self.flags.get("--" + name[5:])
+            if field is not None and field["kind"] == "bool":
+                return field, False
+        opposite = words.OPPOSITES.get(name)
+        if opposite in self.flags:
+            return self.flags[opposite], False
+        return None, True
+
+    def _next_value(self, field: "Field", name: str) -> str:
+        following = self.tokens[self.at] if self.at < len(self.tokens) else "--"
+        known = is_flag(following) and self._lookup(following.partition("=")[0])[0] is not None
+        if following == "--" or known:
+            raise self._wrong(f"{name} needs a value: {field.get('metavar') or field['name'].upper()}")
+        self.at += 1
+        return following
+
+    def _open(self, name: str) -> None:
+        if self.words and any(field["kind"] == "str" for field in self._positionals()):
+            moved = [word for word in self.typed[1:] if word not in self.words]
+            raise self._wrong(f"{name} and a program are two programs", [self.line.verb, *moved, *self.words])
+        self.opened = name
+
+    def _store(self, field: "Field", name: str, value: str) -> None:
+        choices = field.get("choices")
+        if choices and value not in choices:
+            meant = nearest(value, choices)
+            corrected = [meant if word == value else word for word in self.typed] if meant else None
+            raise self._wrong(f"{name} is one of {', '.join(choices)}, not {value!r}", corrected)
+        self._put(field, name, value)
+
+    def _put(self, field: "Field", name: str, value: "str | bool") -> None:
+        where: dict[str, Json] = self.line.__dict__ if field in GLOBALS else self.line.args
+        key = field["name"]
+        if field in GLOBALS:
+            if field["kind"] == "int":
+                where[key] = self._count(name, str(value))
+            else:
+                where[key] = value
+        elif field.get("many"):
+            many = where.setdefault(key, [])
+            assert isinstance(many, list)
+            many.append(value)
+        elif where.get(key, value) != value:
+            raise self._wrong(f"{name} is given twice")
+        else:
+            where[key] = value
+
+    def _count(self, name: str, value: str) -> int:
+        if not (value.isascii() and value.isdigit()):
+            raise self._wrong(f"{name} takes a number of characters, not {value!r}")
+        return int(value)
+
+    def _foreign(self, token: str) -> None:
+        """A flag that is not ours: the program's own behind `-m` and `-c`, else an error with the line that works."""
+        if self.opened:
+            self.words.append(token)
+            return
+        name, equals, value = token.partition("=")
+        known = [*self.flags, *[spelling for field in GLOBALS for spelling in spellings(field)]]
+        meant = nearest(name, [flag for flag in known if flag.startswith("--") == name.startswith("--")])
+        if meant is None and name.startswith("--"):
+            meant = words.guessed_flag(name, known)
+        if meant is not None and len(name) > 2:
+            corrected = [*self._before(), meant + equals + value, *self._after()]
+            raise self._wrong(f"unknown flag {name!r} of {self.line.verb}", corrected)
+        if self.verb.get("starts") and self.words:
+            raise self._wrong(
+                f"{name!r} is no flag of {self.line.verb}; the program's own stand behind `--`", self._behind()
+            )
+        if not self.verb.get("starts") and self._takes_words():
+            raise self._wrong(
+                f"unknown flag {name!r} of {self.line.verb}", [*self._before(), "--", token, *self._after()]
+            )
+        raise self._wrong(f"unknown flag {name!r} of {self.line.verb}; `dbg help {self.line.verb}` lists them")
+
+    # corrected lines
+
+    def _before(self) -> "list[str]":
+        return [self.line.verb, *self.tokens[: self.at - 1]]
+
+    def _after(self) -> "list[str]":
+        return self.tokens[self.at :]
+
+    def _behind(self) -> "list[str]":
+        """The same line with every foreign flag, and all words after the first of them, moved behind `--`."""
+        ours, theirs = self._before(), [self.tokens[self.at - 1]]
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            self.at += 1
+            field = self._lookup(token.partition("=")[0])[0] if is_flag(token) else None
+            if token == "--":
+                return [*ours, "--", *theirs, *self._after()]
+            if field is None:
+                theirs.append(token)
+                continue
+            ours.append(token)
+            if field["kind"] != "bool" and "=" not in token and self.at < len(self.tokens):
+                ours.append(self.tokens[self.at])
+                self.at += 1
+        return [*ours, "--", *theirs]
+
+    def _wrong(self, message: str, meant: "list[str] | None" = None) -> Usage:
+        return Usage(message, meant, self.line.verb)
+
+    # words
+
+    def _positionals(self) -> "list[Field]":
+        return [field for field in self.verb["fields"] if field.get("positional") and not _takes_many(field)]
+
+    def _takes_words(self) -> bool:
+        return any(field.get("positional") or field.get("rest") for field in self.verb["fields"])
+
+    def _place_words(self) -> None:
+        """Give the plain words to the fields that take words, and what stands behind `--` to where it belongs."""
+        fields = self.verb["fields"]
+        last = next((field for field in fields if field.get("last")), None)
+        rest = next((field for field in fields if _takes_many(field)), None)
+        tail = self.tail or []
+        if not self.verb.get("starts") and last is None:
+            self.words, tail = [*self.words, *tail], []
+        queue = list(self.words)
+        for field in self._positionals():
+            if self.opened and field["kind"] == "str":
+                continue
+            if queue:
+                self._store(field, field["name"], queue.pop(0))
+        if rest is not None and queue:
+            self.line.args[rest["name"]] = [*queue]
+            queue = []
+        if tail:
+            target = last or rest
+            if target is None:
+                raise self._wrong(f"{self.line.verb} takes nothing behind `--`")
+            had = self.line.args.get(target["name"], [])
+            assert isinstance(had, list)
+            self.line.args[target["name"]] = [*had, *tail]
+        if queue:
+            raise self._too_many(queue)
+
+    def _too_many(self, queue: "list[str]") -> Usage:
+        taken = len(self.words) - len(queue)
+        if not taken:
+            return self._wrong(f"{self.line.verb} takes no words, not {queue[0]!r}")
+        few = f"{self.line.verb} takes {taken} word{'s' if taken > 1 else ''}, not {len(self.words)}"
+        if self._positionals()[-1]["kind"] != "str":
+            return self._wrong(few)
+        kept = self.words[: taken - 1]
+        joined = " ".join(self.words[taken - 1 :])
+        flags = [word for word in self.typed[1:] if word not in self.words and word != "--"]
+        return self._wrong(few, [self.line.verb, *kept, joined, *flags])
+
+    def _check_required(self) -> None:
+        for field in self.verb["fields"]:
+            if field.get("required") and field["name"] not in self.line.args:
+                name = field.get("metavar") or field["name"].upper()
+                raise self._wrong(f"{self.line.verb} needs {name}; as in: {words.example(self.line.verb)}")
+
+
+def _takes_many(field: "Field") -> bool:
+    return bool(field.get("rest") or (field.get("positional") and field.get("many")))

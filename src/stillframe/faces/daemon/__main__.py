@@ -1,0 +1,52 @@
+"""The daemon's first steps: claim the place, listen, and only then load what is slow.
+
+Run by its path, isolated (`python -I`), so that neither the caller's directory nor its PYTHONPATH can reach in; the
+package is then found beside this file.
+"""
+
+import os
+import sys
+
+if not __package__:
+    parent = os.path.realpath(__file__).rsplit("/", 4)[0]
+    packages = (at for at, entry in enumerate(sys.path) if entry.endswith(("site-packages", "dist-packages")))
+    sys.path.insert(next(packages, len(sys.path)), parent)
+
+from stillframe.faces.daemon.lifecycle import Claim, Refused
+
+
+def main(argv: list[str]) -> int:
+    ready = next((int(word.partition("=")[2]) for word in argv if word.startswith("--ready-fd=")), None)
+    try:
+        claim = Claim.take()
+    except Refused as refused:
+        report(ready, str(refused))
+        return 1
+    try:
+        from stillframe.faces.daemon.serve import serve
+        from stillframe.faces.daemon.stack import real
+
+        serve(claim, on_ready=lambda: report(ready, "ready"), opened=real)
+    except BaseException as error:
+        report(ready, f"the daemon could not start: {type(error).__name__}: {error}")
+        raise
+    finally:
+        claim.release()
+    return 0
+
+
+def report(ready: int | None, words: str) -> None:
+    """Tell the client that started us how it went, once."""
+    if ready is None:
+        if words != "ready":
+            print(words, file=sys.stderr)
+        return
+    try:
+        os.write(ready, words.encode("utf-8", "backslashreplace") + b"\n")
+        os.close(ready)
+    except OSError:
+        pass  # that client is gone, or was told already
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

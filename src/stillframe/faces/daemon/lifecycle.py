@@ -1,0 +1,108 @@
+"""Who is the daemon: one process per user and directory, elected by a lock that lives as long as it does.
+
+The lock file is never deleted, so two processes can never hold locks on two files of the same name. The socket is
+replaced only under the lock, and removed only where it is still our own.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from pathlib import Path
+
+from ..cli import rendezvous
+from ..cli.catalogue import VERSION
+from ..cli.link import read_pid, with_deadline
+
+LOCK_SECONDS = 12.0
+"""How long we wait for a daemon that is just ending its sessions."""
+BACKLOG = 256
+
+
+class Refused(Exception):
+    """This process may not be the daemon; the text says why."""
+
+
+class Claim:
+    """The place of the daemon, held: the directory, the lock, the listening socket, the pid file."""
+
+    def __init__(self, directory: Path, lock: int) -> None:
+        self.directory = directory
+        self._lock = lock
+        self._identity: tuple[int, int] | None = None
+        self.listener = self._listen()
+
+    @classmethod
+    def take(cls) -> Claim:
+        """Become the daemon, or say who is it already."""
+        os.umask(0o077)
+        directory = rendezvous.runtime_directory()
+        try:
+            rendezvous.secure(directory, create=True)
+        except rendezvous.Unsafe as unsafe:
+            raise Refused(str(unsafe)) from None
+        os.chdir(directory)
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        lock = os.open(rendezvous.LIFE_LOCK, flags, 0o600)
+        try:
+            with_deadline(LOCK_SECONDS, lambda: fcntl.flock(lock, fcntl.LOCK_EX))
+        except TimeoutError:
+            os.close(lock)
+            pid = read_pid(directory)
+            raise Refused(f"another daemon{f' (pid {pid})' if pid else ''} holds {directory}") from None
+        claim = cls(Path(directory), lock)
+        claim._write_pid()
+        return claim
+
+    @property
+    def socket_path(self) -> Path:
+        return self.directory / rendezvous.SOCKET
+
+    def _listen(self) -> socket.socket:
+        """Listen in the directory we stand in: its path may be longer than a socket's address can be."""
+        name = Path(rendezvous.SOCKET)
+        name.unlink(missing_ok=True)  # whoever made it is dead: we hold its lock
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(rendezvous.SOCKET)
+        name.chmod(0o600)
+        listener.listen(BACKLOG)
+        listener.setblocking(False)
+        found = name.lstat()
+        self._identity = (found.st_dev, found.st_ino)
+        return listener
+
+    def _write_pid(self) -> None:
+        """The pid with its start time, without which a pid says nothing about who has it now."""
+        draft = Path(rendezvous.PID + ".new")
+        draft.write_text(f"{os.getpid()} {rendezvous.started_at(os.getpid())} {VERSION}\n")
+        draft.replace(rendezvous.PID)
+
+    def is_reachable(self) -> bool:
+        """True while the socket in the directory is the one that we listen on."""
+        try:
+            found = self.socket_path.lstat()
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self._identity
+
+    def listen_again(self) -> socket.socket:
+        """A new socket where something (a cleaner of temporary files) has removed ours."""
+        self.listener.close()
+        os.chdir(self.directory)
+        self.listener = self._listen()
+        self._write_pid()
+        return self.listener
+
+    def withdraw(self) -> None:
+        """Take no more calls, while still holding the lock; a client that comes now starts the next daemon."""
+        if self.is_reachable():
+            self.socket_path.unlink(missing_ok=True)
+        self.listener.close()
+
+    def release(self) -> None:
+        """Let the next daemon in; the lock file stays."""
+        self.withdraw()
+        if read_pid(str(self.directory)) in (0, os.getpid()):
+            (self.directory / rendezvous.PID).unlink(missing_ok=True)
+        os.close(self._lock)

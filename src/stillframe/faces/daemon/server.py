@@ -1,0 +1,313 @@
+"""The daemon's socket: one request a connection, bounded in size, time and number, answered in frames.
+
+A connection that ends, or says `{"cancel": true}`, ends the waiting of its call and nothing else; what an owned
+operation started is ended by the operation itself when its task is cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import socket
+import struct
+import sys
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ...model.backend import Caller
+from ...registry import OPERATIONS, Access, Call
+from ..cli.catalogue import HASH, VERSION
+
+log = logging.getLogger("stillframe.daemon")
+
+REQUEST_BYTES = 4 * 1024 * 1024
+"""The whole environment travels with a starting call; nothing else comes near this."""
+READ_SECONDS = 10.0
+WRITE_SECONDS = 60.0
+SIGN_OF_LIFE_SECONDS = 5.0
+CONNECTIONS = 256
+
+_CODES = {"usage": 2, "busy": 3, "denied": 7, "internal": 70}
+
+
+class Dispatches(Protocol):
+    """What the server needs of dispatch."""
+
+    async def run(self, call: Call) -> Any: ...
+
+
+class Renders(Protocol):
+    """What the server needs of render: a reply's stdout, its stderr and its exit code."""
+
+    def __call__(self, reply: Any, *, as_json: bool, budget: int | None) -> tuple[str, str, int]: ...
+
+
+@dataclass
+class Refusal(Exception):
+    """A request that is answered without being called."""
+
+    code: str
+    message: str
+
+
+class Server:
+    """Answers requests until somebody ends it."""
+
+    def __init__(
+        self, dispatcher: Dispatches, render: Renders, *, live: Callable[[], int], status: Callable[[], dict[str, Any]]
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._render = render
+        self._live = live
+        self._status = status
+        self.open = 0
+        """Connections that are open now."""
+        self.activity = asyncio.Event()
+        """Set whenever a connection opened or closed."""
+        self.ending = asyncio.Event()
+        """Set by a `daemon stop`, a newer client, or a signal."""
+        self.withdraw: Callable[[], None] = lambda: None
+        self.calls: set[asyncio.Task[Any]] = set()
+        self.stopped = asyncio.Event()
+        """Set when every session is ended, which a `daemon stop` waits for."""
+
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection; nothing that goes wrong on it may reach another."""
+        self.open += 1
+        self.activity.set()
+        frames = Frames(writer)
+        try:
+            check_peer(writer.get_extra_info("socket"))
+            if self.open > CONNECTIONS:
+                raise Refusal("busy", f"the daemon already has {CONNECTIONS} calls open")
+            await self._answer(await read_request(reader), reader, frames)
+        except Refusal as refusal:
+            with contextlib.suppress(ConnectionError, TimeoutError):
+                await frames.refuse(refusal)
+        except (ConnectionError, TimeoutError, asyncio.IncompleteReadError):
+            log.info("a client went away")
+        except Exception:
+            log.exception("a connection failed")
+            with contextlib.suppress(ConnectionError, TimeoutError):
+                await frames.refuse(Refusal("internal", "the daemon failed; `dbg daemon status` names its log"))
+        finally:
+            self.open -= 1
+            self.activity.set()
+            writer.close()
+
+    async def _answer(self, request: dict[str, Any], reader: asyncio.StreamReader, frames: Frames) -> None:
+        frames.op, frames.as_json = str(request.get("op")), bool(request.get("json"))
+        if request.get("op") == "daemon":
+            await self._daemon(request, frames)
+            return
+        if (request.get("catalogue"), request.get("version")) != (HASH, VERSION):
+            await self._other_version(request, frames)
+            return
+        if self.ending.is_set():
+            return  # not taken, so the client may ask the next daemon
+        await frames.taken()
+        if request.get("op") == "complete":
+            await self._complete(request, frames)
+            return
+        reply = await self._call(call_from(request), reader, frames)
+        if reply is not None:
+            out, err, code = self._render(reply, as_json=frames.as_json, budget=request.get("budget"))
+            await frames.finish(out, err, code)
+
+    async def _call(self, call: Call, reader: asyncio.StreamReader, frames: Frames) -> Any:
+        """Run a call for as long as its client is there; None where the client left."""
+        task: asyncio.Task[Any] = asyncio.create_task(self._dispatcher.run(call), name=f"call {call.op}")
+        gone = asyncio.create_task(client_leaves(reader), name="client leaves")
+        self.calls.add(task)
+        try:
+            while not task.done():
+                await asyncio.wait({task, gone}, timeout=SIGN_OF_LIFE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                if gone.done() and not task.done():
+                    log.info("the client of %s left", call.op)
+                    await ended(task)
+                    return None
+                if not task.done():
+                    await frames.alive()
+            return task.result()
+        except asyncio.CancelledError:
+            if task.cancelled():
+                raise Refusal("internal", "the daemon is ending") from None
+            raise
+        finally:
+            self.calls.discard(task)
+            await ended(gone)
+            await ended(task)
+
+    async def _daemon(self, request: dict[str, Any], frames: Frames) -> None:
+        """`dbg daemon status | stop`, which any version may ask."""
+        await frames.taken()
+        status = {"running": True, **self._status()}
+        if request.get("args", {}).get("action") == "stop":
+            self.ending.set()
+            while not self.stopped.is_set():
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(SIGN_OF_LIFE_SECONDS):
+                        await self.stopped.wait()
+                await frames.alive()
+            status = {"running": False, "pid": status["pid"], "ended": status["sessions"]}
+            text = f"ended: pid {status['pid']}, {status['ended']} sessions"
+        else:
+            text = "pid {pid}, version {version}, {sessions} sessions, {rss_mb} MB\nsocket {socket}\nlog {log}".format(
+                **status
+            )
+        await frames.result(status, text)
+
+    async def _other_version(self, request: dict[str, Any], frames: Frames) -> None:
+        """A client of another version: make room where nobody is in the way, else say what to do."""
+        theirs = str(request.get("version"))
+        if self._live() == 0 and not self.calls:
+            log.info("making room for a client of version %s", theirs)
+            self.withdraw()
+            self.ending.set()
+            await frames.other_version(VERSION)
+            return
+        same = " with other verbs" if theirs == VERSION else ""
+        raise Refusal(
+            "busy",
+            f"the daemon is stillframe {VERSION} and holds {self._live()} sessions, this client is {theirs}{same}; "
+            "end them with: dbg daemon stop",
+        )
+
+    async def _complete(self, request: dict[str, Any], frames: Frames) -> None:
+        """Ids for a shell's completion: names only, and nothing rather than an error."""
+        kind = str(request.get("args", {}).get("kind"))
+        names = [name async for name in self._names(kind, request)]
+        await frames.finish("".join(name + "\n" for name in names), "", 0)
+
+    async def _names(self, kind: str, request: dict[str, Any]) -> AsyncIterator[str]:
+        op, part, key = {
+            "sessions": ("sessions", "sessions", "name"),
+            "breakpoints": ("breaks", "breakpoints", "id"),
+            "threads": ("threads", "threads", "id"),
+        }.get(kind, ("", "", ""))
+        if op not in OPERATIONS:
+            return
+        reply = await self._dispatcher.run(call_from({**request, "op": op, "args": {}, "allow": "inspect"}))
+        out, _, _ = self._render(reply, as_json=True, budget=None)
+        for each in (json.loads(out).get("result") or {}).get(part, ()):
+            if isinstance(each, dict) and isinstance(each.get(key), str):
+                yield each[key]
+
+
+class Frames:
+    """The reply's side of a connection."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self.op = ""
+        self.as_json = False
+
+    async def taken(self) -> None:
+        self._writer.write(b"a0\n")
+
+    async def alive(self) -> None:
+        self._writer.write(b"h0\n")
+        await self._drain()
+
+    async def other_version(self, version: str) -> None:
+        self._frame(b"v", version)
+        await self._drain()
+
+    async def finish(self, out: str, err: str, code: int) -> None:
+        if out:
+            self._frame(b"o", out)
+        if err:
+            self._frame(b"e", err)
+        self._writer.write(b"x%d\n" % code)
+        await self._drain()
+
+    async def result(self, result: dict[str, Any], text: str) -> None:
+        envelope = {"ok": True, "op": self.op, "result": result}
+        await self.finish((json.dumps(envelope) if self.as_json else text) + "\n", "", 0)
+
+    async def refuse(self, refusal: Refusal) -> None:
+        error = {"code": refusal.code, "message": refusal.message}
+        envelope = json.dumps({"ok": False, "op": self.op, "error": error}) + "\n"
+        text = f"error {refusal.code}: {refusal.message}\n"
+        out, err = (envelope, "") if self.as_json else ("", text)
+        await self.finish(out, err, _CODES[refusal.code])
+
+    def _frame(self, kind: bytes, text: str) -> None:
+        data = text.encode("utf-8", "backslashreplace")
+        self._writer.write(kind + b"%d\n" % len(data) + data)
+
+    async def _drain(self) -> None:
+        async with asyncio.timeout(WRITE_SECONDS):
+            await self._writer.drain()
+
+
+def check_peer(sock: socket.socket) -> None:
+    """Only the same user may talk to us, whatever the directory's mode says."""
+    if hasattr(socket, "SO_PEERCRED"):
+        _, uid, _ = struct.unpack("iII", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    elif sys.platform == "darwin":  # unverified: struct xucred by LOCAL_PEERCRED of SOL_LOCAL
+        _, uid = struct.unpack_from("II", sock.getsockopt(0, 1, 76))
+    else:
+        raise Refusal("denied", f"this platform ({sys.platform}) does not tell who calls")
+    if uid != os.geteuid():
+        log.warning("refused uid %d", uid)
+        raise Refusal("denied", "this daemon belongs to another user")
+
+
+async def read_request(reader: asyncio.StreamReader) -> dict[str, Any]:
+    """The one line of a request, whole, within its bounds."""
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            line = await reader.readline()
+    except TimeoutError:
+        raise Refusal("usage", f"no whole request within {READ_SECONDS:.0f} s") from None
+    except ValueError:
+        raise Refusal("usage", f"a request of more than {REQUEST_BYTES} bytes") from None
+    if not line.endswith(b"\n"):
+        raise ConnectionResetError
+    try:
+        request = json.loads(line)
+    except (ValueError, RecursionError):
+        raise Refusal("usage", "the request is no JSON") from None
+    if not isinstance(request, dict) or request.get("v") != 1:
+        raise Refusal("usage", "the request is no object of version 1")
+    return request
+
+
+def call_from(request: dict[str, Any]) -> Call:
+    """A request as a call; the caller's own directory, environment and umask go with it."""
+    args, env = request.get("args") or {}, request.get("env") or {}
+    budget, allow, umask = request.get("budget"), request.get("allow") or "exec", request.get("umask", 0o022)
+    session = request.get("session")
+    shapes = (
+        isinstance(args, dict) and isinstance(env, dict) and isinstance(umask, int) and isinstance(session, str | None)
+        and isinstance(budget, int | None) and str(allow).upper() in Access.__members__
+    )  # fmt: skip
+    if not shapes:
+        raise Refusal("usage", "the request's parts have the wrong types")
+    return Call(
+        op=str(request.get("op")),
+        args=args,
+        session=session,
+        caller=Caller(str(request.get("cwd") or "/"), env, umask, client=str(request.get("client") or "")),
+        allow=Access[str(allow).upper()],
+        budget=budget,
+    )
+
+
+async def client_leaves(reader: asyncio.StreamReader) -> None:
+    """Returns when the client has closed its side or asked to cancel; either ends its waiting."""
+    with contextlib.suppress(ConnectionError):
+        await reader.read(1)
+
+
+async def ended(task: asyncio.Task[Any]) -> None:
+    """Cancel a task and wait until it is over; its outcome is nobody's business any more."""
+    task.cancel()
+    await asyncio.wait({task})
+    if not task.cancelled():
+        task.exception()
