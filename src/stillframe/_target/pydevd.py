@@ -1,0 +1,86 @@
+"""The start-up script inside a Python target: brings up debugpy's server, then runs the program as a plain run would.
+
+Run as  PY -X frozen_modules=off .../_target/pydevd.py --json-dap-http --client HOST --port N --skip-notify-stdin
+        [--multiprocess] [--module] --file PROGRAM args...          (PROGRAM is `-c` for code: `--file -c CODE args...`)
+
+The file is called pydevd.py and runs the program in a function `_exec` with a local `t`, because pydevd 1.8.22 hides
+frames of files of that name, finds "uncaught" by that function, and does not patch a command line that names it twice.
+
+Settings come by environment and are taken out of it before the program starts, so that the program sees the
+environment of a plain run: STILLFRAME_PYDEVD (folder of the vendored pydevd), STILLFRAME_TOKENS (server:client access
+tokens, kept off the command line), STILLFRAME_PYCACHE (where its .pyc files go), STILLFRAME_ON_EOF (kill | resume).
+They live on in `Settings`, and `sf_children` puts them back for each Python process that the program starts. The trade:
+a child behind a shell (`os.system`) does not get them and runs undebugged, and /proc/PID/environ of the process still
+shows them to its owner. STILLFRAME_MARK is the daemon's, and stays.
+"""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OLDEST = (3, 8)
+
+
+def _exec(t, program):
+    """Run the program; `t`, the current thread, is read from this frame by pydevd on 3.12 and later."""
+    program.run()
+
+
+def plain_command(argv):
+    """The command line of a plain run, from the one that started this script."""
+    at = next((i for i, word in enumerate(argv) if word.endswith("pydevd.py")), None)
+    if at is None or "--file" not in argv[at:]:
+        return argv
+    flags, rest = list(argv[:at]), argv[at + 1 :]
+    if flags[1:3] == ["-X", "frozen_modules=off"]:
+        del flags[1:3]
+    split = rest.index("--file")
+    return flags + (["-m"] if "--module" in rest[:split] else []) + rest[split + 1 :]
+
+
+def import_engine(vendored, pycache):
+    """Import pydevd and our own modules beside it, leaving sys.path and the .pyc settings as they were."""
+    prefix, silent = sys.pycache_prefix, sys.dont_write_bytecode
+    if pycache:
+        sys.pycache_prefix, sys.dont_write_bytecode = pycache, False
+    sys.path.insert(0, vendored)
+    try:
+        import pydevd
+        import _pydevd_bundle
+
+        _pydevd_bundle.__path__.append(HERE)
+        from _pydevd_bundle import sf_children, sf_engine, sf_program, sf_requests  # noqa: F401
+    finally:
+        sys.pycache_prefix, sys.dont_write_bytecode = prefix, silent
+        while vendored in sys.path:
+            sys.path.remove(vendored)
+    _pydevd_bundle.__path__.remove(HERE)
+    return pydevd
+
+
+def _main():
+    if sys.version_info[:2] < OLDEST:  # a child with an interpreter that pydevd 1.8.22 cannot run in
+        command = plain_command([sys.executable] + sys.argv)
+        os.execv(sys.executable, command)
+    if not getattr(sys.flags, "safe_path", False) and not sys.flags.isolated:
+        del sys.path[0]
+    environment = os.environ
+    pydevd = import_engine(environment.get("STILLFRAME_PYDEVD", ""), environment.get("STILLFRAME_PYCACHE", ""))
+    from _pydevd_bundle import sf_engine, sf_program, sf_requests
+
+    settings = sf_engine.Settings.take(environment, os.path.abspath(__file__))
+    setup = sf_engine.read_command_line(sys.argv, settings)
+    sf_program.restore_interpreter_words(plain_command)
+    try:
+        program = sf_program.prepare(sys.argv, setup["module"])
+        sf_requests.install(settings, program)
+        db = sf_engine.connect(pydevd, setup, settings)
+        program.become_main()
+        _exec(sf_engine.begin(db), program)
+    except BaseException:
+        sf_program.hide_own_frames(HERE)
+        raise
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,279 @@
+"""pydevd made quick and safe for our use: connecting, ending without loss, and what happens when the line drops.
+
+Everything here leans on private names of the pinned debugpy; `selftest.py` checks that they are there.
+"""
+
+import os
+import signal
+import sys
+import time
+
+import pydevd
+from _pydev_bundle import pydev_monkey
+from _pydev_bundle._pydev_saved_modules import ThreadingEvent, threading
+from _pydevd_bundle import pydevd_command_line_handling as command_line
+from _pydevd_bundle import pydevd_constants, pydevd_net_command
+from _pydevd_bundle.pydevd_api import PyDevdAPI
+from _pydevd_bundle.pydevd_comm import ReaderThread
+from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
+from _pydevd_bundle.pydevd_dont_trace_files import PYDEV_FILE
+from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STALLED = 5.0  # seconds without a byte taken by the client, after which we stop waiting for it
+POLL = 0.2  # seconds between two looks at a state that has no event to wait for
+_real_exit = os._exit
+
+
+class Settings:
+    """What the debugger told this process by environment, held here for the processes that it will start."""
+
+    NAMES = ("STILLFRAME_PYDEVD", "STILLFRAME_TOKENS", "STILLFRAME_PYCACHE", "STILLFRAME_ON_EOF")
+    QUIET = "PYDEVD_DISABLE_FILE_VALIDATION"
+
+    def __init__(self, values, boot):
+        self.values = values
+        self.boot = boot
+        server, _, client = values.get("STILLFRAME_TOKENS", "").partition(":")
+        self.server_token = server or None
+        self.client_token = client or None
+        self.kill_at_eof = values.get("STILLFRAME_ON_EOF") == "kill"
+
+    @classmethod
+    def take(cls, environment, boot):
+        """Read our variables and remove them, so that the program sees the environment of a plain run."""
+        values = {name: environment.pop(name) for name in cls.NAMES if name in environment}
+        environment.pop(cls.QUIET, None)
+        return cls(values, boot)
+
+    def for_child(self):
+        """The variables that a child needs to start through our script."""
+        return dict(self.values, **{self.QUIET: "1"})
+
+
+def read_command_line(argv, settings):
+    """Parse and remove our own words from argv; the tokens join the settings in memory only."""
+    setup = command_line.process_command_line(argv)
+    setup["access-token"] = settings.server_token
+    setup["client-access-token"] = settings.client_token
+    pydevd.SetupHolder.setup = setup
+    return setup
+
+
+def connect(pydevd, setup, settings):
+    """Bring up a PyDB that is connected to the debugger; None for a child whose debugger is gone: it runs plainly."""
+    patch(settings)
+    db = pydevd.PyDB()
+    if setup["multiprocess"]:
+        from _pydevd_bundle import sf_children
+
+        sf_children.install(settings)
+    else:
+        os.register_at_fork(after_in_child=let_go_after_fork)
+    PyDevdAPI().set_protocol(db, 0, pydevd_constants.HTTP_JSON_PROTOCOL)
+    db.authentication.access_token = settings.server_token
+    db.authentication.client_access_token = settings.client_token
+    try:
+        db.connect(setup["client"], setup["port"])
+    except OSError as error:
+        pydevd_constants.set_global_debugger(None)
+        if setup["ppid"]:
+            return None
+        sys.stderr.write("stillframe: no debugger at %s:%s: %s\n" % (setup["client"], setup["port"], error))
+        sys.exit(70)
+    return db
+
+
+def begin(db):
+    """Wait for configurationDone, turn tracing on, and give the current thread (None where the client let us go)."""
+    if db is None:
+        return None
+    db.wait_for_ready_to_run()
+    if db.pydb_disposed:
+        return None
+    db.prepare_to_run()
+    thread = threading.current_thread()
+    db.notify_thread_created(pydevd.get_current_thread_id(thread), thread)
+    db.enable_tracing()
+    return thread
+
+
+def send_event(db, body, flushed=None):
+    """Queue a `stillframe` event; `flushed` is called when it, and so all before it, has been written."""
+    event = {"type": "event", "event": "stillframe", "body": body}
+    command = pydevd_net_command.NetCommand(CMD_RETURN, 0, event, is_json=True)
+    if flushed is not None:
+        command.call_after_send(lambda sock: flushed())
+    db.writer.add_command(command)
+
+
+def drain(db, body):
+    """Send a last event and wait until everything queued is written, or the client takes no more."""
+    writer = db.writer
+    if writer is None or writer is threading.current_thread() or writer._kill_received:
+        return
+    written = ThreadingEvent()
+    send_event(db, body, written.set)
+    left, since = None, time.monotonic()
+    while not written.wait(POLL):
+        before, left = left, writer._cmd_queue.qsize()
+        if left != before:
+            since = time.monotonic()
+        if time.monotonic() - since > STALLED or writer not in db.created_pydb_daemon_threads:
+            return
+
+
+class Quick:
+    """The patched methods, gathered so that the list of what we change can be read in one place."""
+
+    settings = None
+    ending = staticmethod(lambda db: {"kind": "ending", "loaded": []})
+    initialize_network = pydevd.PyDB.initialize_network
+    dispose = pydevd.PyDB.dispose_and_kill_all_pydevd_threads
+    file_type = pydevd.PyDB._internal_get_file_type
+    on_disconnect = pydevd.PyDB.on_disconnect
+
+
+class _NoNap:
+    """Stands for the time module while pydevd connects: it ends with a fixed sleep of 0.1 s (1.8.22)."""
+
+    def __init__(self, real):
+        self._real = real
+
+    def __getattr__(self, name):
+        return (lambda seconds: None) if name == "sleep" else getattr(self._real, name)
+
+
+def _initialize_network(self, sock, terminate_on_socket_close=True):
+    real, pydevd.time = pydevd.time, _NoNap(pydevd.time)
+    try:
+        Quick.initialize_network(self, sock, terminate_on_socket_close)
+    finally:
+        pydevd.time = real
+    socket = sys.modules["socket"]
+    try:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except OSError:  # gone already: the reader will say so
+        pass
+
+
+def _wait_for_ready_to_run(self):
+    """As pydevd's, but over when the client left: then the program runs on undebugged instead of waiting for ever."""
+    event = self._py_db_command_thread_event
+    while not self.ready_to_run and not self.pydb_disposed:
+        self.process_internal_commands()
+        event.wait(POLL)
+        event.clear()
+
+
+def _line_dropped(self):
+    """End of the client's line: a launched program dies with its debugger, an attached one runs on."""
+    db = self.py_db
+    if db is None:
+        return
+    released = db.pydb_disposed or getattr(db, "stillframe_released", False)
+    waiting_child = not db.ready_to_run and db.get_arg_ppid()
+    if Quick.settings.kill_at_eof and not released and not waiting_child:
+        os.kill(os.getpid(), signal.SIGKILL)
+    db.stillframe_line_gone = True
+    db.dispose_and_kill_all_pydevd_threads()
+    db._py_db_command_thread_event.set()
+    for event in list(db._thread_events.values()):
+        event.set()
+
+
+def _on_disconnect(self):
+    self.stillframe_released = True
+    Quick.on_disconnect(self)
+
+
+def _watch_for_the_end(self):
+    """CheckAliveThread's work without its polling: wait for each thread of the program, then dispose."""
+    db = self.py_db
+    while not self._kill_received and db.has_user_threads_alive():
+        for thread in pydevd.pydevd_utils.get_non_pydevd_threads():
+            if not thread.daemon and thread.is_alive():
+                thread.join(POLL)
+                break
+        else:
+            self._wait_event.wait(POLL)
+        db.check_output_redirect()
+    if not self._kill_received:
+        db.dispose_and_kill_all_pydevd_threads()
+
+
+def _dispose(self, wait=True, timeout=0.5):
+    if not self.pydb_disposed and not self.terminate_requested and not getattr(self, "stillframe_line_gone", False):
+        drain(self, Quick.ending(self))
+    Quick.dispose(self, wait, timeout)
+
+
+def _wait_for_writer(self, timeout):
+    """pydevd also waits 0.5 s for its reader, which ends only when the client closes; the writer is what matters."""
+    writer = self.writer
+    if writer is not None and writer is not threading.current_thread() and writer.is_alive():
+        writer.join(STALLED)
+
+
+def _file_type(self, abs_real_path_and_basename):
+    if os.path.dirname(abs_real_path_and_basename[0]) == HERE:
+        return PYDEV_FILE
+    return Quick.file_type(self, abs_real_path_and_basename)
+
+
+def _exit_without_loss(status):
+    db = pydevd_constants.get_global_debugger()
+    if db is not None and getattr(db, "stillframe_pid", None) == os.getpid() and not db.pydb_disposed:
+        drain(db, Quick.ending(db))
+    _real_exit(status)
+
+
+def _new_db(init):
+    def __init__(self, set_as_global=True):
+        init(self, set_as_global)
+        self.stillframe_pid = os.getpid()
+
+    return __init__
+
+
+def patch(settings):
+    """Change pydevd's classes, once per process; forked children inherit it."""
+    cls = pydevd.PyDB
+    Quick.settings = settings
+    cls.__init__ = _new_db(cls.__init__)
+    cls.initialize_network = _initialize_network
+    cls.wait_for_ready_to_run = _wait_for_ready_to_run
+    cls.on_disconnect = _on_disconnect
+    cls.dispose_and_kill_all_pydevd_threads = _dispose
+    cls._PyDB__wait_for_threads_to_finish = _wait_for_writer
+    cls._internal_get_file_type = _file_type
+    pydevd.CheckAliveThread._on_run = _watch_for_the_end
+    ReaderThread._terminate_on_socket_close = _line_dropped
+    pydevd.patch_stdin = lambda: None  # a forked child would get a wrapped sys.stdin
+    command_line.get_pydevd_file = lambda: settings.boot
+    os._exit = _exit_without_loss
+
+
+def let_go_after_fork():
+    """A forked child that is not debugged must not stop at breakpoints: nobody would ever let it go on."""
+    db = pydevd_constants.get_global_debugger()
+    if db is None:
+        return
+    db.created_pydb_daemon_threads = {}
+    db.pydb_disposed = True
+    pydevd_constants.set_global_debugger(None)
+    stop_tracing_here()
+
+
+def stop_tracing_here():
+    """Full speed again for this thread and the threads that it starts."""
+    threading.settrace(None)
+    if pydevd_constants.PYDEVD_USE_SYS_MONITORING:
+        pydevd_sys_monitoring.stop_monitoring(all_threads=True)
+    else:
+        pydevd.pydevd_tracing.SetTrace(None)
+    pydev_monkey.undo_patch_thread_modules()
+
+
+def release(db):
+    """Full speed for a program that goes on without us; `disconnect` comes next and lets paused threads run."""

@@ -1,0 +1,209 @@
+"""What a paused thread shows: its frames, the locals of one, what was returned, and the exception that stopped it."""
+
+import itertools
+import linecache
+import re
+import types
+
+from _pydevd_bundle import sf_values
+from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
+from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_CAUGHT_EXCEPTION
+from _pydevd_bundle.pydevd_constants import RETURN_VALUES_DICT
+from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
+
+DEEPEST = 200  # frames told at the most to reach the user's own frame under library ones
+_WORD = re.compile(r"[^\W\d]\w*")
+_UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
+_NONE = object()
+_references = itertools.count(1)
+
+
+class Stop:
+    """One stop of one thread, living on pydevd's tracker of its frames: gone, with all it refers to, when it resumes."""
+
+    def __init__(self, db, thread_id, frames):
+        self.db = db
+        self.thread_id = thread_id
+        self.frames = frames
+        self.visible = [frame for frame in frames if not _is_start_up(db, frame)]
+        self._drop_runpy(frames)
+        self.kept = {}
+        self.returned = _NONE
+
+    @classmethod
+    def of(cls, db, thread_id):
+        """The stop that the thread is in, or None while it runs."""
+        tracker = db.suspended_frames_manager.get_frame_tracker(thread_id)
+        frames = tracker.get_frames_list(thread_id) if tracker is not None else None
+        if frames is None:
+            return None
+        held = getattr(tracker, "stillframe", None)
+        if held is None or held.frames is not frames:
+            held = tracker.stillframe = cls(db, thread_id, frames)
+        return held
+
+    def _drop_runpy(self, frames):
+        """`python -m` has runpy's own frames below the program; a plain stop does not show them."""
+        if len(self.visible) == len(frames):
+            return
+        while len(self.visible) > 1 and self.visible[-1].f_globals.get("__name__") == "runpy":
+            self.visible.pop()
+
+    def keep(self, value):
+        number = next(_references)
+        self.kept[number] = value
+        return number
+
+    def line(self, frame):
+        return self.frames.frame_id_to_lineno.get(id(frame), frame.f_lineno)
+
+    def describe_frame(self, frame):
+        code = frame.f_code
+        path = get_abs_path_real_path_and_base_from_frame(frame)[0]
+        name = frame.f_globals.get("__name__")
+        return {
+            "id": BaseSchema._translate_id_to_dap(id(frame)),
+            "function": getattr(code, "co_qualname", code.co_name),
+            "file": path,
+            "line": self.line(frame),
+            "module": name if type(name) is str else None,
+            "user": self.is_user(frame),
+            "key": None,
+        }
+
+    def is_user(self, frame):
+        path = get_abs_path_real_path_and_base_from_frame(frame)[0]
+        return not self.db.apply_files_filter(frame, path, True)
+
+    def top_user(self):
+        """Index of the innermost frame of the user's own code; 0 where there is none near."""
+        for index, frame in enumerate(self.visible[:DEEPEST]):
+            if self.is_user(frame):
+                return index
+        return 0
+
+    def tell(self, levels, count, bounds):
+        """The body of `stop`, but for what is loaded."""
+        at = self.top_user()
+        shown = self.visible[: max(levels, at + 1)]
+        body = {"frames": [self.describe_frame(frame) for frame in shown], "total": len(self.visible), "at": at}
+        rows = local_rows(shown[at], self.line(shown[at])) if shown else []
+        body["locals"] = [sf_values.describe(name, value, bounds, self.keep) for name, value in rows[:count]]
+        body["locals_total"] = len(rows)
+        body["returned"] = self.tell_returned(bounds)
+        body["exception"] = self.tell_exception(bounds)
+        return body
+
+    def tell_returned(self, bounds):
+        """What the function just left gave back. pydevd only adds to its record, so we empty it at each stop."""
+        if self.returned is _NONE:
+            self.returned = None
+            record = self.visible[0].f_locals.get(RETURN_VALUES_DICT) if self.visible else None
+            if record:
+                self.returned = list(record.items())[-1]
+                record.clear()
+        if self.returned is None:
+            return None
+        return sf_values.describe(self.returned[0], self.returned[1], bounds, self.keep)
+
+    def tell_exception(self, bounds):
+        frames = self.frames
+        if frames.exc_type is None:
+            return None
+        error = frames.exc_desc
+        cause = getattr(error, "__cause__", None) or (
+            None if getattr(error, "__suppress_context__", True) else getattr(error, "__context__", None)
+        )
+        kind, _, message = sf_values.told(error, bounds).partition(": ")
+        return {
+            "type": kind,
+            "message": message,
+            "mode": self._mode(),
+            "cause": sf_values.told(cause, bounds) if cause is not None else None,
+            "frames": self._raise_path(frames.trace_obj),
+        }
+
+    def _mode(self):
+        """How the exception came to stop us, as pydevd marked its list of frames."""
+        thread = _find_thread(self.thread_id)
+        if getattr(thread, "stop_reason", None) == CMD_STEP_CAUGHT_EXCEPTION:
+            current = self.frames.current_frame
+            last = self.frames.last_frame() if len(self.frames) else None
+            return "user" if current is not None and current is not last else "raised"
+        return "uncaught"
+
+    def _raise_path(self, trace, most=20):
+        """Where the exception passed, innermost first."""
+        steps = []
+        while trace is not None:
+            if not _is_start_up(self.db, trace.tb_frame):
+                steps.append((trace.tb_frame, trace.tb_lineno))
+            trace = trace.tb_next
+        told = []
+        for frame, line in reversed(steps[-most:]):
+            row = self.describe_frame(frame)
+            row["line"] = line
+            told.append(row)
+        return told
+
+
+def _find_thread(thread_id):
+    from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
+
+    return pydevd_find_thread_by_id(thread_id)
+
+
+def _is_start_up(db, frame):
+    return db.get_file_type(frame) == db.PYDEV_FILE
+
+
+def frame_of(db, frame_number):
+    """(Stop, frame) of a DAP frame id, or None when its thread has gone on."""
+    frame_id = BaseSchema._dap_id_to_obj_id.get(frame_number)
+    thread_id = db.suspended_frames_manager.get_thread_id_for_variable_reference(frame_id)
+    if thread_id is None:
+        return None
+    stop = Stop.of(db, thread_id)
+    frame = db.find_frame(thread_id, frame_id)
+    return (stop, frame) if stop is not None and frame is not None else None
+
+
+def stop_of_reference(db, number):
+    """The Stop that keeps a reference, or None: it ended when its thread went on."""
+    for tracker in list(db.suspended_frames_manager._thread_id_to_tracker.values()):
+        stop = getattr(tracker, "stillframe", None)
+        if stop is not None and number in stop.kept:
+            return stop
+    return None
+
+
+def snapshot(frame):
+    """The frame's locals as a dict of our own: 3.13 gives a live proxy, earlier versions a shared dict."""
+    return dict(frame.f_locals)
+
+
+def argument_names(code):
+    count = getattr(code, "co_argcount", 0) + getattr(code, "co_kwonlyargcount", 0)
+    flags = getattr(code, "co_flags", 0)
+    count += bool(flags & 0x04) + bool(flags & 0x08)
+    return getattr(code, "co_varnames", ())[:count]
+
+
+def local_rows(frame, line, scope="locals", everything=False):
+    """(name, value) in the order of the contract: arguments, names on the current line, the rest."""
+    names = snapshot(frame) if scope == "locals" else dict(frame.f_globals)
+    if not everything:
+        names = {name: value for name, value in names.items() if _is_told(name, value)}
+    lead = [name for name in argument_names(frame.f_code) if name in names] if scope == "locals" else []
+    here = _WORD.findall(linecache.getline(frame.f_code.co_filename, line or 0))
+    order = dict.fromkeys(lead + [name for name in here if name in names])
+    order.update(dict.fromkeys(name for name in names if isinstance(name, str)))
+    return [(name, names[name]) for name in order]
+
+
+def _is_told(name, value):
+    if not isinstance(name, str) or not name.isidentifier():  # comprehensions have `.0`, pytest `@py_assert1`
+        return False
+    if name.startswith(("__pydevd", "_pydev_stop")) or (name.startswith("__") and name.endswith("__")):
+        return False
+    return not issubclass(type(value), _UNTOLD)

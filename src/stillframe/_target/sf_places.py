@@ -1,0 +1,239 @@
+"""Where code is: which lines of a file hold code for this interpreter, where a symbol begins, what is loaded."""
+
+import ast
+import dis
+import os
+import sys
+import tokenize
+
+from _pydevd_bundle.pydevd_constants import get_global_debugger
+from _pydevd_sys_monitoring import _pydevd_sys_monitoring
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Source:
+    """A compiled file: its lines with code, and its functions as (qualified name, first line of the body)."""
+
+    def __init__(self, path, text):
+        self.name = os.path.basename(path)
+        self.count = text.count("\n") + (1 if text and not text.endswith("\n") else 0)
+        self.problem = None
+        self.lines = []
+        self.tree = None
+        try:
+            self.tree = compile(text, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+            code = compile(self.tree, path, "exec", dont_inherit=True)
+        except SyntaxError as error:
+            self.problem = "%s does not compile: %s, line %s" % (self.name, error.msg, error.lineno)
+        except (ValueError, RecursionError, MemoryError) as error:
+            self.problem = "%s does not compile: %s" % (self.name, error)
+        else:
+            self.lines = sorted(_lines_of(code))
+        self._functions = None
+
+    def line_at_or_after(self, line):
+        return next((found for found in self.lines if found >= line), None)
+
+    def place(self, line):
+        """The contract's answer for one asked line."""
+        answer = {"asked": line, "actual": None}
+        if self.problem is not None:
+            answer["reason"] = self.problem
+        elif line > self.count:
+            answer["reason"] = "%s has %d line%s" % (self.name, self.count, "" if self.count == 1 else "s")
+        else:
+            answer["actual"] = self.line_at_or_after(max(line, 1))
+            if answer["actual"] is None:
+                answer["reason"] = "no code at or after line %d" % line
+        return answer
+
+    def functions(self):
+        if self._functions is None:
+            self._functions = []
+            if self.tree is not None:
+                self._collect(self.tree, "")
+        return self._functions
+
+    def _collect(self, node, prefix):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, FUNCTIONS):
+                name = prefix + child.name
+                self._functions.append((name, self.line_at_or_after(_first_line(child))))
+                self._collect(child, name + ".<locals>.")
+            elif isinstance(child, ast.ClassDef):
+                self._collect(child, prefix + child.name + ".")
+            else:
+                self._collect(child, prefix)
+
+
+def _first_line(function):
+    """The line of the first statement of the body that can hold code: a docstring holds none."""
+    body = function.body
+    first = body[0]
+    if len(body) > 1 and isinstance(first, ast.Expr) and isinstance(getattr(first.value, "value", None), str):
+        first = body[1]
+    return min([first.lineno] + [one.lineno for one in getattr(first, "decorator_list", ())])
+
+
+def _lines_of(code):
+    """Lines where a stop can happen. Python 3.11 and later give module and class code a line 0: nothing stops there."""
+    found = {line for _, line in dis.findlinestarts(code) if line}
+    for constant in code.co_consts:
+        if hasattr(constant, "co_code"):
+            found |= _lines_of(constant)
+    return found
+
+
+def _matches(qualified, asked):
+    """How well a qualified name answers an asked one: 2 wholly, 1 by its last parts, 0 not."""
+    plain = qualified.replace("<locals>.", "")
+    if asked in (qualified, plain):
+        return 2
+    return 1 if plain.endswith("." + asked) else 0
+
+
+class Places:
+    """The answers of `resolve`, `loaded` and `modules` for one process."""
+
+    def __init__(self, program):
+        self.program = program
+        self.sources = {}
+        self.real = {}
+        self.named = set()
+
+    def realpath(self, path):
+        if path not in self.real:
+            self.real[path] = path if path.startswith("<") else os.path.realpath(path)
+        return self.real[path]
+
+    def source(self, path):
+        """The Source of a path, or one sentence saying why there is none."""
+        if path == "<string>":
+            if self.program is None or self.program.source is None:
+                return "no such file"
+            return self._cached(path, None, lambda: self.program.source)
+        try:
+            state = os.stat(path)
+        except (OSError, ValueError):
+            return "no such file"
+        try:
+            return self._cached(path, (state.st_mtime_ns, state.st_size), lambda: _read(path))
+        except (OSError, UnicodeError, SyntaxError) as error:
+            return "%s cannot be read: %s" % (os.path.basename(path), error)
+
+    def _cached(self, path, stamp, read):
+        held = self.sources.get(path)
+        if held is None or held[0] != stamp:
+            held = self.sources[path] = (stamp, Source(path, read()))
+        return held[1]
+
+    def resolve(self, files, symbols):
+        self.named.update(files)
+        loaded = set(self.loaded(list(files)))
+        return {
+            "files": {path: self._file(path, lines, path in loaded) for path, lines in files.items()},
+            "symbols": [self._symbol(one["name"], one.get("module")) for one in symbols],
+        }
+
+    def _file(self, path, lines, loaded):
+        source = self.source(path)
+        if isinstance(source, str):
+            return {"loaded": loaded, "lines": [{"asked": n, "actual": None, "reason": source} for n in lines]}
+        return {"loaded": loaded, "lines": [source.place(line) for line in lines]}
+
+    def _symbol(self, name, module):
+        best, rank = None, 0
+        for path in self._searched(module):
+            source = self.source(path)
+            if isinstance(source, str):
+                continue
+            for qualified, line in source.functions():
+                match = _matches(qualified, name)
+                if match > rank and line is not None:
+                    best, rank = {"file": path, "line": line, "function": qualified}, match
+        return best
+
+    def _searched(self, module):
+        """Files that may hold a symbol: the program's own first, then each loaded module of the user."""
+        found = []
+        main = self.program.path if self.program is not None else None
+        if main is not None and module in (None, "__main__", _stem(main)):
+            found.append(main)
+        for name, path in list(_module_files()):
+            if module is None:
+                wanted = path not in found and self.is_user(path)
+            else:
+                wanted = path not in found and (name == module or name.endswith("." + module) or _stem(path) == module)
+            if wanted and path.endswith((".py", ".pyw")):
+                found.append(path)
+        return found
+
+    def is_user(self, path):
+        db = get_global_debugger()
+        return db is not None and db.in_project_roots_filename_uncached(path)
+
+    def loaded(self, files):
+        """The subset whose code has been loaded by now."""
+        present = {self.realpath(path) for _, path in _module_files()}
+        if self.program is not None and self.program.path is not None:
+            present.add(self.realpath(self.program.path))
+        found = [path for path in files if self.realpath(path) in present]
+        if len(found) < len(files):
+            running = {self.realpath(path) for path in _files_seen_running()}
+            found = [path for path in files if self.realpath(path) in present or self.realpath(path) in running]
+        return found
+
+    def ever_named(self):
+        return sorted(self.loaded(sorted(self.named)))
+
+    def modules(self, start, count):
+        rows = []
+        for name, path in _module_files():
+            version = getattr(sys.modules.get(name), "__dict__", {}).get("__version__")
+            rows.append(
+                {
+                    "name": name,
+                    "file": path,
+                    "user": self.is_user(path),
+                    "version": version if type(version) is str else None,
+                }
+            )
+        rows.sort(key=lambda row: (not row["user"], row["name"]))
+        return {"modules": rows[start : start + count], "total": len(rows)}
+
+
+def _stem(path):
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return os.path.basename(os.path.dirname(path)) if stem in ("__init__", "__main__") else stem
+
+
+def _read(path):
+    with tokenize.open(path) as file:
+        return file.read()
+
+
+def _module_files():
+    """(name, source file) of each module that has one, pydevd's and our own left out."""
+    for name, module in list(sys.modules.items()):
+        names = getattr(module, "__dict__", None)
+        if type(names) is not dict or name.startswith(("pydev", "_pydev")):
+            continue
+        path = names.get("__file__")
+        if path is None:
+            path = getattr(names.get("__spec__"), "origin", None)
+        if type(path) is not str or path in ("built-in", "frozen"):
+            continue
+        if path.endswith(".pyc"):
+            path = path[:-1]
+        yield name, os.path.abspath(path) if name == "__main__" else path
+
+
+def _files_seen_running():
+    """Files of code that pydevd has met: also what is run by exec or runpy and is no module."""
+    db = get_global_debugger()
+    if db is None:
+        return set()
+    files = {key[1] for key in list(db.get_cache_file_type())}
+    files.update(code.co_filename for code in list(_pydevd_sys_monitoring._code_to_func_code_info_cache))
+    return {path for path in files if path.startswith("/")}

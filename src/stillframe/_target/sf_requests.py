@@ -1,0 +1,250 @@
+"""The `stillframe` request: one extra DAP request inside the target that gives everything of a stop in one answer.
+
+Calls that need no thread are answered at once by pydevd's reader thread; those that look at values run on the paused
+thread they are about, because code of the program must run where the program would run it.
+"""
+
+import os
+import sys
+
+from _pydevd_bundle import sf_engine, sf_evaluate, sf_frames, sf_places, sf_values
+from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema, register_request
+from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
+from _pydevd_bundle.pydevd_net_command import NetCommand
+from _pydevd_bundle.pydevd_process_net_command_json import PyDevJsonCommandProcessor
+
+VERSION = 1
+
+
+class Refused(Exception):
+    """A call that cannot be answered: a machine word, then one sentence."""
+
+    def __init__(self, word, sentence):
+        Exception.__init__(self, "%s: %s" % (word, sentence))
+
+
+@register_request("stillframe")
+class StillframeRequest:
+    """The request as pydevd's JSON reader makes it."""
+
+    def __init__(self, seq=-1, arguments=None, update_ids_from_dap=False, **_):
+        self.type = "request"
+        self.command = "stillframe"
+        self.seq = seq
+        self.arguments = arguments if isinstance(arguments, dict) else {}
+
+    def to_dict(self, update_ids_to_dap=False):
+        return {"type": self.type, "command": self.command, "seq": self.seq, "arguments": self.arguments}
+
+
+def _answer(request, body=None, error=None):
+    response = {
+        "type": "response",
+        "request_seq": request.seq,
+        "command": request.command,
+        "success": error is None,
+        "body": body if body is not None else {},
+    }
+    if error is not None:
+        response["message"] = error
+    return NetCommand(CMD_RETURN, 0, response, is_json=True)
+
+
+def _guarded(work, *arguments):
+    """(body, error) of a call; our own mistakes are told as `internal`, not lost in the target's stderr."""
+    try:
+        return work(*arguments), None
+    except Refused as refusal:
+        return None, str(refusal)
+    except (KeyError, TypeError, ValueError) as error:
+        return None, "usage: %s: %s" % (type(error).__name__, error)
+    except Exception as error:  # the client must get an answer to every request
+        return None, "internal: %s: %s" % (type(error).__name__, error)
+
+
+class Desk:
+    """Answers the calls of one process."""
+
+    def __init__(self, settings, program):
+        self.settings = settings
+        self.program = program
+        self.places = sf_places.Places(program)
+        self.at_once = {
+            "hello": self.hello,
+            "resolve": self.resolve,
+            "loaded": self.loaded,
+            "modules": self.modules,
+            "release": self.release,
+        }
+        self.on_thread = {"stop": self.stop, "locals": self.locals, "expand": self.expand}
+        self.on_thread.update({"eval": self.eval, "assign": self.assign})
+
+    def handle(self, db, request):
+        """Called by the reader thread: the answer, or None when the paused thread will send it."""
+        name = request.arguments.get("call")
+        if name in self.at_once:
+            body, error = _guarded(self.at_once[name], db, request.arguments)
+            return _answer(request, body, error)
+        if name not in self.on_thread:
+            return _answer(request, error="unknown: no call %r" % (name,))
+        thread_id, error = _guarded(_thread_for, db, request.arguments)
+        if error is not None:
+            return _answer(request, error=error)
+        db.post_method_as_internal_command(thread_id, self._on_paused_thread, request, name, thread_id)
+        return None
+
+    def _on_paused_thread(self, db, request, name, thread_id):
+        body, error = _guarded(self.on_thread[name], db, thread_id, request.arguments)
+        db.writer.add_command(_answer(request, body, error))
+
+    def hello(self, db, arguments):
+        return {
+            "helper": VERSION,
+            "python": "%d.%d.%d" % sys.version_info[:3],
+            "pid": os.getpid(),
+            "ppid": db.get_arg_ppid() or os.getppid(),
+            "executable": sys.executable,
+            "argv": [str(word) for word in sys.argv],
+            "debugpy": _debugpy_version(),
+        }
+
+    def resolve(self, db, arguments):
+        return self.places.resolve(arguments.get("files") or {}, arguments.get("symbols") or [])
+
+    def loaded(self, db, arguments):
+        self.places.named.update(arguments["files"])
+        return {"loaded": self.places.loaded(arguments["files"])}
+
+    def modules(self, db, arguments):
+        return self.places.modules(int(arguments.get("start", 0)), int(arguments.get("count", 100)))
+
+    def release(self, db, arguments):
+        sf_engine.release(db)
+        return {}
+
+    def stop(self, db, thread_id, arguments):
+        stop = _stop(db, thread_id)
+        watched = arguments.get("watch") or []
+        self.places.named.update(watched)
+        body = stop.tell(int(arguments.get("levels", 20)), int(arguments.get("values", 40)), _bounds(arguments))
+        body["loaded"] = self.places.loaded(watched)
+        return body
+
+    def locals(self, db, thread_id, arguments):
+        stop, frame = _frame(db, arguments["frameId"])
+        scope = arguments.get("scope", "locals")
+        rows = sf_frames.local_rows(frame, stop.line(frame), scope, bool(arguments.get("all")))
+        return _page(stop, len(rows), _cut(rows, arguments), _bounds(arguments))
+
+    def expand(self, db, thread_id, arguments):
+        stop = sf_frames.stop_of_reference(db, arguments["ref"])
+        if stop is None:
+            raise Refused("stale", "reference %s belongs to a stop that is over" % arguments["ref"])
+        bounds = _bounds(arguments)
+        value, start = stop.kept[arguments["ref"]], int(arguments.get("start", 0))
+        total, rows = sf_values.children(value, start, int(arguments.get("count", 100)), bounds)
+        if sf_values.is_a(value, (str, bytes, bytearray)):
+            bounds = sf_values.Bounds(bounds.text * 12 + 8, bounds.items, bounds.seconds)  # a slice is told whole
+        return _page(stop, total, rows, bounds)
+
+    def eval(self, db, thread_id, arguments):
+        stop, frame = _frame(db, arguments["frameId"])
+        limit = float(arguments.get("timeout", 5.0))
+        bounds = _bounds(arguments)
+        results = []
+        for text in arguments["expressions"]:
+            outcome = sf_evaluate.evaluate(frame, str(text), limit, bounds)
+            results.append(_told(outcome, str(text), stop, bounds))
+        return {"results": results}
+
+    def assign(self, db, thread_id, arguments):
+        stop, frame = _frame(db, arguments["frameId"])
+        limit, bounds = float(arguments.get("timeout", 5.0)), _bounds(arguments)
+        outcome = sf_evaluate.assign(frame, str(arguments["target"]), str(arguments["value"]), limit, bounds)
+        return _told(outcome, str(arguments["target"]), stop, bounds)
+
+
+def _told(outcome, name, stop, bounds):
+    if outcome.error is not None:
+        return {"error": outcome.error}
+    if outcome.is_statement:
+        row = {"name": name, "type": "", "value": "", "total": None, "truncated": False, "ref": None, "error": False}
+        return {"value": row}
+    return {"value": sf_values.describe(name, outcome.value, bounds, stop.keep)}
+
+
+def _thread_for(db, arguments):
+    """pydevd's id of the paused thread that a call is about."""
+    if "threadId" in arguments:
+        thread_id = BaseSchema._dap_id_to_obj_id.get(arguments["threadId"])
+        if not isinstance(thread_id, str):
+            raise Refused("unknown", "no thread %s" % arguments["threadId"])
+        _stop_frames(db, thread_id, "thread %s" % arguments["threadId"])
+        return thread_id
+    if "ref" in arguments:
+        stop = sf_frames.stop_of_reference(db, arguments["ref"])
+        if stop is None:
+            raise Refused("stale", "reference %s belongs to a stop that is over" % arguments["ref"])
+        return stop.thread_id
+    if "frameId" in arguments:
+        frame_id = BaseSchema._dap_id_to_obj_id.get(arguments["frameId"])
+        thread_id = db.suspended_frames_manager.get_thread_id_for_variable_reference(frame_id)
+        if frame_id is None or thread_id is None:
+            raise Refused("stale", "frame %s belongs to a stop that is over" % arguments["frameId"])
+        return thread_id
+    raise Refused("usage", "a threadId, frameId or ref is needed")
+
+
+def _stop_frames(db, thread_id, what):
+    if db.suspended_frames_manager.get_frames_list(thread_id) is None:
+        raise Refused("running", "%s is not paused" % what)
+
+
+def _stop(db, thread_id):
+    stop = sf_frames.Stop.of(db, thread_id)
+    if stop is None:
+        raise Refused("running", "the thread has gone on")
+    return stop
+
+
+def _frame(db, number):
+    found = sf_frames.frame_of(db, number)
+    if found is None:
+        raise Refused("stale", "frame %s belongs to a stop that is over" % number)
+    return found
+
+
+def _bounds(arguments):
+    return sf_values.Bounds(arguments.get("text", 160), arguments.get("items", 8), arguments.get("seconds", 1.0))
+
+
+def _cut(rows, arguments):
+    start = int(arguments.get("start", 0))
+    return rows[start : start + int(arguments.get("count", 100))]
+
+
+def _page(stop, total, rows, bounds):
+    values = [sf_values.describe(name, value, bounds, stop.keep) for name, value in rows]
+    return {"values": values, "total": total}
+
+
+def _debugpy_version():
+    """The version of the debugpy that holds this pydevd, from its own file: importing it would start its adapter."""
+    import pydevd
+
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(pydevd.__file__))))
+    try:
+        with open(os.path.join(package, "_version.py"), encoding="utf-8") as file:
+            text = file.read()
+    except OSError:
+        return None
+    _, found, rest = text.partition('"version": "')
+    return rest.partition('"')[0] if found else None
+
+
+def install(settings, program):
+    """Make the request known to pydevd."""
+    desk = Desk(settings, program)
+    PyDevJsonCommandProcessor.on_stillframe_request = lambda self, db, request: desk.handle(db, request)
+    sf_engine.Quick.ending = staticmethod(lambda db: {"kind": "ending", "loaded": desk.places.ever_named()})
+    return desk

@@ -1,0 +1,361 @@
+"""Values as bounded text, made inside the target: builtin containers are walked without running code of the program."""
+
+import array
+import collections
+import itertools
+import re
+import types
+
+from _pydevd_bundle import sf_watch
+
+DEPTH = 3
+MORE = "…"
+INT_BITS = 4096  # beyond this the decimal digits are not computed
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_SEQUENCES = (
+    (list, "[", "]"),
+    (tuple, "(", ")"),
+    (set, "{", "}"),
+    (frozenset, "frozenset({", "})"),
+    (collections.deque, "deque([", "])"),
+    (type({}.keys()), "dict_keys([", "])"),
+    (type({}.values()), "dict_values([", "])"),
+    (type({}.items()), "dict_items([", "])"),
+)
+_SCALARS = (bool, float, complex, type(None), type(Ellipsis), type(NotImplemented), range, slice)
+_STRINGS = (str, bytes, bytearray)
+_NAMED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+_DICT_REPRS = (
+    dict.__repr__,
+    collections.OrderedDict.__repr__,
+    collections.defaultdict.__repr__,
+    collections.Counter.__repr__,
+)
+_STRING_REPRS = (str.__repr__, bytes.__repr__, bytearray.__repr__)
+_PAUSABLE = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+
+
+class Bounds:
+    """How much of a value to tell: characters of text, items per container, seconds for code of the program."""
+
+    def __init__(self, text=160, items=8, seconds=1.0):
+        self.text = max(8, int(text))
+        self.items = max(1, int(items))
+        self.seconds = max(0.01, float(seconds))
+
+
+class _Writer:
+    """Writes one value's text within its bounds; `cut` tells that something was left out, `opaque` that a repr spoke."""
+
+    def __init__(self, bounds):
+        self.bounds = bounds
+        self.cut = False
+        self.failed = False
+        self.opaque = False
+        self.path = []
+
+    def text(self, value, room, depth):
+        if room <= 0:
+            self.cut = True
+            return MORE
+        kind = type(value)
+        if kind is int:
+            return self._int(value)
+        if kind in _SCALARS:
+            return self._short(repr(value), room)
+        if kind in _STRINGS:
+            return self._string(value, room)
+        if id(value) in self.path:
+            return "{...}" if is_a(value, (dict, set)) else "[...]" if is_a(value, list) else "(...)"
+        self.path.append(id(value))
+        try:
+            return self._compound(value, kind, room, depth)
+        finally:
+            self.path.pop()
+
+    def _int(self, value):
+        bits = value.bit_length()
+        if bits > min(INT_BITS, 3 * self.bounds.text):
+            self.cut = True
+            return "<int of %d bits>" % bits
+        return repr(value)
+
+    def _short(self, text, room):
+        if len(text) <= room:
+            return text
+        self.cut = True
+        return text[: max(room - 1, 0)] + MORE
+
+    def _string(self, value, room):
+        if len(value) + 2 <= room:
+            text = repr(value)
+            if len(text) <= room:
+                return text
+        self.cut = True
+        text = repr(value[: max(room - 3, 1)])
+        return text[: max(room - 2, 1)].rstrip("\\") + text[-1] + MORE if len(text) > room else text + MORE
+
+    def _compound(self, value, kind, room, depth):
+        plain = class_attribute(kind, "__repr__")
+        for base, start, end in _SEQUENCES:
+            if issubclass(kind, base) and plain is base.__repr__:
+                if base is not kind:
+                    start, end = kind.__name__ + "(" + start, end + ")"
+                return self._sequence(value, base, start, end, room, depth)
+        if plain in _DICT_REPRS:
+            name = "" if kind is dict else kind.__name__
+            return self._mapping(value, name + "({" if name else "{", "})" if name else "}", room, depth)
+        fields = fields_of(value, kind)
+        if fields is not None:
+            return self._fields(kind.__name__, fields, room, depth)
+        if plain in _STRING_REPRS:
+            return self._string(_base_slice(value, room), room)
+        if plain is BaseException.__repr__:
+            return self._sequence(value.args, tuple, kind.__name__ + "(", ")", room, depth)
+        if kind is array.array:
+            return self._array(value, room)
+        return self._object(value, kind, plain, room, depth)
+
+    def _array(self, value, room):
+        if len(value) <= self.bounds.items:
+            return self._short(repr(value), room)
+        self.cut = True
+        head = repr(value[: self.bounds.items]).rstrip("])")
+        return self._short("%s, %s])" % (head, MORE), room)
+
+    def _sequence(self, value, base, start, end, room, depth):
+        length = base.__len__(value)
+        if length == 0 and base in (set, frozenset):
+            return base.__name__ + "()"
+        parts = self._walk(base.__iter__(value), length, room - len(start) - len(end), depth, self.text)
+        if base is tuple and start == "(" and length == 1:
+            end = ",)"
+        return start + parts + end
+
+    def _mapping(self, value, start, end, room, depth):
+        def pair(item, left, deeper):
+            key = self.text(item[0], max(left // 2, 8), deeper)
+            return key + ": " + self.text(item[1], left - len(key) - 2, deeper)
+
+        length = dict.__len__(value)
+        return start + self._walk(iter(dict.items(value)), length, room - len(start) - len(end), depth, pair) + end
+
+    def _fields(self, name, fields, room, depth):
+        def pair(item, left, deeper):
+            return item[0] + "=" + self.text(item[1], left - len(item[0]) - 1, deeper)
+
+        return name + "(" + self._walk(iter(fields), len(fields), room - len(name) - 2, depth, pair) + ")"
+
+    def _walk(self, iterator, length, room, depth, one):
+        """The items as text, until the bounds are reached; what is left out is one `…` in its place."""
+        if length and depth <= 0:
+            self.cut = True
+            return MORE
+        parts, used = [], 0
+        for item in itertools.islice(_stable(iterator), self.bounds.items):
+            left = room - used - (2 if parts else 0)
+            if left < 4 and length > len(parts):
+                break
+            text = one(item, left - (3 if length > len(parts) + 1 else 0), depth - 1)
+            parts.append(text)
+            used += len(text) + 2
+        if len(parts) < length:
+            self.cut = True
+            parts.append(MORE)
+        return ", ".join(parts)
+
+    def _object(self, value, kind, plain, room, depth):
+        known = _known_form(value, kind)
+        if known is not None:
+            return self._short(known, room)
+        if plain is object.__repr__:
+            attributes = attributes_of(value)
+            if not attributes:
+                return self._short("<%s>" % kind.__name__, room)
+            return self._fields(kind.__name__, attributes, room, depth)
+        self.opaque = True
+        return self._asked(value, room)
+
+    def _asked(self, value, room):
+        """The repr that the program wrote, or why it could not be had."""
+        try:
+            text = sf_watch.within(self.bounds.seconds, repr, value)
+        except sf_watch.Overdue:
+            self.failed = True
+            return "<repr did not return within %g s>" % self.bounds.seconds
+        except BaseException as error:  # whatever the program's code raises is the answer
+            self.failed = True
+            return self._short("<repr raised %s>" % told(error, self.bounds), max(room, 60))
+        return self._short(_ADDRESS.sub("", str.__str__(text)[: room + 40]), room)
+
+
+def told(error, bounds):
+    """`Type: message` of an exception, though its own str may fail or never return."""
+    name = type(error).__name__
+    try:
+        text = sf_watch.within(bounds.seconds, str, error)
+    except BaseException:  # an exception's own str is code of the program too
+        return name
+    text = text[:500]
+    return "%s: %s" % (name, text) if text else name
+
+
+def _stable(iterator):
+    """Another thread may change a container while we walk it; what was read until then stands."""
+    while True:
+        try:
+            yield next(iterator)
+        except (StopIteration, RuntimeError):
+            return
+
+
+def is_a(value, kinds):
+    """isinstance without asking the value for its `__class__`, which may be code of the program."""
+    return issubclass(type(value), kinds)
+
+
+def class_attribute(kind, name):
+    """An attribute of a class without its metaclass having a say; None if there is none."""
+    for base in type.__dict__["__mro__"].__get__(kind):
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+def _base_slice(value, room):
+    base = next(one for one in _STRINGS if is_a(value, one))
+    return base(base.__getitem__(value, slice(0, room + 1)))
+
+
+def fields_of(value, kind):
+    """(name, value) pairs of a namedtuple, or of a dataclass whose repr is the generated one; else None."""
+    if issubclass(kind, tuple):
+        names = class_attribute(kind, "_fields")
+        if type(names) is tuple and len(names) == tuple.__len__(value):
+            return list(zip(names, tuple.__iter__(value)))
+    fields = class_attribute(kind, "__dataclass_fields__")
+    if type(fields) is dict and _is_generated(class_attribute(kind, "__repr__")):
+        held = dict(attributes_of(value))
+        return [(name, held[name]) for name, field in fields.items() if name in held and field.repr]
+    return None
+
+
+def _is_generated(plain):
+    """Whether the dataclass decorator made this repr: a function compiled from text, wrapped against recursion."""
+    inner = getattr(plain, "__wrapped__", None)
+    return getattr(getattr(inner, "__code__", None), "co_filename", None) == "<string>"
+
+
+def attributes_of(value):
+    """(name, value) of the instance's own attributes, from its dict and slots; properties are not run."""
+    found = []
+    try:
+        names = object.__getattribute__(value, "__dict__")
+    except (AttributeError, TypeError):
+        names = {}
+    if type(names) is dict:
+        found.extend((str(name), one) for name, one in list(names.items()))
+    for kind in type.__dict__["__mro__"].__get__(type(value)):
+        if "__slots__" not in kind.__dict__:
+            continue
+        for name, slot in list(kind.__dict__.items()):
+            if type(slot) is types.MemberDescriptorType:
+                try:
+                    found.append((name, slot.__get__(value, kind)))
+                except AttributeError:  # a slot not filled yet
+                    continue
+    return found
+
+
+def _known_form(value, kind):
+    """Interpreter objects by name and state, without an address."""
+    if kind in _NAMED:
+        return "<%s %s>" % ("method" if kind is types.MethodType else "function", getattr(value, "__qualname__", "?"))
+    if kind is types.ModuleType:
+        return "<module %r>" % value.__dict__.get("__name__")
+    if kind in _PAUSABLE:
+        return "<%s %s, %s>" % (kind.__name__, value.__qualname__, pausable_state(value))
+    if kind is type:
+        return "<class %s>" % type.__repr__(value)[7:-1] if type.__repr__(value).startswith("<class") else None
+    return None
+
+
+def pausable_state(value):
+    """created, running, suspended at a line, or closed: of a generator or coroutine."""
+    for prefix in ("gi_", "cr_", "ag_"):
+        if hasattr(value, prefix + "frame"):
+            frame = getattr(value, prefix + "frame")
+            if getattr(value, prefix + "running"):
+                return "running"
+            if frame is None:
+                return "closed"
+            return "suspended at line %d" % frame.f_lineno if frame.f_lasti >= 0 else "created"
+    return "unknown"
+
+
+def total_of(value):
+    """The length of a builtin container or string, without running code of the program."""
+    for base in (list, tuple, dict, set, frozenset, str, bytes, bytearray, collections.deque, range, array.array):
+        if is_a(value, base):
+            return base.__len__(value)
+    for base, _, _ in _SEQUENCES[-3:]:
+        if is_a(value, base):
+            return len(value)
+    return None
+
+
+def describe(name, value, bounds, keep):
+    """The contract's VALUE. `keep` gives a reference to a value that `expand` can show more of."""
+    writer = _Writer(bounds)
+    text = writer.text(value, bounds.text, DEPTH)
+    return {
+        "name": name,
+        "type": type(value).__name__,
+        "value": text,
+        "total": total_of(value),
+        "truncated": writer.cut,
+        "ref": keep(value) if (writer.cut or writer.opaque) and has_more(value) else None,
+        "error": writer.failed,
+    }
+
+
+def has_more(value):
+    if type(value) in _SCALARS or type(value) is int or is_a(value, (type, types.ModuleType)):
+        return False
+    return bool(total_of(value)) or bool(attributes_of(value)) or type(value) in _PAUSABLE
+
+
+def children(value, start, count, bounds):
+    """(total, [(name, value)]) of one page of what is inside a value."""
+    if is_a(value, _STRINGS):
+        return _slices(value, start, count, bounds.text)
+    if is_a(value, dict):
+        page = itertools.islice(_stable(iter(dict.items(value))), start, start + count)
+        label = _Writer(Bounds(60, 4, bounds.seconds))
+        return dict.__len__(value), [("[%s]" % label.text(key, 60, 1), item) for key, item in page]
+    fields = fields_of(value, type(value)) or []
+    total = total_of(value)
+    if total is not None and not fields:
+        page = itertools.islice(_stable(iter(_iterate(value))), start, start + count)
+        return total, [("[%d]" % (start + i), item) for i, item in enumerate(page)]
+    if type(value) in _PAUSABLE:
+        return 1, [("state", pausable_state(value))][start : start + count]
+    rows = fields or attributes_of(value)
+    return len(rows), rows[start : start + count]
+
+
+def _iterate(value):
+    for base in (list, tuple, set, frozenset, collections.deque):
+        if is_a(value, base):
+            return base.__iter__(value)
+    return value
+
+
+def _slices(value, start, count, size):
+    length = len(value)
+    total = -(-length // size)
+    rows = []
+    for index in range(start, min(start + count, total)):
+        low, high = index * size, min((index + 1) * size, length)
+        rows.append(("[%d:%d]" % (low, high), value[low:high]))
+    return total, rows

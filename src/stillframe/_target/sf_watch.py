@@ -1,0 +1,145 @@
+"""A deadline for code of the program that we run while it is paused: a repr, an expression.
+
+One thread of ours watches. When the time is up it raises `Overdue` in the late thread (PyThreadState_SetAsyncExc), again
+and again, because code may swallow it. Where the late thread is the main one it also sends SIGURG, for which the main
+thread has set a handler that does nothing: that brings a call which blocks in C (time.sleep, Lock.acquire) back to
+bytecode. What cannot be freed: code that blocks in C on another thread, and C code that keeps the GIL.
+"""
+
+import ctypes
+import signal
+import time
+
+from _pydev_bundle._pydev_saved_modules import thread, threading
+from _pydevd_bundle.pydevd_constants import get_global_debugger
+from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
+
+AGAIN = 0.05  # seconds between two shots at code that swallowed the one before
+SIGNAL = getattr(signal, "SIGURG", None)
+_set_async_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
+_set_async_exception.argtypes = (ctypes.c_ulong, ctypes.py_object)
+
+
+class Overdue(BaseException):
+    """Raised inside code of the program whose time is up."""
+
+
+class _Shift:
+    """One guarded call: whose thread, until when."""
+
+    def __init__(self, seconds):
+        self.thread = thread.get_ident()
+        self.until = time.monotonic() + seconds
+        self.over = False
+        self.shots = 0
+        self.signalled = False
+
+
+class Watchdog(PyDBDaemonThread):
+    """The watching thread of one PyDB: hidden and untraced, because it is one of pydevd's own kind."""
+
+    def __init__(self, py_db):
+        PyDBDaemonThread.__init__(self, py_db)
+        self.name = "pydevd.Stillframe"
+        self.changed = threading.Condition(threading.Lock())
+        self.shifts = []
+
+    def _on_run(self):
+        with self.changed:
+            while not self._kill_received:
+                now = time.monotonic()
+                for shift in self.shifts:
+                    if shift.until <= now and not shift.over:
+                        self._shoot(shift)
+                        shift.until = now + AGAIN
+                wait = min([shift.until for shift in self.shifts if not shift.over], default=None)
+                self.changed.wait(None if wait is None else max(0.0, wait - time.monotonic()))
+
+    def _shoot(self, shift):
+        shift.shots += 1
+        _set_async_exception(shift.thread, Overdue)
+        if shift.signalled:
+            signal.pthread_kill(shift.thread, SIGNAL)
+
+    def enter(self, shift):
+        with self.changed:
+            self.shifts.append(shift)
+            self.changed.notify()
+
+    def leave(self, shift):
+        """End a shift. A shot that has not struck yet strikes in the loop here.
+
+        Taking it back (SetAsyncExc with NULL) would leave 3.11's eval breaker set, and with tracing on that spins.
+        """
+        with self.changed:
+            if shift in self.shifts:
+                self.shifts.remove(shift)
+        if shift.shots:
+            for _ in range(100):
+                pass
+
+    def do_kill_pydev_thread(self):
+        PyDBDaemonThread.do_kill_pydev_thread(self)
+        with self.changed:
+            self.changed.notify()
+
+
+def _watchdog():
+    db = get_global_debugger()
+    found = getattr(db, "stillframe_watchdog", None)
+    if found is None or not found.is_alive():
+        found = db.stillframe_watchdog = Watchdog(db)
+        found.start()
+    return found
+
+
+def _ignore(number, frame):
+    """Being run at all is the point: see the module's text."""
+
+
+class _Handler:
+    """The SIGURG handler for the length of a guarded call on the main thread, and the one before it afterwards."""
+
+    def __init__(self, shift):
+        self.shift = shift
+        self.before = None
+
+    def __enter__(self):
+        if SIGNAL is None or self.shift.thread != threading.main_thread().ident:
+            return
+        before = signal.getsignal(SIGNAL)
+        if before is None:  # set by C code: it could not be put back
+            return
+        try:
+            signal.signal(SIGNAL, _ignore)
+        except ValueError:  # not the interpreter's main thread after all
+            return
+        self.before = before
+        self.shift.signalled = True
+
+    def __exit__(self, *error):
+        if self.shift.signalled:
+            signal.signal(SIGNAL, self.before)
+
+
+def within(seconds, function, *arguments):
+    """Call the function with a deadline. Raises Overdue when it had to be cut off.
+
+    Once `over` is set at most one more shot can strike, because the dog looks at it before each: that one is caught
+    here, so none ever reaches the program's own code or pydevd's.
+    """
+    shift = _Shift(seconds)
+    dog = _watchdog()
+    with _Handler(shift):
+        try:
+            try:
+                dog.enter(shift)
+                return function(*arguments)
+            finally:
+                shift.over = True
+        finally:
+            shift.over = True
+            try:
+                dog.leave(shift)
+            except Overdue:
+                dog.leave(shift)
