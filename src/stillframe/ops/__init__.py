@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import importlib
 
+from ..registry import OPERATIONS
+
 FILES = ("launch", "control", "breakpoints", "inspect", "evaluate", "investigate", "admin", "lowlevel")
 """In the order in which help and docs list them."""
 
 
 def load_all() -> None:
-    """Declare every verb."""
+    """Declare every verb, and put them into the order of `FILES` whichever file was imported first."""
     for name in FILES:
         importlib.import_module(f"{__name__}.{name}")
+    in_order = sorted(OPERATIONS.values(), key=lambda each: FILES.index(each.group))
+    OPERATIONS.clear()
+    OPERATIONS.update((each.name, each) for each in in_order)

@@ -23,6 +23,8 @@ from .common import Do, Timeout, run_beside
 from .evaluate import EVAL_SECONDS
 from .launch import AllCode, Children, Code, Command, Cwd, Env, Module, Python, Stdin, default_name, make_plan, start
 
+SEEN_ENOUGH = "ended by the probe, which had seen enough"
+
 
 @dataclass
 class Sighting:
@@ -133,17 +135,13 @@ async def _watch(
                 place.values.append(await _evaluate(member, expressions))
         done = [place.id for place in seen if len(place.hits) >= hits and place.id in session.breakpoints]
         if len(done) == len({place.id for place in seen if place.id in session.breakpoints}):
-            return Exited(cause="ended by the probe, which had seen enough", **_printed(session))
+            told = session.outcome()
+            return Exited(cause=SEEN_ENOUGH, output=told.output, stderr=told.stderr, log=told.log, dropped=told.dropped)
         if done:
             session.breakpoints.enable(done, enabled=False)
             await session.sync_breakpoints()
         if member.phase is Phase.STOPPED:
             await member.resume(Move.CONTINUE)
-
-
-def _printed(session: Session) -> dict[str, str]:
-    told = session.outcome()
-    return {"output": told.output, "stderr": told.stderr, "log": told.log}
 
 
 async def _evaluate(session: Session, expressions: tuple[str, ...]) -> tuple[Value, ...]:

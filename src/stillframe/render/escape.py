@@ -1,0 +1,43 @@
+"""Making a program's text safe to read: control, bidi and undecodable characters are shown, never sent to a terminal."""
+
+from __future__ import annotations
+
+import re
+
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f"  # C0 and C1, ESC among them
+    "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"  # bidi, zero width, line separators
+    "\ud800-\udfff\ufff9-\ufffb]"  # lone surrogates, interlinear marks
+)
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _shown(match: re.Match[str]) -> str:
+    char = match[0]
+    code = ord(char)
+    return _SHORT.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def escape(text: str) -> str:
+    """One line of safe text."""
+    return _UNSAFE.sub(_shown, text)
+
+
+def quoted(text: str) -> str:
+    """Printed text as one quoted line, as in `output: "a 2\\nb 1\\n"`."""
+    return '"' + escape(text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+
+
+def lines(text: str) -> str:
+    """Safe text that keeps its line breaks, for text of several lines."""
+    return "\n".join(escape(line) for line in text.split("\n"))
+
+
+def source(text: str) -> str:
+    """A line of source: tabs stay, everything else that is unsafe is shown."""
+    return "\t".join(escape(part) for part in text.split("\t"))
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters, the cut marked."""
+    return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"

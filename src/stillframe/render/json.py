@@ -1,0 +1,90 @@
+"""Replies as JSON, exact, within a number of bytes; what was cut is said in `cut` with what is shown and the total.
+
+Cut in this order: printed text, source, frames, values. The outcome and the totals stay.
+"""
+
+from __future__ import annotations
+
+import json as stdlib_json
+from typing import Any
+
+import msgspec
+
+from ..dispatch import Dispatched
+
+_TEXTS = ("output", "stderr", "log", "stdout", "console", "text")
+_LISTS = (
+    ("source", "lines"),
+    ("stack", "frames", "trail", "modules", "threads", "sessions"),
+    ("locals", "values", "children", "hits"),
+)
+
+
+def json(done: Dispatched, budget: int) -> str:
+    """One line of JSON."""
+    try:
+        data = msgspec.json.encode(done.reply)
+    except UnicodeEncodeError:  # lone surrogates: the standard encoder tells them as \\udcXX
+        data = _dumps(msgspec.to_builtins(done.reply))
+    if len(data) > budget:
+        data = _fit(msgspec.to_builtins(done.reply), budget)
+    return data.decode() + "\n"
+
+
+def _dumps(reply: Any) -> bytes:
+    return stdlib_json.dumps(reply, separators=(",", ":")).encode()
+
+
+def _fit(reply: dict[str, Any], budget: int) -> bytes:
+    result = reply.get("result")
+    if not isinstance(result, dict):
+        return _dumps(reply)
+    cut: dict[str, dict[str, Any]] = {}
+    for limit in (1024, 128):
+        if len(_dumps(reply)) > budget:
+            _shorten_texts(result, limit, cut)
+    for names in _LISTS:
+        keep = 64
+        while keep >= 4 and len(_dumps(reply)) > budget:
+            _shorten_lists(result, names, keep, cut)
+            result["cut"] = list(cut.values())
+            keep //= 2
+    if cut:
+        result["cut"] = list(cut.values())
+    data = _dumps(reply)
+    if len(data) > budget:
+        reply["result"] = {
+            "cut": [{"part": "result", "shown": 0, "total": len(data)}],
+            "state": result.get("state", ""),
+        }
+        data = _dumps(reply)
+    return data
+
+
+def _shorten_texts(node: Any, limit: int, cut: dict[str, dict[str, Any]], path: str = "") -> None:
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in _TEXTS and isinstance(value, str) and len(value) > limit:
+                node[key] = value[-limit:]
+                total = cut.get(path + key, {}).get("total", len(value))
+                cut[path + key] = {"part": path + key, "shown": limit, "total": total}
+            else:
+                _shorten_texts(value, limit, cut, f"{path}{key}.")
+    elif isinstance(node, list | tuple):
+        for item in node:
+            _shorten_texts(item, limit, cut, path)
+
+
+def _shorten_lists(
+    node: Any, names: tuple[str, ...], keep: int, cut: dict[str, dict[str, Any]], path: str = ""
+) -> None:
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in names and isinstance(value, list | tuple) and len(value) > keep:
+                total = cut.get(path + key, {}).get("total", len(value))
+                node[key] = value[-keep:] if key == "trail" else value[:keep]
+                cut[path + key] = {"part": path + key, "shown": keep, "total": total}
+            _shorten_lists(node[key], names, keep, cut, f"{path}{key}.")
+    elif isinstance(node, list | tuple):
+        for item in node:
+            _shorten_lists(item, names, keep, cut, path)

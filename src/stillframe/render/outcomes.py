@@ -1,0 +1,129 @@
+"""An outcome as text: the line that says it, then as much evidence as the budget holds.
+
+Room is given in the order of worth: what moving changed, locals, frames, source, and printed text last, so that cutting
+takes output first and the outcome itself never.
+"""
+
+from __future__ import annotations
+
+from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
+from ..model.values import ExceptionInfo
+from .escape import escape, shorten
+from .parts import beside, breakpoint_row, printed, source_lines, stack_line, trail, value_list, where
+
+
+class Room:
+    """The characters that are left of a budget."""
+
+    def __init__(self, budget: int) -> None:
+        self.left = budget
+
+    def take(self, text: str) -> str:
+        self.left = max(0, self.left - len(text) - 1)
+        return text
+
+
+def outcome(name: str, result: AnyOutcome, budget: int) -> str:
+    room = Room(budget)
+    match result:
+        case Stop():
+            body = _stop(name, result, room)
+        case Running():
+            body = [room.take(_running(name, result))]
+        case Exited():
+            body = _exited(name, result, room)
+        case Lost(cause=cause):
+            body = [room.take(f"{name} lost: {escape(cause)}")]
+    for note in result.notes:
+        body.append(room.take(f"note: {shorten(escape(note), 400)}"))
+    body += [room.take(beside(each)) for each in result.do]
+    body += _printed(result, room)
+    return "\n".join(part for part in body if part)
+
+
+def _stop(name: str, stop: Stop, room: Room) -> list[str]:
+    head = room.take(f"{name} stopped: {_why(stop)}")
+    raised = room.take(exception(stop.exception)) if stop.exception else ""
+    passed = room.take(trail(stop.trail, room.left // 2)) if stop.trail else ""
+    if stop.same_frame:
+        here = tuple(line for line in stop.source if line.here)
+        return [passed, head, raised, room.take(source_lines(here, room.left))]
+    held = value_list(stop.locals, stop.locals_total, room.left) if stop.locals else ""
+    locals_ = room.take(f"locals: {held}") if held else ""
+    stack = ""
+    if len(stop.stack) > 1:
+        stack = room.take(f"stack: {stack_line(stop.stack, stop.stack_total, room.left)}")
+    source = room.take(source_lines(stop.source, room.left))
+    # A trail that only says where the step came from is not worth a line: the stack shows it.
+    tells = len(stop.trail) > 1 or any(each.changes for each in stop.trail)
+    return [passed if tells else "", head, raised, source, locals_, stack]
+
+
+def _why(stop: Stop) -> str:
+    place = where(stop.frame) if stop.frame else "an unknown place"
+    if stop.thread_name:
+        place += f", thread {stop.thread} ({escape(stop.thread_name)})"
+    if stop.returned is not None:
+        return f"returned {shorten(escape(stop.returned.value), 400)} to {place}"
+    if stop.breakpoints:
+        hit = f" hit {stop.hit}" if stop.hit else ""
+        return f"{' '.join(stop.breakpoints)}{hit} at {place}"
+    return f"{escape(stop.reason)} at {place}"
+
+
+def exception(info: ExceptionInfo) -> str:
+    how = {"uncaught": ", uncaught", "user": ", leaving your code", "raised": "", "unknown": ""}[info.mode]
+    text = f"{escape(info.type)}: {shorten(escape(info.message), 400)}{how}"
+    return text + (f"\n  from {shorten(escape(info.cause), 200)}" if info.cause else "")
+
+
+def _running(name: str, running: Running) -> str:
+    text = f"{name} running"
+    if running.ready:
+        text += f": {escape(running.ready)}"
+    if running.after is not None and running.after >= 0.1:
+        text += f" after {running.after:g} s"
+    if running.blocked:
+        text += f"; blocked in {where(running.blocked[0])}"
+        text += f"\nstack: {stack_line(running.blocked, None, 1000)}"
+    if running.breakpoints:
+        text += "; " + ", ".join(breakpoint_row(each) for each in running.breakpoints[:10])
+    return text
+
+
+def _exited(name: str, exited: Exited, room: Room) -> list[str]:
+    if exited.signal:
+        text = f"{name} exited by {exited.signal}"
+    elif exited.exit_code is not None:
+        text = f"{name} exited {exited.exit_code}"
+    else:
+        text = f"{name} exited"
+    if exited.after is not None:
+        text += f" after {exited.after:.1f} s"
+    if exited.cause:
+        text += f": {escape(exited.cause)}"
+    passed = room.take(trail(exited.trail, room.left // 2)) if exited.trail else ""
+    parts = [passed, room.take(text)]
+    if exited.never_hit:
+        parts.append(room.take("never hit: " + ", ".join(_never(each) for each in exited.never_hit[:20])))
+    return parts
+
+
+def _never(item: Breakpoint) -> str:
+    if item.state == "pending":
+        asked = item.requested
+        what = f"{asked.file} was never loaded" if asked.file else f"no function {asked.symbol} was loaded"
+        return f"{item.id} pending ({escape(what)})"
+    if item.state == "failed":
+        return f"{item.id} failed ({escape(item.message or '')})"
+    return f"{item.id} {item.state}"
+
+
+def _printed(result: AnyOutcome, room: Room) -> list[str]:
+    parts = [
+        room.take(printed(name, text, room.left))
+        for name, text in (("output", result.output), ("stderr", result.stderr), ("log", result.log))
+    ]
+    if result.dropped:
+        parts.append(f"{result.dropped:,} bytes of output are not shown (dbg output)")
+    return parts

@@ -1,0 +1,288 @@
+"""Replies as text: one function a result type, all of it within the caller's budget, hints spelled for a shell."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from functools import singledispatch
+from typing import Any
+
+import msgspec
+
+from ..dispatch import Dispatched, ErrorReply
+from ..model import views
+from ..model.outcomes import Breakpoint, Ended, Exited, Lost, RawReply, Running, Stop
+from ..model.values import ExceptionInfo, Frames, Modules, Values
+from . import parts
+from .escape import escape, lines, shorten
+from .outcomes import exception, outcome
+
+
+def text(done: Dispatched, budget: int) -> tuple[str, str]:
+    """What goes to stdout and what to stderr."""
+    reply = done.reply
+    if reply.error is not None:
+        return "", error(reply.error) + "\n"
+    body = show(reply.result, reply.session or "", budget)
+    if done.introduce and reply.via is not None:
+        body = f"[via {reply.via.tool} {reply.via.version}] {body}"
+    return (body.rstrip("\n") + "\n" if body else ""), ""
+
+
+def error(failure: ErrorReply) -> str:
+    row = f"error {failure.code}: {lines(failure.message)}"
+    if failure.hint:
+        row += f" (try: {spelled(failure.hint)})"
+    for name, said in failure.detail.items():
+        if isinstance(said, str) and said.strip():
+            row += f"\n{name}: {lines(shorten(said.strip(), 2000))}"
+    return row
+
+
+def spelled(hint: Mapping[str, Any]) -> str:
+    """A next call as a shell line."""
+    words = ["dbg", str(hint["op"])]
+    for name, given in hint.get("args", {}).items():
+        words += [f"--{name}", shlex.quote(str(given))]
+    return " ".join(words)
+
+
+@singledispatch
+def show(result: Any, name: str, budget: int) -> str:
+    """A result without a text of its own: its JSON, so that nothing is hidden."""
+    return shorten(msgspec.json.encode(result).decode(), budget)
+
+
+@show.register(Stop)
+@show.register(Running)
+@show.register(Exited)
+@show.register(Lost)
+def _outcome(result: Stop | Running | Exited | Lost, name: str, budget: int) -> str:
+    return outcome(name, result, budget)
+
+
+@show.register
+def _breakpoint(result: Breakpoint, name: str, budget: int) -> str:
+    return parts.breakpoint_row(result)
+
+
+@show.register
+def _breakpoints(result: views.Breakpoints, name: str, budget: int) -> str:
+    if not result.breakpoints:
+        return "no breakpoints"
+    return clipped([parts.breakpoint_row(each, hits=True) for each in result.breakpoints], budget)
+
+
+@show.register
+def _caught(result: views.Caught, name: str, budget: int) -> str:
+    return "catch " + (" ".join(result.catch) or "off")
+
+
+@show.register
+def _ended(result: Ended, name: str, budget: int) -> str:
+    match result.action:
+        case "terminated":
+            how = f", exit {result.exit_code}" if result.exit_code else ""
+            text = f"{result.session} ended{how}"
+        case "detached":
+            text = f"{result.session} detached: the program runs on"
+        case "already_ended":
+            text = f"{result.session} had ended already"
+    if result.left:
+        text += f"; detached processes live on: {', '.join(map(str, result.left))} (dbg stop --tree ends them)"
+    return text
+
+
+@show.register
+def _frames(result: Frames, name: str, budget: int) -> str:
+    rows = []
+    for frame in result.frames:
+        mark = "" if frame.kind == "user" else f"  ({escape((frame.module or 'library').partition('.')[0])})"
+        rows.append(f"{frame.id} {escape(frame.function)} {parts.place(frame.file, frame.line)}{mark}")
+    return clipped(rows, budget, total=(result.total or len(rows)) - result.start)
+
+
+@show.register
+def _frame_view(result: views.FrameView, name: str, budget: int) -> str:
+    head = f"{result.frame.id} {parts.where(result.frame)}"
+    source = parts.source_lines(result.source, budget // 2)
+    held = parts.value_list(result.locals, result.locals_total, budget - len(head) - len(source))
+    return "\n".join(part for part in (head, source, f"locals: {held}" if held else "") if part)
+
+
+@show.register
+def _values(result: Values, name: str, budget: int) -> str:
+    rows = []
+    for item in result.values:
+        row = f"{escape(item.name)} = {shorten(escape(item.value), budget)}"
+        if item.type and not item.error:
+            row += f"  ({escape(item.type)})" if _worth_telling(item.type) else ""
+        if item.ref:
+            row += f" {item.ref}"
+        if item.total is not None and (item.truncated or item.ref):
+            row += f" ({item.total:,})"
+        rows.append(row)
+    if not rows:
+        return "nothing"
+    return clipped(rows, budget, total=(result.total or len(rows)) - result.start)
+
+
+_OBVIOUS = {"int", "float", "str", "bool", "NoneType", "list", "dict", "tuple", "set", "bytes", ""}
+
+
+def _worth_telling(type_name: str) -> bool:
+    """Whether the text of a value does not say its type already."""
+    return type_name not in _OBVIOUS
+
+
+@show.register
+def _scopes(result: views.Scopes, name: str, budget: int) -> str:
+    rows = [
+        f"{escape(each.name)}{f' {each.ref}' if each.ref else ''}{f' ({each.total:,})' if each.total is not None else ''}"
+        for each in result.scopes
+    ]
+    return clipped(rows, budget)
+
+
+@show.register
+def _threads(result: views.Threads, name: str, budget: int) -> str:
+    rows = []
+    for thread in result.threads:
+        mark = "> " if thread.id == result.focus else "  "
+        state = "" if thread.state == "unknown" else f" {thread.state}"
+        rows.append(f"{mark}{thread.id} {escape(thread.name)}{state}")
+    return clipped(rows, budget, total=result.total or len(rows))
+
+
+@show.register
+def _source(result: views.Source, name: str, budget: int) -> str:
+    rows = parts.source_lines(result.lines, budget)
+    return f"{escape(result.file)}, {result.total} lines\n{rows}"
+
+
+@show.register
+def _modules(result: Modules, name: str, budget: int) -> str:
+    rows = [
+        f"{escape(each.name)}{f' {each.version}' if each.version else ''} {escape(each.file or '')}".rstrip()
+        for each in result.modules
+    ]
+    return clipped(rows, budget, total=(result.total or len(rows)) - result.start)
+
+
+@show.register
+def _exception(result: ExceptionInfo, name: str, budget: int) -> str:
+    stack = parts.stack_line(result.frames, None, budget) if result.frames else ""
+    return exception(result) + (f"\npassed: {stack}" if stack else "")
+
+
+@show.register
+def _output(result: views.OutputPage, name: str, budget: int) -> str:
+    rows: list[str] = []
+    for stream in ("stdout", "stderr", "log", "console"):
+        said: str = getattr(result, stream)
+        if said:
+            body = lines(said.rstrip("\n"))
+            rows.append(f"{stream}: " + (body if "\n" not in body else "\n" + body))
+    if result.dropped:
+        rows.append(f"{result.dropped:,} bytes before this are not shown")
+    rows.append(f"cursor {result.cursor}")
+    return "\n".join(rows)
+
+
+@show.register
+def _info(result: views.SessionInfo, name: str, budget: int) -> str:
+    row = f"{result.name} {result.state}"
+    if result.reason:
+        row += f" ({escape(result.reason)})"
+    if result.frame:
+        row += f" at {parts.where(result.frame)}"
+    if result.exit_code is not None:
+        row += f" {result.exit_code}"
+    if result.signal:
+        row += f" by {result.signal}"
+    if result.command:
+        row += f": {escape(shorten(shlex.join(result.command), 100))}"
+    details = [
+        f"pid {result.pid}{' attached' if result.attached else ''}" if result.pid else "",
+        f"{result.bound} of {result.breakpoints} breakpoints bound" if result.breakpoints else "",
+        f"{result.output_bytes:,} bytes printed" if result.output_bytes else "",
+        f"child of {result.parent}" if result.parent else "",
+        result.note or "",
+    ]
+    said = "; ".join(each for each in details if each)
+    return row + (f" ({said})" if said else "")
+
+
+@show.register
+def _sessions(result: views.SessionList, name: str, budget: int) -> str:
+    if not result.sessions:
+        return "no sessions here"
+    return clipped([_info(each, name, budget) for each in result.sessions], budget)
+
+
+@show.register
+def _capabilities(result: views.Capabilities, name: str, budget: int) -> str:
+    return f"can: {', '.join(result.can)}\ncannot: {', '.join(result.cannot)}"
+
+
+@show.register
+def _tool(result: views.ToolInfo, name: str, budget: int) -> str:
+    return f"{result.tool} {result.version}" + (f", debugging pid {result.pid}" if result.pid else "")
+
+
+@show.register
+def _fed(result: views.Fed, name: str, budget: int) -> str:
+    return f"wrote {result.bytes} bytes" + (" and closed the input" if result.eof else "")
+
+
+@show.register
+def _raw(result: RawReply, name: str, budget: int) -> str:
+    if result.body is not None:
+        return shorten(msgspec.json.format(msgspec.json.encode(result.body), indent=1).decode(), budget)
+    return lines(shorten(result.text, budget))
+
+
+@show.register
+def _probe(result: views.ProbeReport, name: str, budget: int) -> str:
+    command = escape(shorten(shlex.join(result.command), 80))
+    ending = outcome(command, result.end, min(budget // 3, 1200))
+    each_budget = max(200, (budget - len(ending)) // max(1, len(result.places)))
+    rows = [probed(place, each_budget) for place in result.places]
+    return "\n".join([*rows, ending])
+
+
+def probed(place: views.ProbedPlace, budget: int) -> str:
+    moved = ""
+    if place.actual and place.actual.line is not None and f":{place.actual.line}" not in place.location:
+        moved = f" (at {parts.place(place.actual.file, place.actual.line)})"
+    if place.state != "reached":
+        why = f": {escape(place.message)}" if place.message else ""
+        return f"{escape(place.location)}{moved} {'unbound' if place.state == 'unbound' else 'not reached'}{why}"
+    times = "once" if place.count == 1 else f"{place.count} times"
+    rows = [f"{escape(place.location)}{moved} reached {times}"]
+    for number, hit in enumerate(place.hits):
+        room = max(120, (budget - len(rows[0])) // len(place.hits))
+        if place.values and place.values[number]:
+            rows.append("  " + parts.value_list(place.values[number], None, room))
+        if number == 0:
+            rows.append(parts.source_lines(hit.source, room // 3))
+            if len(hit.stack) > 1:
+                rows.append(f"  stack: {parts.stack_line(hit.stack, hit.stack_total, room // 3)}")
+        if not (place.values and place.values[number]) or number == 0:
+            rows.append(f"  {parts.value_list(hit.locals, hit.locals_total, room // 2)}")
+    return "\n".join(row for row in rows if row.strip())
+
+
+def clipped(rows: list[str], budget: int, total: int | None = None) -> str:
+    """Rows as far as the budget goes, and how many there are in all where some are missing."""
+    shown: list[str] = []
+    length = 0
+    for row in rows:
+        if shown and length + len(row) + 30 > budget:
+            break
+        shown.append(shorten(row, max(budget, 40)))
+        length += len(row) + 1
+    whole = max(total or 0, len(rows))
+    if len(shown) < whole:
+        shown.append(f"… {len(shown)} of {whole:,} shown")
+    return "\n".join(shown)
