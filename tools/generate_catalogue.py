@@ -7,9 +7,7 @@ python tools/generate_catalogue.py --check  exit 1 where they are stale
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
-import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,20 +16,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
+from stillframe.ops import load_all  # noqa: E402
 from stillframe.registry import OPERATIONS, Field, Operation  # noqa: E402
 from stillframe.version import __version__  # noqa: E402
-
-FILLED_IN = ("client",)
-"""Fields that dispatch fills in by itself; nobody types them."""
 
 CLI = ROOT / "src" / "stillframe" / "faces" / "cli"
 
 
 def load_operations() -> dict[str, Operation]:
-    """Import every module of `ops`, which fills the registry."""
-    package = importlib.import_module("stillframe.ops")
-    for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
-        importlib.import_module(module.name)
+    load_all()
     return OPERATIONS
 
 
@@ -64,7 +57,7 @@ def verb_entry(operation: Operation) -> dict[str, Any]:
         "session": operation.takes_session,
         "starts": operation.starts,
         "owned": operation.owned,
-        "fields": [field_entry(field) for field in operation.fields if field.name not in FILLED_IN],
+        "fields": [field_entry(field) for field in operation.fields],
     }
     return {key: value for key, value in entry.items() if value or key == "fields"}
 

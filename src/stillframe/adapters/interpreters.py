@@ -1,0 +1,184 @@
+"""Which Python runs a program: the one asked for, the active or nearest virtual environment, else the one on PATH."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from ..errors import LaunchFailed
+
+OLDEST, NEWEST = (3, 8), (3, 13)
+_PROBE = "import sys; print(*sys.version_info[:3], sys.implementation.name)"
+_PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A working Python of a version that can be debugged."""
+
+    path: str
+    version: tuple[int, int, int]
+
+    @property
+    def tag(self) -> str:
+        return f"{self.version[0]}.{self.version[1]}"
+
+
+def cache_directory() -> Path:
+    """Our own folder in the user's cache."""
+    home = os.environ.get("XDG_CACHE_HOME") or ""
+    base = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
+    return base / "stillframe"
+
+
+def choose(asked: str | None, near: Path, env: Mapping[str, str], cwd: str) -> str:
+    """The path of the interpreter for a program at `near`; LaunchFailed names what was looked for."""
+    if asked:
+        return _asked(asked, env, cwd)
+    active = env.get("VIRTUAL_ENV")
+    if active and (found := _in_environment(Path(active))):
+        return found
+    for folder in (near, *near.parents):
+        for name in (".venv", "venv"):
+            if found := _in_environment(folder / name):
+                return found
+    for name in ("python3", "python"):
+        if found := on_path(name, env, cwd):
+            return found
+    raise LaunchFailed("no python3 on PATH: install one, or name it with --python")
+
+
+def _asked(asked: str, env: Mapping[str, str], cwd: str) -> str:
+    if "/" not in asked:
+        found = on_path(asked, env, cwd)
+        if found is None:
+            raise LaunchFailed(f"no {asked} on PATH")
+        return found
+    path = Path(cwd, asked).expanduser()
+    if path.is_dir() and (inside := _in_environment(path)):
+        return inside
+    if not path.exists():
+        raise LaunchFailed(f"no such interpreter: {path}")
+    return str(path)
+
+
+def _in_environment(folder: Path) -> str | None:
+    binary = folder / "bin" / "python"
+    return str(binary) if (folder / "pyvenv.cfg").exists() and os.access(binary, os.X_OK) else None
+
+
+def on_path(name: str, env: Mapping[str, str], cwd: str) -> str | None:
+    """A command on the caller's PATH; a pyenv shim is followed to the binary it would run, without running it."""
+    for folder in env.get("PATH", os.defpath).split(os.pathsep):
+        found = shutil.which(name, path=str(Path(cwd, folder)))
+        if found is None:
+            continue
+        if not _is_shim(Path(found)):
+            return found
+        for version in _pyenv_versions(Path(found), env, cwd):
+            binary = Path(found).parent.parent / "versions" / version / "bin" / name
+            if os.access(binary, os.X_OK):
+                return str(binary)
+    return None
+
+
+def _is_shim(path: Path) -> bool:
+    return path.parent.name == "shims" and (path.parent.parent / "versions").is_dir()
+
+
+def _pyenv_versions(shim: Path, env: Mapping[str, str], cwd: str) -> Iterator[str]:
+    """The versions that pyenv would choose: by its variable, a .python-version above, else its global file."""
+    root = shim.parent.parent
+    if given := env.get("PYENV_VERSION"):
+        words = given.split(":")
+    else:
+        folder = Path(cwd).resolve()
+        files = [each / ".python-version" for each in (folder, *folder.parents)]
+        chosen = next((each for each in [*files, root / "version"] if each.is_file()), None)
+        words = chosen.read_text(errors="replace").split() if chosen else []
+    installed = sorted(each.name for each in (root / "versions").iterdir())
+    for word in words:
+        yield word
+        # `3.12` stands for the newest 3.12.x that is installed.
+        yield from reversed([each for each in installed if each.startswith(word + ".")])
+
+
+async def probe(path: str) -> Interpreter:
+    """Run an interpreter once to learn its version; the answer is kept for as long as the file stays the same."""
+    key = identity(path)
+    known = _KNOWN.get(key) or _read_cache().get(key)
+    if known is None:
+        known = await asyncio.to_thread(_run_probe, path)
+        _write_cache(key, known)
+    _KNOWN[key] = known
+    version = (known[0], known[1], known[2])
+    if not OLDEST <= version[:2] <= NEWEST:
+        span = f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
+        raise LaunchFailed(f"{path} is Python {'.'.join(map(str, version))}; {span} can be debugged")
+    return Interpreter(path, version)
+
+
+_KNOWN: dict[str, list[int]] = {}
+
+
+def identity(path: str) -> str:
+    """A file as it is now: another one under the same name is another interpreter."""
+    try:
+        real = os.path.realpath(path)
+        stat = Path(real).stat()
+    except OSError as error:
+        raise LaunchFailed(f"cannot use {path}: {error.strerror}") from None
+    return f"{real}:{stat.st_mtime_ns}:{stat.st_size}"
+
+
+def _run_probe(path: str) -> list[int]:
+    try:
+        done = subprocess.run(
+            [path, "-IS", "-c", _PROBE], capture_output=True, text=True, timeout=_PATIENCE, stdin=subprocess.DEVNULL,
+            errors="replace", check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise LaunchFailed(f"{path} is no working Python: no answer within {_PATIENCE:g} s") from None
+    except OSError as error:
+        raise LaunchFailed(f"cannot run {path}: {error.strerror}") from None
+    words = done.stdout.split()
+    if done.returncode != 0 or len(words) != 4 or not all(word.isdigit() for word in words[:3]):
+        reason = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()[-1]
+        raise LaunchFailed(f"{path} is no working Python: {reason[:200]}")
+    if words[3] != "cpython":
+        raise LaunchFailed(f"{path} is {words[3]}; only CPython can be debugged")
+    return [int(word) for word in words[:3]]
+
+
+def _cache_file() -> Path:
+    return cache_directory() / "interpreters.json"
+
+
+def _read_cache() -> dict[str, list[int]]:
+    try:
+        return msgspec.json.decode(_cache_file().read_bytes(), type=dict[str, list[int]])
+    except (OSError, msgspec.DecodeError):  # no cache, or one of another time: ask the interpreter
+        return {}
+
+
+def _write_cache(key: str, version: list[int]) -> None:
+    remember(_cache_file(), {**_read_cache(), key: version})
+
+
+def remember(file: Path, content: object) -> None:
+    """Write a small file of the cache in one move; where there is no room for it, life goes on without."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh = file.with_suffix(f".{os.getpid()}.new")
+        fresh.write_text(json.dumps(content))
+        fresh.replace(file)
+    except OSError:
+        return

@@ -1,0 +1,310 @@
+"""Python 3.8 to 3.13, through debugpy's server inside the target, brought up by our own start-up script."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+
+import psutil  # type: ignore[import-untyped]
+
+from ..backends.dap.launch import PORT, Address, Authorize, DapLaunch, DialsBack, Quirk, Stdio
+from ..errors import AdapterMissing, Denied, LaunchFailed, NotFound, Unsupported, UsageError
+from ..model.backend import AttachPlan, Plan, Tool
+from ..model.places import HitRule
+from . import matches
+from .interpreters import Interpreter, cache_directory, choose, identity, probe, remember
+from .python_command import runs_python, understood
+
+Server = Literal["boot", "stock", "adapter"]
+
+_TARGET = Path(__file__).resolve().parent.parent / "_target"
+_BOOT = _TARGET / "pydevd.py"
+_HELPER = "stillframe"
+_CHOICE = "STILLFRAME_PYTHON_SERVER"
+
+_QUIRKS = frozenset(Quirk)
+_PLUMBING = re.compile(r"multiprocessing[./](resource_tracker|forkserver|semaphore_tracker)")
+"""Processes that Python's multiprocessing starts for its own ends."""
+
+_SHOW: dict[str, Any] = {"special": "hide", "function": "hide", "class": "hide", "protected": "inline"}
+
+
+def count_hits(condition: str | None, key: str, rule: HitRule) -> str:
+    """One condition that counts, inside the target, how often the user's own one held.
+
+    debugpy 1.8.22 stops where its hit count or the condition is true, and forgets the count whenever any breakpoint
+    of the file changes. The count lives in pydevd's own module, out of the program's sight.
+    """
+    held = f"(\n{condition}\n) and " if condition else ""
+    counts = '__import__("sys").modules["pydevd"].__dict__.setdefault("_stillframe_hits", {})'
+    count = f"(lambda c: c.__setitem__({key!r}, c.get({key!r}, 0) + 1) or c[{key!r}])({counts})"
+    test = {"exactly": f" == {rule.number}", "from": f" >= {rule.number}", "every": f" % {rule.number} == 0"}
+    return f"{held}({count}{test[rule.kind]})"
+
+
+class PythonAdapter:
+    """What Stillframe knows of Python."""
+
+    name = "python"
+    claims: tuple[str, ...] = ("*.py", "*.pyw", "*.pyz")
+    commands: tuple[str, ...] = ("python", "python3", "python3.*")
+
+    def tool(self) -> Tool:
+        try:
+            return Tool("debugpy", metadata.version("debugpy"))
+        except metadata.PackageNotFoundError:
+            raise AdapterMissing("debugpy is not installed beside Stillframe: pip install debugpy") from None
+
+    def understands(self, plan: Plan) -> bool:
+        if plan.kind == "command":
+            return runs_python(plan)
+        return plan.kind in ("module", "code") or matches(plan.program or "", self.claims) or _is_python_file(plan)
+
+    async def launch(self, plan: Plan) -> DapLaunch:
+        plan = understood(plan)
+        program = _checked(plan)
+        near = Path(plan.cwd, program).parent if plan.kind == "file" else Path(plan.cwd)
+        interpreter = await probe(choose(plan.interpreter, near.resolve(), plan.env, plan.cwd))
+        server = await _server(plan, interpreter)
+        if server == "adapter":
+            return self._through_adapter(plan, interpreter)
+        return self._direct(plan, interpreter, boot=server == "boot")
+
+    def _direct(self, plan: Plan, interpreter: Interpreter, *, boot: bool) -> DapLaunch:
+        """The target dials us and speaks DAP itself."""
+        tokens = Authorize("pydevdAuthorize", secrets.token_hex(16), secrets.token_hex(16))
+        mark = secrets.token_hex(8)
+        script = _BOOT if boot else _vendored() / "pydevd.py"
+        words = ["--json-dap-http", "--client", "127.0.0.1", "--port", PORT, "--skip-notify-stdin"]
+        env = {name: value for name, value in plan.env.items() if name != _CHOICE}
+        env["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+        if boot:
+            env.update(_settings(tokens, on_eof="kill"))
+        else:
+            words += ["--access-token", tokens.server_token, "--client-access-token", tokens.client_token]
+        words += ["--multiprocess"] if plan.children else []
+        words += ["--module"] if plan.kind == "module" else []
+        program = ["-c", plan.program or ""] if plan.kind == "code" else [plan.program or ""]
+        return DapLaunch(
+            tool=self.tool(),
+            reach=DialsBack(),
+            request="launch",
+            arguments=_arguments(plan.just_my_code, stop_on_entry=plan.stop_on_entry),
+            child_arguments=_arguments(plan.just_my_code, stop_on_entry=False),
+            argv=(
+                interpreter.path, "-X", "frozen_modules=off", *plan.interpreter_flags, str(script),
+                *words, "--file", *program, *plan.args,
+            ),
+            cwd=plan.cwd,
+            env=env,
+            umask=plan.umask,
+            stdin=plan.stdin,
+            helper=_HELPER if boot else None,
+            identify=None if boot else "pydevdSystemInfo",
+            authorize=tokens,
+            owns_target=True,
+            children=plan.children,
+            plumbing=_PLUMBING,
+            mark=mark,
+            **_ODDITIES,
+        )  # fmt: skip
+
+    def _through_adapter(self, plan: Plan, interpreter: Interpreter) -> DapLaunch:
+        """debugpy's own adapter and launcher: slow, and the last resort."""
+        field = {"file": "program", "module": "module", "code": "code"}[plan.kind]
+        program = str(Path(plan.cwd, plan.program or "")) if plan.kind == "file" else plan.program
+        arguments = {
+            **_arguments(plan.just_my_code, stop_on_entry=plan.stop_on_entry),
+            field: program,
+            "args": list(plan.args),
+            "cwd": plan.cwd,
+            "python": [interpreter.path, *plan.interpreter_flags],
+            "console": "internalConsole",
+            "redirectOutput": True,
+            "subProcess": False,  # a child that nobody answers hangs its parent
+        }
+        return DapLaunch(
+            tool=self.tool(),
+            reach=Stdio(),
+            request="launch",
+            arguments=arguments,
+            argv=(sys.executable, "-m", "debugpy.adapter"),
+            cwd=plan.cwd,
+            env={name: value for name, value in plan.env.items() if name != _CHOICE},
+            umask=plan.umask,
+            mark=secrets.token_hex(8),
+            **{**_ODDITIES, "quirks": _QUIRKS - {Quirk.LOG_POINTS_ARE_STDOUT}},
+        )
+
+    async def attach(self, plan: AttachPlan) -> DapLaunch:
+        if plan.pid is not None:
+            return self._inject(plan, plan.pid)
+        if plan.port is None:
+            raise UsageError("attach needs a pid, or host:port")
+        return DapLaunch(
+            tool=self.tool(),
+            reach=Address(plan.host or "127.0.0.1", plan.port),
+            request="attach",
+            arguments={**_arguments(plan.just_my_code, stop_on_entry=False), "subProcess": False},
+            launched=False,
+            **_ODDITIES,
+        )
+
+    def _inject(self, plan: AttachPlan, pid: int) -> DapLaunch:
+        """Let gdb run our start-up code inside a process, which then dials us."""
+        _check_process(pid)
+        if shutil.which("gdb") is None:
+            raise AdapterMissing("attaching by pid needs gdb: apt install gdb")
+        tokens = Authorize("pydevdAuthorize", secrets.token_hex(16), secrets.token_hex(16))
+        settings = {**_settings(tokens, on_eof="resume"), "STILLFRAME_HOST": "127.0.0.1", "STILLFRAME_PORT": PORT}
+        return DapLaunch(
+            tool=self.tool(),
+            reach=DialsBack(),
+            request="attach",
+            arguments=_arguments(plan.just_my_code, stop_on_entry=False),
+            argv=(sys.executable, str(_TARGET / "attach.py"), str(pid)),
+            cwd=str(_TARGET),
+            env={**os.environ, **settings},
+            helper=_HELPER,
+            authorize=tokens,
+            launched=False,
+            target_pid=pid,
+            **_ODDITIES,
+        )
+
+
+_ODDITIES: dict[str, Any] = {
+    "quirks": _QUIRKS,
+    "exception_root": "Python Exceptions",
+    "exception_identity": "(id(__exception__[1]), str(__exception__[0]), __exception__[2].tb_next is None)",
+    "count_hits": count_hits,
+}
+"""What is the same of debugpy 1.8.22 however it is reached."""
+
+
+def _arguments(just_my_code: bool, *, stop_on_entry: bool) -> dict[str, Any]:
+    return {
+        "justMyCode": just_my_code,
+        "stopOnEntry": stop_on_entry,
+        "showReturnValue": True,
+        "redirectOutput": False,
+        "stopAllThreadsOnSuspend": True,
+        "variablePresentation": _SHOW,
+    }
+
+
+def _settings(tokens: Authorize, *, on_eof: Literal["kill", "resume"]) -> dict[str, str]:
+    """What our start-up script reads from the environment, and takes out of it."""
+    return {
+        "STILLFRAME_PYDEVD": str(_vendored()),
+        "STILLFRAME_TOKENS": f"{tokens.server_token}:{tokens.client_token}",
+        "STILLFRAME_PYCACHE": str(cache_directory() / "pycache"),
+        "STILLFRAME_ON_EOF": on_eof,
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    }
+
+
+def _vendored() -> Path:
+    spec = importlib.util.find_spec("debugpy")
+    if spec is None or spec.origin is None:
+        raise AdapterMissing("debugpy is not installed beside Stillframe: pip install debugpy")
+    return Path(spec.origin).parent / "_vendored" / "pydevd"
+
+
+def _is_python_file(plan: Plan) -> bool:
+    path = Path(plan.cwd, plan.program or "")
+    return path.is_dir() or runs_python(replace(plan, command=(str(path),)))
+
+
+def _checked(plan: Plan) -> str:
+    """The program's path or name; what can be known to fail fails here, with its reason."""
+    program = plan.program or ""
+    if not Path(plan.cwd).is_dir():
+        raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
+    if plan.kind != "file":
+        return program
+    path = Path(plan.cwd, program)
+    if not path.exists():
+        raise LaunchFailed(f"no such file: {path}")
+    if path.is_dir() and not (path / "__main__.py").exists():
+        raise LaunchFailed(f"{path} is a directory without a __main__.py")
+    if not os.access(path, os.R_OK):
+        raise LaunchFailed(f"not permitted to read {path}")
+    return program
+
+
+async def _server(plan: Plan, interpreter: Interpreter) -> Server:
+    """Which of the three ways in: the one asked for, else our own where its self-test passes."""
+    asked = plan.env.get(_CHOICE) or os.environ.get(_CHOICE)
+    if asked is None:
+        asked = "boot" if await _boot_fits(interpreter) else "stock"
+    if asked not in ("boot", "stock", "adapter"):
+        raise UsageError(f"{_CHOICE} is boot, stock or adapter, not {asked!r}")
+    if asked == "stock" and plan.kind == "code":
+        return "adapter"  # pydevd 1.8.22 itself has no -c
+    return asked  # type: ignore[return-value]
+
+
+async def _boot_fits(interpreter: Interpreter) -> bool:
+    """Whether every private name that our start-up script leans on is there; asked once for each interpreter."""
+    key = f"{identity(interpreter.path)}:{identity(str(_BOOT))}"
+    if key in _FITS:
+        return _FITS[key]
+    file = cache_directory() / "selftest.json"
+    try:
+        known: dict[str, bool] = json.loads(file.read_text())
+    except (OSError, ValueError):  # nothing was kept yet
+        known = {}
+    if key not in known:
+        known[key] = await asyncio.to_thread(_selftest, interpreter.path)
+        remember(file, known)
+    _FITS[key] = bool(known[key])
+    return _FITS[key]
+
+
+_FITS: dict[str, bool] = {}
+
+
+def _selftest(python: str) -> bool:
+    script = _TARGET / "selftest.py"
+    if not script.exists():
+        return True
+    env = {
+        **os.environ,
+        "STILLFRAME_PYDEVD": str(_vendored()),
+        "STILLFRAME_PYCACHE": str(cache_directory() / "pycache"),
+    }
+    try:
+        done = subprocess.run(
+            [python, "-X", "frozen_modules=off", str(script)], capture_output=True, timeout=20, env=env, check=False
+        )
+        return bool(json.loads(done.stdout)["ok"])
+    except (OSError, ValueError, KeyError, subprocess.TimeoutExpired):  # no answer is a no
+        return False
+
+
+def _check_process(pid: int) -> None:
+    try:
+        owner = psutil.Process(pid).uids().real
+    except psutil.NoSuchProcess:
+        raise NotFound(f"no process {pid}") from None
+    except psutil.AccessDenied:
+        raise Denied(f"not permitted to look at process {pid}") from None
+    if os.geteuid() not in (0, owner):
+        raise Denied(f"process {pid} belongs to another user")
+    if sys.platform != "linux":
+        raise Unsupported("attaching by pid is proven on Linux only")
+
+
+PYTHON = PythonAdapter()

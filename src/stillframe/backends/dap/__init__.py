@@ -1,0 +1,1 @@
+"""Any debugger that speaks the Debug Adapter Protocol, as a Backend."""

@@ -1,0 +1,452 @@
+"""One debugged process behind DAP, as a Backend: model types in and out, no dictionary crosses."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from ...errors import AdapterDied, EvalFailed, NotFound, StillframeError, Unsupported, WrongState
+from ...model.backend import (
+    Binding,
+    Bounds,
+    Capability,
+    Capture,
+    CatchRule,
+    Continued,
+    Ended,
+    Evaluated,
+    Event,
+    Move,
+    Stopped,
+    ThreadChanged,
+    Wanted,
+)  # fmt: skip
+from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
+from ...transport.process import Exit, Process, end_tree, wait_pid
+from ...transport.streams import Line
+from ...wire.dap import Message
+from . import handshake, translate
+from .breakpoints import Breakpoints, set_catch
+from .client import Body, DapClient, Refused
+from .ending import Signs, ended
+from .evidence import Evidence, wire_id
+from .flow import Sequence as EventSequence
+from .flow import Told
+from .helper import Helper, HelperEvidence
+from .launch import DapLaunch, Quirk
+from .stops import StopFilter
+
+_MOVES: Mapping[Move, str] = {
+    Move.CONTINUE: "continue",
+    Move.NEXT: "next",
+    Move.STEP: "stepIn",
+    Move.FINISH: "stepOut",
+}
+T = TypeVar("T")
+
+_LETTING_GO = 2.0
+"""How long each polite word at the end may take."""
+_END = 4.0
+
+
+class Household(Protocol):
+    """What a backend needs of the family it belongs to."""
+
+    def hold_output(self) -> None: ...
+
+    def let_output_go(self) -> None: ...
+
+    async def exit_soon(self) -> Exit | None: ...
+
+    def stderr_tail(self) -> str: ...
+
+    async def leave(self, member: DapBackend) -> None: ...
+
+
+class DapBackend:
+    """A process at the other end of a DAP conversation."""
+
+    def __init__(
+        self, launch: DapLaunch, line: Line, family: Household, process: Process | None, *, child: bool = False
+    ) -> None:
+        self._launch = launch
+        self._family = family
+        self._process = process
+        self._child = child
+        loop = asyncio.get_running_loop()
+        self._told = Told(family.hold_output, family.let_output_go)
+        self._sequence = EventSequence(self._wire_event)
+        self._signs = Signs(loop.create_future(), loop.create_future(), process.exited if process else None)
+        self._initialized: asyncio.Future[None] = loop.create_future()
+        self._held: dict[str, str] = {}
+        """Thread to the reason for which it is held."""
+        self._all_held = False
+        self._last_thread: str | None = None
+        self._last_move = Move.CONTINUE
+        self._started = False
+        self._closing: asyncio.Task[None] | None = None
+        self._greeting = handshake.Greeting({})
+        self.tool = launch.tool
+        self.capabilities: frozenset[Capability] = frozenset()
+        self.pid: int | None = process.pid if process else launch.target_pid
+        self.launched = launch.launched
+        self.name = ""
+        self._client = DapClient(
+            line, on_event=self._sequence.add, on_end=self._line_ended, autopsy=self._autopsy,
+            timeout=launch.request_timeout,
+        )  # fmt: skip
+        self._helper = Helper(self._client, launch.helper, launch.request_timeout) if launch.helper else None
+        self._breakpoints = Breakpoints(self._client, launch, self._helper, lambda: self.capabilities, self._told.put)
+        self._evidence = (
+            HelperEvidence(self._client, self._helper, self._breakpoints.loaded)
+            if self._helper
+            else Evidence(self._client)
+        )
+        self._stops = StopFilter(launch, self._evidence)
+        self._end_watch: asyncio.Task[None] | None = None
+        self._gone_watch: asyncio.Task[None] | None = None
+
+    # Coming up
+
+    async def greet(self) -> handshake.Greeting:
+        """Learn who is there; the program is held until `start`."""
+        greeting = self._greeting = await handshake.greet(self._client, self._launch)
+        self._offer(greeting.offers)
+        self.pid = greeting.pid or self.pid
+        self.name = greeting.argv[0].rpartition("/")[2] if greeting.argv else ""
+        if self._process is None and self.pid is not None:
+            self._gone_watch = asyncio.create_task(wait_pid(self.pid))
+            self._signs.gone = self._gone_watch
+        self._end_watch = asyncio.create_task(self._watch_end())
+        return greeting
+
+    def _offer(self, body: Body) -> None:
+        found = translate.capabilities(body) | {Capability.RAW, Capability.REQUEST}
+        if self._helper:
+            found |= {Capability.CONFIRMED_BREAKPOINTS, Capability.ASSIGN}
+        if self._process is not None and self._launch.stdin == "-":
+            found |= {Capability.INPUT}
+        self.capabilities |= found
+
+    async def start(self, wanted: Sequence[Wanted], catch: CatchRule) -> tuple[Binding, ...]:
+        arguments = dict(self._launch.child_arguments if self._child else self._launch.arguments)
+        answer = await handshake.begin(self._client, self._launch, arguments, self._initialized)
+        bindings = await self._breakpoints.set(wanted)
+        await self.set_catch(catch)
+        if self._greeting.offers.get("supportsConfigurationDoneRequest") is True:
+            await self._client.request("configurationDone", {}, timeout=self._launch.start_timeout)
+        self._started = True
+        await handshake.settled(self._client, answer, self._launch)
+        return bindings
+
+    def events(self) -> AsyncIterator[Event]:
+        return self._told.events()
+
+    def tell(self, event: Event) -> None:
+        """Put an event that the family knows of into this backend's stream."""
+        self._told.put(event)
+
+    @property
+    def is_over(self) -> bool:
+        return self._told.ended is not None
+
+    # What the debugger tells
+
+    def _wire_event(self, message: Message) -> Awaitable[None] | None:
+        body = message.get("body")
+        body = body if isinstance(body, dict) else {}
+        match message["event"]:
+            case "stopped":
+                return self._stopped(body)
+            case "continued":
+                self._continued(body)
+            case "output":
+                quirk = Quirk.LOG_POINTS_ARE_STDOUT in self._launch.quirks
+                told = translate.output(body, log_points_are_stdout=quirk)
+                if told:
+                    self._told.put(told)
+            case "thread":
+                self._thread_changed(body)
+            case "breakpoint":
+                self._breakpoints.event(body)
+            case "initialized":
+                if not self._initialized.done():
+                    self._initialized.set_result(None)
+            case "process":
+                self._process_told(body)
+            case "capabilities":
+                self._offer(body.get("capabilities") or {})
+            case "exited":
+                self._signs.exit_code = translate.number(body.get("exitCode"))
+            case "terminated":
+                if not self._signs.terminated.done():
+                    self._signs.terminated.set_result(None)
+            case name if name == self._launch.helper:
+                self._helper_event(body)
+        return None
+
+    def _stopped(self, body: Body) -> Awaitable[None] | None:
+        stop = translate.stopped(body, self._breakpoints.owners(body))
+        if self._stops.must_look(stop) or (stop.reason == "breakpoint" and not stop.breakpoints):
+            return self._look_at(stop)
+        self._tell_stop(stop)
+        return None
+
+    async def _look_at(self, stop: Stopped) -> None:
+        """Ask about a stop before it is told: it may be no news, or lack the name of its breakpoint."""
+        try:
+            if not await self._stops.is_news(stop, self._breakpoints.symbols(stop.breakpoints)):
+                await self._send_move(self._last_move, stop.thread)
+                return
+            if stop.reason == "breakpoint" and stop.thread is not None:
+                frames = (await self._evidence.stack(stop.thread, 0, 1)).frames
+                ids = self._breakpoints.owners_at(frames[0].file, frames[0].line) if frames else ()
+                stop = Stopped(stop.thread, stop.reason, stop.description, ids, stop.all_threads)
+        except AdapterDied:
+            return  # its end is told by itself
+        except StillframeError:
+            self._tell_stop(stop)  # what could not be checked is told as it came
+            return
+        self._tell_stop(stop)
+
+    def _tell_stop(self, stop: Stopped) -> None:
+        if stop.thread is not None:
+            self._held[stop.thread] = stop.reason
+        self._last_thread = stop.thread
+        self._all_held = stop.all_threads
+        self._told.put(stop)
+
+    def _continued(self, body: Body) -> None:
+        thread = translate.number(body.get("threadId"))
+        everyone = body.get("allThreadsContinued", True) is not False or thread is None
+        if everyone:
+            self._held.clear()
+            self._all_held = False
+        else:
+            self._held.pop(str(thread), None)
+        self._told.put(Continued(None if everyone else str(thread)))
+
+    def _thread_changed(self, body: Body) -> None:
+        thread = str(body.get("threadId", ""))
+        alive = body.get("reason") != "exited"
+        if not alive:
+            self._held.pop(thread, None)
+        self._told.put(ThreadChanged(thread, alive))
+
+    def _process_told(self, body: Body) -> None:
+        self.name = self.name or (translate.text(body.get("name")) or "").rpartition("/")[2]
+        if self.pid is None:
+            self.pid = translate.number(body.get("systemProcessId"))
+
+    def _helper_event(self, body: Body) -> None:
+        loaded = body.get("loaded")
+        if body.get("kind") == "ending" and isinstance(loaded, list):
+            self._breakpoints.loaded(each for each in loaded if isinstance(each, str))
+
+    # Breakpoints
+
+    async def set_breakpoints(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
+        return await self._breakpoints.set(wanted)
+
+    async def set_catch(self, catch: CatchRule) -> None:
+        self._stops.catches_raised = "raised" in catch.modes or bool(catch.classes)
+        await set_catch(self._client, self._launch, catch, self._greeting.filters)
+
+    # Moving
+
+    async def resume(self, move: Move, thread: str | None) -> None:
+        self._last_move = move
+        await self._send_move(move, thread)
+
+    async def _send_move(self, move: Move, thread: str | None) -> None:
+        thread = thread or self._last_thread or await self._any_thread()
+        self._held.clear()
+        self._all_held = False
+        try:
+            await self._client.request(_MOVES[move], {"threadId": wire_id(thread, "thread")})
+        except Refused as refused:
+            raise WrongState(f"the debugger refused to {move.value}: {refused.message}") from None
+
+    async def _any_thread(self) -> str:
+        found = await self.threads()
+        if not found:
+            raise WrongState("the program has no thread that could move")
+        return found[0].id
+
+    async def pause(self, thread: str | None) -> None:
+        target: int | str
+        if thread is None and Quirk.PAUSES_ALL_BY_STAR in self._launch.quirks:
+            target = "*"
+        else:
+            target = wire_id(thread or await self._any_thread(), "thread")
+        try:
+            await self._client.request("pause", {"threadId": target})
+        except Refused as refused:
+            raise WrongState(f"the debugger refused to pause: {refused.message}") from None
+
+    async def jump(self, thread: str, file: str, line: int) -> None:
+        if Capability.JUMP not in self.capabilities:
+            raise Unsupported(f"{self.tool.tool} cannot jump")
+        try:
+            body = await self._client.request("gotoTargets", {"source": {"path": file}, "line": line})
+            targets = translate.items(body, "targets")
+            if not targets:
+                raise NotFound(f"no line to jump to at {file}:{line}")
+            number = wire_id(thread, "thread")
+            await self._client.request("goto", {"threadId": number, "targetId": targets[0].get("id")})
+        except Refused as refused:
+            raise EvalFailed(f"cannot jump to line {line}: {refused.message}") from None
+
+    # Looking
+
+    async def threads(self) -> tuple[Thread, ...]:
+        body = await self._client.request("threads")
+        found = translate.items(body, "threads")
+        return tuple(translate.thread(each, self._state(str(each.get("id", "")))) for each in found)
+
+    def _state(self, thread: str) -> Any:
+        return "stopped" if self._all_held or thread in self._held else "running"
+
+    async def stack(self, thread: str, start: int = 0, count: int = 20) -> Frames:
+        return await self._looked(self._evidence.stack(thread, start, count))
+
+    async def capture(self, thread: str, bounds: Bounds) -> Capture:
+        excepted = self._held.get(thread) == "exception"
+        watch = self._breakpoints.pending_files
+        capture = await self._looked(self._evidence.capture(thread, bounds, excepted=excepted, watch=watch))
+        await self._breakpoints.look_for_symbols()
+        return capture
+
+    async def scopes(self, frame: str) -> tuple[Scope, ...]:
+        return await self._looked(self._evidence.scopes(frame))
+
+    async def locals(self, frame: str, bounds: Bounds, start: int = 0) -> Values:
+        return await self._looked(self._evidence.locals(frame, bounds, start))
+
+    async def expand(self, ref: str, bounds: Bounds, start: int = 0) -> Values:
+        return await self._looked(self._evidence.expand(ref, bounds, start))
+
+    async def evaluate(
+        self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
+    ) -> tuple[Evaluated, ...]:
+        return await self._looked(self._evidence.evaluate(frame, expressions, bounds, timeout))
+
+    async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
+        if Capability.ASSIGN not in self.capabilities:
+            raise Unsupported(f"{self.tool.tool} cannot assign")
+        return await self._looked(self._evidence.assign(frame, target, value, bounds))
+
+    async def exception(self, thread: str) -> ExceptionInfo | None:
+        return await self._looked(self._evidence.exception(thread))
+
+    async def modules(self, start: int = 0, count: int = 100) -> Modules:
+        return await self._looked(self._evidence.modules(start, count))
+
+    async def _looked(self, looking: Awaitable[T]) -> T:
+        """A refusal to look means that the program has moved on, or never was where the caller thinks."""
+        try:
+            return await looking
+        except Refused as refused:
+            raise WrongState(refused.message) from None
+
+    # Below the vocabulary
+
+    async def raw(self, frame: str | None, line: str) -> str:
+        arguments: dict[str, Any] = {"expression": line, "context": "repl"}
+        if frame is not None:
+            arguments["frameId"] = wire_id(frame, "frame")
+        return str((await self._client.request("evaluate", arguments)).get("result", ""))
+
+    async def request(self, command: str, arguments: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+        return await self._client.request(command, arguments, timeout=timeout)
+
+    async def feed(self, data: bytes, *, eof: bool) -> None:
+        if Capability.INPUT not in self.capabilities or self._process is None:
+            raise Unsupported("the program's standard input is not kept open for input")
+        try:
+            async with asyncio.timeout(self._launch.request_timeout):
+                await self._process.feed(data, eof=eof)
+        except BrokenPipeError as error:
+            raise WrongState(f"the program takes no more input: {error}") from None
+        except TimeoutError:
+            raise WrongState("the program does not read its input") from None
+
+    # The end
+
+    async def _autopsy(self) -> str:
+        """What is known of the debugger's own process once its line ended."""
+        how = await self._family.exit_soon()
+        tail = self._family.stderr_tail()
+        return (f" ({how})" if how else "") + (f": {tail}" if tail and how and how.code != 0 else "")
+
+    def _line_ended(self, error: StillframeError) -> None:
+        if not self._signs.line.done():
+            self._signs.line.set_result(error)
+
+    async def _watch_end(self) -> None:
+        how = await ended(self._signs, self.pid)
+        await self._sequence.idle()
+        self._told.put(how)
+        self._client.close()
+
+    async def end(self, *, terminate: bool) -> None:
+        if self.is_over:
+            return
+        with contextlib.suppress(StillframeError):
+            await (self._terminate() if terminate else self._detach())
+        if self._end_watch is not None:
+            await asyncio.wait({self._end_watch}, timeout=_END)
+        self._told.put(Ended(lost=True, cause="it did not end when told to"))
+
+    async def _terminate(self) -> None:
+        if self._process is not None:
+            await self._process.terminate()
+        elif self.launched and self.pid is not None:
+            await end_tree(self.pid, group=False)
+        else:
+            self._signs.exit_code = None
+            await self._client.request("disconnect", {"terminateDebuggee": True}, timeout=_LETTING_GO)
+
+    async def _detach(self) -> None:
+        self._signs.detached = True
+        try:
+            if not self._started:
+                await self._start_undebugged()
+            if self._helper:
+                with contextlib.suppress(StillframeError):
+                    await self._helper.call("release", within=_LETTING_GO)
+            await self._client.request("disconnect", {"terminateDebuggee": False}, timeout=_LETTING_GO)
+        finally:
+            if self._process is not None:
+                self._process.release()
+            self._client.close()
+
+    async def _start_undebugged(self) -> None:
+        """A process that waits for its first word gets it, with nothing to stop for."""
+        arguments = dict(self._launch.child_arguments if self._child else self._launch.arguments)
+        self._client.send(self._launch.request, {**arguments, "stopOnEntry": False})
+        await self._client.request("configurationDone", {}, timeout=_LETTING_GO)
+
+    async def close(self) -> None:
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        if not self.is_over:
+            # What nobody started to debug runs on without us; what we launched does not outlive its session.
+            held_child = self._child and not self._started
+            await self.end(terminate=self.launched and not held_child)
+        self.drop()
+        await self._family.leave(self)
+
+    def drop(self) -> None:
+        """Let go of the line and of every task, at once."""
+        self._sequence.close()
+        self._client.close()
+        for task in (self._end_watch, self._gone_watch):
+            if task is not None and task is not asyncio.current_task():
+                task.cancel()
+        self._told.put(Ended(lost=True, cause="closed"))

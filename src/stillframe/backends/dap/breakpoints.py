@@ -1,0 +1,348 @@
+"""Wanted breakpoints against what the debugger holds: whole files are replaced, answers are matched by index."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ...errors import Unsupported
+from ...model.backend import Binding, BreakpointChanged, Capability, CatchMode, CatchRule, Wanted
+from . import translate
+from .client import Body, DapClient, Refused
+from .helper import Helper
+from .launch import DapLaunch, Quirk
+
+Arguments = dict[str, Any]
+
+
+@dataclass
+class _Spot:
+    """A line that the debugger is to hold, and the wanted breakpoints that share it."""
+
+    line: int
+    arguments: Arguments
+    owners: list[str] = field(default_factory=list[str])
+
+
+class Breakpoints:
+    """All breakpoints of one process. `changed` is called with each binding that changes after it was answered."""
+
+    def __init__(
+        self,
+        client: DapClient,
+        launch: DapLaunch,
+        helper: Helper | None,
+        offers: Callable[[], frozenset[Capability]],
+        changed: Callable[[BreakpointChanged], None],
+    ) -> None:
+        self._client = client
+        self._launch = launch
+        self._helper = helper
+        self._offers = offers
+        self._changed = changed
+        self._one_at_a_time = asyncio.Lock()
+        self._sent: dict[str, list[Arguments]] = {}
+        """File to what the debugger was last told of it: a file that did not change is not told again."""
+        self._functions: list[Arguments] = []
+        self._wire_ids: dict[int, tuple[str, ...]] = {}
+        """The debugger's number to wanted ids; old numbers stay, since a stop may cross a change on the way."""
+        self._answers: dict[tuple[str, int], translate.Body] = {}
+        self._bindings: dict[str, Binding] = {}
+        self._wanted: tuple[Wanted, ...] = ()
+
+    async def set(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
+        """Make the whole set so; one binding for each wanted one, in order."""
+        async with self._one_at_a_time:
+            self._wanted = tuple(wanted)
+            self._refuse_what_is_not_offered(wanted)
+            placed, bindings = await self._places(wanted)
+            await self._set_lines(placed, bindings)
+            await self._set_functions([each for each in wanted if bindings[each.id].line is None], bindings)
+            self._bindings = bindings
+            return tuple(bindings[each.id] for each in wanted)
+
+    @property
+    def pending_files(self) -> tuple[str, ...]:
+        """Files that were not loaded when we last heard of them."""
+        waiting = (each for each in self._bindings.values() if each.state == "pending" and each.file)
+        return tuple(dict.fromkeys(each.file for each in waiting if each.file))
+
+    def owners(self, body: Body) -> tuple[str, ...]:
+        """The wanted ids that a `stopped` event names by number."""
+        numbers = body.get("hitBreakpointIds")
+        found = [self._wire_ids.get(each, ()) for each in numbers] if isinstance(numbers, list) else []
+        return tuple(dict.fromkeys(word for words in found for word in words))
+
+    def owners_at(self, file: str | None, line: int | None) -> tuple[str, ...]:
+        """The wanted ids that stand on this line, for debuggers that do not tell which one was hit."""
+        return tuple(each.id for each in self._bindings.values() if (each.file, each.line) == (file, line))
+
+    def symbols(self, ids: Iterable[str]) -> tuple[Wanted, ...]:
+        """Those of these that are function breakpoints by bare name, so that a namesake may have stopped."""
+        names = set(ids)
+        return tuple(each for each in self._wanted if each.id in names and each.symbol)
+
+    def loaded(self, files: Iterable[str]) -> None:
+        """Files that the target has loaded by now: what was pending there is bound."""
+        fresh = set(files)
+        for binding in tuple(self._bindings.values()):
+            if binding.state == "pending" and binding.file in fresh:
+                self._became(replace(binding, state="bound", message=None))
+
+    def event(self, body: Body) -> None:
+        """A `breakpoint` event of the debugger."""
+        told = body.get("breakpoint")
+        if self._helper or Quirk.VERIFIES_EVERYTHING in self._launch.quirks or not isinstance(told, dict):
+            return
+        for owner in self._wire_ids.get(translate.number(told.get("id")) or -1, ()):
+            old = self._bindings.get(owner)
+            if old is not None:
+                self._became(self._judged(old, told))
+
+    async def look_for_symbols(self) -> None:
+        """Functions that did not exist before may be known now: bind them to their line."""
+        async with self._one_at_a_time:
+            missing = [each for each in self._wanted if each.symbol and self._is_pending(each.id)]
+            if not missing or self._helper is None:
+                return
+            places = await self._resolve_symbols(missing)
+        if any(place is not None for place in places):
+            before = self._bindings
+            for binding in await self.set(self._wanted):
+                if binding != before.get(binding.id):
+                    self._changed(BreakpointChanged(binding))
+
+    def _is_pending(self, id: str) -> bool:
+        return id in self._bindings and self._bindings[id].state == "pending"
+
+    def _became(self, binding: Binding) -> None:
+        if self._bindings.get(binding.id) != binding:
+            self._bindings[binding.id] = binding
+            self._changed(BreakpointChanged(binding))
+
+    def _refuse_what_is_not_offered(self, wanted: Sequence[Wanted]) -> None:
+        offers = self._offers()
+        for each in wanted:
+            needs = (
+                (each.condition, Capability.CONDITIONS),
+                (each.hit, Capability.HIT_COUNTS),
+                (each.log, Capability.LOG_POINTS),
+                (each.symbol and not self._helper, Capability.FUNCTION_BREAKPOINTS),
+            )
+            for given, capability in needs:
+                if given and capability not in offers:
+                    raise Unsupported(f"{self._launch.tool.tool} has no {capability.value}")
+
+    # Where they are
+
+    async def _places(self, wanted: Sequence[Wanted]) -> tuple[list[Wanted], dict[str, Binding]]:
+        """The wanted ones that have a line to stand on, at that line, and a first binding for each one."""
+        if self._helper is None:
+            placed = [each for each in wanted if each.line is not None]
+            return placed, {each.id: Binding(each.id, "unconfirmed", each.file, each.line) for each in wanted}
+        return await self._resolved(wanted)
+
+    async def _resolved(self, wanted: Sequence[Wanted]) -> tuple[list[Wanted], dict[str, Binding]]:
+        """Ask our helper, which compiles the file with the target's own interpreter."""
+        symbols = [each for each in wanted if each.symbol]
+        places = dict(zip((each.id for each in symbols), await self._resolve_symbols(symbols), strict=True))
+        lines = await self._resolve_lines([each for each in wanted if each.line is not None])
+        placed: list[Wanted] = []
+        bindings: dict[str, Binding] = {}
+        for each in wanted:
+            place = places.get(each.id)
+            if place is not None:
+                file, line = translate.text(place.get("file")), translate.number(place.get("line"))
+                placed.append(replace(each, file=file, line=line))
+                bindings[each.id] = Binding(each.id, "bound", file, line)
+            elif each.symbol:
+                bindings[each.id] = Binding(each.id, "pending", message=f"no function {each.symbol} is known yet")
+            else:
+                bindings[each.id] = lines[each.id]
+                if lines[each.id].state != "failed":
+                    placed.append(replace(each, line=lines[each.id].line))
+        return placed, bindings
+
+    async def _resolve_symbols(self, wanted: Sequence[Wanted]) -> list[Body | None]:
+        if not wanted or self._helper is None:
+            return [None] * len(wanted)
+        names = [{"name": each.symbol, "module": each.module} for each in wanted]
+        body = await self._helper.call("resolve", files={}, symbols=names)
+        found = body.get("symbols")
+        found = found if isinstance(found, list) and len(found) == len(wanted) else [None] * len(wanted)
+        return [each if isinstance(each, dict) and each.get("line") else None for each in found]
+
+    async def _resolve_lines(self, wanted: Sequence[Wanted]) -> dict[str, Binding]:
+        files: dict[str, list[int]] = {}
+        for each in wanted:
+            files.setdefault(each.file or "", []).append(each.line or 0)
+        if not files or self._helper is None:
+            return {}
+        answer = (await self._helper.call("resolve", files=files, symbols=[])).get("files")
+        answer = answer if isinstance(answer, dict) else {}
+        return {each.id: _line_binding(each, answer.get(each.file)) for each in wanted}
+
+    # Telling the debugger
+
+    async def _set_lines(self, placed: Sequence[Wanted], bindings: dict[str, Binding]) -> None:
+        spots: dict[str, list[_Spot]] = {}
+        for each in placed:
+            problem = self._join(spots.setdefault(each.file or "", []), each)
+            if problem:
+                bindings[each.id] = replace(bindings[each.id], state="failed", message=problem)
+        gone = [file for file in self._sent if file not in spots]
+        files = {**spots, **{file: [] for file in gone}}
+        answers = {file: self._tell_file(file, held) for file, held in files.items() if self._is_news(file, held)}
+        for file, answer in answers.items():
+            await self._take_answer(file, files[file], answer)
+        for file, held in spots.items():
+            for index, spot in enumerate(held):
+                self._apply(file, index, spot, bindings)
+
+    def _join(self, spots: list[_Spot], wanted: Wanted) -> str | None:
+        """Put one wanted breakpoint on its line; says what is wrong where the line is taken by another kind."""
+        arguments = self._arguments(wanted)
+        line = wanted.line or 0
+        spot = next((each for each in spots if each.line == line), None)
+        if spot is None or Quirk.ONE_BREAKPOINT_PER_LINE not in self._launch.quirks:
+            spots.append(_Spot(line, arguments, [wanted.id]))
+        elif spot.arguments == arguments:
+            spot.owners.append(wanted.id)
+        elif "logMessage" in arguments or "logMessage" in spot.arguments:
+            return f"{spot.owners[0]} already holds line {line}, and one of them logs"
+        elif arguments.keys() == {"line"}:
+            # One that always stops covers one that stops sometimes.
+            spot.arguments, spot.owners = arguments, [wanted.id, *spot.owners]
+        elif spot.arguments.keys() == {"line"}:
+            spot.owners.append(wanted.id)
+        else:
+            return f"{spot.owners[0]} already holds line {line} with another condition"
+        return None
+
+    def _arguments(self, wanted: Wanted) -> Arguments:
+        arguments: Arguments = {"line": wanted.line}
+        if wanted.column is not None:
+            arguments["column"] = wanted.column
+        return {**arguments, **self._terms(wanted)}
+
+    def _terms(self, wanted: Wanted) -> Arguments:
+        """Condition, hit count and log text, as the debugger wants them."""
+        terms: Arguments = {}
+        condition = wanted.condition
+        if wanted.hit and self._launch.count_hits:
+            condition = self._launch.count_hits(condition, wanted.id, wanted.hit)
+        elif wanted.hit:
+            terms["hitCondition"] = {"exactly": "", "from": ">= ", "every": "% "}[wanted.hit.kind] + str(
+                wanted.hit.number
+            )
+        if condition:
+            terms["condition"] = condition
+        if wanted.log:
+            terms["logMessage"] = wanted.log
+        return terms
+
+    def _is_news(self, file: str, held: Sequence[_Spot]) -> bool:
+        return self._sent.get(file) != [spot.arguments for spot in held]
+
+    def _tell_file(self, file: str, held: Sequence[_Spot]) -> asyncio.Future[Body]:
+        arguments = [spot.arguments for spot in held]
+        source = {"path": file, "name": Path(file).name}
+        return self._client.send("setBreakpoints", {"source": source, "breakpoints": arguments})
+
+    async def _take_answer(self, file: str, held: Sequence[_Spot], answer: asyncio.Future[Body]) -> None:
+        body = await self._client.settle(answer, "setBreakpoints")
+        self._sent[file] = [spot.arguments for spot in held]
+        if not held:
+            del self._sent[file]
+        told = translate.items(body, "breakpoints")
+        for key in [key for key in self._answers if key[0] == file]:
+            del self._answers[key]
+        self._answers.update({(file, index): each for index, each in enumerate(told)})
+
+    def _apply(self, file: str, index: int, spot: _Spot, bindings: dict[str, Binding]) -> None:
+        told = self._answers.get((file, index), {})
+        number = translate.number(told.get("id"))
+        if number is not None:
+            self._wire_ids[number] = tuple(spot.owners)
+        if self._helper is None:
+            for owner in spot.owners:
+                bindings[owner] = self._judged(bindings[owner], told)
+
+    def _judged(self, binding: Binding, told: Mapping[str, Any]) -> Binding:
+        """A binding in the light of the debugger's answer, believed as far as it deserves."""
+        line = translate.number(told.get("line")) or binding.line
+        message = translate.text(told.get("message"))
+        if Quirk.VERIFIES_EVERYTHING in self._launch.quirks:
+            return replace(binding, state="unconfirmed", line=line, message=message)
+        if told.get("verified") is True:
+            return replace(binding, state="bound", line=line, message=message)
+        return replace(binding, state="pending", line=line, message=message)
+
+    async def _set_functions(self, wanted: Sequence[Wanted], bindings: dict[str, Binding]) -> None:
+        """Symbols that have no line yet wait as function breakpoints."""
+        symbols = [each for each in wanted if each.symbol]
+        bare = Quirk.BARE_FUNCTION_NAMES in self._launch.quirks
+        arguments = [
+            {
+                "name": (each.symbol or "").rpartition(".")[2] if bare else each.symbol,
+                **self._terms(replace(each, log=None)),
+            }
+            for each in symbols
+        ]
+        if arguments == self._functions or Capability.FUNCTION_BREAKPOINTS not in self._offers():
+            return
+        body = await self._client.request("setFunctionBreakpoints", {"breakpoints": arguments})
+        self._functions = arguments
+        for each, told in zip(symbols, translate.items(body, "breakpoints"), strict=False):
+            number = translate.number(told.get("id"))
+            if number is not None:
+                self._wire_ids[number] = (each.id,)
+            if self._helper is None:
+                bindings[each.id] = self._judged(bindings[each.id], told)
+
+
+def _line_binding(wanted: Wanted, answer: Any) -> Binding:
+    """What the helper says of one wanted line."""
+    answer = answer if isinstance(answer, dict) else {}
+    told = next((each for each in translate.items(answer, "lines") if each.get("asked") == wanted.line), {})
+    actual = translate.number(told.get("actual"))
+    if actual is None:
+        reason = translate.text(told.get("reason")) or "no code there"
+        return Binding(wanted.id, "failed", wanted.file, wanted.line, reason)
+    if answer.get("loaded") is True:
+        return Binding(wanted.id, "bound", wanted.file, actual)
+    name = Path(wanted.file or "").name
+    return Binding(wanted.id, "pending", wanted.file, actual, f"{name} is not loaded yet")
+
+
+async def set_catch(client: DapClient, launch: DapLaunch, catch: CatchRule, known: frozenset[str]) -> None:
+    """Tell the debugger which exceptions stop the program; a filter that it does not have is an error by name."""
+    filters = [_FILTERS[mode] for mode in sorted(catch.modes)]
+    missing = [each for each in filters if each not in known]
+    if missing:
+        offered = ", ".join(sorted(known)) or "nothing"
+        raise Unsupported(f"{launch.tool.tool} cannot catch {', '.join(missing)}; it has {offered}")
+    arguments: Arguments = {"filters": filters}
+    if catch.classes:
+        arguments["exceptionOptions"] = _class_options(launch, catch)
+    try:
+        await client.request("setExceptionBreakpoints", arguments)
+    except Refused as refused:
+        raise Unsupported(f"the exceptions to catch were refused: {refused.message}") from None
+
+
+_FILTERS: Mapping[CatchMode, str] = {"uncaught": "uncaught", "raised": "raised", "user": "userUnhandled"}
+_BREAK_MODES: Mapping[CatchMode, str] = {"uncaught": "unhandled", "raised": "always", "user": "userUnhandled"}
+
+
+def _class_options(launch: DapLaunch, catch: CatchRule) -> list[Arguments]:
+    if launch.exception_root is None:
+        raise Unsupported(f"{launch.tool.tool} cannot catch single exception classes")
+    root = {"names": [launch.exception_root]}
+    options: list[Arguments] = [{"path": [root, {"names": [name]}], "breakMode": "always"} for name in catch.classes]
+    if Quirk.OPTIONS_REPLACE_FILTERS in launch.quirks:
+        options += [{"path": [root], "breakMode": _BREAK_MODES[mode]} for mode in sorted(catch.modes)]
+    return options

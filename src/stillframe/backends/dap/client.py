@@ -1,0 +1,178 @@
+"""One DAP conversation: requests matched to answers by number alone, events in order, every wait with a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from ...errors import AdapterDied, AdapterUnresponsive, EvalFailed, ProtocolError, StillframeError
+from ...transport.streams import Line
+from ...wire.dap import Decoder, Message, encode
+
+Body = dict[str, Any]
+
+
+class Refused(EvalFailed):
+    """The debugger answered a request with success=false; the message is its own."""
+
+    def __init__(self, command: str, message: str) -> None:
+        super().__init__(message, detail={"request": command})
+        self.command = command
+
+    @property
+    def word(self) -> str:
+        """The machine word that our helper puts in front of `: `."""
+        return self.message.partition(": ")[0]
+
+
+class DapClient:
+    """Speaks DAP on a line. `on_event` gets event messages in order; `on_end` is called once, with the reason."""
+
+    def __init__(
+        self,
+        line: Line,
+        *,
+        on_event: Callable[[Message], None],
+        on_end: Callable[[StillframeError], None],
+        autopsy: Callable[[], Awaitable[str]] | None = None,
+        timeout: float = 30.0,
+    ) -> None:
+        self._line = line
+        self._on_event = on_event
+        self._on_end = on_end
+        self._autopsy = autopsy
+        self._timeout = timeout
+        self._examining: asyncio.Task[None] | None = None
+        self._decoder = Decoder()
+        self._seq = 0
+        self._waiting: dict[int, tuple[str, asyncio.Future[Body]]] = {}
+        self.ended: StillframeError | None = None
+        self.junk: Counter[str] = Counter()
+        """What came that nobody asked for, by kind: ignored, but not forgotten."""
+        line.listen(self._bytes, self._line_ended)
+
+    def send(self, command: str, arguments: Mapping[str, Any] | None = None) -> asyncio.Future[Body]:
+        """Send a request; the future holds the answer's body, or the error. Whoever takes it sets the deadline."""
+        self._seq += 1
+        answer: asyncio.Future[Body] = asyncio.get_running_loop().create_future()
+        if self.ended:
+            answer.set_exception(self.ended)
+            return answer
+        self._waiting[self._seq] = (command, answer)
+        message: Message = {"seq": self._seq, "type": "request", "command": command}
+        if arguments is not None:
+            message["arguments"] = arguments
+        self._line.write(encode(message))
+        return answer
+
+    async def request(
+        self, command: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+    ) -> Body:
+        """Send a request and wait for its answer, no longer than the deadline."""
+        return await self.settle(self.send(command, arguments), command, timeout)
+
+    async def settle(self, answer: asyncio.Future[Body], command: str, timeout: float | None = None) -> Body:
+        """Wait for an answer to something sent before."""
+        limit = self._timeout if timeout is None else timeout
+        try:
+            async with asyncio.timeout(limit):
+                return await answer
+        except TimeoutError:
+            raise AdapterUnresponsive(f"the debugger did not answer {command} within {limit:g} s") from None
+
+    def close(self) -> None:
+        """End the conversation from our side; what still waits fails."""
+        self._line.close()
+        if self._examining is not None:
+            self._examining.cancel()
+        self._finish(AdapterDied("the connection to the debugger was closed"))
+
+    # The reader's side
+
+    def _bytes(self, data: bytes) -> None:
+        try:
+            messages = self._decoder.feed(data)
+        except ProtocolError as error:
+            self._line.close()
+            self._finish(error)
+            return
+        for message in messages:
+            if not self.ended:
+                self._message(message)
+
+    def _message(self, message: Message) -> None:
+        match message:
+            case {"type": "response", "request_seq": int(number)}:
+                self._response(number, message)
+            case {"type": "event", "event": str()}:
+                self._on_event(message)
+            case {"type": "request", "command": str(command)}:
+                self._refuse(message, command)
+            case _:
+                self.junk["no message"] += 1
+
+    def _response(self, number: int, message: Message) -> None:
+        command, answer = self._waiting.pop(number, (None, None))
+        if answer is None or command is None:
+            self.junk["answer to nothing"] += 1
+            return
+        if answer.done():  # its caller gave up waiting
+            return
+        if message.get("success", False):
+            body = message.get("body")
+            answer.set_result(body if isinstance(body, dict) else {})
+        else:
+            answer.set_exception(Refused(command, failure_text(message)))
+            answer.exception()  # mark as seen: a caller that gave up must not be reported by the loop
+
+    def _refuse(self, message: Message, command: str) -> None:
+        """A reverse request: the debugger asks us for a terminal or a session, which we do not give."""
+        self.junk[f"reverse request {command}"] += 1
+        self._seq += 1
+        self._line.write(
+            encode(
+                {
+                    "seq": self._seq, "type": "response", "request_seq": message.get("seq", 0), "command": command,
+                    "success": False, "message": "notSupported",
+                    "body": {"error": {"id": 1, "format": f"this client does not support {command}"}},
+                }
+            )
+        )  # fmt: skip
+
+    def _line_ended(self, reason: str | None) -> None:
+        text = "the debugger's connection ended" if self._decoder.idle else "the debugger stopped in mid-message"
+        if self.ended or self._autopsy is None:
+            self._finish(AdapterDied(text + (f": {reason}" if reason else "")))
+        elif self._examining is None:
+            self._examining = asyncio.get_running_loop().create_task(self._examine(text, self._autopsy))
+
+    async def _examine(self, text: str, autopsy: Callable[[], Awaitable[str]]) -> None:
+        """Give the process behind the line a moment to be found dead, so that the error can say how."""
+        self._finish(AdapterDied(text + await autopsy()))
+
+    def _finish(self, error: StillframeError) -> None:
+        if self.ended:
+            return
+        self.ended = error
+        waiting, self._waiting = self._waiting, {}
+        self._on_end(error)
+        for _command, answer in waiting.values():
+            if not answer.done():
+                answer.set_exception(error)
+                answer.exception()
+
+
+def failure_text(message: Message) -> str:
+    """The reason in a failed answer: `body.error.format` with its variables carries the real one."""
+    body = message.get("body")
+    error = body.get("error") if isinstance(body, dict) else None
+    if isinstance(error, dict) and isinstance(error.get("format"), str):
+        text: str = error["format"]
+        variables = error.get("variables")
+        for name, value in variables.items() if isinstance(variables, dict) else ():
+            text = text.replace("{" + str(name) + "}", str(value))
+        return text
+    reason = message.get("message")
+    return reason if isinstance(reason, str) and reason else f"{message.get('command') or 'the request'} failed"

@@ -1,0 +1,75 @@
+"""How a debugged process ended, from signs that come in any order and any subset."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from ...errors import StillframeError
+from ...model.backend import Ended
+from ...transport.process import Exit
+
+_LEAVING = 5.0
+"""A program that told the debugger of its end may still be busy with its own last things for this long."""
+_DROPPED = 0.5
+"""A line that ends without a word is mostly the first sign of a process that is about to be gone."""
+_LAST_WORDS = 0.15
+"""What a process wrote before it ended is in our socket; its end of file comes along, unless a child holds it open."""
+
+
+@dataclass
+class Signs:
+    """The four signs of an end, and what we did ourselves."""
+
+    line: asyncio.Future[StillframeError]
+    terminated: asyncio.Future[None]
+    process: asyncio.Future[Exit] | None
+    """The exit of the process that is the program itself; None where we cannot wait for it."""
+    gone: asyncio.Future[None] | None = None
+    """The end of a process that is not our child: that it ended, not how."""
+    exit_code: int | None = None
+    """From an `exited` event."""
+    detached: bool = False
+    """We let it go on without us."""
+
+
+async def ended(signs: Signs, pid: int | None) -> Ended:
+    """Wait for the first sign, then as long as is fair for the others, and say what is known."""
+    first = {each for each in (signs.line, signs.terminated, signs.process, signs.gone) if each is not None}
+    await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+    if signs.detached:
+        return Ended(cause="detached")
+    if signs.process is not None:
+        return await _of_our_process(signs, signs.process, pid)
+    return await _of_another(signs, pid)
+
+
+async def _of_our_process(signs: Signs, process: asyncio.Future[Exit], pid: int | None) -> Ended:
+    if not process.done():
+        await asyncio.wait({process}, timeout=_LEAVING if signs.terminated.done() else _DROPPED)
+    if signs.detached:
+        return Ended(cause="detached")
+    if process.done():
+        await asyncio.wait({signs.line}, timeout=_LAST_WORDS)
+        how = process.result()
+        return Ended(exit_code=how.code, signal=how.signal)
+    return Ended(lost=True, cause=f"{_what_happened(signs)}; process {pid} is still running")
+
+
+async def _of_another(signs: Signs, pid: int | None) -> Ended:
+    rest = {each for each in (signs.line, signs.gone) if each is not None and not each.done()}
+    if rest:
+        await asyncio.wait(rest, timeout=_DROPPED)
+    if signs.detached:
+        return Ended(cause="detached")
+    if signs.terminated.done() or signs.exit_code is not None:
+        return Ended(exit_code=signs.exit_code)
+    if signs.gone is not None and signs.gone.done():
+        return Ended(cause=f"process {pid} ended; only its parent knows its exit code")
+    return Ended(lost=True, cause=_what_happened(signs) + (f"; process {pid} is still running" if pid else ""))
+
+
+def _what_happened(signs: Signs) -> str:
+    if signs.line.done():
+        return signs.line.result().message
+    return "the debugger says that the program ended"

@@ -1,0 +1,122 @@
+"""Looking at a held program through standard DAP requests alone: stack, scopes, variables, evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import EvalFailed, NotFound, StaleHandle
+from ...model.backend import Bounds, Capture, Evaluated
+from ...model.values import ExceptionInfo, Frames, Modules, Scope, Value, Values
+from . import translate
+from .client import DapClient, Refused
+
+_LOCAL_SCOPES = ("locals", "local", "arguments")
+
+
+class Evidence:
+    """What any debug adapter can tell. Values are cut on our side, after they have travelled."""
+
+    def __init__(self, client: DapClient) -> None:
+        self._client = client
+
+    async def capture(self, thread: str, bounds: Bounds, *, excepted: bool, watch: Sequence[str]) -> Capture:
+        """The stack and the locals of its top user frame, in three or four requests."""
+        frames = await self.stack(thread, 0, bounds.frames)
+        at = next((frame for frame in frames.frames if frame.kind == "user"), None)
+        at = at or (frames.frames[0] if frames.frames else None)
+        values = await self.locals(at.id, bounds, 0) if at else Values(values=())
+        kept = tuple(value for value in values.values if not value.name.startswith("(return) "))
+        returned = next((value for value in values.values if value.name.startswith("(return) ")), None)
+        exception = await self.exception(thread) if excepted else None
+        return Capture(frames, at, Values(values=kept, total=values.total), returned, exception)
+
+    async def stack(self, thread: str, start: int, count: int) -> Frames:
+        body = await self._client.request(
+            "stackTrace", {"threadId": wire_id(thread, "thread"), "startFrame": start, "levels": count}
+        )
+        frames = tuple(translate.frame(each) for each in translate.items(body, "stackFrames"))
+        total = translate.number(body.get("totalFrames"))
+        return Frames(frames=frames[:count], total=total, start=start, thread=thread)
+
+    async def scopes(self, frame: str) -> tuple[Scope, ...]:
+        body = await self._client.request("scopes", {"frameId": wire_id(frame, "frame")})
+        return tuple(translate.scope(each) for each in translate.items(body, "scopes"))
+
+    async def locals(self, frame: str, bounds: Bounds, start: int) -> Values:
+        scopes = await self.scopes(frame)
+        local = next((scope for scope in scopes if scope.name.lower() in _LOCAL_SCOPES), None)
+        local = local or next(iter(scopes), None)
+        if local is None or local.ref is None:
+            return Values(values=(), total=0, start=start)
+        return await self.expand(local.ref, bounds, start)
+
+    async def expand(self, ref: str, bounds: Bounds, start: int) -> Values:
+        reference = reference_number(ref, "r")
+        body = await self._client.request("variables", {"variablesReference": reference})
+        found = translate.items(body, "variables")
+        page = found[start : start + bounds.values]  # debugpy 1.8.22 ignores start and count, so page here
+        return Values(
+            values=tuple(translate.variable(each, bounds.text) for each in page), total=len(found), start=start
+        )
+
+    async def evaluate(
+        self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
+    ) -> tuple[Evaluated, ...]:
+        results = []
+        for expression in expressions:
+            arguments: dict[str, Any] = {"expression": expression, "context": "repl"}
+            if frame is not None:
+                arguments["frameId"] = wire_id(frame, "frame")
+            try:
+                body = await self._client.request("evaluate", arguments, timeout=timeout)
+            except Refused as refused:
+                results.append(Evaluated(expression, error=_last_line(refused.message)))
+            else:
+                value = translate.variable({**body, "name": expression}, bounds.text)
+                results.append(Evaluated(expression, value=value))
+        return tuple(results)
+
+    async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
+        arguments = {"expression": target, "value": value, "frameId": wire_id(frame, "frame")}
+        try:
+            body = await self._client.request("setExpression", arguments)
+        except Refused as refused:
+            raise EvalFailed(_last_line(refused.message)) from None
+        return translate.variable({**body, "name": target}, bounds.text)
+
+    async def exception(self, thread: str) -> ExceptionInfo | None:
+        try:
+            body = await self._client.request("exceptionInfo", {"threadId": wire_id(thread, "thread")})
+        except Refused:  # it did not stop for an exception
+            return None
+        return translate.exception(body)
+
+    async def modules(self, start: int, count: int) -> Modules:
+        body = await self._client.request("modules", {"startModule": start, "moduleCount": count})
+        found = translate.items(body, "modules")
+        total = translate.number(body.get("totalModules"))
+        if total is None or len(found) > count:
+            total, found = len(found), found[start : start + count]
+        return translate.modules(found, total, start)
+
+
+def wire_id(word: str, what: str) -> int:
+    """The number behind an opaque id of ours."""
+    try:
+        return int(word)
+    except ValueError:
+        raise NotFound(f"no {what} {word!r}") from None
+
+
+def reference_number(ref: str, kind: str) -> int:
+    """The number of a value reference of this kind; another kind's is of another time."""
+    if not ref.startswith(kind) or not ref[len(kind) :].isdigit():
+        raise StaleHandle(f"no value {ref!r}")
+    return int(ref[len(kind) :])
+
+
+def _last_line(message: str) -> str:
+    """The line of a traceback that names the error."""
+    lines = message.strip().splitlines()
+    return lines[-1].strip() if lines else "failed"

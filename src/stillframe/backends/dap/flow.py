@@ -1,0 +1,91 @@
+"""The stream of events that a backend tells, in order: bounded by holding back whoever prints too much."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from ...model.backend import Ended, Event, Output
+from ...wire.dap import Message
+
+_HIGH = 4 * 1024 * 1024
+_LOW = 1 * 1024 * 1024
+
+
+class Told:
+    """Model events on their way to the session. `on_full` and `on_room` hold back and let go the program's output."""
+
+    def __init__(self, on_full: Callable[[], None], on_room: Callable[[], None]) -> None:
+        self._queue: asyncio.Queue[Event] = asyncio.Queue()
+        self._bytes = 0
+        self._full = False
+        self._on_full = on_full
+        self._on_room = on_room
+        self.ended: Ended | None = None
+
+    def put(self, event: Event) -> None:
+        """Add an event; nothing follows `Ended`."""
+        if self.ended:
+            return
+        if isinstance(event, Ended):
+            self.ended = event
+        elif isinstance(event, Output):
+            self._bytes += len(event.data)
+            if self._bytes > _HIGH and not self._full:
+                self._full = True
+                self._on_full()
+        self._queue.put_nowait(event)
+
+    async def events(self) -> AsyncIterator[Event]:
+        while True:
+            event = await self._queue.get()
+            if isinstance(event, Output):
+                self._bytes -= len(event.data)
+                if self._full and self._bytes < _LOW:
+                    self._full = False
+                    self._on_room()
+            yield event
+            if isinstance(event, Ended):
+                return
+
+
+class Sequence:
+    """Wire events handled one after the other: at once where that is possible, in a task where one needs a request.
+
+    A handler gives an awaitable when it needs the debugger's answer; events that come meanwhile queue up behind it,
+    while the reader goes on and can bring that answer.
+    """
+
+    def __init__(self, handle: Callable[[Message], Awaitable[None] | None]) -> None:
+        self._handle = handle
+        self._backlog: deque[Message] = deque()
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, message: Message) -> None:
+        if self._task is not None:
+            self._backlog.append(message)
+            return
+        slow = self._handle(message)
+        if slow is not None:
+            self._task = asyncio.get_running_loop().create_task(self._work(slow))
+
+    async def idle(self) -> None:
+        """Return when everything that has come so far is handled."""
+        while self._task is not None:
+            await asyncio.wait({self._task})
+
+    def close(self) -> None:
+        self._backlog.clear()
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _work(self, slow: Awaitable[None]) -> None:
+        try:
+            await slow
+            while self._backlog:
+                following = self._handle(self._backlog.popleft())
+                if following is not None:
+                    await following
+        finally:
+            self._task = None

@@ -1,0 +1,162 @@
+"""Looking at a held program through our own code inside it: one bounded request for a whole stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ...errors import EvalFailed, Internal, NotFound, StaleHandle, StillframeError, UsageError, WrongState
+from ...model.backend import Bounds, Capture, Evaluated
+from ...model.values import ExceptionInfo, Frames, Modules, Scope, Value, Values
+from . import translate
+from .client import Body, DapClient, Refused
+from .evidence import Evidence, reference_number, wire_id
+
+_ERRORS: Mapping[str, type[StillframeError]] = {
+    "running": WrongState,
+    "stale": StaleHandle,
+    "unknown": NotFound,
+    "usage": UsageError,
+    "internal": Internal,
+}
+_SLACK = 5.0
+"""What a request may take beyond the time that the target itself allows for it."""
+
+
+class Helper:
+    """The extra request that our code inside the target answers, with its errors in our own words."""
+
+    def __init__(self, client: DapClient, request: str, timeout: float) -> None:
+        self._client = client
+        self._request = request
+        self._timeout = timeout
+
+    async def call(self, name: str, *, within: float | None = None, extra: float = 0.0, **arguments: Any) -> Body:
+        limit = self._timeout + extra if within is None else within
+        try:
+            return await self._client.request(self._request, {"call": name, **arguments}, timeout=limit)
+        except Refused as refused:
+            kind = _ERRORS.get(refused.word)
+            if kind is None:
+                raise
+            raise kind(refused.message.partition(": ")[2]) from None
+
+
+class HelperEvidence(Evidence):
+    """What our helper tells: bounded inside the target, a hanging repr cut off there."""
+
+    def __init__(self, client: DapClient, helper: Helper, on_loaded: Callable[[Iterable[str]], None]) -> None:
+        super().__init__(client)
+        self._helper = helper
+        self._on_loaded = on_loaded
+
+    async def capture(self, thread: str, bounds: Bounds, *, excepted: bool, watch: Sequence[str]) -> Capture:
+        body = await self._helper.call(
+            "stop", threadId=wire_id(thread, "thread"), levels=bounds.frames, watch=list(watch), **_limits(bounds)
+        )
+        frames = _frames(body, thread, 0, bounds.frames)
+        index = translate.number(body.get("at")) or 0
+        values = translate.helper_values(translate.items(body, "locals"))
+        returned, exception = body.get("returned"), body.get("exception")
+        self._on_loaded(name for name in body.get("loaded") or () if isinstance(name, str))
+        return Capture(
+            frames,
+            frames.frames[index] if index < len(frames.frames) else None,
+            Values(values=values, total=translate.number(body.get("locals_total"))),
+            translate.helper_value(returned) if isinstance(returned, dict) else None,
+            translate.helper_exception(exception) if isinstance(exception, dict) else None,
+        )
+
+    async def stack(self, thread: str, start: int, count: int) -> Frames:
+        try:
+            body = await self._helper.call(
+                "stop", threadId=wire_id(thread, "thread"), levels=start + count, watch=[], **_limits(Bounds(values=0))
+            )
+        except WrongState:  # it runs: the server still tells where it is, in its own words
+            return await super().stack(thread, start, count)
+        return _frames(body, thread, start, count)
+
+    async def scopes(self, frame: str) -> tuple[Scope, ...]:
+        number = wire_id(frame, "frame")
+        return (Scope(name="locals", ref=f"l{number}"), Scope(name="globals", ref=f"g{number}"))
+
+    async def locals(self, frame: str, bounds: Bounds, start: int) -> Values:
+        return await self._scope(wire_id(frame, "frame"), "locals", bounds, start, everything=False)
+
+    async def expand(self, ref: str, bounds: Bounds, start: int) -> Values:
+        match ref[:1]:
+            case "l":
+                return await self._scope(reference_number(ref, "l"), "locals", bounds, start, everything=True)
+            case "g":
+                return await self._scope(reference_number(ref, "g"), "globals", bounds, start, everything=True)
+            case "r":
+                return await super().expand(ref, bounds, start)
+        limits = _limits(bounds)
+        count = limits.pop("values")
+        body = await self._helper.call("expand", ref=reference_number(ref, "h"), start=start, count=count, **limits)
+        return _page(body, start)
+
+    async def evaluate(
+        self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
+    ) -> tuple[Evaluated, ...]:
+        if frame is None:
+            return await super().evaluate(frame, expressions, bounds, timeout)
+        limits = _limits(bounds)
+        del limits["values"]
+        body = await self._helper.call(
+            "eval", extra=timeout * len(expressions) + _SLACK, frameId=wire_id(frame, "frame"),
+            expressions=list(expressions), timeout=timeout, **limits,
+        )  # fmt: skip
+        results = translate.items(body, "results")
+        return tuple(_evaluated(*pair) for pair in zip(expressions, results, strict=True))
+
+    async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
+        limits = _limits(bounds)
+        del limits["values"]
+        body = await self._helper.call(
+            "assign", extra=_SLACK, frameId=wire_id(frame, "frame"), target=target, value=value, **limits
+        )
+        if isinstance(body.get("value"), dict):
+            return translate.helper_value(body["value"])
+        raise EvalFailed(translate.text(body.get("error")) or "the assignment failed")
+
+    async def exception(self, thread: str) -> ExceptionInfo | None:
+        body = await self._helper.call(
+            "stop", threadId=wire_id(thread, "thread"), levels=1, watch=[], **_limits(Bounds(values=0))
+        )
+        found = body.get("exception")
+        return translate.helper_exception(found) if isinstance(found, dict) else None
+
+    async def modules(self, start: int, count: int) -> Modules:
+        body = await self._helper.call("modules", start=start, count=count)
+        return translate.modules(translate.items(body, "modules"), translate.number(body.get("total")), start)
+
+    async def _scope(self, frame: int, scope: str, bounds: Bounds, start: int, *, everything: bool) -> Values:
+        limits = _limits(bounds)
+        count = limits.pop("values")
+        body = await self._helper.call(
+            "locals", frameId=frame, scope=scope, start=start, count=count, all=everything, **limits
+        )
+        return _page(body, start)
+
+
+def _limits(bounds: Bounds) -> dict[str, Any]:
+    return {"values": bounds.values, "text": bounds.text, "items": bounds.items, "seconds": bounds.seconds}
+
+
+def _page(body: Body, start: int) -> Values:
+    values = translate.helper_values(translate.items(body, "values"))
+    return Values(values=values, total=translate.number(body.get("total")), start=start)
+
+
+def _frames(body: Body, thread: str, start: int, count: int) -> Frames:
+    frames = tuple(translate.helper_frame(each) for each in translate.items(body, "frames"))
+    total = translate.number(body.get("total"))
+    return Frames(frames=frames[start : start + count], total=total, start=start, thread=thread)
+
+
+def _evaluated(expression: str, result: translate.Body) -> Evaluated:
+    value = result.get("value")
+    if isinstance(value, dict):
+        return Evaluated(expression, value=translate.helper_value({**value, "name": expression}))
+    return Evaluated(expression, error=translate.text(result.get("error")) or "failed")

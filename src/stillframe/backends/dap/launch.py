@@ -1,0 +1,105 @@
+"""How a debugger that speaks DAP is started and reached, and what is sent to it: data that an adapter declares."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ...model.backend import Tool
+from ...model.places import HitRule
+
+PORT = "\0port"
+"""Stands in an argument list, alone as one word, for the port of our listener."""
+
+
+class Quirk(enum.Enum):
+    """A foreign oddity that changes how we speak to one tool; each names the tool and version it was seen in."""
+
+    VERIFIES_EVERYTHING = "every breakpoint is called verified, whatever its line or file: debugpy 1.8.22"
+    RAISED_ONCE_PER_FRAME = "a caught exception stops again in every frame it passes: debugpy 1.8.22"
+    OPTIONS_REPLACE_FILTERS = "exceptionOptions make it ignore the filters beside them: debugpy 1.8.22"
+    BARE_FUNCTION_NAMES = "function breakpoints match the bare name in any class: debugpy 1.8.22"
+    LOG_POINTS_ARE_STDOUT = "log points come as output of category stdout: debugpy 1.8.22"
+    ONE_BREAKPOINT_PER_LINE = "of two breakpoints on a line the last one wins: debugpy 1.8.22"
+    PAUSES_ALL_BY_STAR = "pause takes the thread id * for all threads: debugpy 1.8.22"
+
+
+@dataclass(frozen=True)
+class Stdio:
+    """The adapter speaks on its standard input and output."""
+
+
+@dataclass(frozen=True)
+class PrintedAddress:
+    """The adapter prints where it listens; the first group of the pattern is `host:port` or a port."""
+
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True)
+class Address:
+    """Somebody already listens there."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True)
+class DialsBack:
+    """The debugged process dials our listener, and so do its children; `PORT` in the words is where."""
+
+
+Reach = Stdio | PrintedAddress | Address | DialsBack
+
+
+@dataclass(frozen=True)
+class Authorize:
+    """The tokens that prove both sides to each other on a loopback port."""
+
+    request: str
+    server_token: str = field(repr=False)
+    client_token: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class DapLaunch:
+    """What to spawn, how to reach it, what to send."""
+
+    tool: Tool
+    reach: Reach
+    request: Literal["launch", "attach"]
+    arguments: Mapping[str, Any]
+    argv: tuple[str, ...] = ()
+    cwd: str = "."
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    umask: int = -1
+    stdin: str | None = None
+    helper: str | None = None
+    """The extra request that our code inside the target answers, where there is such code."""
+    identify: str | None = None
+    """A request that tells pid and parent of a process that dialled in, where there is no helper."""
+    authorize: Authorize | None = None
+    owns_target: bool = False
+    """The process that we spawn is the debugged program itself, so its exit is the program's."""
+    launched: bool = True
+    """We start the program; False where we join one that was there before us."""
+    target_pid: int | None = None
+    """The process we join, where that is known."""
+    children: bool = False
+    child_arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    plumbing: re.Pattern[str] | None = None
+    """Command lines of child processes that belong to the runtime: run along, never announced."""
+    quirks: frozenset[Quirk] = frozenset()
+    exception_root: str | None = None
+    """The name under which the debugger files all exception classes, for its `exceptionOptions`."""
+    exception_identity: str | None = None
+    """An expression that tells one exception from the next, in a frame that stopped for it."""
+    count_hits: Callable[[str | None, str, HitRule], str] | None = None
+    """Makes condition, breakpoint id and hit rule into one condition that counts inside the target, where the
+    debugger's own hit counts do not mean the Nth time that the condition holds."""
+    mark: str = ""
+    start_timeout: float = 20.0
+    request_timeout: float = 30.0

@@ -1,0 +1,93 @@
+"""What happens between a debugger's `stopped` and the session's: stops that nobody asked for are sent on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ...errors import StillframeError
+from ...model.backend import Bounds, Stopped, Wanted
+from ...model.values import Frame
+from .evidence import Evidence
+from .launch import DapLaunch, Quirk
+
+
+@dataclass(frozen=True)
+class _Passing:
+    """An exception on its way up, as it was last seen on a thread."""
+
+    identity: str
+    depth: int
+
+
+class StopFilter:
+    """Knows the stops that are no news: the same exception in the next frame, a namesake of the function asked for."""
+
+    def __init__(self, launch: DapLaunch, evidence: Evidence) -> None:
+        self._launch = launch
+        self._evidence = evidence
+        self._passing: dict[str, _Passing] = {}
+        self.catches_raised = False
+        """Whether exceptions stop the program when they are raised, handled or not."""
+
+    def must_look(self, stop: Stopped) -> bool:
+        """Whether this stop may be no news, so that the debugger has to be asked about it."""
+        return self._may_repeat(stop) or stop.reason == "function breakpoint"
+
+    async def is_news(self, stop: Stopped, symbols: Iterable[Wanted]) -> bool:
+        if stop.thread is None:
+            return True
+        if self._may_repeat(stop):
+            return not await self._repeats(stop.thread)
+        if stop.reason == "function breakpoint":
+            return await self._is_asked_for(stop.thread, tuple(symbols))
+        return True
+
+    def _may_repeat(self, stop: Stopped) -> bool:
+        return (
+            stop.reason == "exception"
+            and self.catches_raised
+            and self._launch.exception_identity is not None
+            and Quirk.RAISED_ONCE_PER_FRAME in self._launch.quirks
+        )
+
+    async def _repeats(self, thread: str) -> bool:
+        """An exception that left the frame in which we showed it, and now stops the caller too."""
+        frames = await self._evidence.stack(thread, 0, 1)
+        if not frames.frames or frames.total is None or self._launch.exception_identity is None:
+            return False
+        exception = await self._evidence.exception(thread)
+        if exception is not None and exception.mode == "uncaught":
+            return False
+        expression = self._launch.exception_identity
+        answer = await self._evidence.evaluate(frames.frames[0].id, (expression,), Bounds(), 5.0)
+        identity = answer[0].value.value if answer[0].value else None
+        before = self._passing.pop(thread, None)
+        if identity is None:
+            return False
+        self._passing[thread] = _Passing(identity, frames.total)
+        return before is not None and before.identity == identity and frames.total < before.depth
+
+    async def _is_asked_for(self, thread: str, symbols: tuple[Wanted, ...]) -> bool:
+        if not symbols:
+            return True
+        try:
+            frames = (await self._evidence.stack(thread, 0, 1)).frames
+        except StillframeError:
+            return True
+        return not frames or any(_matches(frames[0], wanted) for wanted in symbols)
+
+
+def _matches(frame: Frame, wanted: Wanted) -> bool:
+    """Whether this frame runs the function asked for; a name without its class fits any class."""
+    asked = (wanted.symbol or "").split(".")
+    have = frame.function.replace(".<locals>", "").split(".")
+    if len(have) < len(asked):  # an older runtime tells the bare name only
+        asked = asked[-len(have) :]
+    return have[-len(asked) :] == asked and (
+        wanted.module is None or wanted.module in (frame.module, _stem(frame.file))
+    )
+
+
+def _stem(file: str | None) -> str:
+    return (file or "").rpartition("/")[2].partition(".")[0]

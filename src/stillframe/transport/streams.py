@@ -1,0 +1,127 @@
+"""Byte streams to a debugger: a `Line` is dialled, accepted by a listener, or made of a process's own pipes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+from ..errors import AdapterUnresponsive, LaunchFailed
+
+_QUICKACK = getattr(socket, "TCP_QUICKACK", None)
+"""Linux only: without it the kernel may hold back an acknowledgement for 40 ms, and Nagle on the far side waits for it."""
+
+
+class Line(Protocol):
+    """A two-way stream of bytes. `listen` must be called once; what came before it is kept."""
+
+    def listen(self, on_bytes: Callable[[bytes], None], on_end: Callable[[str | None], None]) -> None: ...
+
+    def write(self, data: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class SocketLine(asyncio.Protocol):
+    """A line over TCP or a Unix socket."""
+
+    def __init__(self, on_made: Callable[[SocketLine], None] | None = None) -> None:
+        self._on_made = on_made
+        self._on_bytes: Callable[[bytes], None] | None = None
+        self._on_end: Callable[[str | None], None] | None = None
+        self._early: list[bytes] = []
+        self._transport: asyncio.Transport | None = None
+        self._socket: socket.socket | None = None
+        self._ended: tuple[str | None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        sock = transport.get_extra_info("socket")
+        if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._socket = sock
+            self._acknowledge_at_once()
+        if self._on_made:
+            self._on_made(self)
+
+    def data_received(self, data: bytes) -> None:
+        self._acknowledge_at_once()
+        if self._on_bytes:
+            self._on_bytes(data)
+        else:
+            self._early.append(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._socket = None
+        self._ended = (str(exc) if exc else None,)
+        if self._on_end:
+            self._on_end(self._ended[0])
+
+    def listen(self, on_bytes: Callable[[bytes], None], on_end: Callable[[str | None], None]) -> None:
+        self._on_bytes, self._on_end = on_bytes, on_end
+        early, self._early = self._early, []
+        for data in early:
+            on_bytes(data)
+        if self._ended:
+            on_end(self._ended[0])
+
+    def write(self, data: bytes) -> None:
+        if self._transport and not self._transport.is_closing():
+            self._transport.write(data)
+
+    def close(self) -> None:
+        if self._transport:
+            self._transport.abort()
+
+    def _acknowledge_at_once(self) -> None:
+        # The kernel forgets this setting after a while, so it is set again at each read.
+        if self._socket is not None and _QUICKACK is not None:
+            with contextlib.suppress(OSError):  # the peer may have gone between the read and this
+                self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
+
+
+class Listener:
+    """A loopback port of ours that debugged processes dial; each caller becomes a line, in order of arrival."""
+
+    def __init__(self, on_line: Callable[[SocketLine], None]) -> None:
+        self._on_line = on_line
+        self._server: asyncio.Server | None = None
+        self.host = "127.0.0.1"
+        self.port = 0
+
+    async def open(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: SocketLine(self._on_line), self.host, 0, backlog=256)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    def close(self) -> None:
+        if self._server:
+            self._server.close()
+            self._server = None
+
+
+async def dial(host: str, port: int, timeout: float) -> SocketLine:
+    """Connect to a TCP address that a debugger listens on."""
+    return await _connected(
+        asyncio.get_running_loop().create_connection(SocketLine, host, port), f"{host}:{port}", timeout
+    )
+
+
+async def dial_unix(path: str, timeout: float) -> SocketLine:
+    """Connect to a Unix socket that a debugger listens on."""
+    return await _connected(asyncio.get_running_loop().create_unix_connection(SocketLine, path), path, timeout)
+
+
+async def _connected(
+    connecting: Coroutine[Any, Any, tuple[asyncio.Transport, SocketLine]], name: str, timeout: float
+) -> SocketLine:
+    try:
+        async with asyncio.timeout(timeout):
+            return (await connecting)[1]
+    except TimeoutError:
+        raise AdapterUnresponsive(f"{name} took no connection within {timeout:g} s") from None
+    except OSError as error:
+        raise LaunchFailed(f"nothing answers at {name}: {error.strerror or error}") from None

@@ -1,0 +1,81 @@
+"""Fixtures for every test: the guard, and the interpreters of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import re
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from .guard import Guard
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
+            item.fixturenames.insert(0, "no_task_left")
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def guard(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Guard]:
+    """A private environment for the test, and a failure that lists what it left behind."""
+    guard = Guard(shared_cache)
+    env = guard.environment(dict(os.environ))
+    for name in set(os.environ) - set(env):
+        monkeypatch.delenv(name)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    yield guard
+    _close_host()
+    left = guard.leftovers()
+    guard.remove()
+    if left:
+        pytest.fail("left behind:\n  " + "\n  ".join(left), pytrace=False)
+
+
+def _close_host() -> None:
+    """End what the hosting process keeps on purpose between sessions: its guardian."""
+    from stillframe.transport.guardian import GUARDIAN
+
+    GUARDIAN.close()
+
+
+@pytest.fixture
+async def no_task_left() -> AsyncIterator[None]:
+    """Fails an asyncio test whose tasks outlive it; set up first, so torn down last."""
+    yield
+    left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    if left:
+        pytest.fail("tasks left running:\n  " + "\n  ".join(map(repr, left)), pytrace=False)
+
+
+VERSIONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+
+
+def find_interpreters() -> dict[str, str]:
+    """Version to path of every supported interpreter here: of pyenv's folder, else by its name on PATH."""
+    found: dict[str, str] = {}
+    home = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    for folder in sorted(home.glob("3.*")) if home.is_dir() else []:
+        match = re.match(r"^(3\.\d+)\.\d+$", folder.name)
+        binary = folder / "bin" / "python"
+        if match and match[1] in VERSIONS and binary.exists():
+            found[match[1]] = str(binary)
+    for version in VERSIONS:
+        on_path = shutil.which(f"python{version}")
+        if version not in found and on_path and "shims" not in on_path:
+            found[version] = on_path
+    return found
+
+
+INTERPRETERS = find_interpreters()

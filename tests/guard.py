@@ -1,0 +1,117 @@
+"""The guard around every test: a private environment before it, and a search for whatever it left behind after it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import uuid
+from pathlib import Path
+
+import psutil
+
+COOKIE = "STILLFRAME_TEST"
+PATIENCE = 5.0
+"""How long a process that is already dying may take to be gone."""
+_PRIVATE = ("STILLFRAME_", "XDG_", "PYTHON", "PYDEVD_", "DEBUGPY_")
+_KEPT_ON_PURPOSE = (".lock",)
+"""The daemon's election lock is never deleted, by design."""
+
+
+class Guard:
+    """One test's own directories and cookie, and what is still there once it is over."""
+
+    def __init__(self, cache: Path) -> None:
+        self.id = uuid.uuid4().hex
+        # Short, because the path of a Unix socket in it has to fit into 108 bytes.
+        self.root = Path(tempfile.mkdtemp(prefix="sf-"))
+        self._cache = cache
+        self._fds = _open_fds()
+
+    @property
+    def runtime(self) -> Path:
+        return self.root / "run"
+
+    def environment(self, base: dict[str, str]) -> dict[str, str]:
+        """The environment of the test: the machine's PATH and locale, nothing else of the user's."""
+        env = {name: value for name, value in base.items() if not name.startswith(_PRIVATE)}
+        for name in ("VIRTUAL_ENV", "NO_COLOR", "FORCE_COLOR"):
+            env.pop(name, None)
+        places = {"RUNTIME_DIR": "run", "STATE_HOME": "state", "DATA_HOME": "data", "CONFIG_HOME": "config"}
+        for name, folder in places.items():
+            path = self.root / folder
+            path.mkdir(mode=0o700)
+            env[f"XDG_{name}"] = str(path)
+        # Compiled files are the same for every test, and making them anew costs a second for each interpreter.
+        env["XDG_CACHE_HOME"] = str(self._cache)
+        env["HOME"] = str(self.root)
+        env[COOKIE] = self.id
+        return env
+
+    def leftovers(self) -> list[str]:
+        """One line for each process, file descriptor or runtime file that outlived the test; processes are ended."""
+        found = [f"process {_describe(each)}" for each in self._processes()]
+        found += [f"runtime file {path.relative_to(self.root)}" for path in _files(self.runtime)]
+        found += [f"open fd {fd} -> {target}" for fd, target in (_open_fds() - self._fds)]
+        return found
+
+    def remove(self) -> None:
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def _processes(self) -> list[psutil.Process]:
+        _gone, alive = psutil.wait_procs(marked(COOKIE, self.id), timeout=PATIENCE)
+        for each in alive:
+            try:
+                each.kill()
+            except psutil.NoSuchProcess:
+                continue
+        return alive
+
+
+def marked(name: str, value: str) -> list[psutil.Process]:
+    """Every other process of this machine that carries `name=value` in its environment."""
+    wanted = f"{name}={value}".encode()
+    found = []
+    for pid in psutil.pids():
+        if pid == os.getpid():
+            continue
+        try:
+            environ = Path(f"/proc/{pid}/environ").read_bytes()
+        except OSError:
+            continue
+        if wanted in environ.split(b"\0"):
+            try:
+                found.append(psutil.Process(pid))
+            except psutil.NoSuchProcess:
+                continue
+    return [each for each in found if _alive(each)]
+
+
+def _alive(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _describe(process: psutil.Process) -> str:
+    try:
+        return f"{process.pid}: {' '.join(process.cmdline())}"
+    except psutil.Error:
+        return str(process.pid)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if not path.is_dir() and path.suffix not in _KEPT_ON_PURPOSE]
+
+
+def _open_fds() -> set[tuple[int, str]]:
+    found = set()
+    for link in Path("/proc/self/fd").iterdir():
+        try:
+            target = os.readlink(link)
+        except OSError:
+            continue
+        if not target.startswith("/proc/"):
+            found.add((int(link.name), target))
+    return found
