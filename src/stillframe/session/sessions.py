@@ -31,12 +31,12 @@ JANITOR = 30.0
 
 
 class Sessions:
-    def __init__(self, opener: Opener, settings: Settings, state: Path) -> None:
+    def __init__(self, opener: Opener, settings: Settings, scratch: Path, shelf: Path) -> None:
         self.settings = settings
         self.on_change: Callable[[], None] = lambda: None
         self._opener = opener
-        self._shelf = Shelf(state / "sessions")
-        self._spill = state / "output"
+        self._shelf = Shelf(shelf)
+        self._spill = scratch
         self._runs = 0
         self._all: dict[str, Session] = {}
         self._current: dict[tuple[str, str], str] = {}

@@ -1,0 +1,5 @@
+"""`python -m stillframe` is `dbg`."""
+
+from .faces.cli.main import entry
+
+entry()
