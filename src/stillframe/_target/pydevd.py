@@ -45,7 +45,7 @@ def import_engine(vendored, pycache):
         sys.pycache_prefix, sys.dont_write_bytecode = pycache, False
     sys.path.insert(0, vendored)
     try:
-        import pydevd
+        import pydevd  # noqa: F401
         import _pydevd_bundle
 
         _pydevd_bundle.__path__.append(HERE)
@@ -55,7 +55,6 @@ def import_engine(vendored, pycache):
         while vendored in sys.path:
             sys.path.remove(vendored)
     _pydevd_bundle.__path__.remove(HERE)
-    return pydevd
 
 
 def _main():
@@ -65,7 +64,7 @@ def _main():
     if not getattr(sys.flags, "safe_path", False) and not sys.flags.isolated:
         del sys.path[0]
     environment = os.environ
-    pydevd = import_engine(environment.get("STILLFRAME_PYDEVD", ""), environment.get("STILLFRAME_PYCACHE", ""))
+    import_engine(environment.get("STILLFRAME_PYDEVD", ""), environment.get("STILLFRAME_PYCACHE", ""))
     from _pydevd_bundle import sf_engine, sf_program, sf_requests
 
     settings = sf_engine.Settings.take(environment, os.path.abspath(__file__))
@@ -74,7 +73,7 @@ def _main():
     try:
         program = sf_program.prepare(sys.argv, setup["module"])
         sf_requests.install(settings, program)
-        db = sf_engine.connect(pydevd, setup, settings)
+        db = sf_engine.connect(setup, settings)
         program.become_main()
         _exec(sf_engine.begin(db), program)
     except BaseException:

@@ -12,14 +12,15 @@ import pydevd
 from _pydev_bundle import pydev_monkey
 from _pydev_bundle._pydev_saved_modules import ThreadingEvent, threading
 from _pydevd_bundle import pydevd_command_line_handling as command_line
-from _pydevd_bundle import pydevd_constants, pydevd_net_command
+from _pydevd_bundle import pydevd_comm, pydevd_constants, pydevd_defaults, pydevd_net_command
 from _pydevd_bundle.pydevd_api import PyDevdAPI
-from _pydevd_bundle.pydevd_comm import ReaderThread
 from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
 from _pydevd_bundle.pydevd_dont_trace_files import PYDEV_FILE
 from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+NO_DEBUGGER = 70  # exit code of a launch that could not reach its debugger
+CONNECT = 10.0
 STALLED = 5.0  # seconds without a byte taken by the client, after which we stop waiting for it
 POLL = 0.2  # seconds between two looks at a state that has no event to wait for
 _real_exit = os._exit
@@ -29,6 +30,7 @@ class Settings:
     """What the debugger told this process by environment, held here for the processes that it will start."""
 
     NAMES = ("STILLFRAME_PYDEVD", "STILLFRAME_TOKENS", "STILLFRAME_PYCACHE", "STILLFRAME_ON_EOF")
+    RELAY = "STILLFRAME_RELAY"  # set for multiprocessing's fork server: not debugged itself, but its forks are
     QUIET = "PYDEVD_DISABLE_FILE_VALIDATION"
 
     def __init__(self, values, boot):
@@ -37,6 +39,7 @@ class Settings:
         server, _, client = values.get("STILLFRAME_TOKENS", "").partition(":")
         self.server_token = server or None
         self.client_token = client or None
+        self.relay = False
         self.kill_at_eof = values.get("STILLFRAME_ON_EOF") == "kill"
 
     @classmethod
@@ -44,7 +47,9 @@ class Settings:
         """Read our variables and remove them, so that the program sees the environment of a plain run."""
         values = {name: environment.pop(name) for name in cls.NAMES if name in environment}
         environment.pop(cls.QUIET, None)
-        return cls(values, boot)
+        settings = cls(values, boot)
+        settings.relay = environment.pop(cls.RELAY, None) is not None
+        return settings
 
     def for_child(self):
         """The variables that a child needs to start through our script."""
@@ -60,16 +65,19 @@ def read_command_line(argv, settings):
     return setup
 
 
-def connect(pydevd, setup, settings):
-    """Bring up a PyDB that is connected to the debugger; None for a child whose debugger is gone: it runs plainly."""
+def connect(setup, settings):
+    """A PyDB that is connected to the debugger; None for a child whose debugger is gone, which then runs plainly."""
     patch(settings)
-    db = pydevd.PyDB()
+    os.register_at_fork(after_in_child=let_go_after_fork)
     if setup["multiprocess"]:
         from _pydevd_bundle import sf_children
 
         sf_children.install(settings)
-    else:
-        os.register_at_fork(after_in_child=let_go_after_fork)
+    pydevd_defaults.PydevdCustomization.DEFAULT_PROTOCOL = pydevd_constants.HTTP_JSON_PROTOCOL
+    pydevd_constants.set_protocol(pydevd_constants.HTTP_JSON_PROTOCOL)
+    if settings.relay:
+        return None
+    db = pydevd.PyDB()
     PyDevdAPI().set_protocol(db, 0, pydevd_constants.HTTP_JSON_PROTOCOL)
     db.authentication.access_token = settings.server_token
     db.authentication.client_access_token = settings.client_token
@@ -80,8 +88,15 @@ def connect(pydevd, setup, settings):
         if setup["ppid"]:
             return None
         sys.stderr.write("stillframe: no debugger at %s:%s: %s\n" % (setup["client"], setup["port"], error))
-        sys.exit(70)
+        sys.exit(NO_DEBUGGER)
     return db
+
+
+def _start_client(host, port):
+    """pydevd's own prints a traceback into the program's stderr when nobody listens."""
+    sock = pydevd_comm.socket_module.create_connection((host, port), CONNECT)
+    sock.settimeout(None)
+    return sock
 
 
 def begin(db):
@@ -248,7 +263,8 @@ def patch(settings):
     cls._PyDB__wait_for_threads_to_finish = _wait_for_writer
     cls._internal_get_file_type = _file_type
     pydevd.CheckAliveThread._on_run = _watch_for_the_end
-    ReaderThread._terminate_on_socket_close = _line_dropped
+    pydevd_comm.ReaderThread._terminate_on_socket_close = _line_dropped
+    pydevd.start_client = _start_client
     pydevd.patch_stdin = lambda: None  # a forked child would get a wrapped sys.stdin
     command_line.get_pydevd_file = lambda: settings.boot
     os._exit = _exit_without_loss
@@ -261,6 +277,8 @@ def let_go_after_fork():
         return
     db.created_pydb_daemon_threads = {}
     db.pydb_disposed = True
+    if db._client_socket is not None:  # shared with the parent: held open here, the parent's end would go unseen
+        db._client_socket.close()
     pydevd_constants.set_global_debugger(None)
     stop_tracing_here()
 
