@@ -9,13 +9,12 @@
 Names are loaded when they are first used, since the command line's client imports this package too and must not pay for it.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 from .version import __version__
 
+TYPE_CHECKING = False  # the type checker takes this name for true; importing it from `typing` would cost 10 ms
 if TYPE_CHECKING:
+    from typing import Any
+
     from .errors import StillframeError
     from .faces.library import Debugger
     from .faces.remote import Connection, connect
@@ -33,7 +32,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib

@@ -19,17 +19,19 @@ from stillframe.registry import Call
 
 
 class Toys:
-    """Answers by the verb: `tool` echoes the call, `wait` waits for ever, `stop` fails, `use` counts a session."""
+    """Answers by the verb: `tool` echoes the call, `wait` waits for ever, `stop` fails, `pause` counts a session."""
 
     def __init__(self) -> None:
         self.on_change = lambda: None
         self.live = 0
         self.cancelled = 0
+        self.waiting = 0
         self.ended = 0
 
     async def run(self, call: Call) -> dict[str, Any]:
         match call.op:
             case "wait":
+                self.waiting += 1
                 try:
                     await asyncio.Event().wait()
                 except asyncio.CancelledError:
@@ -37,7 +39,7 @@ class Toys:
                     raise
             case "stop":
                 raise ZeroDivisionError("a fault of our own")
-            case "use":
+            case "pause":
                 self.live += 1
                 self.on_change()
             case "output":
@@ -53,6 +55,7 @@ class Toys:
             "client": caller.client,
             "allow": call.allow.name.lower(),
             "budget": call.budget,
+            "waiting": self.waiting,
             "cancelled": self.cancelled,
             "live": self.live,
         }

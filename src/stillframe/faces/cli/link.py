@@ -102,7 +102,12 @@ def connect(directory: str) -> "Line | None":
     sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     sock.settimeout(ANSWER_SECONDS)
     try:
-        _connect(sock, directory)
+        try:
+            _connect(sock, directory)
+        except BlockingIOError:  # Linux, where too many wait to be accepted: only a blocking connect waits its turn
+            sock.settimeout(None)
+            with_deadline(ANSWER_SECONDS, lambda: _connect(sock, directory))
+            sock.settimeout(ANSWER_SECONDS)
     except (FileNotFoundError, ConnectionRefusedError):
         sock.close()
         return None

@@ -79,7 +79,7 @@ def answer_here(argv: "list[str]") -> "int | None":
             out(f"{encode({'version': VERSION})}\n" if "--json" in argv else f"stillframe {VERSION}\n")
             return 0
         case ["help"]:
-            return show_help([word for word in argv if word not in ("help", "--json")])
+            return show_help([word for word in argv if word != "--json"][1:])
         case ["completion"]:
             from . import completion
 

@@ -127,6 +127,8 @@ class Reader:
             for spelling in spellings(field):
                 self.flags[spelling] = field
         self.words: list[str] = []
+        self.further: list[str] = []
+        """The program's own words behind `-m` and `-c`."""
         self.tail: list[str] | None = None
         self.opened = ""
         """`-m` or `-c` once one was read: from there on, what is not ours belongs to the program."""
@@ -141,7 +143,7 @@ class Reader:
             if is_flag(token):
                 self._flag(token)
             else:
-                self.words.append(token)
+                (self.further if self.opened else self.words).append(token)
         if not self.line.help:
             self._place_words()
             self._check_required()
@@ -196,7 +198,7 @@ class Reader:
         return following
 
     def _open(self, name: str) -> None:
-        if self.words and any(field["kind"] == "str" for field in self._positionals()):
+        if self.words and any(field["kind"] == "str" and field.get("positional") for field in self.verb["fields"]):
             moved = [word for word in self.typed[1:] if word not in self.words]
             raise self._wrong(f"{name} and a program are two programs", [self.line.verb, *moved, *self.words])
         self.opened = name
@@ -234,7 +236,7 @@ class Reader:
     def _foreign(self, token: str) -> None:
         """A flag that is not ours: the program's own behind `-m` and `-c`, else an error with the line that works."""
         if self.opened:
-            self.words.append(token)
+            self.further.append(token)
             return
         name, equals, value = token.partition("=")
         known = [*self.flags, *[spelling for field in GLOBALS for spelling in spellings(field)]]
@@ -248,7 +250,7 @@ class Reader:
             raise self._wrong(
                 f"{name!r} is no flag of {self.line.verb}; the program's own stand behind `--`", self._behind()
             )
-        if not self.verb.get("starts") and self._takes_words():
+        if not self.verb.get("starts") and self._takes_text():
             raise self._wrong(
                 f"unknown flag {name!r} of {self.line.verb}", [*self._before(), "--", token, *self._after()]
             )
@@ -288,21 +290,19 @@ class Reader:
     def _positionals(self) -> "list[Field]":
         return [field for field in self.verb["fields"] if field.get("positional") and not _takes_many(field)]
 
-    def _takes_words(self) -> bool:
-        return any(field.get("positional") or field.get("rest") for field in self.verb["fields"])
+    def _takes_text(self) -> bool:
+        return any(field["kind"] == "str" and field.get("positional") for field in self.verb["fields"])
 
     def _place_words(self) -> None:
         """Give the plain words to the fields that take words, and what stands behind `--` to where it belongs."""
         fields = self.verb["fields"]
         last = next((field for field in fields if field.get("last")), None)
         rest = next((field for field in fields if _takes_many(field)), None)
-        tail = self.tail or []
+        tail = [*self.further, *(self.tail or [])]
         if not self.verb.get("starts") and last is None:
             self.words, tail = [*self.words, *tail], []
         queue = list(self.words)
         for field in self._positionals():
-            if self.opened and field["kind"] == "str":
-                continue
             if queue:
                 self._store(field, field["name"], queue.pop(0))
         if rest is not None and queue:

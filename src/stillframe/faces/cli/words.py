@@ -110,11 +110,11 @@ def _if_words(rest: "list[str]") -> "list[str]":
 def unknown_verb(word: str, rest: "list[str]", leading: "list[str]", verbs: "dict[str, Verb]") -> Usage:
     """The error for a verb that does not exist, with the whole line as it was probably meant."""
     known = [*verbs, *[alias for alias in ALIASES if ALIASES[alias] in verbs], *BUILT_IN]
+    if "launch" in verbs and (word.endswith(".py") or "/" in word):
+        return Usage(f"unknown verb {word!r}", [*leading, "launch", word, *rest])
     guess = MEANT.get(word.lower().replace("_", "-"))
     if guess not in verbs:
         guess = nearest(word, known)
-    if guess is None and "launch" in verbs and (word.endswith(".py") or "/" in word):
-        return Usage(f"unknown verb {word!r}", [*leading, "launch", word, *rest])
     if guess is None:
         return Usage(f"unknown verb {word!r}; `dbg help` lists them")
     return Usage(f"unknown verb {word!r}", [*leading, guess, *rest])

@@ -18,7 +18,7 @@ import psutil
 
 from ..cli import rendezvous
 from ..cli.catalogue import VERSION
-from .lifecycle import Claim
+from .lifecycle import BACKLOG, Claim
 from .server import REQUEST_BYTES, Dispatches, Renders, Server
 
 log = logging.getLogger("stillframe.daemon")
@@ -72,7 +72,9 @@ async def _live(claim: Claim, on_ready: Callable[[], None], opened: Opened, log_
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, server.ending.set)
-        listening = await asyncio.start_unix_server(server.connected, sock=claim.listener, limit=REQUEST_BYTES)
+        listening = await asyncio.start_unix_server(
+            server.connected, sock=claim.listener, limit=REQUEST_BYTES, backlog=BACKLOG
+        )
         on_ready()
         watching = asyncio.create_task(_watch_socket(claim, server, listening), name="watch the socket")
         await _reason_to_leave(server, lambda: sessions.live)

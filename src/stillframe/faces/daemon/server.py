@@ -281,11 +281,12 @@ async def read_request(reader: asyncio.StreamReader) -> dict[str, Any]:
 def call_from(request: dict[str, Any]) -> Call:
     """A request as a call; the caller's own directory, environment and umask go with it."""
     args, env = request.get("args") or {}, request.get("env") or {}
-    budget, allow, umask = request.get("budget"), request.get("allow") or "exec", request.get("umask", 0o022)
-    session = request.get("session")
+    cwd, session, budget = request.get("cwd") or "/", request.get("session"), request.get("budget")
+    allow, umask = request.get("allow") or "exec", request.get("umask", 0o022)
     shapes = (
-        isinstance(args, dict) and isinstance(env, dict) and isinstance(umask, int) and isinstance(session, str | None)
-        and isinstance(budget, int | None) and str(allow).upper() in Access.__members__
+        isinstance(args, dict) and isinstance(cwd, str) and isinstance(session, str | None)
+        and isinstance(budget, int | None) and isinstance(umask, int) and str(allow).upper() in Access.__members__
+        and isinstance(env, dict) and all(isinstance(value, str) for value in env.values())
     )  # fmt: skip
     if not shapes:
         raise Refusal("usage", "the request's parts have the wrong types")
@@ -293,7 +294,7 @@ def call_from(request: dict[str, Any]) -> Call:
         op=str(request.get("op")),
         args=args,
         session=session,
-        caller=Caller(str(request.get("cwd") or "/"), env, umask, client=str(request.get("client") or "")),
+        caller=Caller(cwd, env, umask, client=str(request.get("client") or "")),
         allow=Access[str(allow).upper()],
         budget=budget,
     )

@@ -1,4 +1,4 @@
-"""What the daemon serves: the sessions of this host, dispatch over them, and the rendering of replies."""
+"""What the daemon serves: a host of sessions, dispatch over it, and replies rendered for the command line."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from ... import render
-from ...dispatch import Dispatcher, Reply
+from ..host import host
 from .serve import Houses
 from .server import Dispatches, Renders
 
 
-def rendered(reply: Reply, *, as_json: bool, budget: int | None) -> tuple[str, str, int]:
-    """A reply as the command line shows it: stdout, stderr and the exit code."""
-    if as_json:
-        return render.json(reply, budget), "", reply.exit_code
-    out, err = render.text(reply, budget)
-    return out, err, reply.exit_code
-
-
 @asynccontextmanager
 async def real() -> AsyncIterator[tuple[Dispatches, Houses, Renders]]:
-    raise NotImplementedError
-    yield Any
+    """The real thing, ended with all that it holds when the block is left."""
+    async with host() as dispatcher:
+        settings = dispatcher.sessions.settings
+
+        def rendered(reply: Any, *, as_json: bool, budget: int | None) -> tuple[str, str, int]:
+            if as_json:
+                return render.json(reply, budget or settings.json_budget), "", reply.exit_code
+            out, err = render.text(reply, budget or settings.budget)
+            return out, err, reply.exit_code
+
+        yield dispatcher, dispatcher.sessions, rendered

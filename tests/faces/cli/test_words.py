@@ -1,0 +1,86 @@
+"""The aliases that the contracts promise, each tried as an agent would type it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stillframe.faces.cli import parser, words
+from stillframe.faces.cli.catalogue import VERBS
+
+PROMISED: list[tuple[list[str], str, dict[str, Any]]] = [
+    (["run", "app.py"], "launch", {"program": ["app.py"]}),
+    (["start", "app.py"], "launch", {"program": ["app.py"]}),
+    (["close"], "stop", {}),
+    (["end"], "stop", {}),
+    (["kill"], "stop", {}),
+    (["quit"], "stop", {}),
+    (["terminate"], "stop", {}),
+    (["delete", "b1"], "unbreak", {"ids": ["b1"]}),
+    (["clear", "b1", "b2"], "unbreak", {"ids": ["b1", "b2"]}),
+    (["breakpoints"], "breaks", {}),
+    (["b", "a.py:3"], "break", {"at": "a.py:3"}),
+    (["logpoint", "a.py:3", "x is {x}"], "break", {"at": "a.py:3", "log": "x is {x}"}),
+    (["logpoint", "a.py:3", "--log", "x"], "break", {"at": "a.py:3", "log": "x"}),
+    (["break", "a.py:3", "--condition", "x"], "break", {"at": "a.py:3", "condition": "x"}),
+    (["launch", "-b", "a.py:3", "a.py"], "launch", {"breaks": ["a.py:3"], "program": ["a.py"]}),
+    (["props", "v1"], "expand", {"value": "v1"}),
+    (["inspect", "v1"], "expand", {"value": "v1"}),
+    (["up"], "frame", {"which": "up"}),
+    (["down"], "frame", {"which": "down"}),
+    (["backtrace"], "stack", {}),
+    (["bt"], "stack", {}),
+    (["where"], "stack", {}),
+    (["context"], "state", {}),
+    (["info"], "state", {}),
+    (["info", "locals"], "locals", {}),
+    (["info", "breakpoints"], "breaks", {}),
+    (["info", "threads"], "threads", {}),
+    (["console"], "output", {}),
+    (["step", "over"], "next", {}),
+    (["step", "over", "3"], "next", {"count": "3"}),
+    (["step", "into"], "step", {}),
+    (["step", "out"], "finish", {}),
+    (["s"], "step", {}),
+    (["n"], "next", {}),
+    (["c"], "continue", {}),
+    (["out"], "finish", {}),
+    (["next", "5"], "next", {"count": "5"}),
+    (["rerun"], "restart", {}),
+    (["launch", "-C", "/tmp", "a.py"], "launch", {"cwd": "/tmp", "program": ["a.py"]}),
+    (["vars"], "locals", {}),
+    (["list"], "source", {}),
+    (["print", "x"], "eval", {"expressions": ["x"]}),
+    (["p", "x"], "eval", {"expressions": ["x"]}),
+    (["run-to", "a.py:3"], "until", {"at": "a.py:3"}),
+    (["goto", "a.py:3"], "jump", {"at": "a.py:3"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("typed", "verb", "args"), PROMISED, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+)
+def test_a_guessed_word_does_what_was_meant(typed: list[str], verb: str, args: dict[str, Any]) -> None:
+    line = parser.parse(typed, VERBS)
+    assert line is not None
+    assert (line.verb, line.args) == (verb, args)
+
+
+def test_limit_is_budget() -> None:
+    line = parser.parse(["state", "--limit", "100"], VERBS)
+    assert line is not None
+    assert line.budget == 100
+
+
+def test_every_alias_leads_to_a_verb_that_exists() -> None:
+    assert {alias: meant for alias, meant in words.ALIASES.items() if meant not in VERBS} == {}
+    assert {alias: meant for alias, meant in words.MEANT.items() if meant not in VERBS} == {}
+
+
+def test_no_alias_hides_a_verb_and_no_two_verbs_share_one() -> None:
+    declared = [alias for verb in VERBS.values() for alias in verb.get("aliases", ())]
+    assert len(declared) == len(set(declared))
+    assert not set(declared) & set(VERBS)
+    ours = {alias: meant for alias, meant in words.ALIASES.items() if alias in declared}
+    assert {alias: words.canonical(alias, VERBS) for alias in ours} == ours
