@@ -8,10 +8,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from .. import settings as settings_
-from ..adapters import open_plan
+from ..adapters import open_program, open_running
 from ..dispatch import Dispatcher
+from ..model.backend import AttachPlan, Backend, Plan
 from ..session.sessions import Sessions
 from ..settings import Settings
+
+
+async def open_plan(plan: Plan | AttachPlan) -> Backend:
+    """The debugger for a plan, whichever kind it is."""
+    return await open_program(plan) if isinstance(plan, Plan) else await open_running(plan)
 
 
 @asynccontextmanager

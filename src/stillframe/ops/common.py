@@ -81,11 +81,16 @@ async def move(
         outcome = told.result
         if isinstance(outcome, Stop) and told.session is session:
             trail.extend(outcome.trail)
-            if count > 0 and outcome.reason == "step":
+            if count > 0 and _step_done(outcome):
                 continue
         if isinstance(outcome, Running):
             outcome = msgspec.structs.replace(outcome, after=round(limit, 1))
         return From(told.session, with_trail(outcome, trail))
+
+
+def _step_done(stop: Stop) -> bool:
+    """Whether a step ended where it would have ended anyway: a breakpoint on the very next line does not cut a count short."""
+    return stop.reason == "step" or (bool(stop.breakpoints) and stop.same_frame)
 
 
 def with_trail(outcome: AnyOutcome, trail: list[Passed]) -> AnyOutcome:
