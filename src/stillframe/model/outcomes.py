@@ -97,6 +97,8 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag
     cut: tuple[Cut, ...] = ()
     notes: tuple[str, ...] = ()
     """Things that the user must know of, such as a condition that raised."""
+    unbound: tuple[Breakpoint, ...] = ()
+    """Breakpoints asked for by this call that are not simply bound where they were asked for."""
 
 
 class Stop(Outcome, frozen=True, kw_only=True, tag="stopped"):

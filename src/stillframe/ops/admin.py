@@ -57,7 +57,7 @@ def describe(session: Session) -> SessionInfo:
         version=session.tool.version,
         command=plan.command if isinstance(plan, Plan) else (),
         cwd=plan.cwd,
-        pid=session.backend.pid,
+        pid=session.backend.pid if session.live else None,
         attached=not session.backend.launched,
         thread=stop.thread if stop else None,
         frame=stop.frame if stop else None,

@@ -10,7 +10,7 @@ import msgspec
 
 from ..errors import NoSession, Try, UsageError
 from ..model.backend import AttachPlan, Caller, Plan
-from ..model.outcomes import AnyOutcome, Running
+from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Running
 from ..model.places import BreakSpec
 from ..registry import Access, From, Param, operation
 from ..session.breakpoints import absolute
@@ -143,10 +143,19 @@ async def first_outcome(
             timeout = 0.0
     beside = await run_beside(session, do, caller) if do else None
     outcome = await settle(sessions, session, timeout, beside)
-    if isinstance(outcome.result, Running):
-        running = msgspec.structs.replace(outcome.result, ready=told, breakpoints=session.breakpoints.list())
-        return From(outcome.session, running)
-    return outcome
+    result = outcome.result
+    if isinstance(result, Running):
+        result = msgspec.structs.replace(result, ready=told, breakpoints=session.breakpoints.list())
+    elif not isinstance(result, Exited):  # an end lists the breakpoints that were never hit anyway
+        odd = tuple(each for each in session.breakpoints.list() if not each.hits and _worth_telling(each))
+        result = msgspec.structs.replace(result, unbound=odd)
+    return From(outcome.session, result)
+
+
+def _worth_telling(made: Breakpoint) -> bool:
+    """Whether a breakpoint is not simply bound where it was asked for."""
+    moved = made.actual is not None and made.requested.line not in (None, made.actual.line)
+    return made.enabled and (made.state != "bound" or moved)
 
 
 def make_plan(

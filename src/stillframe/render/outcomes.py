@@ -34,6 +34,7 @@ def outcome(name: str, result: AnyOutcome, budget: int) -> str:
             body = _exited(name, result, room)
         case Lost(cause=cause):
             body = [room.take(f"{name} lost: {escape(cause)}")]
+    body += [room.take(breakpoint_row(each)) for each in result.unbound[:20]]
     for note in result.notes:
         body.append(room.take(f"note: {shorten(escape(note), 400)}"))
     body += [room.take(beside(each)) for each in result.do]
