@@ -187,7 +187,10 @@ class PythonAdapter:
 _ODDITIES: dict[str, Any] = {
     "quirks": _QUIRKS,
     "exception_root": "Python Exceptions",
-    "exception_identity": "(id(__exception__[1]), str(__exception__[0]), __exception__[2].tb_next is None)",
+    "exception_identity": (
+        "(id(__exception__[1]), __exception__[0].__name__)",
+        "__exception__[2].tb_next is not None",
+    ),
     "count_hits": count_hits,
 }
 """What is the same of debugpy 1.8.22 however it is reached."""

@@ -94,6 +94,10 @@ class Process:
         if self._readers.pop(fd, None) is not None:
             self._loop.remove_reader(fd)
 
+    @property
+    def is_paused(self) -> bool:
+        return self._paused
+
     def pause_output(self) -> None:
         """Stop reading until `resume_output`: whoever takes the output cannot keep up, and the pipe holds the writer."""
         if not self._paused:

@@ -58,6 +58,8 @@ class Household(Protocol):
 
     def let_output_go(self) -> None: ...
 
+    def read_output(self) -> None: ...
+
     async def exit_soon(self) -> Exit | None: ...
 
     def stderr_tail(self) -> str: ...
@@ -212,6 +214,7 @@ class DapBackend:
         self._tell_stop(stop)
 
     def _tell_stop(self, stop: Stopped) -> None:
+        self._family.read_output()  # what was printed before the stop is told before it
         if stop.thread is not None:
             self._held[stop.thread] = stop.reason
         self._last_thread = stop.thread

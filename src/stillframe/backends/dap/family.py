@@ -149,6 +149,11 @@ class Family:
         if self.process is not None:
             self.process.resume_output()
 
+    def read_output(self) -> None:
+        """Take what is in the pipes now, unless it is being held back."""
+        if self.process is not None and not self.process.is_paused and self._pipe is None:
+            self.process.drain()
+
     # Children
 
     def _dialled(self, line: SocketLine) -> None:

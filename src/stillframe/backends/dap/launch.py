@@ -95,8 +95,9 @@ class DapLaunch:
     quirks: frozenset[Quirk] = frozenset()
     exception_root: str | None = None
     """The name under which the debugger files all exception classes, for its `exceptionOptions`."""
-    exception_identity: str | None = None
-    """An expression that tells one exception from the next, in a frame that stopped for it."""
+    exception_identity: tuple[str, str] | None = None
+    """Two expressions for a frame that stopped for an exception: one tells it from the next exception, the other is
+    True where it came out of a call, False where it was raised right there."""
     count_hits: Callable[[str | None, str, HitRule], str] | None = None
     """Makes condition, breakpoint id and hit rule into one condition that counts inside the target, where the
     debugger's own hit counts do not mean the Nth time that the condition holds."""

@@ -59,14 +59,14 @@ class StopFilter:
         exception = await self._evidence.exception(thread)
         if exception is not None and exception.mode == "uncaught":
             return False
-        expression = self._launch.exception_identity
-        answer = await self._evidence.evaluate(frames.frames[0].id, (expression,), Bounds(), 5.0)
-        identity = answer[0].value.value if answer[0].value else None
+        answers = await self._evidence.evaluate(frames.frames[0].id, self._launch.exception_identity, Bounds(), 5.0)
+        identity, passing = (each.value.value if each.value else "" for each in answers)
         before = self._passing.pop(thread, None)
-        if identity is None:
+        if not identity:
             return False
         self._passing[thread] = _Passing(identity, frames.total)
-        return before is not None and before.identity == identity and frames.total < before.depth
+        # An exception's identity may be given to the next one, but that one does not come out of a deeper frame.
+        return passing == "True" and before is not None and before.identity == identity and frames.total < before.depth
 
     async def _is_asked_for(self, thread: str, symbols: tuple[Wanted, ...]) -> bool:
         if not symbols:

@@ -1,0 +1,283 @@
+"""A real Python program through the Backend contract: stop, look, move, end."""
+
+from __future__ import annotations
+
+import pytest
+
+from stillframe.errors import EvalFailed, StillframeError, WrongState
+from stillframe.model.backend import Bounds, CatchRule, Move, Output, Stopped, Wanted
+
+from ..conftest import INTERPRETERS
+from .driver import PROGRAM, at, mark, plan, started, write
+
+SERVERS = ("boot", "stock", "adapter")
+
+
+@pytest.mark.parametrize("server", SERVERS)
+async def test_a_program_stops_shows_its_locals_steps_and_exits(server, monkeypatch):
+    monkeypatch.setenv("STILLFRAME_PYTHON_SERVER", server)
+    async with started(plan(), at("loop")) as run:
+        stop = await run.stop()
+        assert (stop.reason, stop.breakpoints) == ("breakpoint", ("b1",))
+        look = await run.look()
+        assert (look.at.function, look.at.line) == ("main", mark("loop"))
+        assert {value.name: value.value for value in look.values.values}["total"] == "0"
+        assert (await run.move(Move.STEP)).reason == "step"
+        assert (await run.look()).at.function == "price"
+        await run.move(Move.FINISH)
+        look = await run.look()
+        assert (look.at.function, look.returned.value) == ("main", "10")
+        await run.backend.set_breakpoints(())
+        await run.go()
+        end = await run.ended()
+        assert (end.exit_code, end.signal, end.lost) == (0, None, False)
+        assert run.printed().splitlines()[-1] == "done 34"
+
+
+@pytest.mark.parametrize("version", sorted(INTERPRETERS))
+async def test_every_supported_interpreter_is_debugged_without_debugpy_of_its_own(version):
+    async with started(plan(interpreter=INTERPRETERS[version]), at("call")) as run:
+        await run.stop()
+        assert await run.value("__import__('sys').version_info[:2]") == f"({version.replace('.', ', ')})"
+        assert await run.value("item") == "'apple'"
+        await run.backend.set_breakpoints(())
+        await run.go()
+        assert (await run.ended()).exit_code == 0
+
+
+async def test_what_was_printed_before_a_stop_is_told_before_it(tmp_path):
+    program = write(tmp_path, "print('one', flush=True)\nx = 1  # @here\n")
+    async with started(plan(program), at("here", program=program)) as run:
+        await run.stop()
+        kinds = [type(event) for event in run.seen if isinstance(event, Output | Stopped)]
+        assert kinds == [Output, Stopped]
+
+
+async def test_stop_on_entry_holds_the_first_line(tmp_path):
+    program = write(tmp_path, "x = 1\ny = 2\n")
+    async with started(plan(program, stop_on_entry=True)) as run:
+        assert (await run.stop()).reason == "entry"
+        assert await run.line() == 1
+
+
+async def test_an_uncaught_exception_stops_once_with_its_type_and_message():
+    async with started(plan(PROGRAM, "--bad"), catch=CatchRule()) as run:
+        assert (await run.stop()).reason == "exception"
+        found = (await run.look()).exception
+        assert (found.type, found.message, found.mode) == ("ValueError", "too much: 2000", "uncaught")
+        await run.go()
+        assert (await run.ended()).exit_code == 1
+        assert "ValueError: too much: 2000" in run.printed("stderr")
+
+
+RAISING = """
+def deep():
+    raise KeyError("k")  # @raise
+
+
+def middle():
+    deep()
+
+
+for _ in range(2):
+    try:
+        middle()
+    except KeyError:
+        pass
+try:
+    int("x")  # @library
+except ValueError:
+    pass
+"""
+
+
+async def test_a_raised_exception_stops_once_however_many_frames_it_passes(tmp_path):
+    program = write(tmp_path, RAISING)
+    async with started(plan(program), catch=CatchRule(frozenset({"raised"}))) as run:
+        lines = []
+        for _ in range(3):
+            await run.stop()
+            lines.append(await run.line())
+            await run.go()
+        assert lines == [mark("raise", program), mark("raise", program), mark("library", program)]
+        assert (await run.ended()).exit_code == 0
+
+
+async def test_one_exception_class_is_caught_and_others_pass(tmp_path):
+    program = write(tmp_path, RAISING)
+    async with started(plan(program), catch=CatchRule(frozenset({"uncaught"}), ("ValueError",))) as run:
+        await run.stop()
+        assert await run.line() == mark("library", program)
+        await run.go()
+        assert (await run.ended()).exit_code == 0
+
+
+async def test_jump_moves_the_point_of_execution(tmp_path):
+    program = write(tmp_path, "x = 1\nx = 2  # @skip\nprint(x)  # @to\n")
+    async with started(plan(program), at("skip", program=program)) as run:
+        await run.stop()
+        await run.backend.jump(run.thread, str(program), mark("to", program))
+        assert (await run.stop()).reason == "jump"
+        assert await run.line() == mark("to", program)
+        await run.go()
+        await run.ended()
+        assert run.printed() == "1\n"
+
+
+async def test_assign_changes_the_program_and_a_bad_one_names_the_error():
+    async with started(plan(), at("call")) as run:
+        await run.stop()
+        frame = (await run.look()).at.id
+        assert (await run.backend.assign(frame, "count", "100", Bounds())).value == "100"
+        with pytest.raises(EvalFailed, match="ZeroDivisionError"):
+            await run.backend.assign(frame, "count", "1/0", Bounds())
+        await run.backend.set_breakpoints(())
+        await run.go()
+        await run.ended()
+        assert run.printed().startswith("so far 500\n")
+
+
+async def test_several_expressions_are_answered_in_one_call():
+    async with started(plan(), at("call")) as run:
+        await run.stop()
+        frame = (await run.look()).at.id
+        answers = await run.backend.evaluate(frame, ["item", "nothing", "[count] * 3"], Bounds(), 5.0)
+        assert [each.value.value if each.value else each.error for each in answers] == [
+            "'apple'", "NameError: name 'nothing' is not defined", "[2, 2, 2]",
+        ]  # fmt: skip
+
+
+async def test_scopes_locals_and_expand_page_through_values(tmp_path):
+    program = write(tmp_path, "data = list(range(100))\nx = 1  # @here\n")
+    async with started(plan(program), at("here", program=program)) as run:
+        await run.stop()
+        look = await run.look(items=3)
+        data = next(value for value in look.values.values if value.name == "data")
+        assert (data.total, data.truncated) == (100, True)
+        page = await run.backend.expand(data.ref, Bounds(values=5), 10)
+        assert [(value.name, value.value) for value in page.values] == [(f"[{n}]", str(n)) for n in range(10, 15)]
+        assert page.total == 100
+        scopes = await run.backend.scopes(look.at.id)
+        assert [scope.name for scope in scopes] == ["locals", "globals"]
+        names = [value.name for value in (await run.backend.expand(scopes[1].ref, Bounds(), 0)).values]
+        assert "data" in names
+
+
+async def test_raw_and_request_reach_the_debugger_itself():
+    async with started(plan(), at("call")) as run:
+        await run.stop()
+        frame = (await run.look()).at.id
+        assert await run.backend.raw(frame, "count + 1") == "3"
+        body = await run.backend.request("threads", {}, 5.0)
+        assert body["threads"][0]["name"] == "MainThread"
+        with pytest.raises(StillframeError, match="bogus"):
+            await run.backend.request("bogus", {}, 5.0)
+
+
+async def test_a_running_program_is_paused_and_asked_where_it_is(tmp_path):
+    program = write(tmp_path, "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.01)\n")
+    async with started(plan(program)) as run:
+        await run.next(Output)
+        with pytest.raises(WrongState):
+            await run.backend.capture("1", Bounds())
+        await run.backend.pause(None)
+        stop = await run.stop()
+        assert stop.reason == "pause"
+        assert (await run.look()).at.line in (3, 4)
+        await run.backend.end(terminate=True)
+        end = await run.ended()
+        assert end.signal == "SIGTERM" and not end.lost
+
+
+async def test_input_is_fed_to_a_program_that_waits_for_it(tmp_path):
+    program = write(tmp_path, "import sys\nfor line in sys.stdin:\n    print('got', line.strip())\n")
+    async with started(plan(program, stdin="-")) as run:
+        await run.backend.feed(b"one\ntwo\n", eof=False)
+        await run.backend.feed(b"three\n", eof=True)
+        assert (await run.ended()).exit_code == 0
+        assert run.printed() == "got one\ngot two\ngot three\n"
+
+
+async def test_standard_input_is_empty_or_a_file(tmp_path):
+    program = write(tmp_path, "import sys\nprint(repr(sys.stdin.read()))\n")
+    (tmp_path / "in.txt").write_text("hello")
+    for stdin, printed in ((None, "''\n"), (str(tmp_path / "in.txt"), "'hello'\n")):
+        async with started(plan(program, stdin=stdin)) as run:
+            await run.ended()
+            assert run.printed() == printed
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "signal"),
+    [("import os; os._exit(7)", 7, None), ("raise SystemExit(3)", 3, None), ("1/0", 1, None),
+     ("import os; os.kill(os.getpid(), 11)", None, "SIGSEGV"), ("import os; os.abort()", None, "SIGABRT")],
+)  # fmt: skip
+async def test_the_end_is_told_with_the_process_s_own_code_or_signal(code, exit_code, signal):
+    async with started(plan(code, kind="code")) as run:
+        end = await run.ended()
+        assert (end.exit_code, end.signal, end.lost) == (exit_code, signal, False)
+
+
+async def test_modules_and_code_run_as_with_m_and_c(tmp_path):
+    write(tmp_path, "import sys\nprint('module', sys.argv[1:])\n", "mod.py")
+    async with started(plan("mod", "a", kind="module", cwd=str(tmp_path))) as run:
+        await run.ended()
+        assert run.printed() == "module ['a']\n"
+    async with started(
+        plan("import sys; x = 1\nprint('code', sys.argv)", "b", kind="code"), Wanted("b1", "<string>", 2)
+    ) as run:
+        await run.stop()
+        assert await run.value("x") == "1"
+        await run.go()
+        await run.ended()
+        assert run.printed() == "code ['-c', 'b']\n"
+
+
+async def test_a_command_line_keeps_the_interpreter_s_own_flags(tmp_path):
+    program = write(tmp_path, "import sys\nprint(sys.flags.optimize, sys.flags.dev_mode, sys.argv[1:])\n")
+    words = ("python3", "-O", "-X", "dev", str(program), "--port", "x")
+    async with started(_command(words)) as run:
+        assert (await run.ended()).exit_code == 0
+        assert run.printed() == "1 True ['--port', 'x']\n"
+
+
+def _command(words):
+    from dataclasses import replace
+
+    return replace(plan("", kind="command"), command=words, program=None)
+
+
+async def test_threads_are_listed_and_all_are_held_at_a_stop(tmp_path):
+    program = write(
+        tmp_path,
+        """
+import threading
+ready = threading.Event()
+ticks = 0
+
+def work():
+    x = 5
+    ready.wait()  # @worker
+    x += 1
+
+def spin():
+    global ticks
+    while not ready.is_set():
+        ticks += 1
+
+threading.Thread(target=spin, name="spinner").start()
+worker = threading.Thread(target=work, name="worker")
+worker.start()
+ready.set()
+worker.join()
+""",
+    )
+    async with started(plan(program), at("worker", program=program)) as run:
+        stop = await run.stop()
+        assert stop.all_threads
+        threads = {thread.name: thread for thread in await run.backend.threads()}
+        assert threads["worker"].id == stop.thread
+        assert {thread.state for thread in threads.values()} == {"stopped"}
+        assert await run.value("x") == "5"
+        await run.go()
+        assert (await run.ended()).exit_code == 0
