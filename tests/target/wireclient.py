@@ -20,7 +20,7 @@ import debugpy
 TARGET = Path(__file__).resolve().parents[2] / "src" / "stillframe" / "_target"
 VENDORED = Path(debugpy.__file__).parent / "_vendored" / "pydevd"
 TOKENS = ("server-secret", "client-secret")
-PATIENCE = 10.0
+PATIENCE = 30.0
 """The deadline of a wait that only a hang would reach."""
 
 Message = dict[str, Any]

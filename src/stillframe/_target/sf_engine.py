@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 
 import pydevd
 from _pydev_bundle import pydev_monkey
@@ -268,6 +269,21 @@ def patch(settings):
     pydevd.patch_stdin = lambda: None  # a forked child would get a wrapped sys.stdin
     command_line.get_pydevd_file = lambda: settings.boot
     os._exit = _exit_without_loss
+    if sys.version_info >= (3, 12):
+        os.fork = _quiet_fork(os.fork)
+
+
+def _quiet_fork(real):
+    """From 3.12 fork warns when the process has threads; ours must not be the reason."""
+
+    def fork():
+        if threading.active_count() > 1:
+            return real()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return real()
+
+    return fork
 
 
 def let_go_after_fork():

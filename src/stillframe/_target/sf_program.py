@@ -79,11 +79,11 @@ def prepare(argv, is_module):
 
 
 def _prepare_path(name):
+    full = os.path.join(os.getcwd(), name) if sys.version_info >= (3, 9) else name  # not normalised: nor is it there
     if _is_path_entry(name):
-        sys.path.insert(0, name)
+        sys.path.insert(0, full)
         return Module("__main__", False)
     _lead_path_with(os.path.dirname(os.path.realpath(name)))
-    full = os.path.abspath(name) if sys.version_info >= (3, 9) else name
     try:
         with io.open_code(os.path.abspath(name)) as file:
             data = file.read()

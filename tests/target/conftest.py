@@ -1,0 +1,75 @@
+"""Which interpreters the tests of the code inside the target run with, and how a test starts one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from .wireclient import Peer, Target, started
+
+SUPPORTED = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+DEEP = ("3.11", "3.13")
+"""Where everything is tried: the last version traced by sys.settrace, the newest by sys.monitoring."""
+
+
+def discover() -> dict[str, str]:
+    """Version to interpreter: what pyenv has, else pythonX.Y on PATH."""
+    found: dict[str, str] = {}
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    for folder in sorted(root.glob("versions/3.*")):
+        version = re.match(r"3\.\d+", folder.name)
+        if version and version[0] in SUPPORTED and (folder / "bin" / "python").exists():
+            found[version[0]] = str(folder / "bin" / "python")
+    for version in SUPPORTED:
+        path = shutil.which(f"python{version}")
+        if version not in found and path and subprocess.run([path, "-c", ""], check=False).returncode == 0:
+            found[version] = path
+    return found
+
+
+PYTHONS = discover()
+
+
+def _interpreters(versions: tuple[str, ...]) -> list[Any]:
+    return [pytest.param(PYTHONS[version], id=version) for version in versions if version in PYTHONS]
+
+
+@pytest.fixture(params=_interpreters(SUPPORTED))
+def python(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=_interpreters(DEEP))
+def deep_python(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Target]]:
+    """Start a program through our script; it is ended after the test."""
+    with ExitStack() as stack:
+        yield lambda python, *words, **options: stack.enter_context(started(python, *map(str, words), **options))
+
+
+@pytest.fixture
+def run_to(start: Callable[..., Target], tmp_path: Path) -> Callable[..., tuple[Target, Peer, int]]:
+    """Write a program, run it to its line marked `# @here`, and give target, connection and thread."""
+
+    def go(python: str, text: str, mark: str = "# @here", **options: Any) -> tuple[Target, Peer, int]:
+        program = tmp_path / "program.py"
+        program.write_text(text, encoding="utf-8", errors="surrogatepass")
+        line = 1 + next(i for i, row in enumerate(text.splitlines()) if mark in row)
+        target = start(python, program, cwd=tmp_path)
+        peer = target.accept()
+        peer.configure({str(program): [line]}, **options)
+        peer.go()
+        return target, peer, peer.stopped()
+
+    return go
