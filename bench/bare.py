@@ -108,7 +108,7 @@ def job(program: Path, line: int) -> dict[str, float]:
         thread = bare.event("stopped")["threadId"]
         frame = bare.look(thread)
         first = time.perf_counter() - bare.began
-        bare.ask("evaluate", expression="len(seen)", frameId=frame, context="repl")
+        bare.ask("evaluate", expression="len(words)", frameId=frame, context="repl")
         began = time.perf_counter()
         for _ in range(STEPS):
             bare.send("next", threadId=thread)

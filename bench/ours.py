@@ -17,15 +17,15 @@ from .bare import STEPS
 async def library_job(dbg: Debugger, program: Path, line: int) -> dict[str, float]:
     """Times in milliseconds; `end` is from the program's last statement to our report."""
     began = time.perf_counter()
-    stop = await dbg.launch(str(program), breaks=[f"{program}:{line}"], python=sys.executable)
+    stop = await dbg.launch(str(program), "--clock", breaks=[f"{program}:{line}"], python=sys.executable)
     first = time.perf_counter() - began
     assert isinstance(stop, stillframe.Stop), stop
-    await dbg.eval("len(seen)")
+    await dbg.eval("len(words)")
     began = time.perf_counter()
     for _ in range(STEPS):
         stop = await dbg.next()
         assert isinstance(stop, stillframe.Stop), stop
-        assert stop.local("seen") is not None
+        assert stop.local("words") is not None
     step = (time.perf_counter() - began) / STEPS
     await dbg.unbreak(all=True)
     end = await dbg.continue_()
@@ -45,7 +45,7 @@ class CommandLine:
             "STILLFRAME_RUNTIME_DIR": str(folder / "run"),
             "XDG_STATE_HOME": str(folder / "state"),
         }
-        self._cwd = folder
+        self._cwd = Path(__file__).parent
 
     def run(self, *words: str) -> tuple[float, str]:
         began = time.perf_counter()
@@ -57,9 +57,9 @@ class CommandLine:
     def job(self, program: Path, line: int) -> dict[str, float]:
         """The standard job in four calls."""
         first, launched = self.run(
-            "launch", str(program), "--break", f"{program}:{line} if word == 'frame'", "--python", sys.executable
+            "launch", program.name, "--break", f"{program.name}:{line}", "--python", sys.executable
         )
-        evaluated = self.run("eval", "len(seen)")[1]
+        evaluated = self.run("eval", "len(words)")[1]
         stepped = self.run("next", "--count", str(STEPS))[1]
         ended = self.run("continue")[1]
         text = launched + evaluated + stepped + ended

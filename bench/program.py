@@ -1,4 +1,4 @@
-"""The program of the standard job: a function with a loop, a few locals, and the time of its end on stdout."""
+"""The program of the standard job: a function with a loop and a few locals; prints when it ended if asked to."""
 
 import sys
 import time
@@ -6,19 +6,14 @@ import time
 
 def tally(words):
     seen = {}
-    longest = ""
     for word in words:
         seen[word] = seen.get(word, 0) + 1
-        if len(word) > len(longest):
-            longest = word
-    return seen, longest
+        if seen[word] > 1:
+            print("again", word)
+    return seen
 
 
-def main():
-    counts, longest = tally(["still", "frame", "still", "debugger", "agent", "frame"])
-    print(len(counts), longest)
-
-
-main()
-sys.stdout.flush()
-print(time.monotonic(), flush=True)
+counts = tally(["a", "b", "a", "c", "b"])
+print(len(counts))
+if "--clock" in sys.argv:
+    print(time.monotonic(), flush=True)
