@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stillframe.faces.cli import help, parser
+from stillframe.faces.cli import help as pages
+from stillframe.faces.cli import parser
 from stillframe.faces.cli.catalogue import VERBS
 from stillframe.faces.cli.manual import MANUAL
 
@@ -20,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.mark.parametrize("verb", sorted(VERBS))
 def test_the_page_of_every_verb_has_an_example_that_is_understood_and_every_flag(verb: str) -> None:
-    page = help.page([verb])
+    page = pages.page([verb])
     examples = MANUAL[verb]["example"].split("\n")
     assert examples[0]
     for example in examples:
@@ -35,16 +36,16 @@ def test_the_page_of_every_verb_has_an_example_that_is_understood_and_every_flag
 
 
 def test_the_overview_names_every_verb() -> None:
-    text = help.page([])
+    text = pages.page([])
     assert [verb for verb in VERBS if f"  {verb}" not in text] == []
 
 
 def test_help_is_the_same_however_it_is_asked_for_and_needs_no_daemon(tmp_path: Path) -> None:
     nowhere = {"STILLFRAME_RUNTIME_DIR": str(tmp_path / "no" / "such")}
     asked = [call(*words, env=nowhere) for words in (("help", "break"), ("break", "--help"), ("b", "-h"))]
-    assert {said.out for said in asked} == {help.page(["break"])}
+    assert {said.out for said in asked} == {pages.page(["break"])}
     bare = [call(*words, env=nowhere) for words in ((), ("--help",), ("help",), ("-h",))]
-    assert {said.out for said in bare} == {help.page([])}
+    assert {said.out for said in bare} == {pages.page([])}
     assert {said.code for said in [*asked, *bare]} == {0}
 
 

@@ -65,7 +65,7 @@ UNDERSTOOD: list[tuple[list[str], str, dict[str, Any]]] = [
     (["launch", "-C", "/tmp", "app.py"], "launch", {"cwd": "/tmp", "program": ["app.py"]}),
     (["--stop-on-entry", "launch", "app.py"], "launch", {"stop_on_entry": True, "program": ["app.py"]}),
     (["--timeout=2", "continue"], "continue", {"timeout": "2"}),
-    (["probe", "a.py:1", "a.py:2", "--", "python", "a.py"], "probe", {"places": ["a.py:1", "a.py:2"], "command": ["python", "a.py"]}),
+    (["probe", "a.py:1", "f", "--", "python", "a.py"], "probe", {"places": ["a.py:1", "f"], "command": ["python", "a.py"]}),
     (["probe", "a.py:1", "-m", "app", "x"], "probe", {"places": ["a.py:1"], "module": "app", "command": ["x"]}),
     (["probe", "a.py:1", "-e", "x", "--eval", "y"], "probe", {"places": ["a.py:1"], "eval": ["x", "y"]}),
     (["output", "--kind", "stderr"], "output", {"kind": "stderr"}),

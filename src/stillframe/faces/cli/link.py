@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ANSWER_SECONDS = 15.0
-"""How long a daemon may take to take a request; it does nothing else before."""
+"""How long a daemon may take to take a request, unless STILLFRAME_ANSWER_SECONDS says otherwise."""
 SILENCE_SECONDS = 45.0
 """How long a daemon may be silent during a call; it sends a sign of life far more often."""
 START_SECONDS = 25.0
@@ -100,14 +100,15 @@ def connect(directory: str) -> "Line | None":
     if not rendezvous.secure(directory, create=False):
         return None
     sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    sock.settimeout(ANSWER_SECONDS)
+    patience = answer_seconds()
+    sock.settimeout(patience)
     try:
         try:
             _connect(sock, directory)
         except BlockingIOError:  # Linux, where too many wait to be accepted: only a blocking connect waits its turn
             sock.settimeout(None)
-            with_deadline(ANSWER_SECONDS, lambda: _connect(sock, directory))
-            sock.settimeout(ANSWER_SECONDS)
+            with_deadline(patience, lambda: _connect(sock, directory))
+            sock.settimeout(patience)
     except (FileNotFoundError, ConnectionRefusedError):
         sock.close()
         return None
@@ -117,6 +118,13 @@ def connect(directory: str) -> "Line | None":
         raise Gone(f"cannot reach the daemon in {directory}: {error.strerror}") from None
     _check_peer(sock)
     return Line(sock)
+
+
+def answer_seconds() -> float:
+    try:
+        return max(0.1, float(rendezvous.variable("STILLFRAME_ANSWER_SECONDS") or ANSWER_SECONDS))
+    except ValueError:
+        return ANSWER_SECONDS
 
 
 def _connect(sock: "_socket.socket", directory: str) -> None:

@@ -49,4 +49,5 @@ def report(ready: int | None, words: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    os._exit(code)  # everything is closed; taking the interpreter apart would only keep the process around

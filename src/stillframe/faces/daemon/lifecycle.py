@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import socket
+import time
 from pathlib import Path
 
 from ..cli import rendezvous
@@ -17,11 +19,46 @@ from ..cli.link import read_pid, with_deadline
 
 LOCK_SECONDS = 12.0
 """How long we wait for a daemon that is just ending its sessions."""
+LOOK_SECONDS = 0.2
+"""How often we look meanwhile whether it serves after all."""
+LOOK_AGAIN = signal.SIGURG
+"""Tells a daemon to look whether its socket is still there. Harmless to one that has not learnt that yet, or has left."""
 BACKLOG = 256
 
 
 class Refused(Exception):
     """This process may not be the daemon; the text says why."""
+
+
+def _elect(lock: int, directory: str) -> None:
+    """Wait for the lock. Its holder may be leaving, or serve (then it is the daemon), or have lost its socket."""
+    deadline = time.monotonic() + LOCK_SECONDS
+    told = 0
+    while True:
+        try:
+            with_deadline(LOOK_SECONDS, lambda: fcntl.flock(lock, fcntl.LOCK_EX))
+            return
+        except TimeoutError:
+            holder = read_pid(directory)
+            if _answers():
+                raise Refused(f"another daemon (pid {holder}) serves {directory}") from None
+            if time.monotonic() > deadline:
+                raise Refused(f"a daemon that does not answer (pid {holder}) holds {directory}") from None
+            if holder and holder != told:
+                os.kill(holder, LOOK_AGAIN)
+                told = holder
+
+
+def _answers() -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.setblocking(False)
+        try:
+            line.connect(rendezvous.SOCKET)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return True
 
 
 class Claim:
@@ -46,11 +83,10 @@ class Claim:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         lock = os.open(rendezvous.LIFE_LOCK, flags, 0o600)
         try:
-            with_deadline(LOCK_SECONDS, lambda: fcntl.flock(lock, fcntl.LOCK_EX))
-        except TimeoutError:
+            _elect(lock, directory)
+        except Refused:
             os.close(lock)
-            pid = read_pid(directory)
-            raise Refused(f"another daemon{f' (pid {pid})' if pid else ''} holds {directory}") from None
+            raise
         claim = cls(Path(directory), lock)
         claim._write_pid()
         return claim

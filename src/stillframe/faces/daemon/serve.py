@@ -18,14 +18,14 @@ import psutil
 
 from ..cli import rendezvous
 from ..cli.catalogue import VERSION
-from .lifecycle import BACKLOG, Claim
+from .lifecycle import BACKLOG, LOOK_AGAIN, Claim
 from .server import REQUEST_BYTES, Dispatches, Renders, Server
 
 log = logging.getLogger("stillframe.daemon")
 
 IDLE_SECONDS = 300.0
-LOOK_SECONDS = 5.0
-"""How often the daemon looks whether its socket is still there."""
+LOOK_SECONDS = 30.0
+"""How often the daemon looks by itself whether its socket is still there."""
 END_SECONDS = 10.0
 """How long the sessions may take to end before the daemon leaves without them; the guardian ends what is left."""
 LOG_BYTES = 512 * 1024
@@ -72,11 +72,13 @@ async def _live(claim: Claim, on_ready: Callable[[], None], opened: Opened, log_
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, server.ending.set)
+        look = asyncio.Event()
+        loop.add_signal_handler(LOOK_AGAIN, look.set)
         listening = await asyncio.start_unix_server(
             server.connected, sock=claim.listener, limit=REQUEST_BYTES, backlog=BACKLOG
         )
         on_ready()
-        watching = asyncio.create_task(_watch_socket(claim, server, listening), name="watch the socket")
+        watching = asyncio.create_task(_watch_socket(claim, server, listening, look), name="watch the socket")
         await _reason_to_leave(server, lambda: sessions.live)
         watching.cancel()
         claim.withdraw()
@@ -105,18 +107,18 @@ async def _reason_to_leave(server: Server, live: Callable[[], int]) -> None:
             server.ending.set()
 
 
-async def _watch_socket(claim: Claim, server: Server, listening: asyncio.Server) -> None:
+async def _watch_socket(claim: Claim, server: Server, listening: asyncio.Server, look: asyncio.Event) -> None:
     """Listen again where something has removed our socket: a daemon that nobody can reach holds sessions for nothing."""
-    while True:
+    while not server.ending.is_set():
+        look.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LOOK_SECONDS):
-                await server.ending.wait()
-                return
+                await look.wait()
         if not claim.is_reachable():
             log.warning("the socket was removed; listening again")
             listening.close()
             listening = await asyncio.start_unix_server(
-                server.connected, sock=claim.listen_again(), limit=REQUEST_BYTES
+                server.connected, sock=claim.listen_again(), limit=REQUEST_BYTES, backlog=BACKLOG
             )
 
 

@@ -148,6 +148,7 @@ class Server:
         status = {"running": True, **self._status()}
         if request.get("args", {}).get("action") == "stop":
             self.ending.set()
+            frames.keep_open()
             while not self.stopped.is_set():
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(SIGN_OF_LIFE_SECONDS):
@@ -235,6 +236,10 @@ class Frames:
         text = f"error {refusal.code}: {refusal.message}\n"
         out, err = (envelope, "") if self.as_json else ("", text)
         await self.finish(out, err, _CODES[refusal.code])
+
+    def keep_open(self) -> None:
+        """Let only the end of this process end the connection, so that whoever waits for that sees the truth."""
+        os.dup(self._writer.get_extra_info("socket").fileno())
 
     def _frame(self, kind: bytes, text: str) -> None:
         data = text.encode("utf-8", "backslashreplace")
