@@ -46,7 +46,7 @@ Stdin = Annotated[str | None, Param("a file for its standard input, or - to keep
 Python = Annotated[str | None, Param("the interpreter to run it with", metavar="PATH")]
 AllCode = Annotated[bool, Param("stop and step in library code too", aliases=("--no-just-my-code",))]
 JustMyCode = Annotated[bool, Param("stop and step in your own code only, which is the default")]
-Children = Annotated[bool, Param("follow child processes as sessions of their own")]
+Children = Annotated[bool, Param("follow child processes as sessions of their own, which is the default")]
 Lease = Annotated[float | None, Param("seconds after which an unused session is given up", metavar="S")]
 
 
@@ -76,7 +76,7 @@ async def launch(
     ] = None,
     do: Do = None,
     timeout: Timeout = None,
-    wait: Annotated[bool, Param("wait for the first stop; --no-wait returns as soon as it runs")] = True,
+    wait: Annotated[bool, Param("wait for the first stop, which is the default; --no-wait returns as soon as it runs")] = True,
     lease: Lease = None,
 ) -> From[AnyOutcome]:
     """Start a program under the debugger and run to the first stop, or to its end.

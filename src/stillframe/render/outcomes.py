@@ -64,12 +64,15 @@ def _why(stop: Stop) -> str:
     place = where(stop.frame) if stop.frame else "an unknown place"
     if stop.thread_name:
         place += f", thread {stop.thread} ({escape(stop.thread_name)})"
-    if stop.returned is not None:
+    if stop.returned is not None and not stop.same_frame:
         return f"returned {shorten(escape(stop.returned.value), 400)} to {place}"
     if stop.breakpoints:
         hit = f" hit {stop.hit}" if stop.hit else ""
         return f"{' '.join(stop.breakpoints)}{hit} at {place}"
-    return f"{escape(stop.reason)} at {place}"
+    said = ""
+    if stop.returned is not None:
+        said = f" ({escape(stop.returned.name)} returned {shorten(escape(stop.returned.value), 200)})"
+    return f"{escape(stop.reason)} at {place}{said}"
 
 
 def exception(info: ExceptionInfo) -> str:
@@ -100,7 +103,7 @@ def _exited(name: str, exited: Exited, room: Room) -> list[str]:
     else:
         text = f"{name} exited"
     if exited.after is not None:
-        text += f" after {exited.after:.1f} s"
+        text += f" after {exited.after:.2f} s" if exited.after < 1 else f" after {exited.after:.1f} s"
     if exited.cause:
         text += f": {escape(exited.cause)}"
     passed = room.take(trail(exited.trail, room.left // 2)) if exited.trail else ""

@@ -1,0 +1,103 @@
+"""Write the generated documentation: the verbs' table in the README, docs/reference.md, and the phases' diagram.
+
+`--check` only says if something is stale.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from stillframe.dispatch import OPERATIONS
+from stillframe.ops import FILES
+from stillframe.registry import Field, Operation
+from stillframe.session.phases import TRANSITIONS
+
+ROOT = Path(__file__).parents[1]
+TITLES = {
+    "launch": "start", "control": "move", "breakpoints": "breakpoints", "inspect": "look", "evaluate": "ask and change",
+    "investigate": "one question", "admin": "sessions", "lowlevel": "past us",
+}  # fmt: skip
+
+
+def verb_table() -> str:
+    rows = ["| | verbs |", "|---|---|"]
+    for file in FILES:
+        verbs = [f"`{each.name}`" for each in OPERATIONS.values() if each.group == file]
+        rows.append(f"| {TITLES[file]} | {', '.join(verbs)} |")
+    return "\n".join(rows)
+
+
+def flag_row(field: Field) -> str:
+    metavar = f" {field.param.metavar}" if field.param.metavar and field.kind != "bool" else ""
+    if field.param.last:
+        word = "`-- …`"
+    elif field.param.positional:
+        word = f"`{field.param.metavar or field.name.upper()}{'…' if field.param.rest else ''}`"
+    else:
+        name = f"--[no-]{field.flag[2:]}" if field.kind == "bool" and field.default is True else field.flag
+        word = f"`{name}{metavar}`" + (f", `{field.param.short}`" if field.param.short else "")
+    text = field.param.doc
+    if field.choices:
+        text += f" ({', '.join(field.choices)})"
+    if field.default not in (None, False, True, (), "") and not field.required:
+        text += f"; default {field.default}"
+    return f"| {word} | {text.replace('|', chr(92) + '|')} |"
+
+
+def section(operation: Operation) -> str:
+    aliases = f" ({', '.join(operation.aliases)})" if operation.aliases else ""
+    parts = [
+        f"### {operation.name}{aliases}",
+        f"{operation.doc}\n\nAccess: {operation.access.name.lower()}.",
+        f"```sh\n{operation.example}\n```",
+    ]
+    if operation.fields:
+        parts.append("\n".join(["| | |", "|---|---|", *(flag_row(field) for field in operation.fields)]))
+    return "\n\n".join(parts)
+
+
+def reference() -> str:
+    head = (
+        "# Reference\n\nGenerated from the registry by `./dev docs`; do not edit. Flags of every verb: `--json`, `--session NAME`,\n"
+        "`--budget N` (characters of text, or bytes of JSON), `--allow read|inspect|control|exec`, `--help`.\n"
+    )
+    body = []
+    for file in FILES:
+        body.append(f"## {TITLES[file].capitalize()}")
+        body += [section(each) for each in OPERATIONS.values() if each.group == file]
+    body.append("## The life of a session\n\n" + phases())
+    return head + "\n" + "\n\n".join(body) + "\n"
+
+
+def phases() -> str:
+    rows = ["```mermaid", "stateDiagram-v2"]
+    for before, afters in TRANSITIONS.items():
+        rows += [f"    {before.value} --> {after.value}" for after in sorted(afters, key=lambda each: each.value)]
+    return "\n".join([*rows, "```"])
+
+
+def readme() -> str:
+    text = (ROOT / "README.md").read_text()
+    mark = re.compile(r"(<!-- generated: verbs -->\n).*?(<!-- end of generated -->)", re.DOTALL)
+    return mark.sub(lambda found: found[1] + verb_table() + "\n" + found[2], text)
+
+
+def main() -> int:
+    stale = []
+    for path, text in ((ROOT / "README.md", readme()), (ROOT / "docs/reference.md", reference())):
+        if path.exists() and path.read_text() == text:
+            continue
+        stale.append(path.name)
+        if "--check" not in sys.argv:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+    if "--check" in sys.argv:
+        print(f"docs are {'stale: run ./dev docs: ' + ', '.join(stale) if stale else 'fresh'}")
+        return 1 if stale else 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
