@@ -30,6 +30,10 @@ class LineEnded(Exception):
     """The target closed the connection."""
 
 
+class NeverCame(Exception):
+    """The target ended before it connected."""
+
+
 class Peer:
     """One connection of a target: requests are answered by sequence number, events are kept in order."""
 
@@ -184,7 +188,7 @@ class Target:
                 self.peers.append(peer)
                 return peer
             if self.process.poll() is not None:
-                raise AssertionError(f"ended with {self.process.returncode}: {self.process.stderr.read().decode()}")
+                raise NeverCame
             if time.monotonic() > deadline:
                 raise TimeoutError("no connection came")
 

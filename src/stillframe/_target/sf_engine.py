@@ -3,6 +3,7 @@
 Everything here leans on private names of the pinned debugpy; `selftest.py` checks that they are there.
 """
 
+import itertools
 import os
 import signal
 import sys
@@ -102,10 +103,10 @@ def _start_client(host, port):
 
 def begin(db):
     """Wait for configurationDone, turn tracing on, and give the current thread (None where the client let us go)."""
-    if db is None:
-        return None
-    db.wait_for_ready_to_run()
-    if db.pydb_disposed:
+    if db is not None:
+        db.wait_for_ready_to_run()
+    threading._counter = itertools.count(1).__next__  # the program's first thread is Thread-1, as in a plain run
+    if db is None or db.pydb_disposed:
         return None
     db.prepare_to_run()
     thread = threading.current_thread()
@@ -244,6 +245,19 @@ def _exit_without_loss(status):
     _real_exit(status)
 
 
+def _unnumbered(init):
+    """Threads of pydevd that start later take no number that the program's own would have had."""
+
+    def __init__(self, *arguments, **options):
+        kept, threading._counter = threading._counter, itertools.count(1000).__next__
+        try:
+            init(self, *arguments, **options)
+        finally:
+            threading._counter = kept
+
+    return __init__
+
+
 def _new_db(init):
     def __init__(self, set_as_global=True):
         init(self, set_as_global)
@@ -263,6 +277,7 @@ def patch(settings):
     cls.dispose_and_kill_all_pydevd_threads = _dispose
     cls._PyDB__wait_for_threads_to_finish = _wait_for_writer
     cls._internal_get_file_type = _file_type
+    pydevd.PyDBDaemonThread.__init__ = _unnumbered(pydevd.PyDBDaemonThread.__init__)
     pydevd.CheckAliveThread._on_run = _watch_for_the_end
     pydevd_comm.ReaderThread._terminate_on_socket_close = _line_dropped
     pydevd.start_client = _start_client

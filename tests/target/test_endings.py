@@ -1,0 +1,147 @@
+"""A program ends under our script as it ends plainly, quickly, and with nothing lost that was on its way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .wireclient import PATIENCE, NeverCame, Peer, Target
+
+Start = Callable[..., Target]
+
+ENDINGS = {
+    "error": "def f(x):\n    return 1 / x\n\nf(0)\n",
+    "chained": "try:\n    {}['k']\nexcept KeyError as e:\n    raise ValueError('bad') from e\n",
+    "syntax error": "x = 1\ndef (:\n",
+    "exit code": "import sys\nsys.exit(7)\n",
+    "exit text": "import sys\nsys.exit('no such thing')\n",
+    "exit in thread": "import threading, sys\nt = threading.Thread(target=lambda: 1 / 0)\nt.start()\nt.join()\nsys.exit(4)\n",
+    "os._exit": "import os\nprint('out', flush=True)\nos._exit(3)\n",
+    "atexit": "import atexit\natexit.register(print, 'a')\natexit.register(print, 'b')\nraise SystemExit(5)\n",
+    "own hook": "import sys\nsys.excepthook = lambda t, e, tb: print('mine', t.__name__, tb.tb_lineno)\n1 / 0\n",
+    "interrupt": "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhile True: pass\n",
+    "killed": "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\nwhile True: pass\n",
+    "last_value": "import atexit, sys, traceback\natexit.register(lambda: traceback.print_last())\n1 / 0\n",
+    "late thread": "import threading\nlock = threading.Event()\n"
+    "def f():\n    lock.wait()\n    print('late')\nthreading.Thread(target=f).start()\nlock.set()\nprint('main over')\n",
+    "error in import": "import broken\n",
+}
+
+
+def plainly(python: str, folder: Path, *words: str) -> tuple[int, str, str]:
+    done = subprocess.run([python, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    return done.returncode, done.stdout, done.stderr
+
+
+def under_us(start: Start, python: str, folder: Path, *words: str, **options: Any) -> tuple[int, str, str]:
+    """Run without a breakpoint; a program that cannot even be read never dials in."""
+    target = start(python, *words, cwd=folder, **options)
+    try:
+        peer = target.accept()
+    except NeverCame:
+        return target.end()
+    peer.configure(catch=[])
+    peer.go()
+    peer.rest()
+    return target.end()
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_program_ends_as_it_does_plainly(start: Start, deep_python: str, tmp_path: Path, ending: str) -> None:
+    (tmp_path / "program.py").write_text(ENDINGS[ending])
+    (tmp_path / "broken.py").write_text("def f(:\n    pass\n")
+    assert under_us(start, deep_python, tmp_path, "program.py") == plainly(deep_python, tmp_path, "program.py")
+
+
+@pytest.mark.parametrize("ending", ["error", "syntax error", "exit in thread"])
+def test_so_it_does_on_every_version(start: Start, python: str, tmp_path: Path, ending: str) -> None:
+    (tmp_path / "program.py").write_text(ENDINGS[ending])
+    assert under_us(start, python, tmp_path, "program.py") == plainly(python, tmp_path, "program.py")
+
+
+@pytest.mark.parametrize("words", [["missing.py"], ["-c", "1 / 0"], ["-c", "def ("], ["empty"]], ids=" ".join)
+def test_bad_words_end_as_they_do_plainly(start: Start, python: str, tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    assert under_us(start, python, tmp_path, *words) == plainly(python, tmp_path, *words)
+
+
+def test_a_missing_module_is_told_as_python_tells_it(start: Start, python: str, tmp_path: Path) -> None:
+    assert under_us(start, python, tmp_path, "no.such", module=True) == plainly(python, tmp_path, "-m", "no.such")
+
+
+LOG = "import os, sys\nfor i in range(10000):\n    x = i\n"
+
+
+@pytest.mark.parametrize("end", ["", "sys.exit(1)", "1 / 0", "os._exit(2)"])
+def test_no_log_point_is_lost_at_the_end(start: Start, deep_python: str, tmp_path: Path, end: str) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(LOG + end + "\n")
+    peer = start(deep_python, program).accept()
+    peer.configure({str(program): [{"line": 3, "logMessage": "at {i}"}]})
+    peer.go()
+    told = [event["body"]["output"].strip() for event in peer.rest() if event["event"] == "output"]
+    assert [row for row in told if row.startswith("at ")] == [f"at {i}" for i in range(10000)]
+
+
+def test_the_last_event_tells_which_named_files_were_loaded(start: Start, python: str, tmp_path: Path) -> None:
+    program, used, unused = (tmp_path / name for name in ("program.py", "used.py", "unused.py"))
+    program.write_text("import used\n")
+    used.write_text("x = 1\n")
+    unused.write_text("x = 1\n")
+    peer = start(python, program).accept()
+    peer.configure()
+    peer.call("resolve", files={str(path): [1] for path in (program, used, unused)})
+    peer.go()
+    ending = [event["body"] for event in peer.rest() if event["event"] == "stillframe"]
+    assert ending == [{"kind": "ending", "loaded": sorted(map(str, (program, used)))}]
+
+
+@pytest.mark.parametrize("paused", [True, False])
+def test_a_launched_program_dies_with_its_debugger(
+    run_to: Callable[..., tuple[Target, Peer, int]], deep_python: str, paused: bool
+) -> None:
+    target, peer, thread = run_to(deep_python, "import time\nx = 1  # @here\nwhile True: time.sleep(0.01)\n")
+    if not paused:
+        peer.resume("continue", thread)
+    peer.close()
+    assert target.process.wait(PATIENCE) == -signal.SIGKILL
+
+
+def test_a_launched_program_that_was_let_go_runs_on(
+    run_to: Callable[..., tuple[Target, Peer, int]], deep_python: str
+) -> None:
+    target, peer, _ = run_to(deep_python, "import sys\nx = 1  # @here\nprint('to the end')\n")
+    peer.call("release")
+    peer.request("disconnect", terminateDebuggee=False)
+    peer.close()
+    assert target.end() == (0, "to the end\n", "")
+
+
+def test_a_program_to_be_resumed_runs_on_when_the_line_drops(start: Start, deep_python: str, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("x = 1\nprint('to the end')\n")
+    target = start(deep_python, program, on_eof="resume")
+    peer = target.accept()
+    peer.configure({str(program): [1]})
+    peer.go()
+    peer.stopped()
+    peer.close()
+    assert target.end() == (0, "to the end\n", "")
+
+
+def test_a_launch_without_a_debugger_says_so(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("print('never')\n")
+    target = start(sys.executable, "program.py", cwd=tmp_path)
+    port = target.listener.getsockname()[1]
+    os.kill(target.process.pid, signal.SIGSTOP)
+    target.listener.close()
+    os.kill(target.process.pid, signal.SIGCONT)
+    code, out, err = target.end()
+    assert (code, out) == (70, "") and f"no debugger at 127.0.0.1:{port}" in err
