@@ -208,10 +208,14 @@ class Breakpoints:
             and top.line == entry.binding.line
         )
         hit = tuple(id for id in ids if id in self._entries)
-        for id in hit:
-            entry = self._entries[id]
-            self._entries[id] = replace(entry, hits=entry.hits + 1)
+        self.count(hit)
         return hit
+
+    def count(self, ids: Iterable[str]) -> None:
+        """One more stop for each of these; a child's stops count for its ancestors too."""
+        for id in ids:
+            if entry := self._entries.get(id):
+                self._entries[id] = replace(entry, hits=entry.hits + 1)
 
     def used_up(self, ids: Iterable[str]) -> tuple[str, ...]:
         """Those of `ids` that were to stop once only."""

@@ -80,6 +80,7 @@ class Session:
         self._ended: contract.Ended | None = None
         self._ended_at: float | None = None
         self._notes: list[str] = []
+        self._threads: set[str] = set()
         self._memory = FrameMemory()
         self._move = Move.CONTINUE
         self._before: Stop | None = None
@@ -252,7 +253,7 @@ class Session:
             signal=ended.signal,
             cause=ended.cause,
             after=round((self._ended_at or time.monotonic()) - self._started, 3),
-            never_hit=self.breakpoints.never_hit() if not self.stopping else (),
+            never_hit=() if self.stopping or self.parent else self.breakpoints.never_hit(),
         )
 
     def note(self, text: str) -> None:
@@ -327,8 +328,9 @@ class Session:
                 self.stop = None
                 self._become(Phase.LOST if event.lost else Phase.EXITED)
                 self.on_end(self)
-            case contract.ThreadChanged():
-                pass
+            case contract.ThreadChanged(thread, alive):
+                self.handles.thread(thread)  # numbered as they appear, so that t1 is the first
+                (self._threads.add if alive else self._threads.discard)(thread)
 
     def _on_stopped(self, event: contract.Stopped) -> None:
         if self.phase is Phase.STOPPED and event.thread != self.focus_thread:
@@ -346,6 +348,9 @@ class Session:
             self.focus_thread = thread
             capture = await self.backend.capture(thread, self.bounds)
             stop = self._make_stop(event, thread, capture)
+            if len(self._threads) > 1:
+                names = {each.id: each.name for each in await self.backend.threads()}
+                stop = msgspec.structs.replace(stop, thread_name=names.get(thread))
             if used := self.breakpoints.used_up(stop.breakpoints):
                 home = self if "until" in used else self.root
                 home.breakpoints.remove(used)
@@ -367,6 +372,10 @@ class Session:
         index = next((number for number, frame in enumerate(frames) if at and frame.id == at.id), 0)
         self.focus_frame = index
         hit = self.breakpoints.hit(event, frames[0] if frames else None)
+        ancestor = self.parent
+        while ancestor is not None:
+            ancestor.breakpoints.count(hit)
+            ancestor = ancestor.parent
         seen = self._memory.recall(thread, depth - index, at) if at else None
         values, changes = compare(seen, capture.values.values) if seen else (capture.values.values, ())
         if at:

@@ -26,6 +26,8 @@ Opener = Callable[[Plan | AttachPlan], Awaitable[Backend]]
 
 _NAME = re.compile(r"[a-z0-9-]{1,64}")
 _ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "stillframe.toml", ".hg", "setup.py")
+MOST_ENDED = 20
+"""Ended sessions that stay to be looked at; older ones are forgotten."""
 JANITOR = 30.0
 """Seconds between looks for sessions whose lease is over."""
 
@@ -178,9 +180,11 @@ class Sessions:
 
     def _add(self, name: str, backend: Backend, origin: Origin, parent: Session | None) -> Session:
         self._runs += 1
-        old = self._all.pop(name, None)
-        if old is not None:
-            old.output.close()
+        if old := self._all.get(name):
+            self._forget(old)
+        ended = [each for each in self._all.values() if each.parent is None and not any(m.live for m in each.family())]
+        for each in ended[: max(0, len(ended) - MOST_ENDED)]:
+            self._forget(each)
         session = Session(name, backend, origin, self._spill / f"{name}-{self._runs}", parent)
         session.on_child = self._on_child
         session.on_end = lambda ended: self.on_change()
@@ -239,10 +243,13 @@ class Sessions:
     async def discard(self, session: Session) -> None:
         """End a session and forget it, as if it had never been."""
         await self.end(session, terminate=session.backend.launched)
+        self._forget(session)
+        self.on_change()
+
+    def _forget(self, session: Session) -> None:
         for member in list(session.family()):
             member.output.close()
             self._all.pop(member.name, None)
-        self.on_change()
 
     async def close(self) -> None:
         """End everything, leave nothing behind."""
