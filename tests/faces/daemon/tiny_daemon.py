@@ -42,6 +42,10 @@ class Toys:
             case "pause":
                 self.live += 1
                 self.on_change()
+            case "breaks":
+                return {"result": {"breakpoints": [{"id": "b1"}, {"id": "b2"}]}}
+            case "sessions":
+                return {"result": {"sessions": [{"name": "shop"}]}}
             case "output":
                 return {"big": "x" * 3_000_000}
         caller = call.caller

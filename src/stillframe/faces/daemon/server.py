@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...model.backend import Caller
-from ...registry import OPERATIONS, Access, Call
+from ...registry import Access, Call
 from ..cli.catalogue import HASH, VERSION
 
 log = logging.getLogger("stillframe.daemon")
@@ -190,7 +190,7 @@ class Server:
             "breakpoints": ("breaks", "breakpoints", "id"),
             "threads": ("threads", "threads", "id"),
         }.get(kind, ("", "", ""))
-        if op not in OPERATIONS:
+        if not op:
             return
         reply = await self._dispatcher.run(call_from({**request, "op": op, "args": {}, "allow": "inspect"}))
         out, _, _ = self._render(reply, as_json=True, budget=None)
