@@ -119,7 +119,7 @@ async def output(
     streams: tuple[Stream, ...] = (kind,) if kind else STREAMS
     begin = Cursor.parse(since) if since else None
     if wait:
-        seen = begin or session.output.cursor
+        seen = begin or session.output.told
         await session.bell.wait_for(lambda: session.output.cursor != seen or not session.live, timeout or 30.0)
     if begin is None:
         pieces, cursor = session.output.tail(limit, streams)

@@ -10,6 +10,7 @@ from ..errors import NotFound, StillframeError, Try, Unsupported, UsageError
 from ..model.backend import Caller, Capability, Jumps, Move
 from ..model.outcomes import AnyOutcome, Running
 from ..model.places import LinePlace, Place
+from ..model.values import Frame
 from ..registry import Access, From, Param, operation
 from ..session.breakpoints import locate
 from ..session.session import Session
@@ -143,14 +144,14 @@ async def pause(
     return told
 
 
-async def _blocked(session: Session) -> tuple[object, ...]:
+async def _blocked(session: Session) -> tuple[Frame, ...]:
     """Where the first thread is, as far as the debugger can tell of a running one."""
     try:
         threads = await session.backend.threads()
         page = await session.backend.stack(threads[0].id, 0, 10)
     except (StillframeError, IndexError):
         return ()
-    return tuple(session.show_frame(frame) for frame in page.frames)
+    return tuple(session.show_frame(msgspec.structs.replace(frame, id="")) for frame in page.frames)
 
 
 @operation(Access.INSPECT, example="dbg wait --do 'curl -s localhost:8000/' --timeout 10")

@@ -219,4 +219,5 @@ async def exception(session: Session, thread: ThreadWord = None) -> ExceptionInf
     info = info or await session.backend.exception(session.thread_id(thread))
     if info is None:
         raise NotFound(f"{session.name} is not held at an exception")
-    return msgspec.structs.replace(info, frames=tuple(session.show_frame(each) for each in info.frames))
+    nameless = (msgspec.structs.replace(each, id="") for each in info.frames)  # a traceback's frames may have returned
+    return msgspec.structs.replace(info, frames=tuple(session.show_frame(each) for each in nameless))

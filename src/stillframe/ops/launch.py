@@ -76,7 +76,9 @@ async def launch(
     ] = None,
     do: Do = None,
     timeout: Timeout = None,
-    wait: Annotated[bool, Param("wait for the first stop, which is the default; --no-wait returns as soon as it runs")] = True,
+    wait: Annotated[
+        bool, Param("wait for the first stop, which is the default; --no-wait returns as soon as it runs")
+    ] = True,
     lease: Lease = None,
 ) -> From[AnyOutcome]:
     """Start a program under the debugger and run to the first stop, or to its end.

@@ -44,7 +44,11 @@ def outcome(name: str, result: AnyOutcome, budget: int) -> str:
 
 def _stop(name: str, stop: Stop, room: Room) -> list[str]:
     head = room.take(f"{name} stopped: {_why(stop)}")
-    raised = room.take(exception(stop.exception)) if stop.exception else ""
+    raised = (
+        room.take(f"  from {shorten(escape(stop.exception.cause), 200)}")
+        if stop.exception and stop.exception.cause
+        else ""
+    )
     passed = room.take(trail(stop.trail, room.left // 2)) if stop.trail else ""
     if stop.same_frame:
         here = tuple(line for line in stop.source if line.here)
@@ -69,16 +73,25 @@ def _why(stop: Stop) -> str:
     if stop.breakpoints:
         hit = f" hit {stop.hit}" if stop.hit else ""
         return f"{' '.join(stop.breakpoints)}{hit} at {place}"
+    if stop.exception is not None:
+        return f"{_raised(stop.exception)} at {place}"
     said = ""
     if stop.returned is not None:
         said = f" ({escape(stop.returned.name)} returned {shorten(escape(stop.returned.value), 200)})"
     return f"{escape(stop.reason)} at {place}{said}"
 
 
+_MODES = {"uncaught": ", uncaught,", "user": ", leaving your code,", "raised": "", "unknown": ""}
+
+
+def _raised(info: ExceptionInfo) -> str:
+    message = f": {shorten(escape(info.message), 400)}" if info.message else ""
+    return f"{escape(info.type)}{message}{_MODES[info.mode]}"
+
+
 def exception(info: ExceptionInfo) -> str:
-    how = {"uncaught": ", uncaught", "user": ", leaving your code", "raised": "", "unknown": ""}[info.mode]
-    text = f"{escape(info.type)}: {shorten(escape(info.message), 400)}{how}"
-    return text + (f"\n  from {shorten(escape(info.cause), 200)}" if info.cause else "")
+    """An exception by itself: class, message, and what it was raised from."""
+    return _raised(info).rstrip(",") + (f"\n  from {shorten(escape(info.cause), 200)}" if info.cause else "")
 
 
 def _running(name: str, running: Running) -> str:

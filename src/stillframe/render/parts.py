@@ -9,8 +9,10 @@ from ..model.outcomes import Breakpoint, Change, DoResult, Passed, SourceLine
 from ..model.values import Frame, Value
 from .escape import escape, quoted, shorten, source
 
-VALUE = 160
+VALUE = 200
 """Characters of one value in a list of values."""
+BLOCK = 3
+"""Lines of printed text that are still told as one quoted line."""
 
 
 def place(file: str | None, line: int | None) -> str:
@@ -54,7 +56,9 @@ def stack_line(frames: Sequence[Frame], total: int | None, limit: int) -> str:
         if library:
             folded.append((_fold(group), len(group)))
         else:
-            folded += [(f"{frame.id} {escape(frame.function)} {place(frame.file, frame.line)}", 1) for frame in group]
+            folded += [
+                (f"{frame.id} {escape(frame.function)} {place(frame.file, frame.line)}".lstrip(), 1) for frame in group
+            ]
     shown: list[str] = []
     count = 0
     for text, number in folded:
@@ -89,14 +93,30 @@ def value_list(values: Sequence[Value], total: int | None, limit: int) -> str:
 
 
 def printed(name: str, text: str, limit: int) -> str:
-    """`output: "…"`: the newest part of it where there is no room for all."""
+    """`output: "…"`, or a block where it is of many lines: the newest part of it where there is no room for all."""
     if not text:
         return ""
+    rows = text.rstrip("\n").split("\n")
+    if len(rows) > BLOCK:
+        return _block(name, rows, limit)
     body = quoted(text)
     room = max(limit - len(name) - 2, 40)
     if len(body) > room:
         body = f'"…{quoted(text[-room:])[1:][-(room - 2) :]} (the last of {len(text):,} characters)'
     return f"{name}: {body}"
+
+
+def _block(name: str, rows: Sequence[str], limit: int) -> str:
+    shown: list[str] = []
+    room = max(limit - 60, 40)
+    for row in reversed(rows):
+        text = f"  {shorten(source(row), 400)}"
+        room -= len(text) + 1
+        if room < 0 and shown:
+            break
+        shown.insert(0, text)
+    missing = len(rows) - len(shown)
+    return "\n".join([f"{name}:" + (f" the last {len(shown)} of {len(rows):,} lines" if missing else ""), *shown])
 
 
 def change(item: Change) -> str:

@@ -114,6 +114,9 @@ def _frame_view(result: views.FrameView, name: str, budget: int) -> str:
 def _values(result: Values, name: str, budget: int) -> str:
     rows = []
     for item in result.values:
+        if not item.type and not item.value:  # a statement, which has no value
+            rows.append(f"{escape(item.name)}  (done)")
+            continue
         row = f"{escape(item.name)} = {shorten(escape(item.value), budget)}"
         if item.type and not item.error:
             row += f"  ({escape(item.type)})" if _worth_telling(item.type) else ""

@@ -172,6 +172,11 @@ class OutputLog:
         return Cursor((totals[0], totals[1], totals[2], totals[3]))
 
     @property
+    def told(self) -> Cursor:
+        """Up to where replies have told of it."""
+        return self._told
+
+    @property
     def total(self) -> int:
         return sum(self.cursor.offsets)
 
