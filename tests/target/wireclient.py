@@ -19,6 +19,7 @@ import debugpy
 
 TARGET = Path(__file__).resolve().parents[2] / "src" / "stillframe" / "_target"
 VENDORED = Path(debugpy.__file__).parent / "_vendored" / "pydevd"
+PYCACHE = Path(tempfile.gettempdir()) / f"stillframe-test-pycache-{os.getuid()}"
 TOKENS = ("server-secret", "client-secret")
 PATIENCE = 30.0
 """The deadline of a wait that only a hang would reach."""
@@ -168,7 +169,7 @@ class Target:
             STILLFRAME_PYDEVD=str(VENDORED),
             STILLFRAME_TOKENS=":".join(TOKENS),
             STILLFRAME_ON_EOF=options.pop("on_eof", "kill"),
-            STILLFRAME_PYCACHE=str(Path(tempfile.gettempdir()) / f"stillframe-test-pycache-{os.getuid()}"),
+            STILLFRAME_PYCACHE=str(PYCACHE),
             PYDEVD_DISABLE_FILE_VALIDATION="1",
         )
         port = str(self.listener.getsockname()[1])

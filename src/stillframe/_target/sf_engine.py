@@ -11,6 +11,7 @@ import time
 import warnings
 
 import pydevd
+import pydevd_tracing
 from _pydev_bundle import pydev_monkey
 from _pydev_bundle._pydev_saved_modules import ThreadingEvent, threading
 from _pydevd_bundle import pydevd_command_line_handling as command_line
@@ -70,7 +71,6 @@ def read_command_line(argv, settings):
 def connect(setup, settings):
     """A PyDB that is connected to the debugger; None for a child whose debugger is gone, which then runs plainly."""
     patch(settings)
-    os.register_at_fork(after_in_child=let_go_after_fork)
     if setup["multiprocess"]:
         from _pydevd_bundle import sf_children
 
@@ -193,6 +193,8 @@ def _line_dropped(self):
     if Quick.settings.kill_at_eof and not released and not waiting_child:
         os.kill(os.getpid(), signal.SIGKILL)
     db.stillframe_line_gone = True
+    if db.ready_to_run and not db.pydb_disposed:
+        release(db)
     db.dispose_and_kill_all_pydevd_threads()
     db._py_db_command_thread_event.set()
     for event in list(db._thread_events.values()):
@@ -268,8 +270,10 @@ def _new_db(init):
 
 def patch(settings):
     """Change pydevd's classes, once per process; forked children inherit it."""
+    again, Quick.settings = Quick.settings is not None, settings
+    if again:
+        return
     cls = pydevd.PyDB
-    Quick.settings = settings
     cls.__init__ = _new_db(cls.__init__)
     cls.initialize_network = _initialize_network
     cls.wait_for_ready_to_run = _wait_for_ready_to_run
@@ -286,6 +290,7 @@ def patch(settings):
     os._exit = _exit_without_loss
     if sys.version_info >= (3, 12):
         os.fork = _quiet_fork(os.fork)
+    os.register_at_fork(after_in_child=let_go_after_fork)
 
 
 def _quiet_fork(real):
@@ -320,9 +325,47 @@ def stop_tracing_here():
     if pydevd_constants.PYDEVD_USE_SYS_MONITORING:
         pydevd_sys_monitoring.stop_monitoring(all_threads=True)
     else:
-        pydevd.pydevd_tracing.SetTrace(None)
+        pydevd_tracing.SetTrace(None)
     pydev_monkey.undo_patch_thread_modules()
 
 
 def release(db):
-    """Full speed for a program that goes on without us; `disconnect` comes next and lets paused threads run."""
+    """Full speed for a program that goes on without us; `disconnect` comes next and lets paused threads run.
+
+    From 3.12 there is nothing to do: without breakpoints sys.monitoring costs nothing. Before, each thread must drop its
+    own trace function, so each is given one that does that at its next event (paused ones when they go on).
+    """
+    if pydevd_constants.PYDEVD_USE_SYS_MONITORING:
+        return
+    threading.settrace(None)
+    pydev_monkey.undo_patch_thread_modules()
+    settrace = pydevd_tracing.TracingFunctionHolder._original_tracing or sys.settrace
+    pydevd_tracing.restore_sys_set_trace_func()
+
+    def leave(frame, event, arg):
+        settrace(None)
+
+    pydevd_tracing.set_trace_to_threads(leave, create_dummy_thread=False)
+
+
+def join(host, port, settings):
+    """Connect a process that already runs; its program goes on while the debugger sets things up."""
+    patch(settings)
+    setup = {"client": host, "port": port, "server": False, "multiprocess": False, "skip-notify-stdin": True, "ppid": 0}
+    pydevd.SetupHolder.setup = setup
+    pydevd.config("http_json")
+    try:
+        pydevd.settrace(
+            host=host,
+            port=port,
+            suspend=False,
+            trace_only_current_thread=False,
+            patch_multiprocessing=False,
+            wait_for_ready_to_run=False,
+            access_token=settings.server_token,
+            client_access_token=settings.client_token,
+            notify_stdin=False,
+        )
+    except OSError:
+        pydevd_constants.set_global_debugger(None)
+        raise

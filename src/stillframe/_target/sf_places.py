@@ -102,6 +102,12 @@ class Places:
         self.real = {}
         self.named = set()
 
+    def main_file(self):
+        """The program's own file: known before it runs, or found in the process that we joined."""
+        if self.program is not None and self.program.path is not None:
+            return self.program.path
+        return next((path for name, path in _module_files() if name == "__main__"), None)
+
     def realpath(self, path):
         if path not in self.real:
             self.real[path] = path if path.startswith("<") else os.path.realpath(path)
@@ -157,7 +163,7 @@ class Places:
     def _searched(self, module):
         """Files that may hold a symbol: the program's own first, then each loaded module of the user."""
         found = []
-        main = self.program.path if self.program is not None else None
+        main = self.main_file()
         if main is not None and module in (None, "__main__", _stem(main)):
             found.append(main)
         for name, path in list(_module_files()):
@@ -176,8 +182,9 @@ class Places:
     def loaded(self, files):
         """The subset whose code has been loaded by now."""
         present = {self.realpath(path) for _, path in _module_files()}
-        if self.program is not None and self.program.path is not None:
-            present.add(self.realpath(self.program.path))
+        main = self.main_file()
+        if main is not None:
+            present.add(self.realpath(main))
         found = [path for path in files if self.realpath(path) in present]
         if len(found) < len(files):
             running = {self.realpath(path) for path in _files_seen_running()}

@@ -105,7 +105,7 @@ class Desk:
             "ppid": db.get_arg_ppid() or os.getppid(),
             "executable": sys.executable,
             "argv": [str(word) for word in sys.argv],
-            "program": self.program.path if self.program is not None else None,
+            "program": self.places.main_file(),
             "debugpy": _debugpy_version(),
         }
 

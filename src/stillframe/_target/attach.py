@@ -1,0 +1,115 @@
+"""Makes a running Python process connect to our debugger: `python attach.py PID`, with gdb, in a process of its own.
+
+Settings by environment: STILLFRAME_ADDRESS (host:port to connect to), STILLFRAME_PYDEVD, STILLFRAME_TOKENS,
+STILLFRAME_PYCACHE, STILLFRAME_ATTACH_SECONDS. Exit codes: 0 done, 2 wrong use, 3 no such process, 4 not a Python process,
+5 no gdb, 6 not permitted, 7 anything else; each failure is one line on stderr.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from inject import injection  # noqa: E402
+
+del sys.path[0]
+
+USAGE, NO_PROCESS, NOT_PYTHON, NO_GDB, NOT_PERMITTED, FAILED = 2, 3, 4, 5, 6, 7
+_DENIED = re.compile(r"ptrace: Operation not permitted|Could not attach|Permission denied", re.IGNORECASE)
+
+
+def fail(code, sentence):
+    sys.stderr.write(sentence + "\n")
+    raise SystemExit(code)
+
+
+def library(vendored):
+    """The native library of debugpy that runs text in another interpreter."""
+    sys.path.insert(0, os.path.join(vendored, "pydevd_attach_to_process"))
+    try:
+        from add_code_to_python_process import get_target_filename
+    finally:
+        del sys.path[0]
+    found = get_target_filename()
+    if not found:
+        fail(FAILED, "debugpy has no library to attach with for this machine")
+    return found
+
+
+def check(pid):
+    """Fail with the reason why this process cannot be attached to, as far as that can be seen from outside."""
+    folder = "/proc/%d" % pid
+    if not os.path.isdir(folder):
+        fail(NO_PROCESS, "there is no process %d" % pid)
+    try:
+        with open(folder + "/maps", encoding="utf-8", errors="replace") as file:
+            maps = file.read()
+        program = os.readlink(folder + "/exe")
+    except PermissionError:
+        fail(NOT_PERMITTED, "process %d may not be attached to: it belongs to another user" % pid)
+    except OSError:
+        fail(NO_PROCESS, "process %d has no program any more" % pid)
+    if not os.path.basename(program).startswith("python") and "libpython" not in maps:
+        fail(NOT_PYTHON, "process %d runs %s, which is not Python" % (pid, os.path.basename(program)))
+    if shutil.which("gdb") is None:
+        fail(NO_GDB, "gdb is needed to attach to a process and is not on PATH")
+
+
+def command(pid, code, native):
+    steps = (
+        "set scheduler-locking off",  # other threads must run, or the one that holds the GIL would never give it up
+        "set architecture auto",
+        'call (void*)dlopen("%s", 2)' % native,
+        "sharedlibrary %s" % os.path.splitext(os.path.basename(native))[0],
+        'call (int)DoAttach(0, "%s", 0)' % code,
+    )
+    words = ["gdb", "--nw", "--nh", "--nx", "--pid", str(pid), "--batch"]
+    for step in steps:
+        words += ["--eval-command", step]
+    return words
+
+
+def inject(pid, code, native, seconds):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    try:
+        done = subprocess.run(
+            command(pid, code, native),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        fail(FAILED, "gdb did not get into process %d within %g s" % (pid, seconds))
+    text = done.stdout.decode("utf-8", "replace")
+    answers = re.findall(r"^\$\d+ = (-?\d+)", text, re.MULTILINE)
+    if answers and answers[-1] == "0":
+        return
+    if _DENIED.search(text):
+        fail(NOT_PERMITTED, "process %d may not be attached to: ptrace is not permitted" % pid)
+    if not os.path.isdir("/proc/%d" % pid):
+        fail(NO_PROCESS, "process %d ended while it was attached to" % pid)
+    lines = [line for line in text.splitlines() if line.strip()]
+    fail(FAILED, "gdb could not run code in process %d: %s" % (pid, lines[-1] if lines else "it said nothing"))
+
+
+def main(words):
+    if len(words) != 1 or not words[0].isdigit():
+        fail(USAGE, "one process id is needed")
+    pid = int(words[0])
+    settings = os.environ
+    host, _, port = settings.get("STILLFRAME_ADDRESS", "").rpartition(":")
+    if not port.isdigit():
+        fail(USAGE, "STILLFRAME_ADDRESS must be host:port")
+    check(pid)
+    server, _, client = settings.get("STILLFRAME_TOKENS", "").partition(":")
+    vendored = settings.get("STILLFRAME_PYDEVD", "")
+    code = injection(host, port, server, client, vendored, settings.get("STILLFRAME_PYCACHE", ""))
+    inject(pid, code, library(vendored), float(settings.get("STILLFRAME_ATTACH_SECONDS", "30")))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
