@@ -195,6 +195,7 @@ def _line_dropped(self):
     db.stillframe_line_gone = True
     if db.ready_to_run and not db.pydb_disposed:
         release(db)
+        PyDevdAPI().request_disconnect(db, resume_threads=True)  # else a paused thread would go on stepping
     db.dispose_and_kill_all_pydevd_threads()
     db._py_db_command_thread_event.set()
     for event in list(db._thread_events.values()):
