@@ -18,7 +18,7 @@ _NOISE_KEPT = 2000
 """How much of what an adapter prints between frames is kept for an error message."""
 
 _START = b"content-length"
-_LENGTH = re.compile(rb"^content-length[ \t]*:[ \t]*([^\r\n]*?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_LENGTH = re.compile(rb"^content-length[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _END = re.compile(rb"\r?\n\r?\n")
 
 Message = dict[str, Any]

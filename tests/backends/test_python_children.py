@@ -1,0 +1,164 @@
+"""Processes that a Python program starts: each dials in, is announced, and can be debugged or let go."""
+
+from __future__ import annotations
+
+import psutil
+import pytest
+
+from stillframe.model.backend import CatchRule, ChildOpened, Ended, Stopped
+
+from .driver import Driven, at, mark, plan, started, write
+
+CHILD = """
+import sys
+answer = 40 + 2  # @child
+print("child", answer, flush=True)
+"""
+
+PARENT = """
+import subprocess, sys
+done = subprocess.run([sys.executable, sys.argv[1]])
+print("parent", done.returncode, flush=True)
+"""
+
+FORK = """
+import multiprocessing, sys
+
+def work(n):
+    return n + 1  # @work
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    child = context.Process(target=work, args=(41,), name="one")
+    child.start()
+    child.join()
+    print("parent", child.exitcode, flush=True)
+"""
+
+
+async def child_of(run: Driven) -> Driven:
+    opened = await run.next(ChildOpened)
+    assert opened.pid is not None and opened.pid != run.backend.pid
+    return Driven(opened.backend)
+
+
+@pytest.mark.parametrize("server", ["boot", "stock"])
+async def test_a_subprocess_becomes_a_child_that_stops_by_itself(tmp_path, monkeypatch, server):
+    monkeypatch.setenv("STILLFRAME_PYTHON_SERVER", server)
+    script = write(tmp_path, CHILD, "child.py")
+    program = write(tmp_path, PARENT)
+    async with started(plan(program, str(script))) as run:
+        child = await child_of(run)
+        await child.backend.start([at("child", program=script)], CatchRule())
+        assert (await child.stop()).breakpoints == ("b1",)
+        assert await child.line() == mark("child", script)
+        await child.go()
+        assert not (await child.ended()).lost
+        await child.close()
+        assert (await run.ended()).exit_code == 0
+        assert run.printed() == "child 42\nparent 0\n"
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+async def test_a_multiprocessing_child_is_announced_once_and_its_parent_ends(tmp_path, method):
+    program = write(tmp_path, FORK)
+    async with started(plan(program, method)) as run:
+        child = await child_of(run)
+        await child.backend.start([at("work", program=program)], CatchRule())
+        await child.stop()
+        assert await child.value("n") == "41"
+        await child.go()
+        await child.ended()
+        await child.close()
+        end = await run.ended()
+        assert (end.exit_code, run.printed()) == (0, "parent 0\n")
+        assert len(run.events(ChildOpened)) == 1
+
+
+@pytest.mark.parametrize("server", ["boot", "stock"])
+async def test_a_child_that_nobody_wants_runs_on_undebugged(tmp_path, monkeypatch, server):
+    monkeypatch.setenv("STILLFRAME_PYTHON_SERVER", server)
+    script = write(tmp_path, CHILD, "child.py")
+    program = write(tmp_path, PARENT)
+    async with started(plan(program, str(script))) as run:
+        child = await child_of(run)
+        await child.backend.close()
+        assert (await run.ended()).exit_code == 0
+        assert run.printed() == "child 42\nparent 0\n"
+        await child.close()
+
+
+async def test_a_forked_child_that_nobody_wants_runs_on_undebugged(tmp_path):
+    program = write(tmp_path, FORK)
+    async with started(plan(program, "fork")) as run:
+        child = await child_of(run)
+        await child.backend.close()
+        assert (await run.ended()).exit_code == 0
+        assert run.printed() == "parent 0\n"
+        await child.close()
+
+
+async def test_children_are_not_followed_when_that_is_not_wanted(tmp_path):
+    script = write(tmp_path, CHILD, "child.py")
+    program = write(tmp_path, PARENT)
+    async with started(plan(program, str(script), children=False)) as run:
+        assert (await run.ended()).exit_code == 0
+        assert run.printed() == "child 42\nparent 0\n"
+        assert run.events(ChildOpened) == []
+
+
+async def test_a_grandchild_is_announced_by_its_own_parent(tmp_path):
+    script = write(tmp_path, CHILD, "child.py")
+    middle = write(tmp_path, "import subprocess, sys\nsubprocess.run([sys.executable, sys.argv[1]])\n", "middle.py")
+    program = write(tmp_path, "import subprocess, sys\nsubprocess.run([sys.executable, *sys.argv[1:]])\n")
+    async with started(plan(program, str(middle), str(script))) as run:
+        child = await child_of(run)
+        await child.backend.start((), CatchRule())
+        grandchild = await child_of(child)
+        await grandchild.backend.start([at("child", program=script)], CatchRule())
+        await grandchild.stop()
+        await grandchild.go()
+        for each in (grandchild, child, run):
+            await each.ended()
+        await grandchild.close()
+        await child.close()
+
+
+async def test_ending_the_parent_ends_a_child_that_is_held(tmp_path):
+    script = write(tmp_path, CHILD, "child.py")
+    program = write(tmp_path, PARENT)
+    async with started(plan(program, str(script))) as run:
+        child = await child_of(run)
+        await child.backend.start([at("child", program=script)], CatchRule())
+        await child.stop()
+        pid = child.backend.pid
+        await run.backend.end(terminate=True)
+        await run.ended()
+        assert isinstance(await child.next(Ended, Stopped), Ended)
+        await child.close()
+        assert not _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+async def test_a_child_outlives_its_parent_and_is_still_debugged(tmp_path):
+    script = write(tmp_path, CHILD, "child.py")
+    program = write(
+        tmp_path, "import subprocess, sys\nsubprocess.Popen([sys.executable, sys.argv[1]])\nsys.stdin.read()\n"
+    )
+    async with started(plan(program, str(script), stdin="-")) as run:
+        child = await child_of(run)
+        await run.backend.feed(b"", eof=True)
+        assert (await run.ended()).exit_code == 0
+        await child.backend.start([at("child", program=script)], CatchRule())
+        await child.stop()
+        await run.close()
+        await child.go()
+        assert not (await child.ended()).lost
+        assert child.printed() == "child 42\n"
+        await child.close()

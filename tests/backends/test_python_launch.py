@@ -1,0 +1,203 @@
+"""Starting Python programs: which interpreter, and the root cause at once where nothing can come up."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stillframe.adapters import for_plan
+from stillframe.adapters.interpreters import choose, on_path, probe
+from stillframe.adapters.python import PYTHON
+from stillframe.adapters.python_command import understood
+from stillframe.errors import LaunchFailed, UsageError
+from stillframe.model.backend import Output
+
+from ..conftest import INTERPRETERS
+from .driver import opened, plan, started, write
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+async def refused(wish) -> str:
+    with pytest.raises(LaunchFailed) as caught:
+        async with opened(wish):
+            raise AssertionError("it came up")
+    return caught.value.message
+
+
+async def test_a_missing_program_is_named_at_once(tmp_path):
+    assert await refused(plan(tmp_path / "nope.py")) == f"no such file: {tmp_path / 'nope.py'}"
+
+
+async def test_a_directory_without_a_main_is_no_program_and_one_with_it_is(tmp_path):
+    assert "__main__" in await refused(plan(tmp_path, adapter="python"))
+    write(tmp_path, "print('main of a directory')\n", "__main__.py")
+    async with started(plan(tmp_path, adapter="python")) as run:
+        await run.ended()
+        assert run.printed() == "main of a directory\n"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+async def test_an_unreadable_program_is_named(tmp_path):
+    program = write(tmp_path, "x = 1\n")
+    program.chmod(0)
+    assert "not permitted" in await refused(plan(program))
+
+
+async def test_a_missing_directory_to_run_in_is_named(tmp_path):
+    program = write(tmp_path, "x = 1\n")
+    assert "no such directory" in await refused(plan(program, cwd=str(tmp_path / "gone")))
+
+
+async def test_a_missing_file_for_standard_input_is_named(tmp_path):
+    program = write(tmp_path, "x = 1\n")
+    assert "standard input" in await refused(plan(program, stdin=str(tmp_path / "none.txt")))
+
+
+async def test_a_broken_interpreter_is_named_with_its_own_words(tmp_path):
+    broken = script(tmp_path / "python3", "#!/bin/sh\necho 'libpython is missing' >&2\nexit 127\n")
+    message = await refused(plan(write(tmp_path, "x = 1\n"), interpreter=str(broken)))
+    assert "no working Python" in message and "libpython is missing" in message
+
+
+async def test_an_interpreter_that_does_not_exist_is_named(tmp_path):
+    message = await refused(plan(write(tmp_path, "x = 1\n"), interpreter=str(tmp_path / "py")))
+    assert "no such interpreter" in message
+
+
+@pytest.mark.parametrize("version", ["2 7 18", "3 7 9", "3 14 0"])
+async def test_a_python_of_another_version_is_refused_by_its_number(tmp_path, version):
+    old = script(tmp_path / "python3", f"#!/bin/sh\necho {version} cpython\n")
+    message = await refused(plan(write(tmp_path, "x = 1\n"), interpreter=str(old)))
+    assert version.replace(" ", ".") in message and "3.8 to 3.13" in message
+
+
+async def test_an_interpreter_that_dies_before_it_dials_in_fails_with_its_own_words(tmp_path):
+    """It answers the version question like a good one, then dies at the real start."""
+    fake = script(
+        tmp_path / "python3",
+        '#!/bin/sh\ncase "$*" in *version_info*) echo 3 11 7 cpython;; *selftest*) echo \'{"ok": true}\';;'
+        " *) echo 'Fatal Python error: no codec' >&2; exit 1;; esac\n",
+    )
+    message = await refused(plan(write(tmp_path, "x = 1\n"), interpreter=str(fake)))
+    assert "exit code 1" in message and "no codec" in message
+
+
+async def test_a_syntax_error_is_the_reason_given_at_once(tmp_path):
+    message = await refused(plan(write(tmp_path, "x = = 1\n")))
+    assert "SyntaxError: invalid syntax" in message and "line 1" in message
+
+
+async def test_the_caller_s_environment_directory_and_umask_reach_the_program(tmp_path):
+    program = write(
+        tmp_path, "import os\nprint(os.getcwd(), os.environ['A'], oct(os.umask(0)), 'HOME' in os.environ)\n"
+    )
+    async with started(
+        replace(plan(program), cwd=str(tmp_path), env={"A": "b", "PATH": os.environ["PATH"]}, umask=0o027)
+    ) as run:
+        await run.ended()
+        assert run.printed() == f"{tmp_path} b 0o27 False\n"
+
+
+# Which interpreter
+
+
+def environment(folder: Path) -> Path:
+    (folder / "bin").mkdir(parents=True)
+    (folder / "pyvenv.cfg").write_text("")
+    os.symlink(sys.executable, folder / "bin" / "python")
+    return folder / "bin" / "python"
+
+
+def test_the_interpreter_asked_for_wins_then_the_active_environment_then_the_nearest_then_path(tmp_path):
+    near = tmp_path / "project" / "src"
+    near.mkdir(parents=True)
+    beside = environment(tmp_path / "project" / ".venv")
+    active = environment(tmp_path / "active")
+    on_the_path = script(tmp_path / "bin" / "python3", "#!/bin/sh\n")
+    env = {"PATH": str(on_the_path.parent), "VIRTUAL_ENV": str(active.parent.parent)}
+    assert choose(sys.executable, near, env, str(tmp_path)) == sys.executable
+    assert choose(None, near, env, str(tmp_path)) == str(active)
+    del env["VIRTUAL_ENV"]
+    assert choose(None, near, env, str(tmp_path)) == str(beside)
+    assert choose(None, tmp_path, env, str(tmp_path)) == str(on_the_path)
+    with pytest.raises(LaunchFailed, match="no python3 on PATH"):
+        choose(None, tmp_path, {"PATH": str(tmp_path)}, str(tmp_path))
+
+
+def test_a_pyenv_shim_is_followed_without_being_run(tmp_path):
+    shim = script(tmp_path / "pyenv" / "shims" / "python3", "#!/bin/sh\necho shim >&2; exit 1\n")
+    real = script(tmp_path / "pyenv" / "versions" / "3.12.1" / "bin" / "python3", "#!/bin/sh\n")
+    (tmp_path / "pyenv" / "version").write_text("3.12\n")
+    env = {"PATH": str(shim.parent)}
+    assert on_path("python3", env, str(tmp_path)) == str(real)
+    other = script(tmp_path / "pyenv" / "versions" / "3.11.7" / "bin" / "python3", "#!/bin/sh\n")
+    (tmp_path / ".python-version").write_text("3.11.7\n")
+    assert on_path("python3", env, str(tmp_path)) == str(other)
+    assert on_path("python3", {**env, "PYENV_VERSION": "3.12.1"}, str(tmp_path)) == str(real)
+
+
+async def test_an_interpreter_is_probed_once_for_as_long_as_it_stays_the_same(tmp_path):
+    counter = tmp_path / "count"
+    python = script(tmp_path / "python3", f"#!/bin/sh\necho x >> {counter}\necho 3 11 7 cpython\n")
+    for _ in range(3):
+        assert (await probe(str(python))).tag == "3.11"
+    assert counter.read_text() == "x\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "program", "flags", "args"),
+    [
+        (("python3", "app.py", "-x"), "file", "app.py", (), ("-x",)),
+        (("python3", "-X", "dev", "-W", "error", "app.py"), "file", "app.py", ("-X", "dev", "-W", "error"), ()),
+        (("python3", "-Xdev", "-u", "-m", "mod", "-m"), "module", "mod", ("-Xdev", "-u"), ("-m",)),
+        (("python3", "-Im", "mod", "a"), "module", "mod", ("-I",), ("a",)),
+        (("python3", "-c", "print(1)", "b"), "code", "print(1)", (), ("b",)),
+        (("python3", "-cprint(1)"), "code", "print(1)", (), ()),
+    ],
+)
+def test_a_command_line_is_taken_apart_as_python_does(words, kind, program, flags, args):
+    found = understood(replace(plan("", kind="command"), command=words, program=None))
+    assert (found.kind, found.program, found.interpreter_flags, found.args) == (kind, program, flags, args)
+
+
+@pytest.mark.parametrize("words", [("python3",), ("python3", "-i"), ("python3", "-m"), ("python3", "-")])
+def test_a_python_without_a_program_is_a_usage_error(words):
+    with pytest.raises(UsageError):
+        understood(replace(plan("", kind="command"), command=words, program=None))
+
+
+def test_a_script_with_a_python_shebang_is_understood_and_another_one_is_not(tmp_path):
+    ours = script(tmp_path / "tool", "#!/usr/bin/env python3\nprint(1)\n")
+    found = understood(replace(plan("", kind="command"), command=(str(ours), "a"), program=None))
+    assert (found.kind, found.program, found.args) == ("file", str(ours), ("a",))
+    other = script(tmp_path / "sh-tool", "#!/bin/sh\n")
+    with pytest.raises(UsageError, match="adapters here: python"):
+        for_plan(replace(plan("", kind="command"), command=(str(other),), program=None))
+
+
+async def test_an_unknown_server_is_a_usage_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("STILLFRAME_PYTHON_SERVER", "magic")
+    with pytest.raises(UsageError, match="boot, stock or adapter"):
+        await PYTHON.launch(plan(write(tmp_path, "x = 1\n")))
+
+
+async def test_a_100_mb_flood_without_a_newline_is_held_back_and_arrives_whole(tmp_path):
+    program = write(tmp_path, "import sys\nfor _ in range(400):\n    sys.stdout.write('x' * 262144)\n")
+    async with started(plan(program)) as run:
+        await run.ended()
+        assert sum(len(each.data) for each in run.events(Output)) == 400 * 262144
+
+
+def test_the_interpreters_that_the_tests_need_are_here():
+    assert {"3.11"} <= set(INTERPRETERS)
