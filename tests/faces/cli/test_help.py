@@ -31,7 +31,7 @@ def test_the_page_of_every_verb_has_an_example_that_is_understood_and_every_flag
         assert line.verb == verb
     for field in VERBS[verb]["fields"]:
         for spelling in parser.spellings(field):
-            assert spelling in page or spelling.replace("--", "--no-") in page
+            assert spelling in page or spelling.replace("--", "--[no-]") in page
     assert "--json" in page
 
 

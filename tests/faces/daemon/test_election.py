@@ -16,7 +16,7 @@ import pytest
 from stillframe.faces.cli import rendezvous
 
 from ...guard import COOKIE, marked
-from ..conftest import CLIENT, DEADLINE, TINY, Dbg, Said, Tiny, call, start_tiny
+from ..conftest import CLIENT, DEADLINE, ENTRY, TINY, Dbg, Said, Tiny, call, start_tiny
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a directory to another user")
 
@@ -73,6 +73,15 @@ def test_the_daemon_stands_apart_from_its_caller(dbg: Dbg, tmp_path: Path) -> No
     assert os.getsid(pid) == pid
     assert {os.readlink(f"/proc/{pid}/fd/{number}") for number in (0, 1, 2)} == {"/dev/null"}
     assert os.readlink(f"/proc/{pid}/cwd") == str(runtime())
+
+
+def test_the_daemon_of_a_background_job_hears_its_signals(dbg: Dbg) -> None:
+    script = f"'{sys.executable}' -IS -c \"$0\" sessions & wait $!"
+    subprocess.run(["sh", "-c", script, ENTRY], check=True, timeout=DEADLINE, stdout=subprocess.DEVNULL)
+    (pid,) = daemons()
+    fields = dict(row.split(":\t", 1) for row in Path(f"/proc/{pid}/status").read_text().splitlines())
+    ignored = int(fields["SigIgn"], 16)
+    assert not ignored & (1 << (signal.SIGINT - 1) | 1 << (signal.SIGQUIT - 1))
 
 
 def test_a_killed_daemon_is_replaced_by_the_next_call(dbg: Dbg) -> None:

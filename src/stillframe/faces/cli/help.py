@@ -140,14 +140,15 @@ def _word(field: "Field") -> str:
 def _flag(field: "Field") -> str:
     names = ", ".join(sorted(spellings(field), key=lambda name: (name.startswith("--"), name != field.get("flag"))))
     if field["kind"] == "bool":
-        return names if not field.get("on") else names.replace("--", "--no-", 1)
+        return names if not field.get("on") else names.replace("--", "--[no-]", 1)
     choices = field.get("choices")
     return f"{names} {'|'.join(choices) if choices else field.get('metavar') or field['name'].upper()}"
 
 
 def _text(name: str, field: "Field") -> str:
-    again = " (may be repeated)" if field.get("many") and spellings(field) else ""
-    return MANUAL[name]["fields"][field["name"]] + again
+    text = MANUAL[name]["fields"][field["name"]]
+    again = field.get("many") and spellings(field) and "repeated" not in text
+    return text + ("; may be repeated" if again else "")
 
 
 def _applies(name: str, field: "Field") -> bool:

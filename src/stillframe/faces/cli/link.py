@@ -24,6 +24,8 @@ SILENCE_SECONDS = 45.0
 START_SECONDS = 25.0
 TRIES = 5
 
+_ORDINARY = [_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM, _signal.SIGCHLD, _signal.SIGTSTP]
+"""A shell's background job has some of these ignored; neither the daemon nor its targets shall inherit that."""
 _NO_SIGPIPE: int = getattr(_socket, "MSG_NOSIGNAL", 0)
 _KEPT = (b"PATH", b"HOME", b"USER", b"LOGNAME", b"LANG", b"TZ", b"TMPDIR", b"LD_LIBRARY_PATH")
 _KEPT_BEGINNINGS = (b"LC_", b"XDG_", b"STILLFRAME_")
@@ -283,6 +285,8 @@ def _spawn_and_wait() -> str:
             daemon_environment(),
             file_actions=[*streams, (posix.POSIX_SPAWN_DUP2, writing, 3)],
             setsid=True,
+            setsigmask=[],
+            setsigdef=_ORDINARY,
         )
     except OSError as error:
         raise Gone(f"cannot start the daemon with {sys.executable}: {error.strerror}") from None
