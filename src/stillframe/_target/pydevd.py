@@ -75,6 +75,7 @@ def _main():
         sf_requests.install(settings, program)
         db = sf_engine.connect(setup, settings)
         program.become_main()
+        sf_program.print_by_lines()
         _exec(sf_engine.begin(db), program)
     except BaseException:
         sf_program.hide_own_frames(HERE)

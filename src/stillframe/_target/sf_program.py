@@ -175,3 +175,10 @@ def hide_own_frames(folder):
         shown(kind, error, trace)
 
     sys.excepthook = trimmed
+
+
+def print_by_lines():
+    """Let a printed line arrive when it is printed, as on a terminal: into a pipe it would wait for 8 KB more."""
+    stream = sys.stdout
+    if type(stream).__name__ == "TextIOWrapper" and not stream.line_buffering and not stream.write_through:
+        stream.reconfigure(line_buffering=True)
