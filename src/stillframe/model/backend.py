@@ -186,6 +186,8 @@ class Ended:
     exit_code: int | None = None
     signal: str | None = None
     lost: bool = False
+    detached: bool = False
+    """We let it go; it runs on."""
     cause: str | None = None
 
 

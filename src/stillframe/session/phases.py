@@ -1,8 +1,8 @@
 """The life of a session, as a table and nothing else.
 
 A session is NEW until its debugger answers, CONFIGURING while breakpoints are handed over, then goes to and fro between
-RUNNING and STOPPED. EXITED and LOST are ends: the program is gone, or the debugger is. `restart` makes a new run, which
-begins again at NEW. The docs' diagram is drawn from `TRANSITIONS`.
+RUNNING and STOPPED. EXITED, DETACHED and LOST are ends: the program is gone, or we let go of it, or the debugger is gone.
+`restart` makes a new run, which begins again at NEW. The docs' diagram is drawn from `TRANSITIONS`.
 """
 
 from __future__ import annotations
@@ -17,20 +17,22 @@ class Phase(enum.StrEnum):
     RUNNING = "running"
     STOPPED = "stopped"
     EXITED = "exited"
+    DETACHED = "detached"
     LOST = "lost"
 
 
+ENDED = frozenset({Phase.EXITED, Phase.DETACHED, Phase.LOST})
+
 TRANSITIONS: Mapping[Phase, frozenset[Phase]] = {
-    Phase.NEW: frozenset({Phase.CONFIGURING, Phase.EXITED, Phase.LOST}),
-    Phase.CONFIGURING: frozenset({Phase.RUNNING, Phase.STOPPED, Phase.EXITED, Phase.LOST}),
-    Phase.RUNNING: frozenset({Phase.STOPPED, Phase.EXITED, Phase.LOST}),
+    Phase.NEW: frozenset({Phase.CONFIGURING}) | ENDED,
+    Phase.CONFIGURING: frozenset({Phase.RUNNING, Phase.STOPPED}) | ENDED,
+    Phase.RUNNING: frozenset({Phase.STOPPED}) | ENDED,
     # A second thread may stop while the first is held, so STOPPED may follow STOPPED.
-    Phase.STOPPED: frozenset({Phase.STOPPED, Phase.RUNNING, Phase.EXITED, Phase.LOST}),
+    Phase.STOPPED: frozenset({Phase.STOPPED, Phase.RUNNING}) | ENDED,
     Phase.EXITED: frozenset(),
+    Phase.DETACHED: frozenset(),
     Phase.LOST: frozenset(),
 }
-
-ENDED = frozenset({Phase.EXITED, Phase.LOST})
 
 
 def follows(before: Phase, after: Phase) -> bool:

@@ -224,6 +224,8 @@ class Session:
                 return _with(self.stop, extra)
             case Phase.EXITED:
                 return _with(self._exited(), extra)
+            case Phase.DETACHED:
+                return _with(Lost(cause="it was detached; the program runs on without a debugger"), extra)
             case Phase.LOST:
                 cause = (self._ended and self._ended.cause) or "the debugger went away"
                 return _with(Lost(cause=cause), extra)
@@ -326,7 +328,7 @@ class Session:
             case contract.Ended():
                 self._ended, self._ended_at = event, time.monotonic()
                 self.stop = None
-                self._become(Phase.LOST if event.lost else Phase.EXITED)
+                self._become(Phase.LOST if event.lost else Phase.DETACHED if event.detached else Phase.EXITED)
                 self.on_end(self)
             case contract.ThreadChanged(thread, alive):
                 self.handles.thread(thread)  # numbered as they appear, so that t1 is the first
@@ -444,4 +446,4 @@ def _with(outcome: AnyOutcome, extra: dict[str, object]) -> AnyOutcome:
 
 
 def _past(phase: Phase) -> str:
-    return "exited" if phase is Phase.EXITED else "lost its debugger"
+    return {Phase.EXITED: "exited", Phase.DETACHED: "been detached"}.get(phase, "lost its debugger")

@@ -29,6 +29,8 @@ class Signs:
     """The end of a process that is not our child: that it ended, not how."""
     exit_code: int | None = None
     """From an `exited` event."""
+    by_us: bool = False
+    """We ended it."""
     detached: bool = False
     """We let it go on without us."""
 
@@ -38,7 +40,7 @@ async def ended(signs: Signs, pid: int | None) -> Ended:
     first = {each for each in (signs.line, signs.terminated, signs.process, signs.gone) if each is not None}
     await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
     if signs.detached:
-        return Ended(cause="detached")
+        return Ended(detached=True)
     if signs.process is not None:
         return await _of_our_process(signs, signs.process, pid)
     return await _of_another(signs, pid)
@@ -48,7 +50,7 @@ async def _of_our_process(signs: Signs, process: asyncio.Future[Exit], pid: int 
     if not process.done():
         await asyncio.wait({process}, timeout=_LEAVING if signs.terminated.done() else _DROPPED)
     if signs.detached:
-        return Ended(cause="detached")
+        return Ended(detached=True)
     if process.done():
         await asyncio.wait({signs.line}, timeout=_LAST_WORDS)
         how = process.result()
@@ -61,9 +63,11 @@ async def _of_another(signs: Signs, pid: int | None) -> Ended:
     if rest:
         await asyncio.wait(rest, timeout=_DROPPED)
     if signs.detached:
-        return Ended(cause="detached")
+        return Ended(detached=True)
     if signs.terminated.done() or signs.exit_code is not None:
         return Ended(exit_code=signs.exit_code)
+    if signs.by_us:
+        return Ended(cause="ended by us")
     if signs.gone is not None and signs.gone.done():
         return Ended(cause=f"process {pid} ended; only its parent knows its exit code")
     return Ended(lost=True, cause=_what_happened(signs) + (f"; process {pid} is still running" if pid else ""))
