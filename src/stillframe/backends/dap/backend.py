@@ -46,6 +46,7 @@ _MOVES: Mapping[Move, str] = {
 }
 T = TypeVar("T")
 
+_ASKED = 1.0
 _LETTING_GO = 2.0
 """How long each polite word at the end may take."""
 _END = 4.0
@@ -63,6 +64,8 @@ class Household(Protocol):
     async def exit_soon(self) -> Exit | None: ...
 
     def stderr_tail(self) -> str: ...
+
+    async def end_process(self) -> None: ...
 
     async def leave(self, member: DapBackend) -> None: ...
 
@@ -404,13 +407,15 @@ class DapBackend:
         self._told.put(Ended(lost=True, cause="it did not end when told to"))
 
     async def _terminate(self) -> None:
-        if self._process is not None:
-            await self._process.terminate()
-        elif self.launched and self.pid is not None:
+        self._signs.by_us = True
+        if self._process is None and not self._child:
+            # The program belongs to its debugger, which has to be asked; one that does not hear is ended below.
+            with contextlib.suppress(StillframeError):
+                await self._client.request("disconnect", {"terminateDebuggee": True}, timeout=_ASKED)
+        if self._process is None and self.launched and self.pid is not None:
             await end_tree(self.pid, group=False)
-        else:
-            self._signs.exit_code = None
-            await self._client.request("disconnect", {"terminateDebuggee": True}, timeout=_LETTING_GO)
+        if not self._child:
+            await self._family.end_process()
 
     async def _detach(self) -> None:
         self._signs.detached = True

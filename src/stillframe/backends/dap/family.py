@@ -102,7 +102,7 @@ class Family:
         said = self.stderr_tail()
         if how is None:
             return otherwise + (f": {said}" if said else "")
-        if not self.launch.owns_target and said:
+        if not self.launch.launched and said:
             return said.splitlines()[-1]
         return f"it ended with {how} before it could be debugged" + (f": {said}" if said else "")
 
@@ -201,6 +201,11 @@ class Family:
 
     # The end
 
+    async def end_process(self) -> None:
+        """End what was spawned: the program, or the adapter that holds it."""
+        if self.process is not None and not self.process.exited.done():
+            await self.process.terminate()
+
     async def leave(self, member: DapBackend) -> None:
         """A backend has closed; with the last one everything of the family is let go."""
         if member in self._members:
@@ -224,6 +229,5 @@ class Family:
         if self._first.done() and not self._first.cancelled() and self._first.exception() is None:
             self._first.result().close()
         if self.process is not None and not self.process.released:
-            if not self.process.exited.done():
-                await self.process.terminate()
+            await self.end_process()
             self.process.close()
