@@ -1,0 +1,67 @@
+"""A story for each language: its marked program, how its words are spelled, and a way to launch it to some marks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import stillframe
+from stillframe.model.outcomes import AnyOutcome
+
+LANGUAGES = Path(__file__).resolve().parents[1] / "languages"
+
+
+@dataclass(frozen=True)
+class Story:
+    """One language's program and the few words of it that the story cannot do without."""
+
+    language: str
+    file: str
+    tool: str
+    error: str
+    """The class that `fail` raises."""
+    nothing: str
+    """An expression that fails, and the word that its error holds."""
+    nothing_says: str
+    empty: str
+    """How the empty tally is told."""
+    lacks: tuple[str, ...]
+    """Operations that its debugger does not have, by the verbs that would need them."""
+
+    @property
+    def program(self) -> Path:
+        return LANGUAGES / self.language / self.file
+
+    def mark(self, name: str) -> int:
+        """The line that ends with this mark."""
+        lines = self.program.read_text().splitlines()
+        (found,) = [number for number, line in enumerate(lines, 1) if line.endswith(name)]
+        return found
+
+    def at(self, mark: str) -> str:
+        return f"{self.file}:{self.mark(mark)}"
+
+    @asynccontextmanager
+    async def launched(
+        self, what: str = "shop", breaks: Sequence[str | tuple[str, str]] = (), **options: object
+    ) -> AsyncIterator[tuple[stillframe.Debugger, AnyOutcome]]:
+        """The program run to its first stop: `breaks` are marks, or a mark and a condition."""
+        places = [self.at(each) if isinstance(each, str) else f"{self.at(each[0])} if {each[1]}" for each in breaks]
+        async with stillframe.Debugger(cwd=str(self.program.parent)) as dbg:
+            yield dbg, await dbg.launch(self.file, what, breaks=places, **options)  # type: ignore[arg-type]
+
+
+STORIES = (
+    Story(
+        language="python",
+        file="story.py",
+        tool="debugpy",
+        error="ValueError",
+        nothing="no_such_name",
+        nothing_says="NameError",
+        empty="{}",
+        lacks=(),
+    ),
+)

@@ -1,0 +1,368 @@
+"""The one story that every language must pass: launched, stopped, looked into, moved, changed, ended."""
+
+from __future__ import annotations
+
+import psutil
+import pytest
+
+from stillframe.errors import EvalFailed, NotFound, StaleHandle, UsageError, WrongState
+from stillframe.model.outcomes import AnyOutcome, Exited, Running, Stop
+
+from .story import STORIES, Story
+
+
+@pytest.fixture(params=STORIES, ids=lambda story: story.language)
+def story(request: pytest.FixtureRequest) -> Story:
+    found: Story = request.param
+    return found
+
+
+def stopped(outcome: AnyOutcome) -> Stop:
+    assert isinstance(outcome, Stop), outcome
+    return outcome
+
+
+def exited(outcome: AnyOutcome) -> Exited:
+    assert isinstance(outcome, Exited), outcome
+    return outcome
+
+
+def line(outcome: AnyOutcome) -> int | None:
+    frame = stopped(outcome).frame
+    return frame.line if frame else None
+
+
+async def test_a_launch_comes_to_the_breakpoint_with_everything_one_needs(story: Story) -> None:
+    async with story.launched(breaks=["@cost"]) as (dbg, first):
+        stop = stopped(first)
+        assert (stop.reason, stop.breakpoints, stop.hit) == ("breakpoint", ("b1",), 1)
+        assert stop.frame is not None
+        assert (stop.frame.function, stop.frame.file, stop.frame.line) == ("price", story.file, story.mark("@cost"))
+        assert (stop.local("count"), stop.local("item")) == ("1", "'fig'")
+        assert stop.local("cost") is None, "the line is about to run, it has not run"
+        assert [each.function for each in stop.stack if each.kind == "user"][:3] == ["price", "shop", "main"]
+        (here,) = [each for each in stop.source if each.here]
+        assert here.line == story.mark("@cost")
+        assert "cost" in here.text
+        status = await dbg.status()
+        assert (status.state, status.tool, status.breakpoints, status.bound) == ("stopped", story.tool, 1, 1)
+        again = stopped(await dbg.state())
+        assert (again.frame, again.locals) == (stop.frame, stop.locals)
+
+
+async def test_a_condition_stops_once_and_the_program_goes_on_to_its_end(story: Story) -> None:
+    async with story.launched(breaks=[("@loop", "count == 4")]) as (dbg, first):
+        assert stopped(first).local("count") == "4"
+        assert stopped(first).hit == 1
+        assert stopped(first).local("total") == "18"
+        end = exited(await dbg.continue_())
+        assert (end.exit_code, end.never_hit) == (0, ())
+        assert end.output.endswith("done 63\n")
+
+
+@pytest.mark.parametrize(
+    ("rule", "counts"), [("3", ["3"]), (">=5", ["5", "6"]), ("%2", ["2", "4", "6"])], ids=["3", "from-5", "every-2"]
+)
+async def test_hit_counts(story: Story, rule: str, counts: list[str]) -> None:
+    async with story.launched(breaks=["@total"]) as (dbg, _):
+        await dbg.break_(story.at("@loop"), hit=rule)
+        seen = []
+        while isinstance(outcome := await dbg.continue_(), Stop):
+            seen.append(outcome.local("count"))
+        assert seen == counts
+        assert exited(outcome).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "counts"), [("2", ["4"]), (">=2", ["4", "6"]), ("%3", ["6"])], ids=["2", "from", "every"]
+)
+async def test_with_a_condition_the_count_is_of_the_times_it_holds(story: Story, rule: str, counts: list[str]) -> None:
+    async with story.launched(breaks=["@total"]) as (dbg, _):
+        await dbg.break_(story.at("@loop"), condition="count % 2 == 0", hit=rule)
+        seen = []
+        while isinstance(outcome := await dbg.continue_(), Stop):
+            seen.append(outcome.local("count"))
+        assert seen == counts
+
+
+async def test_a_log_point_prints_and_never_stops(story: Story) -> None:
+    async with story.launched(breaks=["@total"]) as (dbg, _):
+        made = await dbg.break_(story.at("@loop"), log="count {count} total {total}")
+        assert made.state == "bound"
+        end = exited(await dbg.continue_())
+        assert end.log.splitlines() == [f"count {n} total {t}" for n, t in enumerate((0, 3, 9, 18, 30, 45), 1)]
+        assert end.never_hit == ()
+
+
+async def test_a_breakpoint_for_once_is_gone_after_its_stop(story: Story) -> None:
+    async with story.launched(breaks=["@total"]) as (dbg, _):
+        await dbg.break_(story.at("@loop"), once=True)
+        assert stopped(await dbg.continue_()).local("count") == "1"
+        assert [each.id for each in (await dbg.breaks()).breakpoints] == ["b1"]
+        assert exited(await dbg.continue_()).exit_code == 0
+
+
+async def test_a_function_and_a_text_are_places_too(story: Story) -> None:
+    async with story.launched(breaks=["@total"]) as (dbg, _):
+        function = await dbg.break_("price", hit="2")
+        text = await dbg.break_(f'{story.file}@"return total +"')
+        assert (function.state, text.state) == ("bound", "bound")
+        assert text.actual is not None
+        assert text.actual.line == story.mark("@numbers")
+        stop = stopped(await dbg.continue_())
+        assert (stop.frame.function if stop.frame else "", stop.breakpoints) == ("price", (function.id,))
+        assert stop.local("count") == "2"
+        assert line(await dbg.continue_()) == story.mark("@numbers")
+
+
+async def test_disabled_breakpoints_stay_and_do_not_stop_and_removed_ones_are_gone(story: Story) -> None:
+    async with story.launched(breaks=["@total", "@cost", "@print"]) as (dbg, _):
+        listed = await dbg.disable("b2")
+        assert [(each.id, each.enabled) for each in listed.breakpoints] == [("b1", True), ("b2", False), ("b3", True)]
+        assert line(await dbg.continue_()) == story.mark("@print")
+        await dbg.enable("b2")
+        assert line(await dbg.continue_()) == story.mark("@cost")
+        left = await dbg.unbreak("b2", "b3")
+        assert [each.id for each in left.breakpoints] == ["b1"]
+        assert exited(await dbg.continue_()).exit_code == 0
+
+
+async def test_steps_tell_the_lines_passed_and_what_each_changed(story: Story) -> None:
+    async with story.launched("tally", breaks=["@empty"]) as (dbg, _):
+        stop = stopped(await dbg.next())
+        assert (stop.reason, line(stop)) == ("step", story.mark("@for"))
+        assert [(each.name, each.old, each.new) for each in stop.trail[-1].changes] == [("seen", None, story.empty)]
+        stop = stopped(await dbg.next(4))
+        assert [each.line for each in stop.trail] == [story.mark(m) for m in ("@for", "@tally", "@for", "@tally")]
+        assert [change.name for each in stop.trail for change in each.changes] == ["word", "seen", "word", "seen"]
+        assert stop.trail[2].changes[0].old == "'a'"
+        assert stop.trail[2].changes[0].new == "'b'"
+        assert stop.same_frame
+        assert [each.name for each in stop.locals if each.changed] == ["seen"]
+
+
+async def test_step_goes_in_finish_comes_out_with_the_value(story: Story) -> None:
+    async with story.launched(breaks=["@loop"]) as (dbg, _):
+        await dbg.unbreak("b1")
+        inside = stopped(await dbg.step())
+        assert (inside.frame.function if inside.frame else "", line(inside)) == ("price", story.mark("@cost"))
+        out = stopped(await dbg.finish())
+        assert out.frame is not None
+        assert out.frame.function == "shop"
+        assert out.returned is not None
+        assert out.returned.value == "3"
+        over = stopped(await dbg.next(2))
+        assert over.frame is not None
+        assert over.frame.function == "shop"
+
+
+async def test_until_runs_to_a_place_and_leaves_no_breakpoint(story: Story) -> None:
+    async with story.launched(breaks=["@total"]) as (dbg, _):
+        stop = stopped(await dbg.until(story.at("@numbers")))
+        assert (stop.reason, line(stop), stop.breakpoints) == ("until", story.mark("@numbers"), ())
+        assert [each.id for each in (await dbg.breaks()).breakpoints] == ["b1"]
+        with pytest.raises(NotFound):
+            await dbg.until(f"{story.file}:99999")
+        assert line(await dbg.state()) == story.mark("@numbers")
+
+
+async def test_a_busy_loop_runs_on_after_the_timeout_and_can_be_paused(story: Story) -> None:
+    async with story.launched("spin", timeout=0) as (dbg, first):
+        assert isinstance(first, Running)
+        assert "spinning" in (await dbg.output(since="0.0.0.0", wait=True)).stdout
+        stop = stopped(await dbg.pause())
+        assert stop.reason == "pause"
+        assert stop.frame is not None
+        assert stop.frame.function == "spin"
+        assert isinstance(await dbg.continue_(timeout=0), Running)
+        with pytest.raises(WrongState, match="running"):
+            await dbg.locals()
+        with pytest.raises(WrongState):
+            await dbg.continue_()
+        bound = await dbg.break_(story.at("@spin"))
+        assert bound.state == "bound"
+        assert line(await dbg.wait()) == story.mark("@spin")
+
+
+async def test_restart_runs_it_again_with_the_breakpoints(story: Story) -> None:
+    async with story.launched(breaks=[("@loop", "count == 2")]) as (dbg, first):
+        await dbg.break_("price", once=True)
+        was = (await dbg.status()).pid
+        again = stopped(await dbg.restart())
+        assert (await dbg.status()).pid != was
+        assert again.frame is not None
+        assert again.frame.function == "price"
+        assert stopped(await dbg.continue_()).local("count") == stopped(first).local("count") == "2"
+        end = exited(await dbg.continue_())
+        assert end.exit_code == 0
+        assert line(await dbg.restart()) == story.mark("@loop"), "what was for once is used up, and an end is no bar"
+
+
+async def test_an_uncaught_exception_stops_with_its_message_where_it_was_raised(story: Story) -> None:
+    async with story.launched("fail") as (dbg, first):
+        stop = stopped(first)
+        assert (stop.reason, line(stop)) == ("exception", story.mark("@raise"))
+        assert stop.exception is not None
+        assert (stop.exception.type, stop.exception.message) == (story.error, "too much: 2000")
+        assert stop.exception.mode == "uncaught"
+        assert stop.local("total") == "2000"
+        info = await dbg.exception()
+        assert (info.type, info.message) == (story.error, "too much: 2000")
+        end = exited(await dbg.continue_())
+        assert end.exit_code not in (0, None)
+        assert "too much: 2000" in end.stderr
+
+
+async def test_raised_and_a_class_by_name_stop_where_it_is_handled_too_and_off_never(story: Story) -> None:
+    for words in (("raised",), (story.error,)):
+        async with story.launched("careful", catch=words) as (dbg, first):
+            stop = stopped(first)
+            assert (stop.reason, line(stop)) == ("exception", story.mark("@raise"))
+            assert stop.exception is not None
+            assert stop.exception.message == "too much: 1"
+            assert (await dbg.catch("off")).catch in ((), ("off",))
+            assert exited(await dbg.continue_()).exit_code == 0
+    async with story.launched("careful") as (_, first):
+        assert exited(first).output == "recovered\n"
+    async with story.launched("fail", catch=("off",)) as (_, first):
+        assert exited(first).exit_code not in (0, None)
+
+
+async def test_many_expressions_are_evaluated_and_one_that_fails_spoils_no_other(story: Story) -> None:
+    async with story.launched(breaks=[("@loop", "count == 3")]) as (dbg, _):
+        values = (await dbg.eval("count + 1", story.nothing, "total * 2")).values
+        assert [each.name for each in values] == ["count + 1", story.nothing, "total * 2"]
+        assert (values[0].value, values[2].value) == ("4", "18")
+        assert values[1].error
+        assert story.nothing_says in values[1].value
+        with pytest.raises(EvalFailed, match=story.nothing_says):
+            await dbg.eval(story.nothing)
+        assert (await dbg.eval("what", frame=_user_frame(await dbg.state(), "main"))).values[0].value == "'shop'"
+
+
+def _user_frame(outcome: AnyOutcome, function: str) -> str:
+    return next(each.id for each in stopped(outcome).stack if each.function == function)
+
+
+async def test_set_changes_the_program(story: Story) -> None:
+    async with story.launched(breaks=["@done"]) as (dbg, _):
+        (new,) = (await dbg.set("total", "5")).values
+        assert (new.name, new.value) == ("total", "5")
+        assert (await dbg.eval("total")).values[0].value == "5"
+        assert (await dbg.locals()).values[0].name in ("what", "total")
+        assert exited(await dbg.continue_()).output.endswith("done 5\n")
+
+
+async def test_a_long_value_is_expanded_page_by_page_and_handles_go_stale(story: Story) -> None:
+    async with story.launched(breaks=["@numbers"]) as (dbg, first):
+        numbers = next(each for each in stopped(first).locals if each.name == "numbers")
+        assert (numbers.total, numbers.truncated) == (100, True)
+        assert numbers.ref is not None
+        page = await dbg.expand(numbers.ref, start=90, count=5)
+        assert [each.value for each in page.values] == ["90", "91", "92", "93", "94"]
+        assert (page.total, page.start) == (100, 90)
+        assert len((await dbg.expand(numbers.ref, start=95)).values) == 5
+        assert (await dbg.expand(numbers.ref, start=1000)).values == ()
+        await dbg.eval("count")
+        assert (await dbg.expand(numbers.ref, count=1)).values[0].value == "0", "eval keeps handles"
+        await dbg.next()
+        with pytest.raises(StaleHandle):
+            await dbg.expand(numbers.ref)
+        with pytest.raises((StaleHandle, NotFound)):
+            await dbg.expand("v999")
+        with pytest.raises(UsageError):
+            await dbg.expand("numbers[0]")
+
+
+async def test_stack_frames_scopes_source_and_threads(story: Story) -> None:
+    async with story.launched(breaks=["@cost"]) as (dbg, _):
+        frames = await dbg.stack(count=2)
+        assert [each.function for each in frames.frames] == ["price", "shop"]
+        assert (frames.total or 0) >= 3
+        assert [each.id for each in (await dbg.stack(start=1, count=1)).frames] == ["f1"]
+        up = await dbg.frame("up")
+        assert (up.frame.function, up.frame.line) == ("shop", story.mark("@loop"))
+        assert (await dbg.eval("total")).values[0].value == "0", "the selected frame is what eval looks into"
+        assert (await dbg.frame("down")).frame.function == "price"
+        with pytest.raises(NotFound):
+            await dbg.frame("down")
+        with pytest.raises(NotFound):
+            await dbg.frame("f99")
+        scopes = await dbg.scopes()
+        assert scopes.scopes
+        source = await dbg.source(around=1)
+        assert [each.line for each in source.lines] == [story.mark("@cost") + by for by in (-1, 0, 1)]
+        threads = await dbg.threads()
+        assert (len(threads.threads), threads.focus) == (1, threads.threads[0].id)
+
+
+async def test_a_worker_thread_that_stops_is_the_one_shown(story: Story) -> None:
+    async with story.launched("thread", breaks=["@worker"]) as (dbg, first):
+        stop = stopped(first)
+        assert (line(stop), stop.thread_name) == (story.mark("@worker"), "helper")
+        assert stop.local("mine") == "'of the worker'"
+        threads = await dbg.threads()
+        assert len(threads.threads) == 2
+        assert threads.focus == stop.thread
+        (other,) = [each.id for each in threads.threads if each.id != stop.thread]
+        frames = await dbg.stack(thread=other)
+        assert "main" in [each.function for each in frames.frames]
+        assert exited(await dbg.continue_()).exit_code == 0
+
+
+async def test_output_is_read_by_a_cursor_and_nothing_is_told_twice(story: Story) -> None:
+    async with story.launched(breaks=["@print"]) as (dbg, first):
+        assert stopped(first).output == ""
+        assert stopped(await dbg.continue_()).output == "so far 3\n"
+        page = await dbg.output(since="0.0.0.0")
+        assert page.stdout == "so far 3\n"
+        assert stopped(await dbg.continue_()).output == "so far 9\n"
+        following = await dbg.output(since=page.cursor)
+        assert (following.stdout, following.dropped) == ("so far 9\n", 0)
+        await dbg.unbreak(all=True)
+        end = exited(await dbg.continue_())
+        whole = await dbg.output(since="0.0.0.0")
+        assert page.stdout + following.stdout + end.output == whole.stdout
+        assert whole.total == len(whole.stdout)
+
+
+async def test_the_end_tells_the_code_and_the_breakpoints_that_were_never_hit(story: Story) -> None:
+    async with story.launched("seven", breaks=["@loop", "@exit"]) as (dbg, first):
+        assert line(first) == story.mark("@exit")
+        past = await dbg.break_(f"{story.file}:99999")
+        never = await dbg.break_("never-loaded-at-all.xyz:3")
+        assert (past.state, never.state) in (("failed", "failed"), ("failed", "pending"))
+        assert past.message
+        end = exited(await dbg.continue_())
+        assert end.exit_code == 7
+        assert [(each.id, each.state) for each in end.never_hit][:2] == [("b1", "bound"), ("b3", "failed")]
+        assert [each.id for each in end.never_hit] == ["b1", "b3", "b4"]
+        for looking in (dbg.locals(), dbg.next(), dbg.pause(), dbg.threads(), dbg.eval("1")):
+            with pytest.raises(WrongState, match="exited"):
+                await looking
+
+
+async def test_stop_leaves_no_process_and_is_calm_when_asked_twice(story: Story) -> None:
+    async with story.launched(breaks=["@cost"]) as (dbg, _):
+        pid = (await dbg.status()).pid
+        assert pid is not None
+        assert (await dbg.stop()).action == "terminated"
+        assert not psutil.pid_exists(pid)
+        assert (await dbg.stop()).action == "already_ended"
+        assert (await dbg.status()).state == "exited"
+
+
+async def test_what_the_debugger_can_and_cannot_is_told_and_raw_reaches_it(story: Story) -> None:
+    async with story.launched(breaks=["@cost"]) as (dbg, _):
+        told = await dbg.capabilities()
+        assert told.can
+        assert not set(told.can) & set(told.cannot)
+        tool = await dbg.tool()
+        assert (tool.tool, tool.pid) == (story.tool, (await dbg.status()).pid)
+        assert (await dbg.raw("1 + 1")).text.strip() == "2"
+        body = (await dbg.request("threads")).body
+        assert body is not None
+        assert body["threads"]
+        for verb in story.lacks:
+            with pytest.raises(Exception, match="raw"):
+                await dbg.call(verb, {}, None)
