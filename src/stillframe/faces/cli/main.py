@@ -64,11 +64,15 @@ def run(argv: "list[str]") -> int:
             return run_here(understood, argv)
         return ask_daemon(understood, argv)
     except Usage as wrong:
-        hint: Json = {"op": wrong.meant[0], "line": line(wrong.meant)} if wrong.meant else None
+        hint: Json = {"op": verb_in(wrong.meant), "line": line(wrong.meant)} if wrong.meant else None
         message = wrong.message if wants_json else wrong.text()
         return fail("usage", message, EXIT_USAGE, wants_json, wrong.op, hint)
     except rendezvous.Unsafe as unsafe:
         return fail("denied", str(unsafe), EXIT_DENIED, wants_json)
+
+
+def verb_in(words: "list[str]") -> "str | None":
+    return next((word for word in words if word in VERBS), None)
 
 
 def answer_here(argv: "list[str]") -> "int | None":

@@ -188,7 +188,7 @@ MANUAL: "dict[str, Page]" = {
         "group": "inspect",
         "doc": "The whole stop again: where, why, source, stack and every local; or running, exited, lost.",
         "example": "dbg state",
-        "fields": {},
+        "fields": {"thread": "the thread to act on, such as t2; the stopped one if left out"},
     },
     "stack": {
         "group": "inspect",

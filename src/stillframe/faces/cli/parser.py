@@ -78,8 +78,12 @@ def split_verb(argv: "list[str]", verbs: "dict[str, Verb]") -> "tuple[list[str],
             at += 1
             if at >= len(argv):
                 raise Usage(f"{name} needs a value")
-        elif field is None and not has_value and not _is_boolean(name, verbs):
-            raise _swallows(argv, at, verbs)
+        elif field is None:
+            known = _known(name, verbs)
+            if not known:
+                raise _unknown_leading(argv, at, verbs)
+            if not has_value and any(each["kind"] != "bool" for each in known):
+                raise _swallows(argv, at, verbs)
         at += 1
     return argv, []
 
@@ -89,13 +93,20 @@ def find_global(name: str) -> "Field | None":
     return next((field for field in GLOBALS if name in (field.get("flag"), field.get("short"))), None)
 
 
-def _is_boolean(name: str, verbs: "dict[str, Verb]") -> bool:
-    """True where no verb gives this flag a value; unknown ones are left for the verb to judge."""
-    for verb in verbs.values():
-        for field in verb["fields"]:
-            if name in spellings(field) and field["kind"] != "bool":
-                return False
-    return True
+def _known(name: str, verbs: "dict[str, Verb]") -> "list[Field]":
+    """Every field of any verb that this flag belongs to."""
+    plain = "--" + name[5:] if name.startswith("--no-") else name
+    fields = [field for verb in verbs.values() for field in verb["fields"]]
+    return [
+        field for field in fields if name in spellings(field) or (plain in spellings(field) and field["kind"] == "bool")
+    ]
+
+
+def _unknown_leading(argv: "list[str]", at: int, verbs: "dict[str, Verb]") -> Usage:
+    name, equals, value = argv[at].partition("=")
+    known = [spelling for field in GLOBALS for spelling in spellings(field)]
+    meant = nearest(name, [flag for flag in [*known, "--version"] if flag.startswith("--")])
+    return Usage(f"unknown flag {name!r}", [*argv[:at], meant + equals + value, *argv[at + 1 :]] if meant else None)
 
 
 def _swallows(argv: "list[str]", at: int, verbs: "dict[str, Verb]") -> Usage:

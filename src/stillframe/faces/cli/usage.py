@@ -52,6 +52,8 @@ def nearest(word: str, known: "Iterable[str]") -> "str | None":
     begun = [name for name in names if len(bare) >= 3 and name.startswith(plain)]
     if len(begun) == 1:
         return begun[0]
+    if len(bare) < 3:
+        return None
     best, least = None, max(1, len(bare) // 3) + 1
     for name in names:
         errors = typing_errors(plain, name, least)

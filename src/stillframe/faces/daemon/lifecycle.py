@@ -123,22 +123,21 @@ class Claim:
         return (found.st_dev, found.st_ino) == self._identity
 
     def listen_again(self) -> socket.socket:
-        """A new socket where something (a cleaner of temporary files) has removed ours."""
-        self.listener.close()
+        """A new socket where something (a cleaner of temporary files) has removed ours, which is closed already."""
         os.chdir(self.directory)
         self.listener = self._listen()
         self._write_pid()
         return self.listener
 
     def withdraw(self) -> None:
-        """Take no more calls, while still holding the lock; a client that comes now starts the next daemon."""
+        """Be found no more, while still holding the lock; a client that comes now starts the next daemon."""
         if self.is_reachable():
             self.socket_path.unlink(missing_ok=True)
-        self.listener.close()
 
     def release(self) -> None:
         """Let the next daemon in; the lock file stays."""
         self.withdraw()
+        self.listener.close()
         if read_pid(str(self.directory)) in (0, os.getpid()):
             (self.directory / rendezvous.PID).unlink(missing_ok=True)
         os.close(self._lock)

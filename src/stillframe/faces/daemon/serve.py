@@ -10,11 +10,11 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 
 from ..cli import rendezvous
 from ..cli.catalogue import VERSION
@@ -47,46 +47,93 @@ def serve(claim: Claim, *, on_ready: Callable[[], None], opened: Opened) -> None
     """Serve until there is a reason to leave; returns when every session is ended."""
     log_path = keep_log(claim.directory)
     log.info("pid %d, version %s, in %s", os.getpid(), VERSION, claim.directory)
-    asyncio.run(_live(claim, on_ready, opened, log_path))
+    try:
+        asyncio.run(_live(claim, on_ready, opened, log_path))
+    except BaseException:
+        log.exception("the daemon failed")
+        raise
     log.info("left")
 
 
 async def _live(claim: Claim, on_ready: Callable[[], None], opened: Opened, log_path: Path) -> None:
-    began = time.monotonic()
-    async with opened() as (dispatcher, sessions, render):
-
-        def status() -> dict[str, Any]:
-            return {
-                "pid": os.getpid(),
-                "version": VERSION,
-                "sessions": sessions.live,
-                "rss_mb": round(psutil.Process().memory_info().rss / 1e6),
-                "seconds": round(time.monotonic() - began),
-                "socket": str(claim.socket_path),
-                "log": str(log_path),
-            }  # fmt: skip
-
-        server = Server(dispatcher, render, live=lambda: sessions.live, status=status)
-        server.withdraw = claim.withdraw
-        sessions.on_change = server.activity.set
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(number, server.ending.set)
-        look = asyncio.Event()
-        loop.add_signal_handler(LOOK_AGAIN, look.set)
-        listening = await asyncio.start_unix_server(
-            server.connected, sock=claim.listener, limit=REQUEST_BYTES, backlog=BACKLOG
-        )
-        on_ready()
-        watching = asyncio.create_task(_watch_socket(claim, server, listening, look), name="watch the socket")
-        await _reason_to_leave(server, lambda: sessions.live)
-        watching.cancel()
-        claim.withdraw()
-        for call in list(server.calls):
-            call.cancel()
-        log.info("leaving with %d sessions to end", sessions.live)
+    held = AsyncExitStack()
+    dispatcher, sessions, render = await held.enter_async_context(opened())
+    server = Server(dispatcher, render, live=lambda: sessions.live, status=_status(claim, sessions, log_path))
+    sessions.on_change = server.activity.set
+    listening = Listening(claim, server)
+    server.withdraw = listening.withdraw
+    await listening.begin()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, server.ending.set)
+    loop.add_signal_handler(LOOK_AGAIN, listening.look.set)
+    on_ready()
+    watching = asyncio.create_task(listening.watch(), name="watch the socket")
+    await _reason_to_leave(server, lambda: sessions.live)
+    watching.cancel()
+    listening.withdraw()
+    for call in list(server.calls):
+        call.cancel()
+    log.info("leaving with %d sessions to end", sessions.live)
+    try:
+        async with asyncio.timeout(END_SECONDS):
+            await held.aclose()
+    except TimeoutError:
+        log.error("sessions did not end within %g s; the guardian ends what was launched", END_SECONDS)
     server.stopped.set()
     await _let_go(server)
+
+
+def _status(claim: Claim, sessions: Houses, log_path: Path) -> Callable[[], dict[str, Any]]:
+    """How the daemon stands, told whenever it is asked."""
+    began = time.monotonic()
+
+    def status() -> dict[str, Any]:
+        return {
+            "pid": os.getpid(),
+            "version": VERSION,
+            "sessions": sessions.live,
+            "rss_mb": round(psutil.Process().memory_info().rss / 1e6),
+            "seconds": round(time.monotonic() - began),
+            "socket": str(claim.socket_path),
+            "log": str(log_path),
+        }
+
+    return status
+
+
+class Listening:
+    """The socket that clients find, made again where something has removed it: a daemon that nobody can reach would
+    hold its sessions for nothing."""
+
+    def __init__(self, claim: Claim, server: Server) -> None:
+        self._claim = claim
+        self._server = server
+        self._asyncio: asyncio.Server | None = None
+        self.look = asyncio.Event()
+        """Set by a signal of a client that could not find us."""
+
+    async def begin(self) -> None:
+        self._asyncio = await asyncio.start_unix_server(
+            self._server.connected, sock=self._claim.listener, limit=REQUEST_BYTES, backlog=BACKLOG
+        )
+
+    def withdraw(self) -> None:
+        self._claim.withdraw()
+        if self._asyncio is not None:
+            self._asyncio.close()
+
+    async def watch(self) -> None:
+        while not self._server.ending.is_set():
+            self.look.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self.look.wait()
+            if not self._claim.is_reachable() and not self._server.ending.is_set():
+                log.warning("the socket was removed; listening again")
+                self.withdraw()
+                self._claim.listen_again()
+                await self.begin()
 
 
 async def _reason_to_leave(server: Server, live: Callable[[], int]) -> None:
@@ -105,21 +152,6 @@ async def _reason_to_leave(server: Server, live: Callable[[], int]) -> None:
         if not done and idle:
             log.info("idle for %g s", seconds)
             server.ending.set()
-
-
-async def _watch_socket(claim: Claim, server: Server, listening: asyncio.Server, look: asyncio.Event) -> None:
-    """Listen again where something has removed our socket: a daemon that nobody can reach holds sessions for nothing."""
-    while not server.ending.is_set():
-        look.clear()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LOOK_SECONDS):
-                await look.wait()
-        if not claim.is_reachable():
-            log.warning("the socket was removed; listening again")
-            listening.close()
-            listening = await asyncio.start_unix_server(
-                server.connected, sock=claim.listen_again(), limit=REQUEST_BYTES, backlog=BACKLOG
-            )
 
 
 async def _let_go(server: Server) -> None:

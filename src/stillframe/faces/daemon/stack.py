@@ -15,7 +15,7 @@ from .server import Dispatches, Renders
 @asynccontextmanager
 async def real() -> AsyncIterator[tuple[Dispatches, Houses, Renders]]:
     """The real thing, ended with all that it holds when the block is left."""
-    async with host() as dispatcher:
+    async with host(keeps=True) as dispatcher:
         settings = dispatcher.sessions.settings
 
         def rendered(reply: Any, *, as_json: bool, budget: int | None) -> tuple[str, str, int]:
