@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +15,8 @@ from ..model.backend import AttachPlan, Backend, Plan
 from ..session.sessions import Sessions
 from ..settings import Settings
 
+_SCRATCH = "host-"
+
 
 async def open_plan(plan: Plan | AttachPlan) -> Backend:
     """The debugger for a plan, whichever kind it is."""
@@ -21,9 +24,22 @@ async def open_plan(plan: Plan | AttachPlan) -> Backend:
 
 
 @asynccontextmanager
-async def host(settings: Settings | None = None, state: Path | None = None) -> AsyncIterator[Dispatcher]:
-    """A dispatcher over a new set of sessions; leaving it ends every one of them."""
-    chosen = settings or settings_.load()
-    folder = (state or settings_.directory("state")) / f"host-{os.getpid()}"
-    async with Sessions(open_plan, chosen, folder, folder.parent / "sessions") as sessions:
+async def host(settings: Settings | None = None, *, keeps: bool) -> AsyncIterator[Dispatcher]:
+    """A dispatcher over a new set of sessions; leaving it ends every one of them.
+
+    A host that `keeps` remembers commands and breakpoints on disk, for the next one to find; the daemon does.
+    """
+    state = settings_.directory("state")
+    sweep(state)
+    scratch = state / f"{_SCRATCH}{os.getpid()}"
+    shelf = state / "sessions" if keeps else None
+    async with Sessions(open_plan, settings or settings_.load(), scratch, shelf) as sessions:
         yield Dispatcher(sessions)
+
+
+def sweep(state: Path) -> None:
+    """Remove what hosts that were killed had spilt."""
+    for folder in state.glob(f"{_SCRATCH}*"):
+        pid = folder.name.removeprefix(_SCRATCH)
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists() and Path("/proc/self").exists():
+            shutil.rmtree(folder, ignore_errors=True)

@@ -250,9 +250,9 @@ class Verbs(ABC):
         """Choose the exceptions that stop the program; this replaces what was chosen before."""
         return cast("Caught", await self.call("catch", {"what": what}, session))
 
-    async def state(self, *, session: str | None = None) -> AnyOutcome:
+    async def state(self, *, thread: str | None = None, session: str | None = None) -> AnyOutcome:
         """The whole stop again: where, why, source, stack and every local; or running, exited, lost."""
-        return cast("AnyOutcome", await self.call("state", {}, session))
+        return cast("AnyOutcome", await self.call("state", {"thread": thread}, session))
 
     async def stack(
         self, *, thread: str | None = None, start: int = 0, count: int = 20, session: str | None = None

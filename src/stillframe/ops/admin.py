@@ -35,7 +35,7 @@ async def sessions_(
             breakpoints=len(kept.breakpoints),
             note="its daemon is gone; `dbg restart` runs it again with its breakpoints",
         )
-        for kept in sessions.kept_here(caller)
+        for kept in sessions.lost_here(caller)
     ]
     return SessionList(sessions=(*found, *lost))
 

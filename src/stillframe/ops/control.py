@@ -151,7 +151,7 @@ async def _blocked(session: Session) -> tuple[Frame, ...]:
         page = await session.backend.stack(threads[0].id, 0, 10)
     except (StillframeError, IndexError):
         return ()
-    return tuple(session.show_frame(msgspec.structs.replace(frame, id="")) for frame in page.frames)
+    return tuple(session.witness.show_frame(msgspec.structs.replace(frame, id="")) for frame in page.frames)
 
 
 @operation(Access.INSPECT, example="dbg wait --do 'curl -s localhost:8000/' --timeout 10")

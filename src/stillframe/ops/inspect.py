@@ -22,8 +22,11 @@ from .common import Count, FrameWord, Start, ThreadWord
 
 
 @operation(Access.INSPECT, aliases=("context", "info"), example="dbg state")
-async def state(session: Session) -> From[AnyOutcome]:
+async def state(session: Session, thread: ThreadWord = None) -> From[AnyOutcome]:
     """The whole stop again: where, why, source, stack and every local; or running, exited, lost."""
+    if thread is not None:
+        session.need_stopped()
+        return From(session, await session.look(session.thread_id(thread)))
     member = session.settled_member() or session
     outcome = member.outcome()
     if isinstance(outcome, Stop):
@@ -39,7 +42,7 @@ async def stack(session: Session, thread: ThreadWord = None, start: Start = 0, c
     page = await session.backend.stack(id, start, count)
     frames = session.handles.frames(id, page.frames, page.start)
     return Frames(
-        frames=tuple(session.show_frame(frame) for frame in frames),
+        frames=tuple(session.witness.show_frame(frame) for frame in frames),
         total=page.total,
         start=page.start,
         thread=session.handles.thread(id),
@@ -79,7 +82,7 @@ async def frame_view(session: Session, thread: str, index: int) -> FrameView:
         raise NotFound(f"there is no frame f{index}", hint=Try("stack"))
     found = page.frames[0]
     values = await session.backend.locals(frame_id, session.bounds)
-    shown = session.show_frame(msgspec.structs.replace(found, id=f"f{index}"))
+    shown = session.witness.show_frame(msgspec.structs.replace(found, id=f"f{index}"))
     return FrameView(
         frame=shown,
         thread=session.handles.thread(thread),
@@ -220,4 +223,4 @@ async def exception(session: Session, thread: ThreadWord = None) -> ExceptionInf
     if info is None:
         raise NotFound(f"{session.name} is not held at an exception")
     nameless = (msgspec.structs.replace(each, id="") for each in info.frames)  # a traceback's frames may have returned
-    return msgspec.structs.replace(info, frames=tuple(session.show_frame(each) for each in nameless))
+    return msgspec.structs.replace(info, frames=tuple(session.witness.show_frame(each) for each in nameless))

@@ -19,6 +19,9 @@ from ..model.places import BreakSpec, HitRule, LinePlace, Place, SymbolPlace, Te
 from ..model.values import Frame
 from .kept import KeptBreakpoint
 
+UNTIL = "until"
+"""The id of the hidden breakpoint that `until` runs to."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -107,7 +110,7 @@ class Breakpoints:
         """Want a breakpoint; the same place and rules again give the one that is there. Sent by the next `sync`."""
         requested, where = locate(place, base)
         if hidden:
-            id = "until"
+            id = UNTIL
         else:
             for entry in self._entries.values():
                 same = replace(where, id=entry.id, condition=condition, hit=hit, log=log)

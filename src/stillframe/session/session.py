@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -20,14 +21,16 @@ from ..errors import AdapterGone, AdapterUnresponsive, NotFound, StillframeError
 from ..model import backend as contract
 from ..model.backend import AttachPlan, Backend, Bounds, Capture, CatchRule, Move, Plan, Tool
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running, Stop
-from ..model.values import Frame
 from .bell import Bell
 from .beside import Beside
-from .breakpoints import Breakpoints
-from .evidence import FrameMemory, SourceCache, compare, passed
+from .breakpoints import UNTIL, Breakpoints
+from .evidence import SourceCache
 from .handles import Handles
 from .output import OutputLog
 from .phases import ENDED, Phase, follows
+from .witness import Witness
+
+log = logging.getLogger(__name__)
 
 NEWS = 2048
 """Bytes of new output of each stream that an outcome carries."""
@@ -60,12 +63,14 @@ class Session:
         self.handles = Handles()
         self.output = OutputLog(spill)
         self.sources: SourceCache = parent.sources if parent else SourceCache()
+        self.witness = Witness(self.handles, self.sources, self.show)
         self.bounds = Bounds()
         self.stop: Stop | None = None
         self.focus_thread: str | None = None
         self.focus_frame = 0
         self.beside: list[Beside] = []
         self.introduced = False
+        self.log_events = False
         self.private = False
         """Belongs to one call, such as a probe: never listed, never anybody's current one, not kept on disk."""
         self.stopping = False
@@ -81,9 +86,6 @@ class Session:
         self._ended_at: float | None = None
         self._notes: list[str] = []
         self._threads: set[str] = set()
-        self._memory = FrameMemory()
-        self._move = Move.CONTINUE
-        self._before: Stop | None = None
         self._sending = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._pump = asyncio.get_running_loop().create_task(self._apply_events(), name=f"events of {name}")
@@ -121,17 +123,6 @@ class Session:
             return file
         return os.path.relpath(file, self.origin.base)
 
-    def show_frame(self, frame: Frame) -> Frame:
-        return Frame(
-            function=frame.function,
-            file=self.show(frame.file),
-            line=frame.line,
-            column=frame.column,
-            id=frame.id,
-            kind=frame.kind,
-            module=frame.module,
-        )
-
     # Orders
 
     async def start(self) -> None:
@@ -146,8 +137,7 @@ class Session:
         async with self._sending:
             self.need_stopped()
             held = self.stop
-            self._move, self._before = move, held
-            self._memory.moved(move)
+            self.witness.moved(move, held)
             self.stop = None
             self._become(Phase.RUNNING)
             restore = self.handles.renew()
@@ -167,7 +157,7 @@ class Session:
         async with self._sending:
             self.need_stopped()
             held, self.stop = self.stop, None
-            self._before = held
+            self.witness.moved(Move.CONTINUE, held)
             restore = self.handles.renew()
             assert isinstance(self.backend, contract.Jumps)
             try:
@@ -310,6 +300,8 @@ class Session:
             self.bell.ring()
 
     def _apply(self, event: contract.Event) -> None:
+        if self.log_events:
+            log.info("%s: %.2000r", self.name, event)
         match event:
             case contract.Output(stream, data):
                 self.output.write(stream, data)
@@ -319,7 +311,7 @@ class Session:
                 if self.phase is Phase.STOPPED and thread in (None, self.focus_thread):
                     self.stop = None
                     self.handles.renew()
-                    self._memory.moved(Move.CONTINUE)
+                    self.witness.moved(Move.CONTINUE, None)
                     self._become(Phase.RUNNING)
             case contract.BreakpointChanged(binding):
                 self.breakpoints.bound((binding,))
@@ -349,12 +341,12 @@ class Session:
             thread = event.thread or (await self.backend.threads())[0].id
             self.focus_thread = thread
             capture = await self.backend.capture(thread, self.bounds)
-            stop = self._make_stop(event, thread, capture)
+            stop = self._witnessed(event, thread, capture)
             if len(self._threads) > 1:
                 names = {each.id: each.name for each in await self.backend.threads()}
                 stop = msgspec.structs.replace(stop, thread_name=names.get(thread))
             if used := self.breakpoints.used_up(stop.breakpoints):
-                home = self if "until" in used else self.root
+                home = self if UNTIL in used else self.root
                 home.breakpoints.remove(used)
                 await home.sync_breakpoints()
         except AdapterUnresponsive as error:
@@ -368,48 +360,32 @@ class Session:
             self.stop = stop
             self.bell.ring()
 
-    def _make_stop(self, event: contract.Stopped, thread: str, capture: Capture) -> Stop:
+    def _witnessed(self, event: contract.Stopped, thread: str, capture: Capture) -> Stop:
+        """The stop with what the session adds: breakpoints and their counts, its number, doubts about the source."""
         frames, at = capture.frames.frames, capture.at
-        depth = capture.frames.total or len(frames)
-        index = next((number for number, frame in enumerate(frames) if at and frame.id == at.id), 0)
-        self.focus_frame = index
+        self.focus_frame = self.witness.index(capture)
         hit = self.breakpoints.hit(event, frames[0] if frames else None)
         ancestor = self.parent
         while ancestor is not None:
             ancestor.breakpoints.count(hit)
             ancestor = ancestor.parent
-        seen = self._memory.recall(thread, depth - index, at) if at else None
-        values, changes = compare(seen, capture.values.values) if seen else (capture.values.values, ())
-        if at:
-            self._memory.remember(thread, depth - index, at, capture.values.values)
-        shown = tuple(self.show_frame(frame) for frame in self.handles.frames(thread, frames))
-        here = shown[index] if shown else None
-        before = self._before if self._before and self._before.thread == self.handles.thread(thread) else None
-        same = seen is not None and before is not None and before.frame is not None and at is not None
-        stepped = self._move is not Move.CONTINUE
-        source = self.sources.around(at.file, at.line) if at and at.file and at.line else ()
         if at and at.file and self.sources.changed_since(at.file, self.created):
-            self.note(
-                f"{self.show(at.file)} was changed after the program started; the lines shown may not be what runs"
-            )
-        return Stop(
-            reason="until" if "until" in hit else event.reason,
-            thread=self.handles.thread(thread),
-            frame=here,
-            source=source,
-            stack=shown,
-            stack_total=depth,
-            locals=self.handles.values(values),
-            locals_total=capture.values.total,
-            breakpoints=tuple(id for id in hit if id != "until"),
-            hit=next((self.breakpoints.get(id).hits for id in hit if id != "until"), None),
-            exception=capture.exception,
-            returned=self.handles.value(capture.returned) if capture.returned and stepped else None,
-            all_threads_stopped=event.all_threads,
-            trail=passed(before, here, changes, same_frame=same) if stepped else (),
-            same_frame=same,
+            self.note(f"{self.show(at.file)} changed after the program started; the lines shown may not be what runs")
+        named = tuple(id for id in hit if id != UNTIL)
+        return msgspec.structs.replace(
+            self.witness.stop(event, thread, capture),
+            reason=UNTIL if UNTIL in hit else event.reason,
+            breakpoints=named,
+            hit=self.breakpoints.get(named[0]).hits if named else None,
             number=self.stops + 1,
         )
+
+    async def look(self, thread: str) -> Stop:
+        """Another held thread, read now."""
+        capture = await self.backend.capture(thread, self.bounds)
+        names = {each.id: each.name for each in await self.backend.threads()}
+        own = self.stop.reason if self.stop and thread == self.focus_thread else "held"
+        return msgspec.structs.replace(self.witness.scene(thread, capture, own), thread_name=names.get(thread))
 
     # The end
 

@@ -33,11 +33,11 @@ JANITOR = 30.0
 
 
 class Sessions:
-    def __init__(self, opener: Opener, settings: Settings, scratch: Path, shelf: Path) -> None:
+    def __init__(self, opener: Opener, settings: Settings, scratch: Path, shelf: Path | None) -> None:
         self.settings = settings
         self.on_change: Callable[[], None] = lambda: None
         self._opener = opener
-        self._shelf = Shelf(shelf)
+        self._shelf = Shelf(shelf) if shelf else None
         self._spill = scratch
         self._runs = 0
         self._all: dict[str, Session] = {}
@@ -104,13 +104,15 @@ class Sessions:
 
     def kept(self, name: str | None, caller: Caller) -> Kept | None:
         """What is on disk of a session of this project that no longer is in memory."""
-        root = project_root(caller.cwd)
-        candidates = [each for each in self._shelf.of_project(root) if each.name not in self._all]
-        return next((each for each in candidates if name in (None, each.name)), None)
+        return next((each for each in self._kept_here(caller) if name in (None, each.name)), None)
 
-    def kept_here(self, caller: Caller) -> tuple[Kept, ...]:
-        found = self._shelf.of_project(project_root(caller.cwd))
-        return tuple(each for each in found if each.name not in self._all and each.state == "live")
+    def lost_here(self, caller: Caller) -> tuple[Kept, ...]:
+        """Sessions of this project that lived when their daemon died."""
+        return tuple(each for each in self._kept_here(caller) if each.state == "live")
+
+    def _kept_here(self, caller: Caller) -> list[Kept]:
+        found = self._shelf.of_project(project_root(caller.cwd)) if self._shelf else ()
+        return [each for each in found if each.name not in self._all]
 
     # Making
 
@@ -186,12 +188,17 @@ class Sessions:
         for each in ended[: max(0, len(ended) - MOST_ENDED)]:
             self._forget(each)
         session = Session(name, backend, origin, self._spill / f"{name}-{self._runs}", parent)
+        session.log_events = self.settings.log_events
         session.on_child = self._on_child
-        session.on_end = lambda ended: self.on_change()
+        session.on_end = self._on_end
         session.on_breakpoints = self._keep
         self._all[name] = session
         self.on_change()
         return session
+
+    def _on_end(self, session: Session) -> None:
+        self._keep(session)
+        self.on_change()
 
     def _on_child(self, parent: Session, event: contract.ChildOpened) -> None:
         self._spawn(self._adopt(parent, event), f"child of {parent.name}")
@@ -262,7 +269,7 @@ class Sessions:
             await session.close()
             session.output.close()
         self._all.clear()
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # only there if something was spilt
             self._spill.rmdir()
         for task in self._tasks:
             task.cancel()
@@ -297,7 +304,7 @@ class Sessions:
         )
 
     def _keep(self, session: Session) -> None:
-        if session.parent is None and not session.private:
+        if self._shelf and session.parent is None and not session.private:
             self._shelf.save(self._snapshot(session))
 
     def _spawn(self, work: Awaitable[None], name: str) -> None:

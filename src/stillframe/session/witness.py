@@ -1,0 +1,82 @@
+"""The witness: makes a `Stop` out of what a backend captured, and remembers frames so as to tell what changed in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from ..model.backend import Capture, Move, Stopped
+from ..model.outcomes import Stop
+from ..model.values import Frame
+from .evidence import FrameMemory, SourceCache, compare, passed
+from .handles import Handles
+
+
+class Witness:
+    """One for a session: what it has seen so far, and how its user sees files."""
+
+    def __init__(self, handles: Handles, sources: SourceCache, show: Callable[[str | None], str | None]) -> None:
+        self._handles = handles
+        self._sources = sources
+        self._show = show
+        self._memory = FrameMemory()
+        self._move = Move.CONTINUE
+        self._before: Stop | None = None
+
+    def moved(self, move: Move, before: Stop | None) -> None:
+        """The program was let go, from where it was held."""
+        self._move, self._before = move, before
+        self._memory.moved(move)
+
+    def show_frame(self, frame: Frame) -> Frame:
+        """A frame as the user should see it; the backend's own key stays with us."""
+        return msgspec.structs.replace(frame, file=self._show(frame.file), key=None)
+
+    def scene(self, thread: str, capture: Capture, reason: str) -> Stop:
+        """A held thread as it is now, whatever came before."""
+        frames, index = capture.frames.frames, self.index(capture)
+        shown = tuple(self.show_frame(frame) for frame in self._handles.frames(thread, frames))
+        at = capture.at
+        return Stop(
+            reason=reason,
+            thread=self._handles.thread(thread),
+            frame=shown[index] if shown else None,
+            source=self._sources.around(at.file, at.line) if at and at.file and at.line else (),
+            stack=shown,
+            stack_total=capture.frames.total or len(frames),
+            locals=self._handles.values(capture.values.values),
+            locals_total=capture.values.total,
+            exception=capture.exception,
+        )
+
+    @staticmethod
+    def index(capture: Capture) -> int:
+        """Where in the stack the frame is that the locals belong to: the innermost of the user's own."""
+        at = capture.at
+        return next((number for number, frame in enumerate(capture.frames.frames) if at and frame.id == at.id), 0)
+
+    def stop(self, event: Stopped, thread: str, capture: Capture) -> Stop:
+        """The stop that an event told of: the scene, and what moving here changed."""
+        at, depth = capture.at, (capture.frames.total or len(capture.frames.frames)) - self.index(capture)
+        seen = self._memory.recall(thread, depth, at) if at else None
+        values, changes = compare(seen, capture.values.values) if seen else (capture.values.values, ())
+        if at:
+            self._memory.remember(thread, depth, at, capture.values.values)
+        marked = Capture(
+            frames=capture.frames,
+            at=at,
+            values=msgspec.structs.replace(capture.values, values=values),
+            exception=capture.exception,
+        )
+        scene = self.scene(thread, marked, event.reason)
+        before = self._before if self._before and self._before.thread == scene.thread else None
+        same = seen is not None and before is not None
+        stepped = self._move is not Move.CONTINUE
+        return msgspec.structs.replace(
+            scene,
+            returned=self._handles.value(capture.returned) if capture.returned and stepped else None,
+            all_threads_stopped=event.all_threads,
+            trail=passed(before, scene.frame, changes, same_frame=same) if stepped else (),
+            same_frame=same,
+        )
