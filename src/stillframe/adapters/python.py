@@ -167,7 +167,7 @@ class PythonAdapter:
         if shutil.which("gdb") is None:
             raise AdapterMissing("attaching by pid needs gdb: apt install gdb")
         tokens = Authorize("pydevdAuthorize", secrets.token_hex(16), secrets.token_hex(16))
-        settings = {**_settings(tokens, on_eof="resume"), "STILLFRAME_HOST": "127.0.0.1", "STILLFRAME_PORT": PORT}
+        settings = {**_settings(tokens, on_eof="resume"), "STILLFRAME_ADDRESS": f"127.0.0.1:{PORT}"}
         return DapLaunch(
             tool=self.tool(),
             reach=DialsBack(),
@@ -180,6 +180,8 @@ class PythonAdapter:
             authorize=tokens,
             launched=False,
             target_pid=pid,
+            failures={3: NotFound, 5: AdapterMissing, 6: Denied},  # as attach.py exits
+            start_timeout=40.0,  # gdb reads the symbols of every library of the process first
             **_ODDITIES,
         )
 
@@ -203,6 +205,7 @@ def _arguments(just_my_code: bool, *, stop_on_entry: bool) -> dict[str, Any]:
         "showReturnValue": True,
         "redirectOutput": False,
         "stopAllThreadsOnSuspend": True,
+        "breakOnSystemExit": [],  # sys.exit is how a program ends, not an error to be held at
         "variablePresentation": _SHOW,
     }
 
