@@ -25,7 +25,8 @@ def worker():
     count = 0
     while not over.is_set():
         count = tick(count)
-        traced["worker"] = sys.gettrace() is not None
+        traced["worker"] = sys.gettrace()
+        traced["n"] = count
         time.sleep(0.001)
 traced = {}
 over = threading.Event()
@@ -34,7 +35,8 @@ thread.start()
 print("ready", flush=True)
 for line in sys.stdin:
     tick(0)
-    print(any([sys.gettrace(), threading._trace_hook, traced["worker"]]), flush=True)
+    state = [sys.gettrace(), threading._trace_hook, traced["worker"]]
+    print(state + [traced["n"]] if any(state) else False, flush=True)
 over.set()
 thread.join()
 print("over", flush=True)
@@ -125,8 +127,8 @@ def test_a_joined_process_stops_tells_and_is_left_running_at_full_speed(
         peer.request("disconnect", terminateDebuggee=False)
     peer.close()
     deadline = time.monotonic() + PATIENCE
-    while target.ask() == "True":  # each thread drops its trace function at its next call
-        assert time.monotonic() < deadline
+    while (state := target.ask()) != "False":  # each thread drops its trace function at its next call
+        assert time.monotonic() < deadline, state
     target.process.stdin.close()
     target.process.stdin = None
     assert target.end() == ("over\n", "", 0)

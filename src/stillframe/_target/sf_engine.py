@@ -338,6 +338,7 @@ def release(db):
     """
     if pydevd_constants.PYDEVD_USE_SYS_MONITORING:
         return
+    db.enable_tracing = lambda *arguments, **options: None  # frames still hold trace functions that would turn it on again
     threading.settrace(None)
     pydev_monkey.undo_patch_thread_modules()
     settrace = pydevd_tracing.TracingFunctionHolder._original_tracing or sys.settrace
