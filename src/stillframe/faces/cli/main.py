@@ -120,7 +120,16 @@ def ask_daemon(understood: parser.Line, argv: "list[str]") -> int:
     try:
         return link.converse(request.encode("ascii"), write)
     except link.Gone as gone:
-        return fail("internal", str(gone), EXIT_INTERNAL, understood.json, understood.verb)
+        return fail(
+            "internal", str(gone) + way_around(understood.verb), EXIT_INTERNAL, understood.json, understood.verb
+        )
+    except rendezvous.Unsafe as unsafe:
+        return fail("denied", str(unsafe) + way_around(understood.verb), EXIT_DENIED, understood.json, understood.verb)
+
+
+def way_around(verb: str) -> str:
+    """What works where a sandbox forbids a background process."""
+    return f"; `dbg {verb} --no-daemon …` runs it in this process" if VERBS[verb].get("owned") else ""
 
 
 def request_for(understood: parser.Line, argv: "list[str]") -> "dict[str, Json]":

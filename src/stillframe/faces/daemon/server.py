@@ -88,8 +88,11 @@ class Server:
         except Refusal as refusal:
             with contextlib.suppress(ConnectionError, TimeoutError):
                 await frames.refuse(refusal)
-        except (ConnectionError, TimeoutError, asyncio.IncompleteReadError):
+        except ConnectionError:
             log.info("a client went away")
+        except TimeoutError:
+            log.warning("a client does not read its reply")
+            writer.transport.abort()
         except Exception:
             log.exception("a connection failed")
             with contextlib.suppress(ConnectionError, TimeoutError):
@@ -263,13 +266,13 @@ def check_peer(sock: socket.socket) -> None:
         raise Refusal("denied", "this daemon belongs to another user")
 
 
-async def read_request(reader: asyncio.StreamReader) -> dict[str, Any]:
-    """The one line of a request, whole, within its bounds."""
+async def read_request(reader: asyncio.StreamReader, seconds: float = READ_SECONDS) -> dict[str, Any]:
+    """The one line of a request, whole, within its bounds; the time is absolute, however slowly it drips in."""
     try:
-        async with asyncio.timeout(READ_SECONDS):
+        async with asyncio.timeout(seconds):
             line = await reader.readline()
     except TimeoutError:
-        raise Refusal("usage", f"no whole request within {READ_SECONDS:.0f} s") from None
+        raise Refusal("usage", f"no whole request within {seconds:g} s") from None
     except ValueError:
         raise Refusal("usage", f"a request of more than {REQUEST_BYTES} bytes") from None
     if not line.endswith(b"\n"):
