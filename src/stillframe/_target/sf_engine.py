@@ -184,22 +184,28 @@ def _wait_for_ready_to_run(self):
 
 
 def _line_dropped(self):
-    """End of the client's line: a launched program dies with its debugger, an attached one runs on."""
+    """End of the client's line, as the reader sees it."""
     db = self.py_db
     if db is None:
         return
-    released = db.pydb_disposed or getattr(db, "stillframe_released", False)
-    waiting_child = not db.ready_to_run and db.get_arg_ppid()
-    if Quick.settings.kill_at_eof and not released and not waiting_child:
-        os.kill(os.getpid(), signal.SIGKILL)
-    db.stillframe_line_gone = True
-    if db.ready_to_run and not db.pydb_disposed:
-        release(db)
-        PyDevdAPI().request_disconnect(db, resume_threads=True)  # else a paused thread would go on stepping
-    db.dispose_and_kill_all_pydevd_threads()
+    if not db.pydb_disposed:
+        _leave_behind(db)
+        db.dispose_and_kill_all_pydevd_threads()
     db._py_db_command_thread_event.set()
     for event in list(db._thread_events.values()):
         event.set()
+
+
+def _leave_behind(db):
+    """The client is gone: a launched program dies with its debugger, any other goes on at full speed."""
+    db.stillframe_line_gone = True
+    let_go = db.terminate_requested or getattr(db, "stillframe_released", False)
+    waiting_child = not db.ready_to_run and db.get_arg_ppid()
+    if Quick.settings.kill_at_eof and not let_go and not waiting_child:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if db.ready_to_run:
+        release(db)
+        PyDevdAPI().request_disconnect(db, resume_threads=True)  # else a paused thread would go on stepping
 
 
 def _on_disconnect(self):
@@ -224,7 +230,10 @@ def _watch_for_the_end(self):
 
 def _dispose(self, wait=True, timeout=0.5):
     if not self.pydb_disposed and not self.terminate_requested and not getattr(self, "stillframe_line_gone", False):
-        drain(self, Quick.ending(self))
+        if threading.current_thread() is self.writer:  # it could not write: it may see the end before the reader does
+            _leave_behind(self)
+        else:
+            drain(self, Quick.ending(self))
     Quick.dispose(self, wait, timeout)
 
 
