@@ -27,8 +27,6 @@ class Story:
     nothing_says: str
     empty: str
     """How the empty tally is told."""
-    lacks: tuple[str, ...]
-    """Operations that its debugger does not have, by the verbs that would need them."""
 
     @property
     def program(self) -> Path:
@@ -62,6 +60,5 @@ STORIES = (
         nothing="no_such_name",
         nothing_says="NameError",
         empty="{}",
-        lacks=(),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psutil
 import pytest
 
-from stillframe.errors import EvalFailed, NotFound, StaleHandle, UsageError, WrongState
+from stillframe.errors import EvalFailed, NotFound, StaleHandle, StillframeError, Unsupported, UsageError, WrongState
 from stillframe.model.outcomes import AnyOutcome, Exited, Running, Stop
 
 from .story import STORIES, Story
@@ -363,6 +363,16 @@ async def test_what_the_debugger_can_and_cannot_is_told_and_raw_reaches_it(story
         body = (await dbg.request("threads")).body
         assert body is not None
         assert body["threads"]
-        for verb in story.lacks:
-            with pytest.raises(Exception, match="raw"):
-                await dbg.call(verb, {}, None)
+
+
+async def test_what_the_debugger_lacks_is_an_error_that_says_so_and_points_on(story: Story) -> None:
+    async with story.launched(breaks=["@cost"]) as (dbg, _):
+        with pytest.raises(Unsupported, match="stdin"):
+            await dbg.input("nobody reads this")
+        with pytest.raises((Unsupported, UsageError), match="caught"):
+            await dbg.catch("caught")
+        with pytest.raises(StillframeError, match="noSuchRequest"):
+            await dbg.request("noSuchRequest")
+        with pytest.raises((Unsupported, NotFound)):
+            await dbg.jump(story.at("@done"))
+        assert (await dbg.eval("count")).values[0].value == "1", "none of it harmed the session"

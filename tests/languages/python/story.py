@@ -1,5 +1,7 @@
 """The story's program: every language has one that does the same, with the same names and the same marks."""
 
+# ruff: noqa: RET504, UP031 (the lines are there to be stopped at)
+
 import sys
 import threading
 

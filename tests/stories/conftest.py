@@ -1,0 +1,105 @@
+"""How the stories are told: the real `dbg` command in a project of the test's own, and its daemon, ended afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from ..faces.conftest import CLIENT, DEADLINE, Said
+
+
+class User:
+    """Somebody with a shell in a project's directory."""
+
+    def __init__(self, here: Path) -> None:
+        self.here = here
+
+    def file(self, name: str, text: str) -> Path:
+        path = self.here / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def start(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [*CLIENT, *words],
+            cwd=self.here,
+            env={**os.environ, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def says(self, *words: str, env: Mapping[str, str] | None = None) -> Said:
+        """One call, however it ends. Nothing that could steer a terminal is ever printed."""
+        return ended(self.start(*words, env=env))
+
+    def ok(self, *words: str, env: Mapping[str, str] | None = None) -> str:
+        """The text of a call that must succeed."""
+        said = self.says(*words, env=env)
+        assert (said.code, said.err) == (0, ""), said
+        return said.out
+
+    def json(self, *words: str, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """The result of a call that must succeed."""
+        said = self.says(*words[:1], "--json", *words[1:], env=env)
+        assert said.code == 0, said
+        return result(said)
+
+    def fails(self, *words: str, code: int, error: str) -> str:
+        """The one line of a call that must fail in this very way, in text and in JSON."""
+        said = self.says(*words)
+        assert (said.code, said.out) == (code, ""), said
+        assert said.err.startswith(f"error {error}: "), said.err
+        assert said.err.count("\n") == 1, said.err
+        return said.err
+
+    def pid(self, *words: str) -> psutil.Process:
+        return psutil.Process(self.json("status", *words)["pid"])
+
+
+def ended(process: subprocess.Popen[bytes]) -> Said:
+    out, err = process.communicate(timeout=DEADLINE)
+    for stream in (out, err):
+        assert not set(stream) & set(CONTROLS), stream
+    return Said(out.decode(), err.decode(), process.returncode)
+
+
+CONTROLS = bytes(set(range(32)) - set(b"\n\t")) + b"\x7f"
+
+
+def result(said: Said) -> dict[str, Any]:
+    reply = json.loads(said.out)
+    assert reply["ok"] is True, reply
+    found: dict[str, Any] = reply["result"]
+    return found
+
+
+def eventually(holds: Callable[[], bool], what: str, seconds: float = 10.0) -> None:
+    """Ask again until it holds; the asking itself (a call, a look into /proc) is the pause."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, what
+
+
+def gone(process: psutil.Process) -> bool:
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Iterator[User]:
+    """A user of a fresh project; what the daemon still holds at the end is ended with it."""
+    made = User(tmp_path)
+    yield made
+    made.says("daemon", "stop")

@@ -1,0 +1,83 @@
+"""Processes that the program starts: sessions of their own, or left alone; the parent never hangs."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import User
+
+CHILD = "import sys\n\ndef work(n):\n    return n + 1  # here\n\nprint('child', work(41), flush=True)\n"
+SUBPROCESS = "import subprocess, sys\nsubprocess.run([sys.executable, 'child.py'], check=True)\nprint('parent done')\n"
+MULTI = """\
+import multiprocessing as mp, sys
+
+def work(n):
+    return n * 2  # here
+
+if __name__ == "__main__":
+    mp.set_start_method(sys.argv[1])
+    with mp.Pool(1) as pool:
+        print(pool.map(work, [21]))
+    print("parent done", flush=True)
+"""
+
+
+def test_a_subprocess_is_a_child_session_with_the_familys_breakpoints(user: User) -> None:
+    user.file("child.py", CHILD)
+    user.file("parent.py", SUBPROCESS)
+    said = user.ok("launch", "parent.py", "--break", "child.py:4")
+    assert "parent.1 stopped: b1 hit 1 at child.py:4 in work\n" in said
+    listed = {each["name"]: each for each in user.json("sessions")["sessions"]}
+    assert (listed["parent"]["state"], listed["parent.1"]["state"]) == ("running", "stopped")
+    assert listed["parent.1"]["parent"] == "parent"
+    assert user.json("eval", "n")["values"][0]["value"] == "41", "the child is the current one"
+    assert user.json("continue")["exit_code"] == 0
+    end = user.json("wait", "--session", "parent")
+    assert (end["state"], end["exit_code"]) == ("exited", 0)
+    assert "never_hit" not in end
+    assert "parent done" in user.json("output", "--since", "0.0.0.0", "--session", "parent")["stdout"]
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_of_multiprocessing_are_child_sessions(user: User, method: str) -> None:
+    user.file("pool.py", MULTI)
+    told = user.says("launch", "pool.py", method, "--break", "pool.py:4")
+    assert "stopped: b1 hit 1 at pool.py:4 in work" in told.out, told
+    assert user.json("eval", "n")["values"][0]["value"] == "21"
+    assert user.json("unbreak", "--all")["breakpoints"] == []
+    user.json("continue", "--timeout", "0")
+    end = user.json("wait", "--session", "pool")
+    assert (end["state"], end["exit_code"]) == ("exited", 0)
+    assert "[42]\nparent done\n" in user.json("output", "--since", "0.0.0.0", "--session", "pool")["stdout"]
+
+
+@pytest.mark.parametrize("how", ["subprocess", "fork", "spawn"])
+def test_children_that_are_not_followed_run_as_if_nobody_looked(user: User, how: str) -> None:
+    user.file("child.py", CHILD)
+    user.file("parent.py", SUBPROCESS if how == "subprocess" else MULTI)
+    place = "child.py:4" if how == "subprocess" else "parent.py:4"
+    told = user.json("launch", "parent.py", how, "--no-children", "--break", place)
+    assert (told["state"], told["exit_code"]) == ("exited", 0)
+    assert "parent done\n" in told["output"]
+    assert [each["name"] for each in user.json("sessions")["sessions"]] == ["parent"]
+
+
+def test_stop_ends_the_whole_family(user: User) -> None:
+    user.file("child.py", CHILD)
+    user.file("parent.py", SUBPROCESS)
+    user.ok("launch", "parent.py", "--break", "child.py:4")
+    processes = [user.pid("--session", name) for name in ("parent", "parent.1")]
+    assert user.json("stop")["session"] == "parent"
+    assert not any(each.is_running() for each in processes)
+
+
+def test_a_detached_process_is_reported_and_ended_only_when_asked(user: User) -> None:
+    user.file(
+        "daemonic.py",
+        "import subprocess, sys\nsubprocess.Popen(['sleep', '600'], start_new_session=True)\nx = 1  # here\n",
+    )
+    user.ok("launch", "daemonic.py", "--break", "daemonic.py:3")
+    told = user.json("stop")
+    assert (told["action"], len(told["left"])) == ("terminated", 1)
+    user.ok("launch", "daemonic.py", "--break", "daemonic.py:3")
+    assert len(user.json("stop", "--tree").get("left", [])) <= 1

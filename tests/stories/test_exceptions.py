@@ -1,0 +1,87 @@
+"""Exceptions: which of them stop the program, and what is told of each."""
+
+from __future__ import annotations
+
+from .conftest import User
+
+PROGRAM = """\
+import json
+
+class Broken(KeyError):
+    pass
+
+def look(order):
+    try:
+        return order["qty"]
+    except KeyError as error:
+        raise Broken("no quantity") from error  # line 10
+
+def careful():
+    try:
+        look({})
+    except Broken:
+        pass
+    try:
+        json.loads("{")
+    except ValueError:
+        pass
+
+careful()
+look({"sku": 1})
+"""
+
+
+def test_an_uncaught_exception_is_told_with_its_cause_and_then_ends_the_program(user: User) -> None:
+    user.file("raise.py", PROGRAM)
+    text = user.ok("launch", "raise.py")
+    head = text.splitlines()[0].split("] ", 1)[1]
+    assert head == "raise stopped: Broken: 'no quantity', uncaught, at raise.py:10 in look"
+    assert "from KeyError: 'qty'" in text
+    assert "order={'sku': 1}" in text
+    assert user.ok("exception").startswith("Broken: 'no quantity', uncaught")
+    end = user.json("continue")
+    assert (end["state"], end["exit_code"]) == ("exited", 1)
+    assert "Broken: 'no quantity'" in end["stderr"]
+
+
+def test_a_class_stops_at_every_raise_of_it_and_of_what_derives_from_it(user: User) -> None:
+    user.file("raise.py", PROGRAM)
+    first = user.json("launch", "raise.py", "--catch", "KeyError")
+    assert (first["exception"]["type"], first["frame"]["line"]) == ("KeyError", 8)
+    assert user.json("catch")["catch"] == ["KeyError"]
+    user.json("catch", "Broken")
+    assert user.json("continue")["frame"]["line"] == 10
+    assert user.ok("catch", "off") == "catch off\n"
+    end = user.json("continue")
+    assert (end["state"], end["exit_code"]) == ("exited", 1)
+
+
+def test_raised_stops_in_your_code_wherever_it_is_handled(user: User) -> None:
+    user.file("raise.py", PROGRAM)
+    told, seen = user.json("launch", "raise.py", "--catch", "raised"), []
+    while told["state"] == "stopped" and len(seen) < 20:
+        seen.append((told["exception"]["type"], told["frame"]["line"]))
+        told = user.json("continue")
+    assert seen[0] == ("KeyError", 8)
+    assert ("Broken", 10) in seen
+    assert told["exit_code"] == 1
+
+
+def test_what_is_no_class_name_is_refused(user: User) -> None:
+    user.file("raise.py", PROGRAM)
+    user.ok("launch", "raise.py", "--stop-on-entry")
+    user.fails("catch", "Key Error", code=2, error="usage")
+    user.fails("catch", "off", "KeyError", code=2, error="usage")
+    user.fails("exception", code=1, error="not_found")
+    user.ok("stop")
+
+
+def test_an_exception_in_a_thread_stops_there(user: User) -> None:
+    user.file(
+        "boom.py",
+        "import threading\ndef boom(n):\n    return 1 // n\nt = threading.Thread(target=boom, args=(0,), name='b')\n"
+        "t.start()\nt.join()\nprint('lived on')\n",
+    )
+    told = user.json("launch", "boom.py")
+    assert (told["exception"]["type"], told["frame"]["line"], told["thread_name"]) == ("ZeroDivisionError", 3, "b")
+    assert user.json("continue")["output"] == "lived on\n"

@@ -1,0 +1,74 @@
+"""Threads and coroutines: the one that stopped is shown, every verb takes --thread."""
+
+from __future__ import annotations
+
+from .conftest import User
+
+THREADS = """\
+import threading
+gate = threading.Barrier(3)
+
+def work(number):
+    mine = number * 10
+    gate.wait()
+    return mine  # @here
+
+threads = [threading.Thread(target=work, args=(n,), name=f"worker-{n}") for n in (1, 2)]
+for each in threads: each.start()
+gate.wait()
+for each in threads: each.join()
+print("joined")
+"""
+
+ASYNC = """\
+import asyncio
+
+async def fetch(name):
+    await asyncio.sleep(0)
+    size = len(name)
+    return size  # line 6
+
+async def main():
+    total = 0
+    for name in ("ab", "cde"):
+        total += await fetch(name)
+    print("total", total)
+
+asyncio.run(main())
+"""
+
+
+def test_a_worker_that_stops_is_shown_and_the_others_can_be_looked_into(user: User) -> None:
+    user.file("pool.py", THREADS)
+    text = user.ok("launch", "pool.py", "--break", "pool.py:7")
+    assert ", thread t" in text and "(worker-" in text
+    stop = user.json("state")
+    listed = user.json("threads")
+    assert (listed["total"], listed["focus"]) == (3, stop["thread"])
+    main = next(each["id"] for each in listed["threads"] if each["name"] == "MainThread")
+    frames = user.json("stack", "--thread", main)
+    assert frames["thread"] == main
+    assert frames["frames"][-1]["function"] == "<module>"
+    last = frames["frames"][-1]["id"]
+    assert user.json("eval", "len(threads)", "--thread", main, "--frame", last)["values"][0]["value"] == "2"
+    names = {each["name"] for each in user.json("locals", "--thread", main, "--frame", last)["values"]}
+    assert "threads" in names
+    selected = user.json("thread", main)
+    assert selected["thread"] == main
+    assert user.json("threads")["focus"] == main
+    user.fails("thread", "t99", code=1, error="not_found")
+    second = user.json("continue")
+    assert second["state"] == "stopped"
+    assert second["thread_name"] != stop["thread_name"]
+    assert user.json("continue")["output"] == "joined\n"
+
+
+def test_a_coroutine_stops_steps_and_finishes_like_a_function(user: User) -> None:
+    user.file("co.py", ASYNC)
+    text = user.ok("launch", "co.py", "--break", "co.py:6 if size == 3")
+    assert "co stopped: b1 hit 1 at co.py:6 in fetch\n" in text
+    assert "name='cde', size=3" in text
+    assert "f1 main co.py:11" in text
+    out = user.json("next", "2")
+    assert out["frame"]["function"] in ("main", "fetch")
+    assert user.json("continue")["output"] == "total 5\n"
