@@ -162,3 +162,20 @@ async def test_a_child_outlives_its_parent_and_is_still_debugged(tmp_path):
         assert not (await child.ended()).lost
         assert child.printed() == "child 42\n"
         await child.close()
+
+
+DETACHING = """
+import subprocess, sys, time
+code = "import time; print('adrift', flush=True); time.sleep(600)"
+subprocess.Popen(["sh", "-c", 'exec "$0" -c "$1"', sys.executable, code], start_new_session=True)
+"""
+
+
+async def test_what_a_program_left_behind_is_found_by_its_mark_and_ended_when_asked(tmp_path):
+    program = write(tmp_path, DETACHING)
+    async with started(plan(program)) as run:
+        assert (await run.ended()).exit_code == 0
+        (left,) = await run.backend.left_behind(end=False)
+        assert _runs(left)
+        assert await run.backend.left_behind(end=True) == ()
+        assert not _runs(left)

@@ -164,7 +164,8 @@ class PythonAdapter:
     def _inject(self, plan: AttachPlan, pid: int) -> DapLaunch:
         """Let gdb run our start-up code inside a process, which then dials us."""
         _check_process(pid)
-        if shutil.which("gdb") is None:
+        env = {**(plan.env or os.environ)}
+        if shutil.which("gdb", path=env.get("PATH")) is None:
             raise AdapterMissing("attaching by pid needs gdb: apt install gdb")
         tokens = Authorize("pydevdAuthorize", secrets.token_hex(16), secrets.token_hex(16))
         settings = {**_settings(tokens, on_eof="resume"), "STILLFRAME_ADDRESS": f"127.0.0.1:{PORT}"}
@@ -175,7 +176,7 @@ class PythonAdapter:
             arguments=_arguments(plan.just_my_code, stop_on_entry=False),
             argv=(sys.executable, str(_TARGET / "attach.py"), str(pid)),
             cwd=str(_TARGET),
-            env={**os.environ, **settings},
+            env={**env, **settings},
             helper=_HELPER,
             authorize=tokens,
             launched=False,

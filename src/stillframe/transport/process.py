@@ -337,6 +337,11 @@ def _tree(pid: int) -> list[psutil.Process]:
         return []
 
 
+def tree(pid: int) -> frozenset[int]:
+    """A process and everything below it, by number."""
+    return frozenset(each.pid for each in _tree(pid))
+
+
 def _signal(victims: Iterable[psutil.Process], number: signal.Signals, group: int | None) -> None:
     if group is not None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -24,7 +24,7 @@ from ...model.backend import (
     Wanted,
 )  # fmt: skip
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
-from ...transport.process import Exit, Process, end_tree, wait_pid
+from ...transport.process import Exit, Process, end_tree, marked, tree, wait_pid
 from ...transport.streams import Line
 from ...wire.dap import Message
 from . import handshake, translate
@@ -98,6 +98,8 @@ class DapBackend:
         self.pid: int | None = process.pid if process else launch.target_pid
         self.launched = launch.launched
         self.name = ""
+        self.refusal: str | None = None
+        """Why the process does not want to be debugged, where our code in it said so."""
         self._client = DapClient(
             line, on_event=self._sequence.add, on_end=self._line_ended, autopsy=self._autopsy,
             timeout=launch.request_timeout,
@@ -247,6 +249,8 @@ class DapBackend:
             self.pid = translate.number(body.get("systemProcessId"))
 
     def _helper_event(self, body: Body) -> None:
+        if body.get("kind") == "refused":
+            self.refusal = translate.text(body.get("message"))
         loaded = body.get("loaded")
         if body.get("kind") == "ending" and isinstance(loaded, list):
             self._breakpoints.loaded(each for each in loaded if isinstance(each, str))
@@ -378,6 +382,16 @@ class DapBackend:
             raise WrongState(f"the program takes no more input: {error}") from None
         except TimeoutError:
             raise WrongState("the program does not read its input") from None
+
+    async def left_behind(self, *, end: bool) -> tuple[int, ...]:
+        if not self._launch.mark:
+            return ()
+        found = await asyncio.to_thread(marked, self._launch.mark)
+        if end:
+            await asyncio.gather(*(end_tree(pid, group=False) for pid in found))
+            found = await asyncio.to_thread(marked, self._launch.mark)
+        family = await asyncio.to_thread(tree, self.pid) if self.pid and not self.is_over else frozenset[int]()
+        return tuple(pid for pid in found if pid not in family)
 
     # The end
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 from ...errors import AdapterDied, AdapterUnresponsive, LaunchFailed, StillframeError
@@ -46,7 +46,8 @@ class Family:
         except AdapterDied as died:
             how = await self.exit_soon()
             await self.close()
-            raise LaunchFailed(self._why_it_never_came_up(how, died.message), detail=died.detail) from None
+            reason = root.refusal or self._why_it_never_came_up(how, died.message)
+            raise LaunchFailed(reason, detail=died.detail) from None
         except BaseException:
             await self.close()
             raise
@@ -71,15 +72,20 @@ class Family:
             case DialsBack():
                 self._listener = Listener(self._dialled)
                 await self._listener.open()
-                port_word = str(self._listener.port)
-                self._spawn([port_word if word == PORT else word for word in launch.argv], stdin=launch.stdin)
-                return await self._until(self._first, "dial in")
+                self._spawn(launch.argv, stdin=launch.stdin, port=str(self._listener.port))
+                line = await self._until(self._first, "dial in")
+                if not launch.owns_target:
+                    await self._helped()
+                return line
 
-    def _spawn(self, argv: Any, stdin: str | None) -> None:
+    def _spawn(self, argv: Sequence[str], stdin: str | None, port: str = "") -> None:
         launch = self.launch
-        env = {**launch.env, MARK: launch.mark} if launch.mark else launch.env
+        env = {name: value.replace(PORT, port) for name, value in launch.env.items()}
+        if launch.mark:
+            env[MARK] = launch.mark
+        words = [word.replace(PORT, port) for word in argv]
         self.process = spawn(
-            argv, cwd=launch.cwd, env=env, umask=launch.umask, stdin=stdin, on_output=self._output,
+            words, cwd=launch.cwd, env=env, umask=launch.umask, stdin=stdin, on_output=self._output,
             guarded=launch.launched,
         )  # fmt: skip
 
@@ -92,11 +98,18 @@ class Family:
                 signs: list[asyncio.Future[Any]] = [wanted, exited]
                 await asyncio.wait(signs, return_when=asyncio.FIRST_COMPLETED)
                 if not wanted.done() and (self.launch.owns_target or exited.result().code != 0):
-                    raise LaunchFailed(self._why_it_never_came_up(exited.result(), f"it did not {what}"))
+                    how = exited.result()
+                    failure = self.launch.failures.get(how.code or 0, LaunchFailed)
+                    raise failure(self._why_it_never_came_up(how, f"it did not {what}"))
                 return await asyncio.shield(wanted)
         except TimeoutError:
             name = self.launch.argv[0]
             raise AdapterUnresponsive(f"{name} did not {what} within {self.launch.start_timeout:g} s") from None
+
+    async def _helped(self) -> None:
+        """Wait until the process that made another one dial in has let go of it: killed halfway, it may take it along."""
+        assert self.process is not None
+        await asyncio.wait({self.process.exited}, timeout=self.launch.start_timeout)
 
     def _why_it_never_came_up(self, how: Exit | None, otherwise: str) -> str:
         said = self.stderr_tail()
@@ -112,8 +125,8 @@ class Family:
 
     async def exit_soon(self) -> Exit | None:
         """How the spawned process ended, if it is just about to have."""
-        if self.process is None:
-            return None
+        if self.process is None or (isinstance(self.launch.reach, DialsBack) and not self.launch.owns_target):
+            return None  # it only helped another process to dial in
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.1):
                 await asyncio.shield(self.process.exited)

@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ...errors import StillframeError
 from ...model.backend import Tool
 from ...model.places import HitRule
 
 PORT = "\0port"
-"""Stands in an argument list, alone as one word, for the port of our listener."""
+"""Stands in words and variables for the port of our listener; no real one can hold a NUL."""
 
 
 class Quirk(enum.Enum):
@@ -101,6 +102,8 @@ class DapLaunch:
     count_hits: Callable[[str | None, str, HitRule], str] | None = None
     """Makes condition, breakpoint id and hit rule into one condition that counts inside the target, where the
     debugger's own hit counts do not mean the Nth time that the condition holds."""
+    failures: Mapping[int, type[StillframeError]] = field(default_factory=dict[int, type[StillframeError]])
+    """Exit codes of the spawned process that mean more than a failed launch."""
     mark: str = ""
     start_timeout: float = 20.0
     request_timeout: float = 30.0
