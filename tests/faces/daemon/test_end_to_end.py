@@ -61,7 +61,10 @@ def eventually(holds: Callable[[], bool], what: str, seconds: float = 10.0) -> N
 
 
 def gone(process: psutil.Process) -> bool:
-    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def test_the_callers_directory_environment_and_umask_reach_the_program_and_the_daemons_do_not(
