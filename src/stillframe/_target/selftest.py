@@ -1,0 +1,110 @@
+"""Tells whether the debugpy at hand has every private name that our code inside the target leans on.
+
+`STILLFRAME_PYDEVD=<vendored pydevd> python selftest.py` prints {"ok": bool, "missing": [names]}; run by each target
+interpreter, because debugpy's modules differ by version. Where names are missing, the stock server is the fallback.
+"""
+
+import importlib
+import json
+import os
+import sys
+
+NAMES = {
+    "pydevd": (
+        "PyDB.__init__ PyDB.initialize_network PyDB.connect PyDB.wait_for_ready_to_run PyDB.on_disconnect PyDB.get_arg_ppid "
+        "PyDB.dispose_and_kill_all_pydevd_threads PyDB._PyDB__wait_for_threads_to_finish PyDB._internal_get_file_type "
+        "PyDB.get_file_type PyDB.get_cache_file_type PyDB.apply_files_filter PyDB.in_project_roots_filename_uncached "
+        "PyDB.process_internal_commands PyDB.prepare_to_run PyDB.notify_thread_created PyDB.enable_tracing PyDB.find_frame "
+        "PyDB.has_user_threads_alive PyDB.check_output_redirect PyDB.post_method_as_internal_command "
+        "PyDB.handle_breakpoint_condition CheckAliveThread._on_run PyDBDaemonThread.__init__ SetupHolder.setup settrace config "
+        "start_client patch_stdin time get_current_thread_id pydevd_utils.get_non_pydevd_threads"
+    ),
+    "pydevd_tracing": (
+        "set_trace_to_threads SetTrace restore_sys_set_trace_func TracingFunctionHolder._original_tracing"
+    ),
+    "pydevd_file_utils": "get_abs_path_real_path_and_base_from_frame",
+    "_pydev_bundle.pydev_monkey": (
+        "patch_new_process_functions _on_forked_process monkey_patch_os monkey_patch_module create_fork undo_patch_thread_modules"
+    ),
+    "_pydev_bundle._pydev_saved_modules": "ThreadingEvent thread threading",
+    "_pydevd_bundle.pydevd_command_line_handling": "process_command_line get_pydevd_file",
+    "_pydevd_bundle.pydevd_constants": (
+        "HTTP_JSON_PROTOCOL set_protocol get_global_debugger set_global_debugger PYDEVD_USE_SYS_MONITORING RETURN_VALUES_DICT"
+    ),
+    "_pydevd_bundle.pydevd_defaults": "PydevdCustomization.DEFAULT_PROTOCOL",
+    "_pydevd_bundle.pydevd_api": "PyDevdAPI.set_protocol PyDevdAPI.request_disconnect",
+    "_pydevd_bundle.pydevd_comm": (
+        "ReaderThread._terminate_on_socket_close WriterThread.add_command WriterThread.empty socket_module.create_connection"
+    ),
+    "_pydevd_bundle.pydevd_comm_constants": "CMD_RETURN CMD_STEP_CAUGHT_EXCEPTION",
+    "_pydevd_bundle.pydevd_net_command": "NetCommand.call_after_send",
+    "_pydevd_bundle.pydevd_dont_trace_files": "PYDEV_FILE",
+    "_pydevd_bundle.pydevd_daemon_thread": "PyDBDaemonThread.do_kill_pydev_thread",
+    "_pydevd_bundle.pydevd_save_locals": "save_locals",
+    "_pydevd_bundle.pydevd_thread_lifecycle": "pydevd_find_thread_by_id",
+    "_pydevd_bundle.pydevd_process_net_command_json": "PyDevJsonCommandProcessor.process_net_command_json",
+    "_pydevd_bundle.pydevd_suspended_frames": (
+        "SuspendedFramesManager.get_frame_tracker SuspendedFramesManager.get_frames_list "
+        "SuspendedFramesManager.get_thread_id_for_variable_reference _FramesTracker.get_frames_list"
+    ),
+    "_pydevd_bundle._debug_adapter.pydevd_base_schema": (
+        "register_request BaseSchema._translate_id_to_dap BaseSchema._dap_id_to_obj_id"
+    ),
+    "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring",
+    "_pydevd_sys_monitoring._pydevd_sys_monitoring": "_code_to_func_code_info_cache",
+}
+FIELDS = {  # set by constructors
+    "pydevd.PyDB": (
+        "ready_to_run pydb_disposed terminate_requested authentication writer created_pydb_daemon_threads _thread_events "
+        "_py_db_command_thread_event _client_socket suspended_frames_manager cmd_factory PYDEV_FILE"
+    ),
+    "_pydevd_bundle.pydevd_suspended_frames.SuspendedFramesManager": "_thread_id_to_tracker",
+    "_pydevd_bundle.pydevd_frame_utils.FramesList": (
+        "frame_id_to_lineno exc_type exc_desc trace_obj current_frame last_frame"
+    ),
+}
+
+
+def lacks(holder, path):
+    """Whether a dotted path leads nowhere from here."""
+    for name in path.split("."):
+        if not hasattr(holder, name):
+            return True
+        holder = getattr(holder, name)
+    return False
+
+
+def missing():
+    found = []
+    for module, names in NAMES.items():
+        try:
+            holder = importlib.import_module(module)
+        except Exception as error:  # whatever another debugpy does when it is imported, it is not ours
+            found.append("%s (%s)" % (module, error))
+            continue
+        found += ["%s.%s" % (module, name) for name in names.split() if lacks(holder, name)]
+    if found:
+        return found
+    for path, names in FIELDS.items():
+        module, _, kind = path.rpartition(".")
+        made = getattr(importlib.import_module(module), kind)()
+        found += ["%s.%s" % (path, name) for name in names.split() if lacks(made, name)]
+    return found
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
+    vendored = os.environ.get("STILLFRAME_PYDEVD", "")
+    sys.path.insert(0, vendored)
+    sys.pycache_prefix = os.environ.get("STILLFRAME_PYCACHE") or sys.pycache_prefix
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+    lost = missing() if vendored else ["STILLFRAME_PYDEVD"]
+    if (3, 8) > sys.version_info[:2]:
+        lost.append("Python 3.8 or later")
+    sys.stdout.write(json.dumps({"ok": not lost, "missing": lost}) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

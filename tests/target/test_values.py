@@ -1,0 +1,188 @@
+"""Values come as bounded text, whatever they are, and the program can go on afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .wireclient import Peer, Target
+
+RunTo = Callable[..., tuple[Target, Peer, int]]
+
+VALUES = '''
+import array, collections, dataclasses, enum, threading, types
+class Order:
+    def __init__(self, id): self.id, self.lines = id, [1, 2, 3]
+class Slotted:
+    __slots__ = ("a", "b")
+    def __init__(self): self.a = 1
+class Empty: pass
+class Loud:
+    calls = []
+    def __repr__(self): Loud.calls.append(1); return "<Loud>"
+class Raises:
+    def __repr__(self): raise ValueError("bad")
+class Returns:
+    def __repr__(self): return 7
+class Exits:
+    def __repr__(self): raise SystemExit(3)
+class Huge:
+    def __repr__(self): return "x" * 30000000
+class Rows(list): pass
+class Liar:
+    @property
+    def __class__(self): raise RuntimeError("asked")
+    @property
+    def trap(self): raise RuntimeError("asked")
+@dataclasses.dataclass
+class Point:
+    x: int
+    rows: list
+@dataclasses.dataclass
+class Own:
+    x: int
+    def __repr__(self): return "own repr"
+Pair = collections.namedtuple("Pair", "left right")
+class Colour(enum.Enum): RED = 1
+def numbers():
+    yield 1
+    yield 2
+def main():
+    million = list(range(1000000))
+    text = "a" * 30000000
+    table = {i: str(i) for i in range(100000)}
+    loop = [1]; loop.append(loop)
+    knot = {}; knot["self"] = knot
+    deep = [[[[[1]]]]]
+    nasty = "nul\\0 esc\\x1b lone\\ud800 bidi\\u202e"
+    raw = bytes(range(256)) * 100
+    big = 1 << 100000
+    small = {"a": 1, "b": [1, 2]}
+    single = (1,)
+    none = set()
+    frozen = frozenset([1])
+    queue = collections.deque(range(3))
+    order, slotted, empty, loud = Order(7), Slotted(), Empty(), Loud()
+    raises, returns, exits, huge = Raises(), Returns(), Exits(), Huge()
+    rows = Rows(range(100))
+    liar = Liar()
+    point, own, pair = Point(1, list(range(100))), Own(1), Pair(1, "b")
+    counter = collections.Counter("aab")
+    default = collections.defaultdict(list, a=[1])
+    keys = {1: 2}.keys()
+    error = KeyError("k")
+    red = Colour.RED
+    numbers_ = numbers(); next(numbers_)
+    cells = array.array("i", range(100))
+    space = types.SimpleNamespace(a=1)
+    lock = threading.Lock()
+    function, module, klass, method = main, types, Order, [].append
+    print("go")  # @here
+    print("done", len(loud.calls))
+main()
+'''
+EXPECTED = {
+    "million": ("list", "[0, 1, 2, 3, 4, 5, 6, 7, …]", 1000000),
+    "loop": ("list", "[1, [...]]", 2),
+    "knot": ("dict", "{'self': {...}}", 1),
+    "deep": ("list", "[[[[…]]]]", 1),
+    "small": ("dict", "{'a': 1, 'b': [1, 2]}", 2),
+    "single": ("tuple", "(1,)", 1),
+    "none": ("set", "set()", 0),
+    "frozen": ("frozenset", "frozenset({1})", 1),
+    "queue": ("deque", "deque([0, 1, 2])", 3),
+    "big": ("int", "<int of 100001 bits>", None),
+    "order": ("Order", "Order(id=7, lines=[1, 2, 3])", None),
+    "slotted": ("Slotted", "Slotted(a=1)", None),
+    "empty": ("Empty", "<Empty>", None),
+    "loud": ("Loud", "<Loud>", None),
+    "raises": ("Raises", "<repr raised ValueError: bad>", None),
+    "returns": ("Returns", "<repr raised TypeError: __repr__ returned non-string (type int)>", None),
+    "exits": ("Exits", "<repr raised SystemExit: 3>", None),
+    "rows": ("Rows", "Rows([0, 1, 2, 3, 4, 5, 6, 7, …])", 100),
+    "liar": ("Liar", "<Liar>", None),
+    "point": ("Point", "Point(x=1, rows=[0, 1, 2, 3, 4, 5, 6, 7, …])", None),
+    "own": ("Own", "own repr", None),
+    "pair": ("Pair", "Pair(left=1, right='b')", 2),
+    "counter": ("Counter", "Counter({'a': 2, 'b': 1})", 2),
+    "default": ("defaultdict", "defaultdict({'a': [1]})", 1),
+    "keys": ("dict_keys", "dict_keys([1])", 1),
+    "error": ("KeyError", "KeyError('k')", None),
+    "red": ("Colour", "<Colour.RED: 1>", None),
+    "numbers_": ("generator", "<generator numbers, suspended at line 37>", None),
+    "space": ("SimpleNamespace", "namespace(a=1)", None),
+    "lock": ("lock", "<unlocked _thread.lock object>", None),
+}
+
+
+def test_every_kind_of_value_has_a_short_true_text(run_to: RunTo, python: str) -> None:
+    target, peer, thread = run_to(python, VALUES)
+    stop = peer.stop(thread, values=100)
+    told = {row["name"]: row for row in stop["locals"]}
+    seen = {name: (told[name]["type"], told[name]["value"], told[name]["total"]) for name in EXPECTED}
+    assert seen == EXPECTED
+    assert not {"function", "module", "klass", "method"} & set(told)
+    assert {name for name, row in told.items() if row["error"]} == {"raises", "returns", "exits"}
+    assert all(len(row["value"]) <= 160 for row in told.values())
+    assert told["text"]["total"] == 30000000 and told["text"]["truncated"]
+    assert told["nasty"]["value"] == r"'nul\x00 esc\x1b lone\ud800 bidi\u202e'"
+    assert told["raw"]["value"].endswith("'…") and told["table"]["value"].endswith("…}")
+    assert len(json.dumps(stop)) < 16000
+    peer.resume("continue", thread)
+    peer.rest()
+    assert target.end() == (0, "go\ndone 1\n", "")
+
+
+def by_name(peer: Peer, thread: int) -> dict[str, Any]:
+    return {row["name"]: row for row in peer.stop(thread, values=100)["locals"]}
+
+
+def test_a_value_whose_text_is_cut_can_be_expanded_in_pages(run_to: RunTo, deep_python: str) -> None:
+    _, peer, thread = run_to(deep_python, VALUES)
+    told = by_name(peer, thread)
+    assert {name for name in ("small", "single", "order", "empty", "loop") if told[name]["ref"] is not None} == set()
+
+    page = peer.call("expand", ref=told["million"]["ref"], start=999998, count=10)
+    assert (page["total"], [(row["name"], row["value"]) for row in page["values"]]) == (
+        1000000,
+        [("[999998]", "999998"), ("[999999]", "999999")],
+    )
+    page = peer.call("expand", ref=told["table"]["ref"], start=5, count=1)
+    assert [(row["name"], row["value"]) for row in page["values"]] == [("[5]", "'5'")]
+    page = peer.call("expand", ref=told["text"]["ref"], start=29999, count=5, text=1000)
+    assert (page["total"], len(page["values"])) == (30000, 1)
+    assert page["values"][0] == {
+        "name": "[29999000:30000000]",
+        "type": "str",
+        "value": repr("a" * 1000),
+        "total": 1000,
+        "truncated": False,
+        "ref": None,
+        "error": False,
+    }
+    page = peer.call("expand", ref=told["point"]["ref"], start=0, count=10)
+    assert [(row["name"], row["total"]) for row in page["values"]] == [("x", None), ("rows", 100)]
+    page = peer.call("expand", ref=told["deep"]["ref"], start=0, count=10)
+    assert page["values"][0]["value"] == "[[[[…]]]]"
+
+
+def test_a_reference_ends_with_its_stop(run_to: RunTo, deep_python: str) -> None:
+    _, peer, thread = run_to(deep_python, VALUES)
+    stop = peer.stop(thread)
+    ref = next(row["ref"] for row in stop["locals"] if row["ref"] is not None)
+    peer.resume("next", thread)
+    peer.stopped()
+    assert peer.refusal("expand", ref=ref).startswith("stale: ")
+    assert peer.refusal("expand", ref=987654).startswith("stale: ")
+
+
+@pytest.mark.parametrize("bounds", [{"text": 8, "items": 1}, {"text": 20, "items": 3}, {"text": 5000, "items": 500}])
+def test_any_bounds_are_kept(run_to: RunTo, bounds: dict[str, int]) -> None:
+    import sys
+
+    _, peer, thread = run_to(sys.executable, VALUES)
+    for row in peer.stop(thread, values=100, **bounds)["locals"]:
+        assert len(row["value"]) <= max(bounds["text"], 62), row
