@@ -82,17 +82,18 @@ class Stop:
                 return index
         return 0
 
-    def tell(self, levels, count, bounds):
-        """The body of `stop`, but for what is loaded."""
+    def tell(self, levels, count, bounds, body):
+        """Fill the body of `stop`, but for what is loaded: piece by piece, so that what is there by now can be sent."""
         at = self.top_user()
         shown = self.visible[: max(levels, at + 1)]
-        body = {"frames": [self.describe_frame(frame) for frame in shown], "total": len(self.visible), "at": at}
         rows = local_rows(shown[at], self.line(shown[at])) if shown else []
-        body["locals"] = [sf_values.describe(name, value, bounds, self.keep) for name, value in rows[:count]]
-        body["locals_total"] = len(rows)
+        body.update(frames=[self.describe_frame(frame) for frame in shown], total=len(self.visible), at=at)
+        body.update(locals=[], locals_total=len(rows), returned=None, exception=None)
+        for name, value in rows[:count]:
+            body["locals"].append(stuck_value(name, value))
+            body["locals"][-1] = sf_values.describe(name, value, bounds, self.keep)
         body["returned"] = self.tell_returned(bounds)
         body["exception"] = self.tell_exception(bounds)
-        return body
 
     def tell_returned(self, bounds):
         """What the function just left gave back. pydevd only adds to its record, so we empty it at each stop."""
@@ -145,6 +146,14 @@ class Stop:
             row["line"] = line
             told.append(row)
         return told
+
+
+def stuck_value(name, value):
+    """Stands for a value while its text is made; sent only where that never ends."""
+    text = "<repr does not return and cannot be interrupted>"
+    row = {"name": name, "type": type(value).__name__, "value": text, "total": None, "truncated": False}
+    row.update(ref=None, error=True)
+    return row
 
 
 def _find_thread(thread_id):

@@ -7,7 +7,7 @@ thread they are about, because code of the program must run where the program wo
 import os
 import sys
 
-from _pydevd_bundle import sf_engine, sf_evaluate, sf_frames, sf_places, sf_values
+from _pydevd_bundle import sf_engine, sf_evaluate, sf_frames, sf_places, sf_values, sf_watch
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema, register_request
 from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
 from _pydevd_bundle.pydevd_net_command import NetCommand
@@ -62,6 +62,28 @@ def _guarded(work, *arguments):
         return None, "internal: %s: %s" % (type(error).__name__, error)
 
 
+class Ticket:
+    """One request that a paused thread is busy with: answered once, by that thread or by the watching one."""
+
+    def __init__(self, db, request):
+        self.db = db
+        self.request = request
+        self.body = {}  # what is known by now; complete enough to be sent once it holds frames
+        self.answered = False
+
+    def answer(self, body=None, error=None):
+        if not self.answered:
+            self.answered = True
+            self.db.writer.add_command(_answer(self.request, body, error))
+
+    def give_up(self):
+        """The thread is stuck in code that cannot be interrupted: send what there is, or say so."""
+        if "locals" in self.body:
+            self.answer(dict(self.body, locals=list(self.body["locals"]), loaded=[]))
+        else:
+            self.answer(error="stuck: the thread is in code of the program that does not return")
+
+
 class Desk:
     """Answers the calls of one process."""
 
@@ -69,6 +91,7 @@ class Desk:
         self.settings = settings
         self.program = program
         self.places = sf_places.Places(program)
+        self.busy = {}  # paused thread to the Ticket that it works on
         self.at_once = {
             "hello": self.hello,
             "resolve": self.resolve,
@@ -90,12 +113,17 @@ class Desk:
         thread_id, error = _guarded(_thread_for, db, request.arguments)
         if error is not None:
             return _answer(request, error=error)
+        if thread_id in self.busy and self.busy[thread_id].answered:
+            return _answer(request, error="stuck: the thread is still in code of the program that does not return")
         db.post_method_as_internal_command(thread_id, self._on_paused_thread, request, name, thread_id)
         return None
 
     def _on_paused_thread(self, db, request, name, thread_id):
-        body, error = _guarded(self.on_thread[name], db, thread_id, request.arguments)
-        db.writer.add_command(_answer(request, body, error))
+        ticket = self.busy[thread_id] = Ticket(db, request)
+        with sf_watch.when_stuck(ticket.give_up):
+            body, error = _guarded(self.on_thread[name], db, thread_id, request.arguments)
+        del self.busy[thread_id]
+        ticket.answer(body, error)
 
     def hello(self, db, arguments):
         return {
@@ -127,7 +155,8 @@ class Desk:
         stop = _stop(db, thread_id)
         watched = arguments.get("watch") or []
         self.places.named.update(watched)
-        body = stop.tell(int(arguments.get("levels", 20)), int(arguments.get("values", 40)), _bounds(arguments))
+        body = self.busy[thread_id].body
+        stop.tell(int(arguments.get("levels", 20)), int(arguments.get("values", 40)), _bounds(arguments), body)
         body["loaded"] = self.places.loaded(watched)
         return body
 

@@ -15,6 +15,7 @@ from _pydevd_bundle.pydevd_constants import get_global_debugger
 from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
 
 AGAIN = 0.05  # seconds between two shots at code that swallowed the one before
+GRACE = 1.0  # seconds of shooting after which a thread counts as stuck
 SIGNAL = getattr(signal, "SIGURG", None)
 _set_async_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _set_async_exception.argtypes = (ctypes.c_ulong, ctypes.py_object)
@@ -22,6 +23,9 @@ _set_async_exception.argtypes = (ctypes.c_ulong, ctypes.py_object)
 
 class Overdue(BaseException):
     """Raised inside code of the program whose time is up."""
+
+
+_on_stuck = {}  # thread to what to call, by the watching thread, when it cannot be freed
 
 
 class _Shift:
@@ -32,6 +36,8 @@ class _Shift:
         self.until = time.monotonic() + seconds
         self.over = False
         self.shots = 0
+        self.stuck_at = self.until + GRACE
+        self.on_stuck = _on_stuck.get(self.thread)
         self.signalled = False
 
 
@@ -57,6 +63,9 @@ class Watchdog(PyDBDaemonThread):
 
     def _shoot(self, shift):
         shift.shots += 1
+        if shift.on_stuck is not None and shift.until >= shift.stuck_at:
+            call, shift.on_stuck = shift.on_stuck, None
+            call()
         _set_async_exception(shift.thread, Overdue)
         if shift.signalled:
             signal.pthread_kill(shift.thread, SIGNAL)
@@ -82,6 +91,19 @@ class Watchdog(PyDBDaemonThread):
         PyDBDaemonThread.do_kill_pydev_thread(self)
         with self.changed:
             self.changed.notify()
+
+
+class when_stuck:  # noqa: N801 (used like contextlib's)
+    """While this lasts, `call` is what the watching thread does when the current thread cannot be freed."""
+
+    def __init__(self, call):
+        self.call = call
+
+    def __enter__(self):
+        _on_stuck[thread.get_ident()] = self.call
+
+    def __exit__(self, *error):
+        _on_stuck.pop(thread.get_ident(), None)
 
 
 def _watchdog():
