@@ -15,7 +15,6 @@ from stillframe.faces.cli.catalogue import VERBS
 from stillframe.faces.cli.usage import Usage, line
 from stillframe.faces.daemon.server import REQUEST_BYTES, Refusal, call_from, read_request
 
-
 # hypothesis 6.170 reads the constants of every module of ours at its first draw, which takes seconds on a busy machine
 UNHURRIED = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 
@@ -50,8 +49,8 @@ def test_any_bytes_are_a_request_or_a_refusal(data: bytes) -> None:
     asyncio.run(read())
 
 
-LETTERS = "ab-=: '\"\\\n\t\x00\x1b\x7f\u00fc\u2028\u202e\U0001f600\ud800\udcff"
-"""What is awkward in JSON, in a shell and on a terminal."""
+LETTERS = "ab-=: '\"\\\n\t\x00\x1b\x7f\u00fc\u2028\u202e\U0001f600\udcff"
+"""What is awkward in JSON, in a shell and on a terminal. Of surrogates, only what stands for a byte can come from a shell."""
 
 
 def texts(most: int) -> st.SearchStrategy[str]:

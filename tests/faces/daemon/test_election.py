@@ -136,6 +136,21 @@ def test_a_daemon_that_does_not_answer_is_named_and_can_be_ended(tiny: Tiny) -> 
     (runtime() / "daemon.pid").unlink()
 
 
+def test_a_daemon_that_falls_silent_in_mid_call_is_named(tiny: Tiny) -> None:
+    waiting = subprocess.Popen(
+        [*CLIENT, "wait"], env={**os.environ, "STILLFRAME_ANSWER_SECONDS": "1"}, stderr=subprocess.PIPE, text=True
+    )
+    for _ in range(2000):
+        if json.loads(call("tool").out)["waiting"]:
+            break
+    tiny.process.send_signal(signal.SIGSTOP)
+    _, err = waiting.communicate(timeout=DEADLINE)
+    tiny.process.send_signal(signal.SIGCONT)
+    assert waiting.returncode == 70
+    assert "does not answer" in err
+    assert call("tool").code == 0
+
+
 def test_a_second_daemon_gives_way_to_the_first(tiny: Tiny) -> None:
     done = second_daemon()
     assert done.returncode == 1
@@ -199,6 +214,21 @@ def test_a_directory_of_another_user_is_refused(tmp_path: Path) -> None:
     (tmp_path / "foreign").mkdir(mode=0o700)
     os.chown(tmp_path / "foreign", 65534, 65534)
     assert "uid 65534" in refused(tmp_path / "foreign")
+
+
+@pytest.mark.parametrize("name", ["daemon.lock", "start.lock"])
+@pytest.mark.parametrize("planted", ["folder", "link"])
+def test_a_lock_that_is_no_file_is_an_error_and_not_followed(tmp_path: Path, name: str, planted: str) -> None:
+    home = tmp_path / "run"
+    home.mkdir(mode=0o700)
+    if planted == "folder":
+        (home / name).mkdir()
+    else:
+        (home / name).symlink_to(tmp_path / "elsewhere")
+    said = call("sessions", env={"STILLFRAME_RUNTIME_DIR": str(home)})
+    assert (said.code, said.out) == (70, "")
+    assert name in said.err
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:

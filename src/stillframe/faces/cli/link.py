@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 ANSWER_SECONDS = 15.0
 """How long a daemon may take to take a request, unless STILLFRAME_ANSWER_SECONDS says otherwise."""
-SILENCE_SECONDS = 45.0
-"""How long a daemon may be silent during a call; it sends a sign of life far more often."""
+SILENCE_SECONDS = 6.0
+"""How long at the least a daemon may be silent during a call; it gives a sign of life every 2 s."""
 START_SECONDS = 25.0
 TRIES = 5
 
@@ -188,7 +188,7 @@ def _one_try(line: Line, request: bytes, write: "Callable[[int, bytes], None]", 
         for kind, body in line.frames():
             if kind == "a":
                 taken = True
-                line.sock.settimeout(SILENCE_SECONDS)
+                line.sock.settimeout(max(SILENCE_SECONDS, 3 * answer_seconds()))
             elif kind == "o":
                 write(1, body)
             elif kind == "e":
@@ -247,7 +247,10 @@ def start_daemon(directory: str) -> Line:
 
     rendezvous.secure(directory, create=True)
     flags = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
-    lock = posix.open(f"{directory}/{rendezvous.START_LOCK}", flags, 0o600)
+    try:
+        lock = posix.open(f"{directory}/{rendezvous.START_LOCK}", flags, 0o600)
+    except OSError as error:
+        raise Gone(f"cannot use {directory}/{rendezvous.START_LOCK}: {error.strerror}") from None
     try:
         with_deadline(START_SECONDS, lambda: fcntl.flock(lock, fcntl.LOCK_EX))
         line = connect(directory)

@@ -79,16 +79,15 @@ class Claim:
             rendezvous.secure(directory, create=True)
         except rendezvous.Unsafe as unsafe:
             raise Refused(str(unsafe)) from None
-        os.chdir(directory)
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        lock = os.open(rendezvous.LIFE_LOCK, flags, 0o600)
         try:
+            os.chdir(directory)
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            lock = os.open(rendezvous.LIFE_LOCK, flags, 0o600)
             _elect(lock, directory)
-        except Refused:
-            os.close(lock)
-            raise
-        claim = cls(Path(directory), lock)
-        claim._write_pid()
+            claim = cls(Path(directory), lock)
+            claim._write_pid()
+        except OSError as error:
+            raise Refused(f"cannot use {directory}: {error.filename or ''} {error.strerror}") from None
         return claim
 
     @property

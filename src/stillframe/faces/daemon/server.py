@@ -28,7 +28,7 @@ REQUEST_BYTES = 4 * 1024 * 1024
 """The whole environment travels with a starting call; nothing else comes near this."""
 READ_SECONDS = 10.0
 WRITE_SECONDS = 60.0
-SIGN_OF_LIFE_SECONDS = 5.0
+SIGN_OF_LIFE_SECONDS = 2.0
 CONNECTIONS = 256
 
 _CODES = {"usage": 2, "busy": 3, "denied": 7, "internal": 70}
