@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 import stillframe
-from stillframe.errors import AdapterMissing, LaunchFailed, NotFound
+from stillframe.errors import AdapterMissing, Busy, LaunchFailed, NotFound
 from stillframe.model.backend import AttachPlan, CatchRule
 
 from ..conftest import INTERPRETERS
@@ -115,16 +115,17 @@ async def test_our_own_death_leaves_an_attached_process_running(tmp_path):
 
 
 @needs_gdb
-async def test_a_process_that_is_debugged_already_says_so(tmp_path):
+async def test_a_process_is_joined_once_at_a_time_and_again_after_it_was_left(tmp_path):
     program = write(tmp_path, TICKING)
     async with running(sys.executable, str(program)) as process:
         await count(process)
         async with started(AttachPlan(pid=process.pid)):
-            with pytest.raises(LaunchFailed, match="another debugger"):
+            with pytest.raises(Busy, match="already"):
                 async with opened(AttachPlan(pid=process.pid)):
                     raise AssertionError("joined twice")
-        async with started(AttachPlan(pid=process.pid)) as again:
-            assert again.backend.pid == process.pid
+        async with started(AttachPlan(pid=process.pid), at("tick", program=program)) as again:
+            assert (await again.stop()).breakpoints == ("b1",)
+        assert await goes_on(process)
 
 
 async def test_a_process_that_does_not_exist_is_named():

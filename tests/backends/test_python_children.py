@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import psutil
 import pytest
 
 from stillframe.model.backend import CatchRule, ChildOpened, Ended, Stopped
 
-from .driver import Driven, at, mark, plan, started, write
+from .driver import PATIENCE, Driven, at, mark, opened, plan, started, write
 
 CHILD = """
 import sys
@@ -37,9 +39,9 @@ if __name__ == "__main__":
 
 
 async def child_of(run: Driven) -> Driven:
-    opened = await run.next(ChildOpened)
-    assert opened.pid is not None and opened.pid != run.backend.pid
-    return Driven(opened.backend)
+    announced = await run.next(ChildOpened)
+    assert announced.pid is not None and announced.pid != run.backend.pid
+    return Driven(announced.backend)
 
 
 @pytest.mark.parametrize("server", ["boot", "stock"])
@@ -179,3 +181,35 @@ async def test_what_a_program_left_behind_is_found_by_its_mark_and_ended_when_as
         assert _runs(left)
         assert await run.backend.left_behind(end=True) == ()
         assert not _runs(left)
+
+
+async def test_a_program_that_replaces_itself_goes_on_as_a_child_with_its_exit_code(tmp_path):
+    other = write(tmp_path, "x = 1  # @other\nraise SystemExit(7)\n", "other.py")
+    program = write(tmp_path, "import os, sys\nos.execv(sys.executable, [sys.executable, sys.argv[1]])\n")
+    async with started(plan(program, str(other))) as run:
+        announced = await run.next(ChildOpened)
+        assert announced.pid == run.backend.pid
+        child = Driven(announced.backend)
+        end = await run.ended()
+        assert (end.lost, end.exit_code) == (False, None) and "replaced" in end.cause
+        await run.close()
+        await child.backend.start([at("other", program=other)], CatchRule())
+        await child.stop()
+        await child.go()
+        assert (await child.ended()).exit_code == 7
+        await child.close()
+
+
+async def test_a_stranger_on_the_port_is_no_child_and_does_no_harm(tmp_path):
+    program = write(tmp_path, "import time\nprint('up', flush=True)\nx = 1  # @here\n")
+    async with opened(plan(program)) as run:
+        listening = [each.laddr.port for each in psutil.Process().net_connections("inet") if each.status == "LISTEN"]
+        reader, writer = await asyncio.open_connection("127.0.0.1", listening[0])
+        writer.write(b"GET / HTTP/1.1\r\n\r\nContent-Length: -1\r\n\r\n")
+        assert b"pydevdAuthorize" in await asyncio.wait_for(reader.read(200), PATIENCE)
+        await run.backend.start([at("here", program=program)], CatchRule())
+        await run.stop()
+        await run.go()
+        assert (await run.ended()).exit_code == 0
+        assert run.events(ChildOpened) == []
+        writer.close()

@@ -83,7 +83,9 @@ class DapBackend:
         loop = asyncio.get_running_loop()
         self._told = Told(family.hold_output, family.let_output_go)
         self._sequence = EventSequence(self._wire_event)
-        self._signs = Signs(loop.create_future(), loop.create_future(), process.exited if process else None)
+        self._signs = Signs(
+            loop.create_future(), loop.create_future(), loop.create_future(), process.exited if process else None
+        )
         self._initialized: asyncio.Future[None] = loop.create_future()
         self._held: dict[str, str] = {}
         """Thread to the reason for which it is held."""
@@ -91,6 +93,7 @@ class DapBackend:
         self._last_thread: str | None = None
         self._last_move = Move.CONTINUE
         self._started = False
+        self._replaced = False
         self._closing: asyncio.Task[None] | None = None
         self._greeting = handshake.Greeting({})
         self.tool = launch.tool
@@ -150,6 +153,19 @@ class DapBackend:
 
     def events(self) -> AsyncIterator[Event]:
         return self._told.events()
+
+    def hand_over(self, successor: DapBackend) -> None:
+        """The process replaced its program by another one (exec), which is a session of its own from here on."""
+        successor.inherit(self._process)
+        self._process = None
+        self._replaced = True
+        if not self._signs.replaced.done():
+            self._signs.replaced.set_result(None)
+
+    def inherit(self, process: Process | None) -> None:
+        """Take over the process whose program this one is now; before the end is watched."""
+        self._process = process
+        self._signs.process = process.exited if process else None
 
     def tell(self, event: Event) -> None:
         """Put an event that the family knows of into this backend's stream."""
@@ -457,7 +473,9 @@ class DapBackend:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        if not self.is_over:
+        if self._replaced:
+            self._signs.detached = True
+        elif not self.is_over:
             # What nobody started to debug runs on without us; what we launched does not outlive its session.
             held_child = self._child and not self._started
             await self.end(terminate=self.launched and not held_child)

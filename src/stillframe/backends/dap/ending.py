@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import Any
 
 from ...errors import StillframeError
 from ...model.backend import Ended
@@ -11,8 +12,10 @@ from ...transport.process import Exit
 
 _LEAVING = 5.0
 """A program that told the debugger of its end may still be busy with its own last things for this long."""
-_DROPPED = 0.5
+_DROPPED = 2.0
 """A line that ends without a word is mostly the first sign of a process that is about to be gone."""
+_SHORTLY = 0.5
+"""The other signs of an end that somebody else's process gives come together or not at all."""
 _LAST_WORDS = 0.15
 """What a process wrote before it ended is in our socket; its end of file comes along, unless a child holds it open."""
 
@@ -23,6 +26,8 @@ class Signs:
 
     line: asyncio.Future[StillframeError]
     terminated: asyncio.Future[None]
+    replaced: asyncio.Future[None]
+    """The process runs another program now, which dialled in by itself."""
     process: asyncio.Future[Exit] | None
     """The exit of the process that is the program itself; None where we cannot wait for it."""
     gone: asyncio.Future[None] | None = None
@@ -48,7 +53,11 @@ async def ended(signs: Signs, pid: int | None) -> Ended:
 
 async def _of_our_process(signs: Signs, process: asyncio.Future[Exit], pid: int | None) -> Ended:
     if not process.done():
-        await asyncio.wait({process}, timeout=_LEAVING if signs.terminated.done() else _DROPPED)
+        signs_to_come: list[asyncio.Future[Any]] = [process, signs.replaced]
+        patience = _LEAVING if signs.terminated.done() else _DROPPED
+        await asyncio.wait(signs_to_come, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+    if signs.replaced.done():
+        return Ended(cause="it replaced itself by another program")
     if signs.detached:
         return Ended(detached=True)
     if process.done():
@@ -61,7 +70,7 @@ async def _of_our_process(signs: Signs, process: asyncio.Future[Exit], pid: int 
 async def _of_another(signs: Signs, pid: int | None) -> Ended:
     rest = {each for each in (signs.line, signs.gone) if each is not None and not each.done()}
     if rest:
-        await asyncio.wait(rest, timeout=_DROPPED)
+        await asyncio.wait(rest, timeout=_SHORTLY)
     if signs.detached:
         return Ended(detached=True)
     if signs.terminated.done() or signs.exit_code is not None:

@@ -7,17 +7,23 @@ import contextlib
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
-from ...errors import AdapterDied, AdapterUnresponsive, LaunchFailed, StillframeError
+from ...errors import AdapterDied, AdapterUnresponsive, Busy, LaunchFailed, StillframeError
 from ...model.backend import CatchRule, ChildOpened, Output
 from ...transport.process import MARK, Exit, PipeLine, Process, Stream, spawn
 from ...transport.streams import Line, Listener, SocketLine, dial
 from .backend import DapBackend
+from .handshake import Greeting
 from .launch import PORT, Address, DapLaunch, DialsBack, PrintedAddress, Stdio
 
 T = TypeVar("T")
 
+_LIVE: set[Family] = set()
+"""The families of this host, so that none is joined twice: a second injection into a debugged process may crash it."""
+
 _TAIL = 4000
 _PRINTED = 64 * 1024
+_HELPED = 5.0
+"""A process that was made to dial in has done so by the time its helper is done, or will not."""
 
 
 class Family:
@@ -29,54 +35,77 @@ class Family:
         self._listener: Listener | None = None
         self._members: list[DapBackend] = []
         self._tasks: set[asyncio.Task[None]] = set()
-        self._first: asyncio.Future[SocketLine] = asyncio.get_running_loop().create_future()
+        self._root: asyncio.Future[DapBackend] = asyncio.get_running_loop().create_future()
         self._pipe: PipeLine | None = None
         self._printed = ""
         self._address: asyncio.Future[tuple[str, int]] = asyncio.get_running_loop().create_future()
         self._tail = b""
+        self._early: list[Output] = []
         self._closed = False
+        self._hung_up = False
+        """Somebody dialled in and was gone before we knew who it was."""
 
     async def open(self) -> DapBackend:
         """Start or reach the root process; it is held at its very beginning."""
+        target = self.launch.target_pid
+        if target is not None and any(target == each.pid for family in _LIVE for each in family._members):
+            self._closed = True
+            raise Busy(f"process {target} is debugged here already")
+        _LIVE.add(self)
         try:
-            line = await self._reach()
-            root = DapBackend(self.launch, line, self, self.process if self.launch.owns_target else None)
-            self._members.append(root)
-            await root.greet()
-        except AdapterDied as died:
-            how = await self.exit_soon()
-            await self.close()
-            reason = root.refusal or self._why_it_never_came_up(how, died.message)
-            raise LaunchFailed(reason, detail=died.detail) from None
+            return await (self._called() if isinstance(self.launch.reach, DialsBack) else self._reached())
         except BaseException:
             await self.close()
             raise
-        return root
 
     # Reaching the root
 
-    async def _reach(self) -> Line:
+    async def _called(self) -> DapBackend:
+        """Wait until the process dials in; whoever cannot prove itself does not count."""
+        self._listener = Listener(self._dialled)
+        await self._listener.open()
+        self._spawn(self.launch.argv, stdin=self.launch.stdin, port=str(self._listener.port))
+        root = await self._until(self._root, "dial in")
+        if not self.launch.owns_target:
+            await self._helped()
+        return root
+
+    async def _reached(self) -> DapBackend:
+        """Go to where the debugger listens."""
+        line = await self._line()
+        root = self._member(line, self.process if self.launch.owns_target else None)
+        try:
+            await root.greet()
+        except AdapterDied as died:
+            reason = self._why_it_never_came_up(await self.exit_soon(), died.message)
+            raise LaunchFailed(reason, detail=died.detail) from None
+        return root
+
+    async def _line(self) -> Line:
         launch = self.launch
         match launch.reach:
             case Address(host, port):
                 return await dial(host, port, launch.start_timeout)
-            case Stdio():
-                self._spawn(launch.argv, stdin="-")
-                assert self.process is not None
-                self._pipe = PipeLine(self.process)
-                return self._pipe
             case PrintedAddress():
                 self._spawn(launch.argv, stdin=launch.stdin)
                 host, port = await self._until(self._address, "print where it listens")
                 return await dial(host, port, launch.start_timeout)
-            case DialsBack():
-                self._listener = Listener(self._dialled)
-                await self._listener.open()
-                self._spawn(launch.argv, stdin=launch.stdin, port=str(self._listener.port))
-                line = await self._until(self._first, "dial in")
-                if not launch.owns_target:
-                    await self._helped()
-                return line
+            case Stdio() | DialsBack():
+                self._spawn(launch.argv, stdin="-")
+                assert self.process is not None
+                self._pipe = PipeLine(self.process)
+                return self._pipe
+
+    def _member(self, line: Line, process: Process | None) -> DapBackend:
+        root = DapBackend(self.launch, line, self, process)
+        self._welcome(root)
+        return root
+
+    def _welcome(self, member: DapBackend) -> None:
+        self._members.append(member)
+        early, self._early = self._early, []
+        for output in early:
+            member.tell(output)
 
     def _spawn(self, argv: Sequence[str], stdin: str | None, port: str = "") -> None:
         launch = self.launch
@@ -93,18 +122,20 @@ class Family:
         """Wait for a sign of life, with an eye on the process: a dead one will never give it."""
         assert self.process is not None
         exited: asyncio.Future[Exit] = self.process.exited
-        try:
-            async with asyncio.timeout(self.launch.start_timeout):
-                signs: list[asyncio.Future[Any]] = [wanted, exited]
-                await asyncio.wait(signs, return_when=asyncio.FIRST_COMPLETED)
-                if not wanted.done() and (self.launch.owns_target or exited.result().code != 0):
-                    how = exited.result()
-                    failure = self.launch.failures.get(how.code or 0, LaunchFailed)
-                    raise failure(self._why_it_never_came_up(how, f"it did not {what}"))
-                return await asyncio.shield(wanted)
-        except TimeoutError:
-            name = self.launch.argv[0]
-            raise AdapterUnresponsive(f"{name} did not {what} within {self.launch.start_timeout:g} s") from None
+        signs: list[asyncio.Future[Any]] = [wanted, exited]
+        await asyncio.wait(signs, timeout=self.launch.start_timeout, return_when=asyncio.FIRST_COMPLETED)
+        if exited.done() and not wanted.done():
+            how = exited.result()
+            if self.launch.owns_target or how.code != 0:
+                failure = self.launch.failures.get(how.code or 0, LaunchFailed)
+                raise failure(self._why_it_never_came_up(how, f"it did not {what}"))
+            await asyncio.wait({wanted}, timeout=_HELPED)
+        if wanted.done():
+            return wanted.result()
+        if self._hung_up:
+            raise LaunchFailed("the process dialled in and hung up: it may be under another debugger already")
+        patience = f"{self.launch.start_timeout:g} s"
+        raise AdapterUnresponsive(f"{self.launch.argv[0]} did not {what} within {patience}")
 
     async def _helped(self) -> None:
         """Wait until the process that made another one dial in has let go of it: killed halfway, it may take it along."""
@@ -142,9 +173,12 @@ class Family:
             return
         if isinstance(self.launch.reach, PrintedAddress) and not self._address.done():
             self._look_for_address(data)
+        output = Output(stream if self.launch.owns_target else "console", data)
         speaker = next((each for each in self._members if not each.is_over), None)
         if speaker is not None:
-            speaker.tell(Output(stream if self.launch.owns_target else "console", data))
+            speaker.tell(output)
+        elif not self._members and sum(len(each.data) for each in self._early) < _PRINTED:
+            self._early.append(output)
 
     def _look_for_address(self, data: bytes) -> None:
         assert isinstance(self.launch.reach, PrintedAddress)
@@ -170,10 +204,7 @@ class Family:
     # Children
 
     def _dialled(self, line: SocketLine) -> None:
-        if not self._first.done():
-            self._first.set_result(line)
-        else:
-            self.run(self._adopt(line))
+        self.run(self._meet(line))
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a task that ends with the family at the latest."""
@@ -181,28 +212,45 @@ class Family:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _adopt(self, line: SocketLine) -> None:
-        """A further process dialled in: find out who it is and announce it where its parent is known."""
-        child = DapBackend(self.launch, line, self, None, child=True)
+    async def _meet(self, line: SocketLine) -> None:
+        """Somebody dialled in: find out who it is. The first that proves itself is the root, the others are children."""
+        child = self._root.done()
+        if child and not self.launch.children:
+            line.close()
+            return
+        process = self.process if self.launch.owns_target and not child else None
+        caller = DapBackend(self.launch, line, self, process, child=child)
         try:
-            greeting = await child.greet()
+            greeting = await caller.greet()
         except StillframeError:  # a stranger, or one that died on the way: nobody knows of it, so nobody is told
-            child.drop()
+            self._hung_up = True
+            if caller.refusal and not self._root.done():
+                self._root.set_exception(LaunchFailed(caller.refusal))
+            caller.drop()
             return
-        if self._closed:
-            child.drop()
-            return
+        if self._closed or (not child and self._root.done()):
+            caller.drop()
+        elif not child:
+            self._welcome(caller)
+            self._root.set_result(caller)
+        else:
+            await self._adopt(caller, greeting)
+
+    async def _adopt(self, child: DapBackend, greeting: Greeting) -> None:
+        """Announce a child where its parent is known, else at the eldest that lives."""
+        living = [each for each in self._members if not each.is_over]
         self._members.append(child)
-        command = " ".join(greeting.argv)
-        if self.launch.plumbing and self.launch.plumbing.search(command):
+        if self.launch.plumbing and self.launch.plumbing.search(" ".join(greeting.argv)):
             await self._run_along(child)
             return
-        parent = next((each for each in self._members if each.pid == greeting.ppid and not each.is_over), None)
-        parent = parent or next((each for each in self._members if not each.is_over and each is not child), None)
+        before = next((each for each in living if each.pid == greeting.pid), None)
+        parent = before or next((each for each in living if each.pid == greeting.ppid), next(iter(living), None))
         if parent is None:
             await child.close()
             return
         parent.tell(ChildOpened(child, child.pid, child.name))
+        if before is not None:
+            before.hand_over(child)
 
     async def _run_along(self, child: DapBackend) -> None:
         """A process of the runtime itself: it needs somebody at the other end, and nobody wants to see it."""
@@ -232,6 +280,7 @@ class Family:
         if self._closed:
             return
         self._closed = True
+        _LIVE.discard(self)
         if self._listener:
             self._listener.close()
         for task in tuple(self._tasks):
@@ -239,8 +288,8 @@ class Family:
                 task.cancel()
         for member in tuple(self._members):
             member.drop()
-        if self._first.done() and not self._first.cancelled() and self._first.exception() is None:
-            self._first.result().close()
+        if self._root.done():
+            self._root.exception()  # seen: whoever waited for it has gone
         if self.process is not None and not self.process.released:
             await self.end_process()
             self.process.close()
