@@ -288,6 +288,13 @@ class Feeds(Protocol):
 
 
 @runtime_checkable
+class Crowds(Protocol):
+    async def also_stopped(self) -> tuple[Stopped, ...]:
+        """Threads that stand at a breakpoint of their own where the debugger told of one stop for all of them."""
+        ...
+
+
+@runtime_checkable
 class Leaves(Protocol):
     async def left_behind(self, *, end: bool) -> tuple[int, ...]:
         """Processes that the program started and detached from its family and that still live; `end` ends them first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from ..errors import Try, WrongState
-from ..model.backend import Caller, Capability, Plan
+from ..model.backend import Caller, Capability
 from ..model.outcomes import Ended, Exited
 from ..model.views import Capabilities, OutputPage, SessionInfo, SessionList, ToolInfo
 from ..registry import Access, From, Param, operation
@@ -55,7 +55,7 @@ def describe(session: Session) -> SessionInfo:
         state=session.phase.value,
         tool=session.tool.tool,
         version=session.tool.version,
-        command=plan.command if isinstance(plan, Plan) else (),
+        command=session.command,
         cwd=plan.cwd,
         pid=session.backend.pid if session.live else None,
         attached=not session.backend.launched,

@@ -154,6 +154,11 @@ async def catch(
     """Choose the exceptions that stop the program; this replaces what was chosen before."""
     if what:
         session.need_live()
+        if "caught" in what:
+            raise Unsupported(
+                f"{session.tool.tool} cannot stop at caught exceptions alone; raised stops at those, too",
+                hint=Try("catch", {"": "raised"}),
+            )
         rule = catch_rule(what)
         _need(session, Capability.EXCEPTION_CLASSES, rule.classes)
         await session.root.set_catch(rule)

@@ -43,7 +43,7 @@ def spelled(hint: Mapping[str, Any]) -> str:
     """A next call as a shell line."""
     words = ["dbg", str(hint["op"])]
     for name, given in hint.get("args", {}).items():
-        words += [f"--{name}", shlex.quote(str(given))]
+        words += [f"--{name}", shlex.quote(str(given))] if name else [shlex.quote(str(given))]
     return " ".join(words)
 
 

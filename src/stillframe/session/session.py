@@ -17,10 +17,11 @@ from pathlib import Path
 
 import msgspec
 
-from ..errors import AdapterGone, AdapterUnresponsive, NotFound, StillframeError, Try, WrongState
+from ..errors import AdapterGone, NotFound, StillframeError, Try, WrongState
 from ..model import backend as contract
 from ..model.backend import AttachPlan, Backend, Bounds, Capture, CatchRule, Move, Plan, Tool
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running, Stop
+from ..model.values import Frame
 from .bell import Bell
 from .beside import Beside
 from .breakpoints import UNTIL, Breakpoints
@@ -32,6 +33,8 @@ from .witness import Witness
 
 log = logging.getLogger(__name__)
 
+CAPTURE_SECONDS = 10.0
+"""How long reading the evidence of a stop may take; inside the target each value has a deadline of its own."""
 NEWS = 2048
 """Bytes of new output of each stream that an outcome carries."""
 
@@ -86,9 +89,18 @@ class Session:
         self._ended_at: float | None = None
         self._notes: list[str] = []
         self._threads: set[str] = set()
+        self._stopped_thread: str | None = None
+        self._stopped_reason = ""
+        self._waiting: dict[str, contract.Stopped] = {}
+        """Stops of other threads that nobody has been told of."""
+        self._told: set[str] = set()
+        """Threads whose stop has been told since the program was last let go."""
         self._sending = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._pump = asyncio.get_running_loop().create_task(self._apply_events(), name=f"events of {name}")
+
+        plan = origin.plan
+        self.command: tuple[str, ...] = plan.command if isinstance(plan, Plan) and parent is None else ()
 
     # Who we are
 
@@ -133,9 +145,18 @@ class Session:
             self._become(Phase.RUNNING)
 
     async def resume(self, move: Move, thread: str | None = None) -> None:
-        """Let the held program go on; returns as soon as the debugger has taken the order."""
+        """Let the held program go on; returns as soon as the debugger has taken the order.
+
+        Where another thread has come to a stop of its own meanwhile, a `continue` makes that the next stop instead, so
+        that no hit is lost; a step tells of it and goes on.
+        """
         async with self._sending:
             self.need_stopped()
+            await self._ask_for_others()
+            if self._waiting and move is Move.CONTINUE:
+                self._tell_next()
+                return
+            await self._mention_waiting()
             held = self.stop
             self.witness.moved(move, held)
             self.stop = None
@@ -151,6 +172,35 @@ class Session:
                     restore()
                     self._become(Phase.STOPPED)
                 raise
+
+    async def _ask_for_others(self) -> None:
+        """Find the stops of other threads that the debugger folded into the one it told of."""
+        if len(self._threads) > 1 and isinstance(self.backend, contract.Crowds):
+            for event in await self.backend.also_stopped():
+                if event.thread is not None and event.thread not in self._told:
+                    self._waiting.setdefault(event.thread, event)
+
+    def _tell_next(self) -> None:
+        """Make the stop of a thread that waits to be told of the current one; the program stays as it is."""
+        thread = next(iter(self._waiting))
+        event = self._waiting.pop(thread)
+        self.witness.moved(Move.CONTINUE, None)
+        self.stop = None
+        self.handles.renew()
+        self._hold(event)
+
+    async def _mention_waiting(self) -> None:
+        """Say where other threads stopped before a step lets them all go."""
+        while self._waiting:
+            thread, event = self._waiting.popitem()
+            page = await self.backend.stack(thread, 0, 1)
+            top = page.frames[0] if page.frames else None
+            hit = self._count_hits(event, top)
+            self._told.add(thread)
+            where = f"{self.show(top.file)}:{top.line}" if top else "a place unknown"
+            self.note(
+                f"thread {self.handles.thread(thread)} had stopped too, {' '.join(hit) or event.reason} at {where}"
+            )
 
     async def jump(self, thread: str, file: str, line: int) -> None:
         """Move the point of execution; the stop at the new line comes as an event."""
@@ -210,8 +260,11 @@ class Session:
         """How things stand, with what was printed since the last reply."""
         extra = self._news() if news else {}
         match self.phase:
-            case Phase.STOPPED if self.stop is not None:
-                return _with(self.stop, extra)
+            case Phase.STOPPED:
+                unread = Stop(
+                    reason=self._stopped_reason, notes=("its frame is still being read; `dbg wait` has it then",)
+                )
+                return _with(self.stop or unread, extra)
             case Phase.EXITED:
                 return _with(self._exited(), extra)
             case Phase.DETACHED:
@@ -310,6 +363,7 @@ class Session:
             case contract.Continued(thread):
                 if self.phase is Phase.STOPPED and thread in (None, self.focus_thread):
                     self.stop = None
+                    self._waiting.clear()
                     self.handles.renew()
                     self.witness.moved(Move.CONTINUE, None)
                     self._become(Phase.RUNNING)
@@ -327,9 +381,21 @@ class Session:
                 (self._threads.add if alive else self._threads.discard)(thread)
 
     def _on_stopped(self, event: contract.Stopped) -> None:
-        if self.phase is Phase.STOPPED and event.thread != self.focus_thread:
-            return  # another thread came to a halt as well; the first one is what we speak of
+        if self.phase is Phase.STOPPED and event.thread != self._stopped_thread:
+            if event.thread is not None:
+                self._waiting[event.thread] = event  # told when the program is to go on, before it does
+            return
+        self._hold(event)
+
+    def _hold(self, event: contract.Stopped) -> None:
+        if self.phase is not Phase.STOPPED:
+            self._told.clear()
         self._become(Phase.STOPPED)
+        if event.thread is not None:
+            self._told.add(event.thread)
+            self._waiting.pop(event.thread, None)
+        self._stopped_thread = event.thread
+        self._stopped_reason = event.reason
         self.focus_thread, self.focus_frame = event.thread, 0
         task = asyncio.get_running_loop().create_task(self._capture(event), name=f"capture of {self.name}")
         self._tasks.add(task)
@@ -340,7 +406,8 @@ class Session:
         try:
             thread = event.thread or (await self.backend.threads())[0].id
             self.focus_thread = thread
-            capture = await self.backend.capture(thread, self.bounds)
+            async with asyncio.timeout(CAPTURE_SECONDS):
+                capture = await self.backend.capture(thread, self.bounds)
             stop = self._witnessed(event, thread, capture)
             if len(self._threads) > 1:
                 names = {each.id: each.name for each in await self.backend.threads()}
@@ -349,12 +416,12 @@ class Session:
                 home = self if UNTIL in used else self.root
                 home.breakpoints.remove(used)
                 await home.sync_breakpoints()
-        except AdapterUnresponsive as error:
-            stop = Stop(reason=event.reason, notes=(f"the frame could not be read: {error.message}",))
+        except TimeoutError:
+            stop = Stop(reason=event.reason, notes=(f"its frame could not be read within {CAPTURE_SECONDS:g} s",))
         except AdapterGone:
             return  # the end of the program or of the debugger follows as an event
         except (StillframeError, IndexError) as error:
-            stop = Stop(reason=event.reason, notes=(f"the frame could not be read: {error}",))
+            stop = Stop(reason=event.reason, notes=(f"its frame could not be read: {error}",))
         if self.phase is Phase.STOPPED:
             self.stops += 1
             self.stop = stop
@@ -364,11 +431,7 @@ class Session:
         """The stop with what the session adds: breakpoints and their counts, its number, doubts about the source."""
         frames, at = capture.frames.frames, capture.at
         self.focus_frame = self.witness.index(capture)
-        hit = self.breakpoints.hit(event, frames[0] if frames else None)
-        ancestor = self.parent
-        while ancestor is not None:
-            ancestor.breakpoints.count(hit)
-            ancestor = ancestor.parent
+        hit = self._count_hits(event, frames[0] if frames else None)
         if at and at.file and self.sources.changed_since(at.file, self.created):
             self.note(f"{self.show(at.file)} changed after the program started; the lines shown may not be what runs")
         named = tuple(id for id in hit if id != UNTIL)
@@ -379,6 +442,15 @@ class Session:
             hit=self.breakpoints.get(named[0]).hits if named else None,
             number=self.stops + 1,
         )
+
+    def _count_hits(self, event: contract.Stopped, top: Frame | None) -> tuple[str, ...]:
+        """The breakpoints that made a stop; they count for the ancestors too, who want them as well."""
+        hit = self.breakpoints.hit(event, top)
+        ancestor = self.parent
+        while ancestor is not None:
+            ancestor.breakpoints.count(hit)
+            ancestor = ancestor.parent
+        return hit
 
     async def look(self, thread: str) -> Stop:
         """Another held thread, read now."""

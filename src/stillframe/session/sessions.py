@@ -211,6 +211,7 @@ class Sessions:
         parent.children.append(child)
         child.breakpoints.adopt(parent.breakpoints)
         child.catch, child.private = parent.catch, parent.private
+        child.command = (event.name,) if event.name else ()
         try:
             await child.start()
         except StillframeError as error:
