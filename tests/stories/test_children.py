@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
+import psutil
 import pytest
 
-from .conftest import User
+from .conftest import User, eventually, gone
 
 CHILD = "import sys\n\ndef work(n):\n    return n + 1  # here\n\nprint('child', work(41), flush=True)\n"
 SUBPROCESS = "import subprocess, sys\nsubprocess.run([sys.executable, 'child.py'], check=True)\nprint('parent done')\n"
@@ -31,7 +34,7 @@ def test_a_subprocess_is_a_child_session_with_the_familys_breakpoints(user: User
     assert (listed["parent"]["state"], listed["parent.1"]["state"]) == ("running", "stopped")
     assert listed["parent.1"]["parent"] == "parent"
     assert user.json("eval", "n")["values"][0]["value"] == "41", "the child is the current one"
-    assert user.json("continue")["exit_code"] == 0
+    assert user.json("continue")["state"] == "exited"
     end = user.json("wait", "--session", "parent")
     assert (end["state"], end["exit_code"]) == ("exited", 0)
     assert "never_hit" not in end
@@ -74,10 +77,16 @@ def test_stop_ends_the_whole_family(user: User) -> None:
 def test_a_detached_process_is_reported_and_ended_only_when_asked(user: User) -> None:
     user.file(
         "daemonic.py",
-        "import subprocess, sys\nsubprocess.Popen(['sleep', '600'], start_new_session=True)\nx = 1  # here\n",
+        "import subprocess\n"
+        "subprocess.run('setsid sleep 600 </dev/null >/dev/null 2>&1 &', shell=True)  # reparented: no descendant\n"
+        "x = 1\n",
     )
     user.ok("launch", "daemonic.py", "--break", "daemonic.py:3")
     told = user.json("stop")
-    assert (told["action"], len(told["left"])) == ("terminated", 1)
+    assert told["action"] == "terminated"
+    (left,) = told["left"]
+    assert psutil.pid_exists(left)
+    psutil.Process(left).kill()
     user.ok("launch", "daemonic.py", "--break", "daemonic.py:3")
-    assert len(user.json("stop", "--tree").get("left", [])) <= 1
+    for pid in user.json("stop", "--tree").get("left", []):
+        eventually(functools.partial(gone, psutil.Process(pid)), "--tree left it alive")

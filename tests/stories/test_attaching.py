@@ -1,0 +1,100 @@
+"""Joining programs that run already: by pid, by address; left alive and running whatever we do."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from .conftest import User
+from .test_racing import LOOP, running
+
+
+@pytest.fixture
+def program(user: User) -> Iterator[subprocess.Popen[str]]:
+    user.file("loop.py", LOOP)
+    process = subprocess.Popen([sys.executable, "loop.py"], cwd=user.here, text=True, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "up\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.parametrize("verb", ["stop", "detach"])
+def test_a_process_joined_by_pid_stops_is_looked_into_and_runs_on(
+    user: User, program: subprocess.Popen[str], verb: str
+) -> None:
+    text = user.ok("attach", "--pid", str(program.pid), "--break", "loop.py:4")
+    assert f"pid-{program.pid} stopped: b1 hit 1 at loop.py:4 in turn" in text
+    assert user.json("eval", "n > 0")["values"][0]["value"] == "True"
+    assert user.json("next")["state"] == "stopped"
+    told = user.json(verb)
+    assert told["action"] == "detached"
+    assert running(program.pid)
+    assert program.poll() is None
+    again = user.json("attach", "--pid", str(program.pid), "--break", "turn")
+    assert again["state"] == "stopped"
+    assert user.json("detach")["action"] == "detached"
+    assert running(program.pid)
+
+
+def test_restarting_what_we_only_joined_is_refused(user: User, program: subprocess.Popen[str]) -> None:
+    said = user.ok("attach", "--pid", str(program.pid))
+    assert "running" in said
+    user.fails("restart", code=3, error="wrong_state")
+    assert user.json("status")["attached"] is True
+    user.ok("daemon", "stop")
+    assert running(program.pid)
+
+
+def test_a_debugpy_server_is_joined_by_its_address_and_left_running(user: User) -> None:
+    user.file("loop.py", LOOP)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "debugpy", "--listen", f"127.0.0.1:{port}", "loop.py"],
+        cwd=user.here, text=True, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        told = user.json("attach", f"127.0.0.1:{port}", "--break", "loop.py:4")
+        assert (told["state"], told["frame"]["line"]) == ("stopped", 4)
+        assert user.json("eval", "n >= 0")["values"][0]["value"] == "True"
+        assert user.json("stop")["action"] == "detached"
+        assert running(process.pid)
+        assert process.poll() is None
+    finally:
+        for child in psutil.Process(process.pid).children(recursive=True):
+            child.kill()
+        process.kill()
+        process.communicate()
+
+
+def test_what_cannot_be_joined_says_why(user: User, tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    said = user.says("attach", f"127.0.0.1:{port}")
+    assert said.code in (1, 6), said
+    assert str(port) in said.err
+    assert said.err.count("\n") == 1
+    gone = subprocess.Popen([sys.executable, "-c", "1"])
+    gone.wait()
+    assert str(gone.pid) in user.fails("attach", "--pid", str(gone.pid), code=1, error="not_found")
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        said = user.says("attach", "--pid", str(other.pid))
+        assert said.code in (1, 2), said
+        assert said.err.count("\n") == 1
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()

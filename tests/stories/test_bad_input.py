@@ -1,0 +1,175 @@
+"""Whatever is wrong with a call: the exact exit code, one clear line on stderr, at once, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from .conftest import User
+
+
+@pytest.fixture
+def held(user: User) -> User:
+    """A user whose program is held at line 2."""
+    user.file("app.py", "x = [1, [2] * 100]\ny = 2\nz = 3\n")
+    user.ok("launch", "app.py", "--break", "app.py:2")
+    return user
+
+
+def test_programs_that_cannot_be_run_say_why(user: User) -> None:
+    assert "missing.py" in user.fails("launch", "missing.py", code=1, error="launch_failed")
+    (user.here / "folder").mkdir()
+    assert "folder" in user.fails("launch", "folder", code=1, error="launch_failed")
+    assert "nowhere.txt" in user.fails("launch", "-c", "1", "--stdin", "nowhere.txt", code=1, error="launch_failed")
+    assert user.json("sessions")["sessions"] == []
+
+
+def test_a_command_that_is_not_there_is_named_as_such(user: User) -> None:
+    said = user.says("launch", "--", "nosuchprogram", "x")
+    assert said.code in (1, 2)
+    assert "nosuchprogram" in said.err
+    assert "not found" in said.err or "no such" in said.err.lower() or "PATH" in said.err
+
+
+def test_a_directory_to_run_in_that_is_not_there_is_named(user: User) -> None:
+    user.file("app.py", "x = 1\n")
+    assert "nowhere" in user.fails("launch", "app.py", "--cwd", "nowhere", code=1, error="launch_failed")
+
+
+def test_a_file_that_is_neither_program_nor_readable_says_so(user: User) -> None:
+    user.file("notes.txt", "just words\n").chmod(0o644)
+    said = user.says("launch", "--", "./notes.txt")
+    assert said.code in (1, 2), said
+    assert "notes.txt" in said.err
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_file_without_the_right_to_read_says_so(user: User) -> None:
+    user.file("secret.py", "x = 1\n").chmod(0)
+    assert "secret.py" in user.fails("launch", "secret.py", code=1, error="launch_failed")
+
+
+def test_a_syntax_error_is_the_answer_itself(user: User) -> None:
+    user.file("broken.py", "x = 1\ndef (:\n    pass\n")
+    said = user.says("launch", "broken.py", "--break", "broken.py:1")
+    assert "SyntaxError" in said.out + said.err, said
+    assert "broken.py" in said.out + said.err
+    assert "2" in said.out + said.err
+    user.says("stop")
+
+
+def test_an_interpreter_that_is_none_or_too_old_says_so(user: User) -> None:
+    user.file("app.py", "x = 1\n")
+    assert "/nowhere/python" in user.fails(
+        "launch", "app.py", "--python", "/nowhere/python", code=1, error="launch_failed"
+    )
+    fake = user.file("old/python", "#!/bin/sh\necho '2.7.18'\nexit 1\n")
+    fake.chmod(0o755)
+    said = user.says("launch", "app.py", "--python", str(fake))
+    assert said.code in (1, 5), said
+    assert said.err.count("\n") == 1
+    assert "python" in said.err
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", "../x", "A", "", "x" * 65, "a b", "a\nb", "shop.x"])
+def test_a_session_name_that_could_be_a_path_is_refused(user: User, name: str) -> None:
+    user.fails("launch", "-c", "1", "--name", name, code=2, error="usage")
+    user.fails("state", "--session", name, code=2, error="usage")
+    assert [p.name for p in Path(user.here).iterdir()] == []
+
+
+def test_handles_of_earlier_stops_and_of_nobody_are_told_apart(held: User) -> None:
+    held.fails("expand", "v99", code=1, error="not_found")
+    held.fails("expand", "99x", code=2, error="usage")
+    held.fails("frame", "f7", code=1, error="not_found")
+    held.fails("frame", "x", code=2, error="usage")
+    held.fails("thread", "t7", code=1, error="not_found")
+    held.fails("unbreak", "b7", code=1, error="not_found")
+    held.fails("unbreak", code=2, error="usage")
+    ref = next(each["ref"] for each in held.json("locals")["values"] if each["name"] == "x")
+    held.json("next")
+    held.fails("expand", ref, code=3, error="stale_handle")
+    held.ok("stop")
+
+
+def test_no_session_and_the_wrong_state_name_the_next_call(user: User) -> None:
+    assert "dbg launch" in user.fails("locals", code=3, error="no_session")
+    for verb in (["continue"], ["stack"], ["eval", "1"], ["pause"], ["stop"], ["restart"], ["breaks"], ["output"]):
+        user.fails(*verb, code=3, error="no_session")
+    user.fails("state", "--session", "nobody", code=3, error="no_session")
+    user.file("spin.py", "while True:\n    pass\n")
+    user.ok("launch", "spin.py", "--timeout", "0")
+    for verb in (
+        ["continue"],
+        ["next"],
+        ["locals"],
+        ["eval", "1"],
+        ["frame"],
+        ["expand", "v1"],
+        ["until", "spin.py:2"],
+    ):
+        assert "dbg pause" in user.fails(*verb, code=3, error="wrong_state")
+    user.ok("stop")
+    for verb in (["continue"], ["locals"], ["pause"], ["threads"], ["break", "spin.py:2"], ["input", "x"]):
+        assert "dbg restart" in user.fails(*verb, code=3, error="wrong_state")
+    assert "had ended already" in user.ok("stop")
+
+
+NONSENSE = [
+    ["break", "app.py:0"],
+    ["break", ""],
+    ["break", "app.py:2 if "],
+    ["break", "app.py:2 if x", "--if", "y"],
+    ["break", "app.py:2", "--hit", "x > 3"],
+    ["break", "app.py:2", "--hit", "0"],
+    ["next", "0"],
+    ["next", "-1"],
+    ["next", "many"],
+    ["continue", "--timeout", "soon"],
+    ["request", "threads", "{"],
+    ["request", "threads", "[1]"],
+    ["set", "x"],
+    ["jump", "main"],
+    ["launch"],
+    ["launch", "-c", "1", "--env", "novalue"],
+    ["attach"],
+    ["attach", "nowhere"],
+    ["attach", "localhost:99999"],
+    ["probe"],
+    ["probe", "nofile"],
+]
+
+
+def test_words_that_make_no_sense_are_usage_errors(held: User) -> None:
+    wrong = []
+    for words in NONSENSE:
+        plain, said = held.says(*words), held.says(*words, "--json")
+        codes = (plain.code, plain.out, plain.err.count("\n"), said.code, json.loads(said.out or "{}").get("ok"))
+        if codes != (2, "", 1, 2, False) or not plain.err.startswith("error usage: "):
+            wrong.append((words, plain, said.out))
+    assert wrong == []
+    assert held.json("state")["frame"]["line"] == 2, "none of it moved the program"
+    held.ok("stop")
+
+
+def test_places_that_cannot_be_are_failed_never_set(held: User) -> None:
+    assert held.ok("break", "app.py:900") == "b2 failed: app.py has 3 lines\n"
+    assert "pending" in held.ok("break", "other.py:7") or "failed" in held.ok("break", "other.py:7")
+    assert "no_such_function" in held.ok("break", "no_such_function")
+    assert "nothing like it" in held.fails("break", 'app.py@"nothing like it"', code=1, error="not_found")
+    end = held.ok("continue")
+    assert "never hit: b2 failed (app.py has 3 lines), b3 " in end
+
+
+def test_conditions_that_fail_say_so_and_do_not_end_the_program(user: User) -> None:
+    user.file("loop.py", "for n in range(3):\n    print(n)\n")
+    said = user.says("launch", "loop.py", "--break", "loop.py:2 if nope > 1")
+    assert "NameError" in said.out + said.err, said
+    user.says("stop")
+    said = user.says("launch", "loop.py", "--break", "loop.py:2 if n >")
+    assert "SyntaxError" in said.out + said.err or "invalid syntax" in said.out + said.err, said
+    user.says("stop")

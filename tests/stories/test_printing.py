@@ -1,0 +1,101 @@
+"""What the program prints: all of it counted, read by a cursor, escaped in text and exact in JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .conftest import User
+
+
+def pages(user: User, kind: str = "stdout", size: int = 3000) -> tuple[str, int]:
+    """Everything from the beginning on, page by page, and the bytes said to be gone."""
+    text, dropped, cursor = "", 0, "0.0.0.0"
+    while True:
+        page: dict[str, Any] = user.json("output", "--since", cursor, "--bytes", str(size))
+        text += page.get(kind, "")
+        dropped += page.get("dropped", 0)
+        if page["cursor"] == cursor:
+            return text, dropped
+        cursor = page["cursor"]
+
+
+def test_pages_add_up_to_exactly_what_was_printed(user: User) -> None:
+    user.file("say.py", "for n in range(2000):\n    print(f'{n} é€🐙 {n*n}')\n")
+    told = user.json("launch", "say.py")
+    assert told["state"] == "exited"
+    whole = "".join(f"{n} é€🐙 {n * n}\n" for n in range(2000))
+    assert whole.endswith(told["output"])
+    assert len(told["output"].encode()) + told["dropped"] == len(whole.encode())
+    text, dropped = pages(user, size=4999)
+    assert (text == whole, dropped) == (True, 0)
+    assert user.json("output")["total"] == len(whole.encode())
+
+
+def test_a_hundred_megabytes_without_a_newline_are_bounded_and_counted(user: User) -> None:
+    user.file(
+        "flood.py",
+        "import sys\nchunk = b'0123456789' * 100_000\nfor _ in range(100):\n    sys.stdout.buffer.write(chunk)\nx = 1\n",
+    )
+    told = user.json("launch", "flood.py", "--timeout", "100")
+    assert (told["state"], told["exit_code"]) == ("exited", 0)
+    assert len(told["output"]) + told["dropped"] == 100_000_000
+    text = user.ok("output")
+    assert len(text) <= 4000
+    page = user.json("output", "--since", "0.0.0.0", "--bytes", "1000")
+    assert page["total"] == 100_000_000
+    assert page["dropped"] > 0
+    assert page["dropped"] + len(page["stdout"]) == int(page["cursor"].split(".")[0])
+    assert page["stdout"].startswith(("0123456789" * 2)[page["dropped"] % 10 :][:10])
+
+
+def test_bytes_that_are_no_text_and_controls_are_shown_not_sent(user: User) -> None:
+    user.file("raw.py", "import sys\nsys.stdout.buffer.write(b'ok\\xff\\xfe \\x1b[2J\\0end\\n')\n")
+    text = user.ok("launch", "raw.py")
+    assert 'output: "ok\\\\xff\\\\xfe \\x1b[2J\\x00end\\n"' in text
+    assert user.json("state")["state"] == "exited"
+    exact = user.json("output", "--since", "0.0.0.0")
+    assert exact["stdout"] == "ok\\xff\\xfe \x1b[2J\0end\n"
+    assert "\\x1b[2J" in user.ok("output")
+
+
+def test_a_character_split_over_two_writes_is_told_whole(user: User) -> None:
+    user.file(
+        "split.py",
+        "import sys\nout = sys.stdout.buffer\nout.write(b'a\\xe2\\x82'); out.flush()\nx = 1\nout.write(b'\\xacb\\n')\n"
+        "out.flush()\ny = 2\n",
+    )
+    first = user.json("launch", "split.py", "--break", "split.py:4", "--break", "split.py:7")
+    second = user.json("continue")
+    assert first.get("output", "") + second["output"] == "a€b\n"
+    assert "\\x" not in first.get("output", "")
+    user.ok("stop")
+
+
+def test_stdout_and_stderr_and_log_points_are_told_apart(user: User) -> None:
+    user.file("both.py", "import sys\nfor n in range(3):\n    print('out', n)\n    print('err', n, file=sys.stderr)\n")
+    user.ok("launch", "both.py", "--stop-on-entry")
+    user.ok("break", "both.py:4", "--log", "n is {n}")
+    end = user.json("continue")
+    assert end["output"] == "out 0\nout 1\nout 2\n"
+    assert end["stderr"] == "err 0\nerr 1\nerr 2\n"
+    assert end["log"] == "n is 0\nn is 1\nn is 2\n"
+    assert user.json("output", "--kind", "stderr", "--since", "0.0.0.0")["stderr"] == end["stderr"]
+    assert user.json("output", "--kind", "log")["log"] == end["log"]
+    user.fails("output", "--since", "abc", code=2, error="usage")
+
+
+def test_waiting_for_output_returns_with_it(user: User) -> None:
+    user.file(
+        "echo.py",
+        "import sys\nprint('first', flush=True)\nfor line in sys.stdin:\n    print('got', line, end='', flush=True)\n",
+    )
+    user.ok("launch", "echo.py", "--stdin", "-", "--ready", "first")
+    cursor = user.json("output")["cursor"]
+    waiting = user.start("output", "--since", cursor, "--wait", "--json")
+    user.ok("input", "hello")
+    from .conftest import ended, result
+
+    assert result(ended(waiting))["stdout"] == "got hello\n"
+    user.ok("input", "--eof")
+    assert user.json("wait")["exit_code"] == 0
+    user.fails("input", "x", code=3, error="wrong_state")

@@ -1,0 +1,108 @@
+"""One question, one call: `probe` reports each place truly, ends by itself and leaves nothing behind."""
+
+from __future__ import annotations
+
+import psutil
+
+from .conftest import User
+
+PROGRAM = """\
+import sys
+
+def price(item, count):
+    cost = len(item) * count
+    return cost
+
+def never():
+    return "unreached"
+
+for n in range(1, 5):
+    price("fig", n)
+print("end", sys.argv[1:])
+"""
+
+
+def by_place(report: dict[str, object]) -> dict[str, dict[str, object]]:
+    return {each["location"]: each for each in report["places"]}  # type: ignore[attr-defined]
+
+
+def test_each_place_is_reached_not_reached_or_unbound(user: User) -> None:
+    user.file("shop.py", PROGRAM)
+    report = user.json(
+        "probe", "shop.py:5", "shop.py:8", "shop.py:900", "other.py:3", "never", "--eval", "cost", "--eval", "nope",
+        "--hits", "3", "--", "python3", "shop.py", "--flag",
+    )  # fmt: skip
+    places = by_place(report)
+    assert {where: each["state"] for where, each in places.items()} == {
+        "shop.py:5": "reached",
+        "shop.py:8": "not_reached",
+        "shop.py:900": "unbound",
+        "other.py:3": "unbound",
+        "never": "not_reached",
+    }
+    reached = places["shop.py:5"]
+    assert reached["count"] == 3
+    assert [[value["value"] for value in hit][0] for hit in reached["values"]] == ["3", "6", "9"]  # type: ignore
+    assert "NameError" in reached["values"][0][1]["value"]  # type: ignore[index]
+    assert [hit["locals"][0]["value"] for hit in reached["hits"]] == ["'fig'"] * 3  # type: ignore
+    assert "36" not in str(places["shop.py:8"])
+    assert (report["end"]["state"], report["end"]["exit_code"]) == ("exited", 0)
+    assert report["end"]["output"] == "end ['--flag']\n"
+    assert report["command"] == ["python3", "shop.py", "--flag"]
+    assert user.json("sessions")["sessions"] == []
+
+
+def test_a_place_with_a_condition_and_no_command_at_all(user: User) -> None:
+    user.file("shop.py", PROGRAM)
+    text = user.ok("probe", "shop.py:5 if count == 4", "--eval", "count")
+    assert "shop.py:5 if count == 4 reached once\n" in text
+    assert "count=4" in text
+    assert "shop.py" in text.splitlines()[-1] or "python" in text
+    report = user.json("probe", "shop.py:5 if count == 99")
+    assert report["places"][0]["state"] == "not_reached"
+    assert report["assumed"] is True
+    assert report["end"]["exit_code"] == 0
+
+
+def test_a_program_that_fails_or_runs_on_is_reported_as_such(user: User) -> None:
+    user.file("fail.py", "x = 1\nraise ValueError('bad')\n")
+    report = user.json("probe", "fail.py:1")
+    assert report["places"][0]["state"] == "reached"
+    assert user.json("probe", "fail.py:3")["end"]["exit_code"] == 1
+    user.file("spin.py", "import os\nopen('pid', 'w').write(str(os.getpid()))\nwhile True:\n    x = 1\ny = 2\n")
+    report = user.json("probe", "spin.py:5", "--timeout", "2")
+    assert (report["places"][0]["state"], report["end"]["state"]) == ("not_reached", "running")
+    assert not psutil.pid_exists(int((user.here / "pid").read_text()))
+
+
+def test_without_a_daemon_it_does_the_same_in_the_calling_process(user: User) -> None:
+    user.file("shop.py", PROGRAM)
+    words = ("probe", "shop.py:5", "price", "--hits", "2", "--eval", "count", "--no-daemon")
+    text = user.ok(*words)
+    assert "shop.py:5 reached twice" in text or "shop.py:5 reached 2 times" in text
+    report = user.json(*words)
+    assert [each["state"] for each in report["places"]] == ["reached", "reached"]
+    assert "no daemon runs" in user.says("daemon").out
+
+
+def test_a_place_in_a_child_process_is_reached_there(user: User) -> None:
+    user.file("shop.py", PROGRAM)
+    user.file("parent.py", "import subprocess, sys\nsubprocess.run([sys.executable, 'shop.py'], check=True)\n")
+    report = user.json("probe", "shop.py:5", "--eval", "count", "--hits", "9", "--", "python3", "parent.py")
+    place = report["places"][0]
+    assert (place["state"], place["count"]) == ("reached", 4)
+    assert (report["end"]["state"], report["end"]["exit_code"]) == ("exited", 0)
+
+
+def test_every_hit_of_every_thread_is_counted(user: User) -> None:
+    user.file(
+        "many.py",
+        "import threading\ngate = threading.Barrier(8)\n\ndef work(n):\n    gate.wait()\n    return n\n\n"
+        "ts = [threading.Thread(target=work, args=(n,)) for n in range(8)]\n"
+        "for t in ts: t.start()\nfor t in ts: t.join()\n",
+    )
+    report = user.json("probe", "many.py:6", "--eval", "n", "--hits", "20")
+    place = report["places"][0]
+    assert place["count"] == 8
+    assert sorted(int(hit[0]["value"]) for hit in place["values"]) == list(range(8))
+    assert report["end"]["exit_code"] == 0

@@ -1,0 +1,156 @@
+"""The shape of replies: one envelope in JSON on every verb, text within its budget, truth about what was cut."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from stillframe.dispatch import OPERATIONS
+
+from .conftest import User
+
+PROGRAM = """\
+def f(a, items):
+    b = a + 1
+    return b, items
+
+print(f(1, list(range(50))))
+raise KeyError("end")
+"""
+
+CALLS: dict[str, list[str]] = {
+    "launch": ["app.py", "--break", "app.py:2", "--stdin", "-"],
+    "state": [], "status": [], "sessions": [], "capabilities": [], "tool": [], "breaks": [], "output": [],
+    "stack": [], "frame": [], "locals": [], "scopes": [], "threads": [], "thread": ["t1"], "source": [], "modules": [],
+    "expand": ["v1"], "eval": ["a"], "set": ["a", "2"], "raw": ["1 + 1"], "request": ["threads"],
+    "break": ["app.py:3"], "disable": ["b2"], "enable": ["b2"], "catch": ["uncaught"],
+    "input": ["text"], "use": ["app"], "next": [], "step": [], "jump": ["app.py:2"], "finish": [],
+    "unbreak": ["--all"], "until": ["app.py:6"], "continue": [], "exception": [], "pause": [], "wait": [],
+    "restart": [], "stop": [], "detach": [], "probe": ["app.py:2"], "attach": ["--pid", "999999"],
+}  # fmt: skip
+"""Every verb with words that make sense in this order."""
+
+FAILS = {"attach"}
+
+
+def test_every_verb_answers_in_the_envelope_of_the_spec(user: User) -> None:
+    assert set(CALLS) == set(OPERATIONS), "a verb was added: give it a line here"
+    user.file("app.py", PROGRAM)
+    for verb, words in CALLS.items():
+        said = user.says(verb, *words, "--json")
+        assert said.err == "", (verb, said)
+        assert said.out.count("\n") == 1 and said.out.endswith("\n"), verb
+        reply = json.loads(said.out)
+        assert reply["op"] == verb
+        if verb in FAILS:
+            assert (reply["ok"], set(reply) >= {"error"}, said.code > 0) == (False, True, True), reply
+            assert set(reply["error"]) >= {"code", "message"}
+            continue
+        assert (reply["ok"], said.code) == (True, 0), (verb, reply)
+        assert isinstance(reply["result"], dict), verb
+        assert "error" not in reply
+        if verb not in ("sessions", "probe"):
+            assert reply["session"] == "app", verb
+            assert reply["via"]["tool"] == "debugpy", verb
+            assert reply["via"]["version"], verb
+        if verb == "launch":
+            assert user.json("locals")["values"], "hand out handles"
+
+
+def test_json_may_stand_before_or_after_the_verb(user: User) -> None:
+    for words in (["--json", "sessions"], ["sessions", "--json"]):
+        assert json.loads(user.says(*words).out)["result"] == {"sessions": []}
+
+
+def test_lists_are_named_even_when_they_are_empty(user: User) -> None:
+    user.file("app.py", "x = 1\n")
+    user.ok("launch", "app.py", "--stop-on-entry")
+    assert user.json("breaks") == {"breakpoints": []}
+    user.json("stop")
+    said = user.says("locals", "--json")
+    reply = json.loads(said.out)
+    assert (said.code, reply["ok"], reply["op"], reply["session"]) == (3, False, "locals", "app")
+    assert reply["error"]["code"] == "wrong_state"
+    assert reply["error"]["hint"] == {"op": "restart"}
+
+
+WIDE = """\
+import sys
+
+def wide(n):
+    if n:
+        return wide(n - 1)
+    {names}
+    return n  # @here
+
+print("x" * 50_000)
+sys.stdout.flush()
+wide(300)
+"""
+
+
+@pytest.fixture
+def wide(user: User) -> User:
+    names = "; ".join(f"name_{number} = 'value of {number} ' * 30" for number in range(200))
+    text = WIDE.format(names=names)
+    user.file("wide.py", text)
+    line = next(number for number, row in enumerate(text.splitlines(), 1) if row.endswith("@here"))
+    user.here.joinpath("line").write_text(str(line))
+    return user
+
+
+def test_text_stays_within_its_budget_and_the_outcome_is_never_cut(wide: User) -> None:
+    line = wide.here.joinpath("line").read_text()
+    text = wide.ok("launch", "wide.py", "--break", f"wide.py:{line}")
+    assert len(text) <= 4000
+    head = f"wide stopped: b1 hit 1 at wide.py:{line} in wide\n"
+    assert head in text
+    for verb in ("state", "locals", "stack", "output", "modules", "threads", "source", "scopes", "breaks", "sessions"):
+        for budget in (200, 1000, 4000, 20000):
+            said = wide.ok(verb, "--budget", str(budget))
+            assert len(said) <= max(budget, 100) * 1.1 + 80, (verb, budget, len(said))
+    for budget in (100, 500, 4000):
+        said = wide.ok("state", "--budget", str(budget))
+        assert said.startswith(head)
+        assert "of 201 shown" in said or "(0 of 201" in said or budget < 300
+    assert "… 20 of 302 shown" in wide.ok("stack")
+    wide.ok("stop")
+
+
+def test_json_stays_within_its_budget_and_says_what_was_cut(wide: User) -> None:
+    line = wide.here.joinpath("line").read_text()
+    wide.ok("launch", "wide.py", "--break", f"wide.py:{line}")
+    for verb, words in (
+        ("state", []), ("locals", ["--count", "500", "--text", "5000"]), ("stack", ["--count", "500"]),
+        ("output", ["--since", "0.0.0.0", "--bytes", "100000"]), ("modules", ["--count", "10000"]),
+        ("eval", ["'x' * 1000000", "--text", "1000000"]),
+    ):  # fmt: skip
+        said = wide.says(verb, *words, "--json")
+        assert said.code == 0, said.err
+        assert len(said.out.encode()) <= 65536 + 1, (verb, len(said.out))
+        reply = json.loads(said.out)
+        assert reply["ok"] is True
+    small = wide.says("locals", "--count", "500", "--json", "--budget", "3000")
+    assert len(small.out) <= 3001
+    reply = json.loads(small.out)
+    (cut,) = [each for each in reply["result"]["cut"] if each["part"] == "values"]
+    assert cut["shown"] == len(reply["result"]["values"])
+    assert cut["total"] == 201
+    wide.ok("stop")
+
+
+def test_the_standard_job_takes_four_calls_and_few_characters(user: User) -> None:
+    user.file(
+        "count.py",
+        "def tally(words):\n    seen = {}\n    for word in words:\n        seen[word] = seen.get(word, 0) + 1\n"
+        "    return seen\n\nprint(tally(['a', 'b', 'a', 'c', 'b', 'a']))\n",
+    )
+    said = [
+        user.ok("launch", "count.py", "--break", "count.py:4"),
+        user.ok("eval", "len(words)", "words[0]"),
+        user.ok("next", "--count", "10"),
+        user.ok("unbreak", "--all") and user.ok("continue"),
+    ]
+    assert sum(map(len, said)) <= 1100, said
+    assert "exited 0" in said[-1]

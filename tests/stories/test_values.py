@@ -1,0 +1,175 @@
+"""Values of every size and malice: bounded, told truly, escaped, and never in the way of moving on."""
+
+from __future__ import annotations
+
+import json
+
+from .conftest import User
+
+BIG = """\
+class Quiet:
+    def __init__(self): self.count = 0
+    def __repr__(self):
+        self.count += 1
+        return f"<Quiet {self.count}>"
+
+class Rude:
+    def __repr__(self): raise RuntimeError("no repr today")
+
+class Endless:
+    def __repr__(self):
+        while True: pass
+
+def big():
+    numbers = list(range(1_000_000))
+    text = "x" * 30_000_000
+    ring = [1]
+    ring.append(ring)
+    rude = Rude()
+    quiet = Quiet()
+    return numbers, text, ring  # line 21
+
+def nasty():
+    escape = "\\x1b[31mred\\x1b[0m\\x07"
+    nul = "a\\0b"
+    bidi = "user\\u202eadmin\\u2066"
+    half = "\\ud800 lone"
+    raw = bytes(range(256))
+    return escape  # line 29
+
+def endless():
+    stuck = Endless()
+    after = 1
+    return after  # line 34
+
+def deep(n):
+    if n:
+        return deep(n - 1)
+    return "bottom"  # line 39
+
+import sys
+sys.setrecursionlimit(30_000)
+what = sys.argv[1]
+if what == "deep":
+    import threading
+    threading.stack_size(512 * 1024 * 1024)
+    t = threading.Thread(target=deep, args=(10_000,))
+    t.start(); t.join()
+else:
+    globals()[what]()
+print("end")
+"""
+
+
+def values(told: dict[str, object]) -> dict[str, dict[str, object]]:
+    return {each["name"]: each for each in told["locals"]}  # type: ignore[attr-defined,index]
+
+
+def test_a_million_elements_and_thirty_megabytes_are_told_by_their_ends_and_their_size(user: User) -> None:
+    user.file("big.py", BIG)
+    text = user.ok("launch", "big.py", "big", "--break", "big.py:21")
+    assert len(text) <= 4000
+    assert "(1,000,000)" in text and "(30,000,000)" in text
+    said = user.says("state", "--json")
+    assert len(said.out) <= 65536
+    held = values(json.loads(said.out)["result"])
+    assert (held["numbers"]["total"], held["numbers"]["truncated"]) == (1_000_000, True)
+    assert (held["text"]["total"], held["text"]["truncated"]) == (30_000_000, True)
+    assert "RuntimeError" in str(held["rude"]["value"]) and "no repr today" in str(held["rude"]["value"])
+    assert held["rude"]["error"] is True
+    assert "ref" in held["ring"] or "..." in str(held["ring"]["value"]) or "…" in str(held["ring"]["value"])
+    page = user.json("expand", str(held["numbers"]["ref"]), "--start", "999998")
+    assert [each["value"] for each in page["values"]] == ["999998", "999999"]
+    assert page["total"] == 1_000_000
+    slices = user.json("expand", str(held["text"]["ref"]), "--start", "0", "--count", "3")
+    assert slices["values"]
+    assert len(user.ok("eval", "text", "numbers")) <= 4100
+    assert len(user.ok("eval", "text", "--budget", "300")) <= 400
+    assert user.json("eval", "len(text)")["values"][0]["value"] == "30000000"
+    assert user.json("continue")["output"] == "end\n"
+
+
+def test_text_that_could_steer_a_terminal_is_shown_not_sent(user: User) -> None:
+    user.file("big.py", BIG)
+    text = user.ok("launch", "big.py", "nasty", "--break", "big.py:29")
+    assert "\\x1b[31mred" in text
+    for char in ("\x1b", "\0", "\u202e", "\u2066", "\x07"):
+        assert char not in text
+    for expression in ("escape", "nul", "bidi", "half", "raw"):
+        said = user.says("eval", expression)
+        assert said.code == 0, said
+        assert not {"\x1b", "\0", "\u202e", "\u2066"} & set(said.out)
+        exact = user.says("eval", expression, "--json")
+        assert json.loads(exact.out)["result"]["values"][0]["value"]
+    assert user.json("continue")["output"] == "end\n"
+
+
+def test_a_repr_that_never_returns_is_told_as_such_and_stepping_goes_on(user: User) -> None:
+    user.file("big.py", BIG)
+    told = user.json("launch", "big.py", "endless", "--break", "big.py:33")
+    stuck = values(told)["stuck"]
+    assert stuck["error"] is True
+    told = user.json("next")
+    assert (told["frame"]["line"], values(told)["after"]["value"]) == (34, "1")
+    assert user.json("eval", "after + 1")["values"][0]["value"] == "2"
+    assert user.json("continue")["output"] == "end\n"
+
+
+def test_a_repr_with_side_effects_is_not_run_again_by_looking_at_the_stop_again(user: User) -> None:
+    user.file("big.py", BIG)
+    first = values(user.json("launch", "big.py", "big", "--break", "big.py:21"))["quiet"]["value"]
+    again = values(user.json("state"))["quiet"]["value"]
+    assert first == again
+    user.ok("stop")
+
+
+def test_ten_thousand_frames_are_counted_and_paged(user: User) -> None:
+    user.file("big.py", BIG)
+    text = user.ok("launch", "big.py", "deep", "--break", "big.py:39")
+    assert len(text) <= 4000
+    assert "more" in text
+    told = user.json("state")
+    assert told["stack_total"] >= 10_001
+    page = user.json("stack", "--start", "9990", "--count", "5")
+    assert [each["id"] for each in page["frames"]] == [f"f{n}" for n in range(9990, 9995)]
+    assert user.json("eval", "n", "--frame", "f9990")["values"][0]["value"] == "9990"
+    assert user.json("continue")["output"] == "end\n"
+
+
+def test_a_thousand_threads_are_listed_by_pages(user: User) -> None:
+    user.file(
+        "many.py",
+        "import threading\nthreading.stack_size(64 * 1024)\ngate = threading.Event()\n"
+        "ts = [threading.Thread(target=gate.wait) for _ in range(1000)]\n"
+        "for t in ts: t.start()\nx = 1  # here\ngate.set()\nfor t in ts: t.join()\nprint('end')\n",
+    )
+    told = user.json("launch", "many.py", "--break", "many.py:6", "--timeout", "60")
+    assert told["frame"]["line"] == 6
+    text = user.ok("threads")
+    assert len(text) <= 4000
+    page = user.json("threads", "--start", "990", "--count", "100")
+    assert (page["total"], len(page["threads"])) == (1001, 11)
+    assert user.json("continue", "--timeout", "60")["output"] == "end\n"
+
+
+def test_changing_values_and_running_statements(user: User) -> None:
+    user.file("set.py", "def f(a, items):\n    b = a + 1\n    return b, items\n\nprint(f(1, [1, 2]))\n")
+    user.ok("launch", "set.py", "--break", "set.py:2")
+    assert user.ok("set", "a", "41") == "a = 41\n"
+    assert user.ok("set", "items[0] = 'x'") == "items[0] = 'x'\n"
+    assert user.json("eval", "import math", "math.floor(2.5)")["values"][-1]["value"] == "2"
+    user.fails("set", "a", "1 +", code=1, error="eval_failed")
+    user.fails("eval", "1 / 0", code=1, error="eval_failed")
+    said = user.says("eval", "a", "nope")
+    assert said.code == 0
+    assert "a = 41\n" in said.out and "NameError" in said.out
+    assert user.json("continue")["output"] == "(42, ['x', 2])\n"
+
+
+def test_an_expression_that_never_returns_is_given_up_at_its_deadline(user: User) -> None:
+    user.file("set.py", "x = 1\ny = 2\n")
+    user.ok("launch", "set.py", "--break", "set.py:2")
+    said = user.says("eval", "[0 for _ in iter(int, 1)]", "--timeout", "1")
+    assert said.code in (1, 4), said
+    assert "1 s" in said.err or "deadline" in said.err or "time" in said.err
+    assert user.ok("stop") == "set ended\n"
