@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import socket
 import sys
 from types import TracebackType
 from typing import Any, Self
 
 import msgspec
 
-from ..errors import BY_CODE, Internal, StillframeError, Try
+from ..errors import BY_CODE, Denied, Internal, StillframeError, Try
 from ..registry import OPERATIONS
-from .cli import rendezvous
+from .cli import link, rendezvous
 from .cli.catalogue import HASH, VERSION
 from .library import caller_here
 from .library_methods import Verbs
@@ -48,8 +50,8 @@ class Connection(Verbs):
             "umask": self._caller.umask,
             "env": dict(self._caller.env),
         }
-        said = await self._converse(msgspec.json.encode(request) + b"\n")
-        reply: dict[str, Any] = msgspec.json.decode(said)
+        said = await self._converse(json.dumps(msgspec.to_builtins(request)).encode() + b"\n")
+        reply: dict[str, Any] = json.loads(said)  # the standard one: odd bytes travel as lone surrogates
         if not reply.get("ok"):
             raise _raised(reply.get("error") or {})
         return msgspec.convert(reply.get("result"), type=OPERATIONS[op].result, strict=False)
@@ -69,12 +71,25 @@ class Connection(Verbs):
         raise Internal("the daemon went away before it took the call")
 
     async def _open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        path = f"{rendezvous.runtime_directory()}/{rendezvous.SOCKET}"
-        try:
-            return await asyncio.open_unix_connection(path)
-        except (FileNotFoundError, ConnectionRefusedError):
+        line = await self._dial()
+        if line is None:
             await self._start_daemon()
-            return await asyncio.open_unix_connection(path)
+            line = await self._dial()
+        if line is None:
+            raise Internal("no daemon came up")
+        return line
+
+    async def _dial(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+        """A line to the daemon, with the checks that the command line makes: a request carries our environment."""
+        try:
+            found = link.connect(rendezvous.runtime_directory())
+        except rendezvous.Unsafe as unsafe:
+            raise Denied(str(unsafe)) from None
+        except link.Gone as gone:
+            raise Internal(str(gone)) from None
+        if found is None:
+            return None
+        return await asyncio.open_unix_connection(sock=socket.socket(fileno=found.sock.detach()))
 
     async def _start_daemon(self) -> None:
         """Let the command line start it, which knows how to elect one."""
@@ -90,7 +105,7 @@ class Connection(Verbs):
 
 async def _read_frames(reader: asyncio.StreamReader) -> bytes | None:
     """The reply's bytes; None where the daemon is of another version or left before it took the call."""
-    said = b""
+    said, taken = b"", False
     while header := await reader.readline():
         kind, number = header[:1], header[1:].strip()
         if kind == b"x":
@@ -100,6 +115,9 @@ async def _read_frames(reader: asyncio.StreamReader) -> bytes | None:
             return None
         if kind == b"o":
             said += body
+        taken = taken or kind == b"a"
+    if taken:  # it may have been done: to ask again could do it twice
+        raise Internal("the daemon went away in the middle of the call")
     return None
 
 

@@ -1,0 +1,51 @@
+"""The library's line to the daemon obeys the rules of the command line's: it starts one, shares it, and trusts nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+import stillframe
+from stillframe.errors import Denied, Internal, NoSession
+
+from ..conftest import Dbg, Tiny, call
+
+
+async def test_the_library_starts_the_daemon_and_shares_its_sessions_with_the_command_line(
+    dbg: Dbg, tmp_path: Path
+) -> None:
+    (tmp_path / "app.py").write_text("x = 1\nprint(x)\n")
+    async with stillframe.connect(cwd=str(tmp_path)) as debugger:
+        with pytest.raises(NoSession):
+            await debugger.locals()
+        stop = await debugger.launch("app.py", breaks=["app.py:2"])
+        assert isinstance(stop, stillframe.Stop)
+        assert dbg("eval", "x", cwd=tmp_path).out == "x = 1\n"
+        assert isinstance(await debugger.continue_(), stillframe.Exited)
+
+
+async def test_the_library_refuses_a_directory_that_is_open_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "loose").mkdir()
+    (tmp_path / "loose").chmod(0o777)
+    monkeypatch.setenv("STILLFRAME_RUNTIME_DIR", str(tmp_path / "loose"))
+    with pytest.raises((Denied, Internal), match="open to others"):
+        await stillframe.connect().sessions()
+
+
+async def test_a_call_that_was_taken_is_never_repeated(tiny: Tiny) -> None:
+    """A daemon that dies with a call under way: nobody knows whether it was done, so the library says so."""
+    waiting = asyncio.ensure_future(stillframe.connect().wait())
+    for _ in range(2000):
+        if '"waiting": 1' in (await asyncio.to_thread(call, "tool")).out:
+            break
+    tiny.process.kill()
+    tiny.process.wait()
+    with pytest.raises(Internal, match="middle of the call"):
+        await waiting
+    for name in ("daemon.sock", "daemon.pid"):
+        (Path(os.environ["XDG_RUNTIME_DIR"]) / "stillframe" / name).unlink()
