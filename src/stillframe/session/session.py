@@ -20,11 +20,13 @@ import msgspec
 from ..errors import AdapterGone, NotFound, StillframeError, Try, WrongState
 from ..model import backend as contract
 from ..model.backend import AttachPlan, Backend, Bounds, Capture, CatchRule, Move, Plan, Tool
-from ..model.outcomes import AnyOutcome, Exited, Lost, Running, Stop
+from ..model.outcomes import AnyOutcome, Stop
 from ..model.values import Frame
+from . import telling
 from .bell import Bell
 from .beside import Beside
 from .breakpoints import UNTIL, Breakpoints
+from .crowd import Crowd
 from .evidence import SourceCache
 from .handles import Handles
 from .output import OutputLog
@@ -35,8 +37,6 @@ log = logging.getLogger(__name__)
 
 CAPTURE_SECONDS = 10.0
 """How long reading the evidence of a stop may take; inside the target each value has a deadline of its own."""
-NEWS = 2048
-"""Bytes of new output of each stream that an outcome carries."""
 
 
 @dataclass(frozen=True)
@@ -84,17 +84,13 @@ class Session:
         self.on_end: Callable[[Session], None] = lambda session: None
         self.on_breakpoints: Callable[[Session], None] = lambda session: None
         self.stops = 0
-        self._started = time.monotonic()
-        self._ended: contract.Ended | None = None
-        self._ended_at: float | None = None
+        self.started = time.monotonic()
+        self.ended: contract.Ended | None = None
+        self.ended_at: float | None = None
         self._notes: list[str] = []
-        self._threads: set[str] = set()
+        self.crowd = Crowd()
         self._stopped_thread: str | None = None
-        self._stopped_reason = ""
-        self._waiting: dict[str, contract.Stopped] = {}
-        """Stops of other threads that nobody has been told of."""
-        self._told: set[str] = set()
-        """Threads whose stop has been told since the program was last let go."""
+        self.stopped_reason = ""
         self._sending = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._pump = asyncio.get_running_loop().create_task(self._apply_events(), name=f"events of {name}")
@@ -152,11 +148,13 @@ class Session:
         """
         async with self._sending:
             self.need_stopped()
-            await self._ask_for_others()
-            if self._waiting and move is Move.CONTINUE:
-                self._tell_next()
-                return
-            await self._mention_waiting()
+            await self.crowd.ask(self.backend)
+            while other := self.crowd.next():
+                if move is Move.CONTINUE:
+                    self._tell_next(other)
+                    return
+                await self._mention(other)
+            self.crowd.let_go()
             held = self.stop
             self.witness.moved(move, held)
             self.stop = None
@@ -173,34 +171,24 @@ class Session:
                     self._become(Phase.STOPPED)
                 raise
 
-    async def _ask_for_others(self) -> None:
-        """Find the stops of other threads that the debugger folded into the one it told of."""
-        if len(self._threads) > 1 and isinstance(self.backend, contract.Crowds):
-            for event in await self.backend.also_stopped():
-                if event.thread is not None and event.thread not in self._told:
-                    self._waiting.setdefault(event.thread, event)
-
-    def _tell_next(self) -> None:
-        """Make the stop of a thread that waits to be told of the current one; the program stays as it is."""
-        thread = next(iter(self._waiting))
-        event = self._waiting.pop(thread)
+    def _tell_next(self, event: contract.Stopped) -> None:
+        """Make another thread's stop the one that we speak of; the program stays as it is."""
         self.witness.moved(Move.CONTINUE, None)
         self.stop = None
         self.handles.renew()
         self._hold(event)
 
-    async def _mention_waiting(self) -> None:
-        """Say where other threads stopped before a step lets them all go."""
-        while self._waiting:
-            thread, event = self._waiting.popitem()
-            page = await self.backend.stack(thread, 0, 1)
-            top = page.frames[0] if page.frames else None
-            hit = self._count_hits(event, top)
-            self._told.add(thread)
-            where = f"{self.show(top.file)}:{top.line}" if top else "a place unknown"
-            self.note(
-                f"thread {self.handles.thread(thread)} had stopped too, {' '.join(hit) or event.reason} at {where}"
-            )
+    async def _mention(self, event: contract.Stopped) -> None:
+        """Say where another thread stopped, before a step lets it go."""
+        assert event.thread is not None
+        page = await self.backend.stack(event.thread, 0, 1)
+        top = page.frames[0] if page.frames else None
+        hit = self._count_hits(event, top)
+        where = f"{self.show(top.file)}:{top.line}" if top else "an unknown place"
+        self.note(
+            f"thread {self.handles.thread(event.thread)} had stopped, too: {' '.join(hit) or event.reason} at {where}"
+        )
+        self.crowd.tell(event)
 
     async def jump(self, thread: str, file: str, line: int) -> None:
         """Move the point of execution; the stop at the new line comes as an event."""
@@ -258,52 +246,16 @@ class Session:
 
     def outcome(self, *, after: float | None = None, news: bool = True) -> AnyOutcome:
         """How things stand, with what was printed since the last reply."""
-        extra = self._news() if news else {}
-        match self.phase:
-            case Phase.STOPPED:
-                unread = Stop(
-                    reason=self._stopped_reason, notes=("its frame is still being read; `dbg wait` has it then",)
-                )
-                return _with(self.stop or unread, extra)
-            case Phase.EXITED:
-                return _with(self._exited(), extra)
-            case Phase.DETACHED:
-                return _with(Lost(cause="it was detached; the program runs on without a debugger"), extra)
-            case Phase.LOST:
-                cause = (self._ended and self._ended.cause) or "the debugger went away"
-                return _with(Lost(cause=cause), extra)
-            case _:
-                return _with(Running(after=after), extra)
-
-    def _news(self) -> dict[str, object]:
-        pieces, dropped = self.output.news(NEWS, final=not self.live)
-        texts = {piece.stream: piece.text for piece in pieces}
-        notes = tuple(self._notes) + ((texts["console"].strip(),) if texts.get("console", "").strip() else ())
-        self._notes.clear()
-        done = tuple(each.result() for each in self.beside)
-        self.beside = [each for each in self.beside if not each.ended]
-        return {
-            "output": texts.get("stdout", ""),
-            "stderr": texts.get("stderr", ""),
-            "log": texts.get("log", ""),
-            "dropped": dropped,
-            "notes": notes,
-            "do": done,
-        }
-
-    def _exited(self) -> Exited:
-        ended = self._ended or contract.Ended()
-        return Exited(
-            exit_code=ended.exit_code,
-            signal=ended.signal,
-            cause=ended.cause,
-            after=round((self._ended_at or time.monotonic()) - self._started, 3),
-            never_hit=() if self.stopping or self.parent else self.breakpoints.never_hit(),
-        )
+        return telling.outcome(self, after=after, news=news)
 
     def note(self, text: str) -> None:
         """Something that the next reply must say."""
         self._notes.append(text)
+
+    def take_notes(self) -> tuple[str, ...]:
+        notes = tuple(self._notes)
+        self._notes.clear()
+        return notes
 
     # What an operation may count on
 
@@ -363,7 +315,7 @@ class Session:
             case contract.Continued(thread):
                 if self.phase is Phase.STOPPED and thread in (None, self.focus_thread):
                     self.stop = None
-                    self._waiting.clear()
+                    self.crowd.let_go()
                     self.handles.renew()
                     self.witness.moved(Move.CONTINUE, None)
                     self._become(Phase.RUNNING)
@@ -372,30 +324,25 @@ class Session:
             case contract.ChildOpened():
                 self.on_child(self, event)
             case contract.Ended():
-                self._ended, self._ended_at = event, time.monotonic()
+                self.ended, self.ended_at = event, time.monotonic()
                 self.stop = None
                 self._become(Phase.LOST if event.lost else Phase.DETACHED if event.detached else Phase.EXITED)
                 self.on_end(self)
             case contract.ThreadChanged(thread, alive):
                 self.handles.thread(thread)  # numbered as they appear, so that t1 is the first
-                (self._threads.add if alive else self._threads.discard)(thread)
+                (self.crowd.alive.add if alive else self.crowd.alive.discard)(thread)
 
     def _on_stopped(self, event: contract.Stopped) -> None:
         if self.phase is Phase.STOPPED and event.thread != self._stopped_thread:
-            if event.thread is not None:
-                self._waiting[event.thread] = event  # told when the program is to go on, before it does
+            self.crowd.keep(event)
             return
         self._hold(event)
 
     def _hold(self, event: contract.Stopped) -> None:
-        if self.phase is not Phase.STOPPED:
-            self._told.clear()
         self._become(Phase.STOPPED)
-        if event.thread is not None:
-            self._told.add(event.thread)
-            self._waiting.pop(event.thread, None)
+        self.crowd.tell(event)
         self._stopped_thread = event.thread
-        self._stopped_reason = event.reason
+        self.stopped_reason = event.reason
         self.focus_thread, self.focus_frame = event.thread, 0
         task = asyncio.get_running_loop().create_task(self._capture(event), name=f"capture of {self.name}")
         self._tasks.add(task)
@@ -409,7 +356,7 @@ class Session:
             async with asyncio.timeout(CAPTURE_SECONDS):
                 capture = await self.backend.capture(thread, self.bounds)
             stop = self._witnessed(event, thread, capture)
-            if len(self._threads) > 1:
+            if len(self.crowd.alive) > 1:
                 names = {each.id: each.name for each in await self.backend.threads()}
                 stop = msgspec.structs.replace(stop, thread_name=names.get(thread))
             if used := self.breakpoints.used_up(stop.breakpoints):
@@ -481,16 +428,8 @@ class Session:
             task.cancel()
         await asyncio.gather(self._pump, *self._tasks, return_exceptions=True)
         if self.live:
-            self._ended = contract.Ended(lost=True, cause="the session was closed")
+            self.ended = contract.Ended(lost=True, cause="the session was closed")
             self._become(Phase.LOST)
-
-
-def _with(outcome: AnyOutcome, extra: dict[str, object]) -> AnyOutcome:
-    if "notes" in extra:
-        notes = extra["notes"]
-        assert isinstance(notes, tuple)
-        extra = {**extra, "notes": outcome.notes + notes}
-    return msgspec.structs.replace(outcome, **extra)
 
 
 def _past(phase: Phase) -> str:

@@ -323,7 +323,7 @@ class DapBackend:
             number = wire_id(thread, "thread")
             await self._client.request("goto", {"threadId": number, "targetId": targets[0].get("id")})
         except Refused as refused:
-            raise EvalFailed(f"cannot jump to line {line}: {refused.message}") from None
+            raise NotFound(f"cannot jump to line {line}: {refused.message}") from None
 
     # Looking
 

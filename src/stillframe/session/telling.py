@@ -1,0 +1,68 @@
+"""How a session stands, as an outcome: its phase, and what the program printed since the last reply."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..model.backend import Ended
+from ..model.outcomes import AnyOutcome, Exited, Lost, Running, Stop
+from .phases import Phase
+
+if TYPE_CHECKING:
+    from .session import Session
+
+NEWS = 2048
+"""Bytes of new output of each stream that an outcome carries."""
+_LET_GO = "it was detached; the program runs on without a debugger"
+_UNREAD = "its frame is still being read; `dbg wait` has it then"
+
+
+def outcome(session: Session, *, after: float | None = None, news: bool = True) -> AnyOutcome:
+    """What to answer now. News are told once; `news=False` leaves them for the next reply."""
+    found = _bare(session, after)
+    return _with_news(session, found) if news else found
+
+
+def _bare(session: Session, after: float | None) -> AnyOutcome:
+    match session.phase:
+        case Phase.STOPPED:
+            return session.stop or Stop(reason=session.stopped_reason, notes=(_UNREAD,))
+        case Phase.EXITED:
+            return _exited(session)
+        case Phase.DETACHED:
+            return Lost(cause=_LET_GO)
+        case Phase.LOST:
+            return Lost(cause=(session.ended and session.ended.cause) or "the debugger went away")
+        case _:
+            return Running(after=after)
+
+
+def _exited(session: Session) -> Exited:
+    ended = session.ended or Ended()
+    return Exited(
+        exit_code=ended.exit_code,
+        signal=ended.signal,
+        cause=ended.cause,
+        after=round((session.ended_at or time.monotonic()) - session.started, 3),
+        never_hit=() if session.stopping or session.parent else session.breakpoints.never_hit(),
+    )
+
+
+def _with_news(session: Session, found: AnyOutcome) -> AnyOutcome:
+    pieces, dropped = session.output.news(NEWS, final=not session.live)
+    texts = {piece.stream: piece.text for piece in pieces}
+    said = texts.get("console", "").strip()
+    done = tuple(each.result() for each in session.beside)
+    session.beside = [each for each in session.beside if not each.ended]
+    return msgspec.structs.replace(
+        found,
+        output=texts.get("stdout", ""),
+        stderr=texts.get("stderr", ""),
+        log=texts.get("log", ""),
+        dropped=dropped,
+        notes=found.notes + session.take_notes() + ((said,) if said else ()),
+        do=done,
+    )
