@@ -133,7 +133,7 @@ class Peer:
         catch = options.pop("catch", [])
         self.authorize()
         self.request("initialize", adapterID="test", pathFormat="path")
-        self.request(start, **{"justMyCode": True, "name": "test", **options})
+        self.request(start, **{"justMyCode": True, "showReturnValue": True, **options})
         for path, lines in (breaks or {}).items():
             rows = [line if isinstance(line, dict) else {"line": line} for line in lines]
             self.request("setBreakpoints", source={"path": path}, breakpoints=rows)

@@ -21,9 +21,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 OLDEST = (3, 8)
 
 
-def _exec(t, program):
-    """Run the program; `t`, the current thread, is read from this frame by pydevd on 3.12 and later."""
-    program.run()
+def _exec(t, run, arguments):
+    """Run the program; pydevd reads `t`, the current thread, from this frame, and looks for it right below the program."""
+    run(*arguments)
 
 
 def plain_command(argv):
@@ -76,7 +76,8 @@ def _main():
         db = sf_engine.connect(setup, settings)
         program.become_main()
         sf_program.print_by_lines()
-        _exec(sf_engine.begin(db), program)
+        run, arguments = program.entry()
+        _exec(sf_engine.begin(db), run, arguments)  # no call of ours once tracing is on: pydevd takes the first as the root
     except BaseException:
         sf_program.hide_own_frames(HERE)
         raise

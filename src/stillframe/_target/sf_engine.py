@@ -149,6 +149,7 @@ class Quick:
     dispose = pydevd.PyDB.dispose_and_kill_all_pydevd_threads
     file_type = pydevd.PyDB._internal_get_file_type
     on_disconnect = pydevd.PyDB.on_disconnect
+    condition = pydevd.PyDB.handle_breakpoint_condition
 
 
 class _NoNap:
@@ -250,6 +251,18 @@ def _file_type(self, abs_real_path_and_basename):
     return Quick.file_type(self, abs_real_path_and_basename)
 
 
+def _condition(self, info, breakpoint, frame):
+    """As pydevd's; a condition that raised is told as an event of ours with the breakpoint's id, then it stops."""
+    info.conditional_breakpoint_exception = None
+    held = Quick.condition(self, info, breakpoint, frame)
+    problem = info.conditional_breakpoint_exception
+    if problem is not None:
+        message = problem[0].partition("Error:\n")[2].strip().splitlines()
+        body = {"kind": "condition_error", "id": breakpoint.breakpoint_id, "message": message[-1] if message else ""}
+        send_event(self, body)
+    return held
+
+
 def _exit_without_loss(status):
     db = pydevd_constants.get_global_debugger()
     if db is not None and getattr(db, "stillframe_pid", None) == os.getpid() and not db.pydb_disposed:
@@ -288,6 +301,7 @@ def patch(settings):
     cls.initialize_network = _initialize_network
     cls.wait_for_ready_to_run = _wait_for_ready_to_run
     cls.on_disconnect = _on_disconnect
+    cls.handle_breakpoint_condition = _condition
     cls.dispose_and_kill_all_pydevd_threads = _dispose
     cls._PyDB__wait_for_threads_to_finish = _wait_for_writer
     cls._internal_get_file_type = _file_type

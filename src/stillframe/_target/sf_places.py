@@ -241,6 +241,8 @@ def _files_seen_running():
     db = get_global_debugger()
     if db is None:
         return set()
-    files = {key[1] for key in list(db.get_cache_file_type())}
+    # pydevd 1.8.22 enters the file of each breakpoint too, with a dummy in the place of a code object.
+    code_type = type(_files_seen_running.__code__)
+    files = {key[1] for key in list(db.get_cache_file_type()) if type(key[2]) is code_type}
     files.update(code.co_filename for code in list(_pydevd_sys_monitoring._code_to_func_code_info_cache))
     return {path for path in files if path.startswith("/")}

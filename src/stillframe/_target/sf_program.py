@@ -17,7 +17,8 @@ class Program:
     def attributes(self):
         return {}
 
-    def run(self):
+    def entry(self):
+        """(callable, arguments) that runs it; nothing of ours may stand between that and the program's first frame."""
         raise NotImplementedError
 
     def become_main(self):
@@ -43,8 +44,8 @@ class Code(Program):
     def attributes(self):
         return self._attributes
 
-    def run(self):
-        exec(self.code, sys.modules["__main__"].__dict__)
+    def entry(self):
+        return exec, (self.code, sys.modules["__main__"].__dict__)
 
 
 class Module(Program):
@@ -55,10 +56,10 @@ class Module(Program):
         self.alter_argv = alter_argv
         self.path = _find_module_source(name)
 
-    def run(self):
+    def entry(self):
         import runpy
 
-        runpy._run_module_as_main(self.name, self.alter_argv)
+        return runpy._run_module_as_main, (self.name, self.alter_argv)
 
 
 def prepare(argv, is_module):
