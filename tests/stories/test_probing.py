@@ -42,7 +42,7 @@ def test_each_place_is_reached_not_reached_or_unbound(user: User) -> None:
     }
     reached = places["shop.py:5"]
     assert reached["count"] == 3
-    assert [[value["value"] for value in hit][0] for hit in reached["values"]] == ["3", "6", "9"]  # type: ignore
+    assert [hit[0]["value"] for hit in reached["values"]] == ["3", "6", "9"]  # type: ignore
     assert "NameError" in reached["values"][0][1]["value"]  # type: ignore[index]
     assert [hit["locals"][0]["value"] for hit in reached["hits"]] == ["'fig'"] * 3  # type: ignore
     assert "36" not in str(places["shop.py:8"])
@@ -69,8 +69,8 @@ def test_a_program_that_fails_or_runs_on_is_reported_as_such(user: User) -> None
     report = user.json("probe", "fail.py:1")
     assert report["places"][0]["state"] == "reached"
     assert user.json("probe", "fail.py:3")["end"]["exit_code"] == 1
-    user.file("spin.py", "import os\nopen('pid', 'w').write(str(os.getpid()))\nwhile True:\n    x = 1\ny = 2\n")
-    report = user.json("probe", "spin.py:5", "--timeout", "2")
+    user.file("spin.py", "import os\nopen('pid', 'w').write(str(os.getpid()))\nx = 1\nwhile x:\n    x = 1\ny = 2\n")
+    report = user.json("probe", "spin.py:6", "--timeout", "2")
     assert (report["places"][0]["state"], report["end"]["state"]) == ("not_reached", "running")
     assert not psutil.pid_exists(int((user.here / "pid").read_text()))
 

@@ -25,7 +25,7 @@ CALLS: dict[str, list[str]] = {
     "stack": [], "frame": [], "locals": [], "scopes": [], "threads": [], "thread": ["t1"], "source": [], "modules": [],
     "expand": ["v1"], "eval": ["a"], "set": ["a", "2"], "raw": ["1 + 1"], "request": ["threads"],
     "break": ["app.py:3"], "disable": ["b2"], "enable": ["b2"], "catch": ["uncaught"],
-    "input": ["text"], "use": ["app"], "next": [], "step": [], "jump": ["app.py:2"], "finish": [],
+    "input": ["text"], "use": ["app"], "next": [], "jump": ["app.py:2"], "step": [], "finish": [],
     "unbreak": ["--all"], "until": ["app.py:6"], "continue": [], "exception": [], "pause": [], "wait": [],
     "restart": [], "stop": [], "detach": [], "probe": ["app.py:2"], "attach": ["--pid", "999999"],
 }  # fmt: skip
