@@ -102,6 +102,12 @@ def test_both_commands_work_in_a_fresh_venv(venv: Path) -> None:
     assert run(venv / "bin" / "stillframe", "sessions") == run(venv / "bin" / "dbg", "sessions")
 
 
+def test_a_relative_path_to_the_command_works(venv: Path) -> None:
+    assert run("bin/dbg", "--version", cwd=venv) == f"stillframe {VERSION}\n"
+    assert run("./dbg", "sessions", "--json", cwd=venv / "bin").startswith('{"ok":true')
+    assert run("sh", "bin/dbg", "daemon", cwd=venv).startswith("pid ")
+
+
 def test_a_blank_in_the_path_does_no_harm(tmp_path: Path, wheel: Path) -> None:
     made = installed(tmp_path / "my own venv", wheel)
     works(made / "bin" / "dbg", made / "bin" / "python")

@@ -184,7 +184,7 @@ def test_a_daemon_that_is_told_to_end_ends_what_it_launched(dbg: Dbg, loop: Path
     here = loop.parent
     assert dbg("launch", "loop.py", "--no-wait", cwd=here).code == 0
     process = target(dbg, here)
-    assert dbg("daemon", "stop").out.endswith("1 sessions\n")
+    assert dbg("daemon", "stop").out.endswith("1 session\n")
     assert gone(process)
 
 

@@ -251,7 +251,7 @@ def test_status_and_stop_tell_the_truth(tiny: Tiny) -> None:
     assert (status["pid"], status["sessions"], status["version"]) == (tiny.process.pid, 1, VERSION)
     assert str(tiny.process.pid) in call("daemon").out
     said = call("daemon", "stop")
-    assert (said.code, said.out) == (0, f"ended: pid {tiny.process.pid}, 1 sessions\n")
+    assert (said.code, said.out) == (0, f"ended: pid {tiny.process.pid}, 1 session\n")
     assert tiny.process.wait(DEADLINE) == 0
     assert call("daemon", "status").out == "no daemon runs\n"
     assert json.loads(call("daemon", "stop", "--json").out)["result"] == {"running": False}

@@ -158,10 +158,11 @@ class Server:
                         await self.stopped.wait()
                 await frames.alive()
             status = {"running": False, "pid": status["pid"], "ended": status["sessions"]}
-            text = f"ended: pid {status['pid']}, {status['ended']} sessions"
+            text = f"ended: pid {status['pid']}, {_sessions(status['ended'])}"
         else:
-            text = "pid {pid}, version {version}, {sessions} sessions, {rss_mb} MB\nsocket {socket}\nlog {log}".format(
-                **status
+            text = (
+                f"pid {status['pid']}, version {status['version']}, {_sessions(status['sessions'])}, {status['rss_mb']} MB\n"
+                f"socket {status['socket']}\nlog {status['log']}"
             )
         await frames.result(status, text)
 
@@ -177,7 +178,7 @@ class Server:
         same = " with other verbs" if theirs == VERSION else ""
         raise Refusal(
             "busy",
-            f"the daemon is stillframe {VERSION} and holds {self._live()} sessions, this client is {theirs}{same}; "
+            f"the daemon is stillframe {VERSION} and holds {_sessions(self._live())}, this client is {theirs}{same}; "
             "end them with: dbg daemon stop",
         )
 
@@ -200,6 +201,10 @@ class Server:
         for each in (json.loads(out).get("result") or {}).get(part, ()):
             if isinstance(each, dict) and isinstance(each.get(key), str):
                 yield each[key]
+
+
+def _sessions(count: int) -> str:
+    return f"{count} session" + ("s" if count != 1 else "")
 
 
 class Frames:
