@@ -274,20 +274,26 @@ def test_a_signal_ends_the_daemon_cleanly(tiny: Tiny, number: signal.Signals) ->
     assert sorted(path.name for path in tiny.runtime.iterdir()) == ["daemon.lock"]
 
 
-def test_an_idle_daemon_leaves_and_one_with_a_session_stays() -> None:
-    idle = start_tiny({"STILLFRAME_IDLE_SECONDS": "0.2"})
-    assert idle.process.wait(DEADLINE) == 0
-    busy = start_tiny({"STILLFRAME_IDLE_SECONDS": "0.2"})
-    call("pause")
+SOON = {"STILLFRAME_IDLE_SECONDS": "0.5"}
+
+
+def test_an_idle_daemon_leaves() -> None:
+    assert start_tiny(SOON).process.wait(DEADLINE) == 0
+    assert not Path(socket_path()).exists()
+
+
+def test_a_daemon_with_a_session_is_not_idle() -> None:
+    daemon = start_tiny(SOON)
+    assert ask({**HELLO, "op": "pause"})[-1] == ("x", b"0")
     with pytest.raises(subprocess.TimeoutExpired):
-        busy.process.wait(1.0)
-    assert busy.end() == 0
+        daemon.process.wait(1.5)
+    assert daemon.end() == 0
 
 
 def test_a_daemon_with_a_call_under_way_is_not_idle() -> None:
-    daemon = start_tiny({"STILLFRAME_IDLE_SECONDS": "0.2"})
+    daemon = start_tiny(SOON)
     with dial() as line:
         line.sendall(json.dumps({**HELLO, "op": "wait"}).encode() + b"\n")
         with pytest.raises(subprocess.TimeoutExpired):
-            daemon.process.wait(1.0)
+            daemon.process.wait(1.5)
     assert daemon.process.wait(DEADLINE) == 0

@@ -112,9 +112,7 @@ def verb_page(name: str) -> str:
     rows += [(_flag(field), _GLOBAL_TEXTS[field["name"]]) for field in GLOBALS if _applies(name, field)]
     lines += ["", "flags:", *_table(rows)]
     known = {alias for alias, meant in words.ALIASES.items() if meant == name} | set(verb.get("aliases", ()))
-    if known:
-        lines += ["", "also: " + ", ".join(sorted(known))]
-    lines += [f"access: {verb['access']}"]
+    lines += [""] + (["also: " + ", ".join(sorted(known))] if known else []) + [f"access: {verb['access']}"]
     return "\n".join(lines) + "\n"
 
 
