@@ -85,3 +85,19 @@ def test_an_exception_in_a_thread_stops_there(user: User) -> None:
     told = user.json("launch", "boom.py")
     assert (told["exception"]["type"], told["frame"]["line"], told["thread_name"]) == ("ZeroDivisionError", 3, "b")
     assert user.json("continue")["output"] == "lived on\n"
+
+
+def test_a_function_that_raised_is_not_said_to_have_returned(user: User) -> None:
+    user.file(
+        "left.py",
+        "def f(n):\n    x = n\n    return 1 // x\n\ndef g():\n    try:\n        f(0)\n    except ZeroDivisionError:\n        print('caught')\n\ng()\n",
+    )
+    user.ok("launch", "left.py", "--break", "left.py:2")
+    out = user.json("finish")
+    assert out["frame"]["function"] == "g"
+    assert "returned" not in out
+    user.ok("restart")
+    steps = [user.json("next") for _ in range(3)]
+    assert [each["frame"]["function"] for each in steps][-1] == "g"
+    assert not any("returned" in each for each in steps)
+    assert user.json("continue")["output"] == "caught\n"

@@ -140,6 +140,18 @@ def test_json_stays_within_its_budget_and_says_what_was_cut(wide: User) -> None:
     wide.ok("stop")
 
 
+def test_an_error_of_any_length_is_bounded(user: User) -> None:
+    user.file("app.py", "x = 1\ny = 2\n")
+    user.ok("launch", "app.py", "--break", "app.py:2")
+    for expression in ("{}['x' * 1_000_000]", "int('x' * 1_000_000)", "exec('(' * 300)"):
+        said = user.says("eval", expression)
+        assert (said.code, len(said.err) <= 4100) == (1, True), (expression, len(said.err))
+        said = user.says("eval", expression, "--json")
+        assert (said.code, len(said.out) <= 65537) == (1, True), (expression, len(said.out))
+        assert json.loads(said.out)["error"]["code"] == "eval_failed"
+    user.ok("stop")
+
+
 def test_the_standard_job_takes_four_calls_and_few_characters(user: User) -> None:
     user.file(
         "count.py",

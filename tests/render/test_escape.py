@@ -1,0 +1,61 @@
+"""No text of a program's can steer the terminal it is shown on."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stillframe.render.escape import escape, lines, quoted, shorten, source
+
+WILD = st.text(st.characters(), max_size=80) | st.text(
+    st.sampled_from(
+        '\x00\x07\x1b\x7f\x85\x9b\n\r\t\u061c\u200b\u200e\u2028\u202e\u2066\u2069\ufeff\ud800\udfff\ufff9a"\\'
+    ),
+    max_size=40,
+)
+BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+
+
+def harmless(text: str, allowed: str = "") -> bool:
+    return all(
+        char in allowed
+        or (unicodedata.category(char) not in ("Cc", "Cs", "Zl", "Zp") and unicodedata.bidirectional(char) not in BIDI)
+        for char in text
+    )
+
+
+@given(WILD)
+def test_a_line_holds_no_control_character_at_all(text: str) -> None:
+    assert harmless(escape(text))
+    escape(text).encode()  # raises where a lone surrogate is left
+    assert escape(escape(text)) == escape(text), "what is safe stays as it is"
+
+
+@given(WILD)
+def test_text_of_several_lines_keeps_its_lines_and_nothing_else(text: str) -> None:
+    assert harmless(lines(text), "\n")
+    assert lines(text).count("\n") == text.count("\n")
+    assert harmless(source(text), "\t")
+
+
+@given(WILD)
+def test_quoted_text_is_one_line_that_ends_where_it_ends(text: str) -> None:
+    said = quoted(text)
+    assert harmless(said)
+    inner = said[1:-1]
+    assert (said[0], said[-1]) == ('"', '"')
+    assert '"' not in inner.replace("\\\\", "").replace('\\"', "")
+
+
+@given(st.text(max_size=80), st.integers(1, 60))
+def test_shortened_text_is_never_longer_and_says_that_it_was_cut(text: str, limit: int) -> None:
+    short = shorten(text, limit)
+    assert len(short) <= limit
+    assert short == text or short.endswith("…")
+
+
+def test_plain_text_of_any_language_is_left_alone() -> None:
+    for text in ("héllo wörld", "日本語", "🐙 ok", "עברית", "a\u0301"):
+        assert escape(text) == text

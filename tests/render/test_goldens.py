@@ -1,0 +1,99 @@
+"""Golden texts, made from real runs: what a user reads, character by character.
+
+`STILLFRAME_GOLDENS=write` in the environment writes them anew; look at the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from ..stories.conftest import User
+
+GOLDENS = Path(__file__).parent / "goldens"
+WRITE = os.environ.get("STILLFRAME_GOLDENS") == "write"
+
+SHOP = """\
+def total(items):
+    out = 0
+    for item in items:
+        price = item["price"]
+        out += price * item["qty"]
+    return out
+
+
+def checkout(cart):
+    print("checking", len(cart))
+    return total(cart)
+
+
+print(checkout([{"price": 2.0, "qty": 12}, {"price": "12.50", "qty": 3}]))
+"""
+COUNT = """\
+def tally(words):
+    seen = {}
+    for word in words:
+        seen[word] = seen.get(word, 0) + 1
+    return seen
+
+
+for name, number in tally(["a", "b", "a"]).items():
+    print(name, number)
+"""
+SPIN = """\
+import time
+
+def spin():
+    while True:
+        time.sleep(0.01)
+
+print("up", flush=True)
+spin()
+"""
+STORIES: dict[str, tuple[str, str, list[str]]] = {
+    "condition": ("shop.py", SHOP, ["launch shop.py --break 'shop.py:5 if not isinstance(price, float)'",
+        "eval '[type(i[\"price\"]).__name__ for i in items]' out", "stack", "locals --frame f1", "threads", "stop"]),
+    "uncaught": ("shop.py", SHOP, ["launch shop.py", "exception", "state", "continue", "state", "locals"]),
+    "moving": ("count.py", COUNT, ["launch count.py --break count.py:4", "next --count 4", "finish", "unbreak b1", "continue"]),
+    "stepping": ("shop.py", SHOP.replace('"12.50"', "12.5"), ["launch shop.py --break shop.py:11", "step", "next", "next 3", "finish", "stop"]),
+    "nothing-pretends": ("count.py", COUNT, ["launch count.py --stop-on-entry", "break count.py:6", "break count.py:900",
+        "break plugins/tax.py:7", "break nobody", "break tally --if 'len(words) > 9'", "breaks", "continue", "locals"]),
+    "log-and-hits": ("count.py", COUNT, ["launch count.py --stop-on-entry", "break count.py:4 --log 'at {word}'",
+        "break count.py:9 --hit 2", "continue", "breaks", "continue"]),
+    "probe": ("count.py", COUNT, ["probe count.py:4 count.py:900 tally --eval word --hits 2 -- python3 count.py"]),
+    "raised": ("shop.py", SHOP.replace('"12.50"', "12.5").replace("return out", "return out / 0"),
+        ["launch shop.py --catch ZeroDivisionError", "catch off", "status", "continue"]),
+    "running": ("spin.py", SPIN, ["launch spin.py --ready up", "locals", "continue", "break spin.py:5", "wait", "stop", "state"]),
+    "exited": ("exit.py", "import sys\nprint('a')\nsys.exit(3)\n", ["launch exit.py", "output", "sessions", "restart"]),
+    "wide": ("wide.py", "def f(rows, text):\n    return rows\n\nf([{'a': n} for n in range(100)], 'x' * 1000)\n",
+        ["launch wide.py --break f", "expand v1 --start 98", "expand v2 --count 1 --text 20", "stop"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_what_a_user_reads(user: User, name: str) -> None:
+    file, text, calls = STORIES[name]
+    user.file(file, text)
+    told = "".join(transcript(user, call) for call in calls)
+    golden = GOLDENS / f"{name}.txt"
+    if WRITE:
+        golden.write_text(told)
+    assert told == golden.read_text()
+
+
+def transcript(user: User, call: str) -> str:
+    """A call and its answer as a terminal shows it, with what differs from run to run made the same."""
+    said = user.says(*shlex.split(call))
+    text = said.out + said.err
+    text = re.sub(r"after \d+(\.\d+)? s", "after N s", text)
+    text = re.sub(r"pid \d+", "pid N", text).replace(str(user.here), "HERE")
+    code = f" -> {said.code}" if said.code else ""
+    return f"$ dbg {call}{code}\n{text}"
+
+
+def test_every_golden_belongs_to_a_story() -> None:
+    assert {path.stem for path in GOLDENS.glob("*.txt")} == set(STORIES)

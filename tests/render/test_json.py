@@ -1,0 +1,102 @@
+"""JSON within its budget: never over it, always an envelope, and what was cut is said with shown and total."""
+
+from __future__ import annotations
+
+import json as plain
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stillframe.dispatch import Dispatched, ErrorReply, Reply
+from stillframe.model.backend import Tool
+from stillframe.model.outcomes import Exited, SourceLine, Stop
+from stillframe.model.values import Frame, Frames, Value, Values
+from stillframe.model.views import OutputPage
+from stillframe.render.json import json
+
+SIZES = st.integers(0, 400)
+
+
+def envelope(result: Any) -> Dispatched:
+    return Dispatched(reply=Reply(ok=True, op="state", session="shop", via=Tool("debugpy", "1.8.22"), result=result))
+
+
+def stop(locals: int, frames: int, printed: int, lines: int, wide: int) -> Stop:
+    return Stop(
+        reason="breakpoint",
+        thread="t1",
+        frame=Frame(function="f", file="a.py", line=3, id="f0"),
+        source=tuple(SourceLine(number, "x" * 60, number == 3) for number in range(lines)),
+        stack=tuple(
+            Frame(function=f"f{number}", file="a.py", line=number, id=f"f{number}") for number in range(frames)
+        ),
+        stack_total=frames,
+        locals=tuple(Value(name=f"n{number}", type="str", value="v" * wide) for number in range(locals)),
+        locals_total=locals,
+        output="é\n" * printed,
+        number=1,
+    )
+
+
+@settings(max_examples=60)
+@given(SIZES, SIZES, SIZES, st.integers(0, 40), st.integers(0, 300), st.integers(2000, 70000))
+def test_a_stop_of_any_size_stays_within_the_budget(
+    locals: int, frames: int, printed: int, lines: int, wide: int, budget: int
+) -> None:
+    text = json(envelope(stop(locals, frames, printed, lines, wide)), budget)
+    assert len(text.encode()) <= budget + 1
+    assert text.endswith("\n") and text.count("\n") == 1
+    reply = plain.loads(text)
+    assert (reply["ok"], reply["op"], reply["session"], reply["via"]["tool"]) == (True, "state", "shop", "debugpy")
+    result = reply["result"]
+    assert result["state"] == "stopped"
+    whole = {"locals": locals, "stack": frames, "source": lines}
+    cut = {each["part"]: each for each in result.get("cut", [])}
+    for part, total in whole.items():
+        shown = len(result.get(part, []))
+        if shown < total and "result" not in cut:
+            assert (cut[part]["shown"], cut[part]["total"]) == (shown, total)
+    if "result" not in cut:
+        assert result["reason"] == "breakpoint", "the outcome is never cut"
+        assert result["frame"]["line"] == 3
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 3000), st.integers(0, 200_000), st.integers(1000, 70000))
+def test_lists_and_printed_text_stay_within_the_budget(number: int, printed: int, budget: int) -> None:
+    for result in (
+        Values(values=tuple(Value(name=f"[{index}]", value=str(index)) for index in range(number)), total=number),
+        Frames(frames=tuple(Frame(function="deep", file="a.py", line=1, id=f"f{index}") for index in range(number))),
+        OutputPage(stdout="\x1b" * printed, total=printed, cursor="0.0.0.0"),
+        Exited(exit_code=0, output="o" * printed, stderr="e" * printed),
+        Values(values=(Value(name="one", value="x" * printed, total=printed),)),
+    ):
+        text = json(envelope(result), budget)
+        assert len(text.encode()) <= budget + 1, type(result)
+        assert plain.loads(text)["ok"] is True
+
+
+@settings(max_examples=40)
+@given(st.text(st.characters(), max_size=300))
+def test_values_are_exact_whatever_they_hold(text: str) -> None:
+    reply = plain.loads(json(envelope(Values(values=(Value(name="x", value=text),))), 65536))
+    assert reply["result"]["values"][0].get("value", "") == text
+
+
+def test_an_error_is_told_whole_in_its_envelope() -> None:
+    failed = Dispatched(
+        reply=Reply(ok=False, op="locals", session="shop", error=ErrorReply(code="wrong_state", message="m" * 500)),
+        exit_code=3,
+    )
+    assert plain.loads(json(failed, 65536)) == {
+        "ok": False, "op": "locals", "session": "shop", "error": {"code": "wrong_state", "message": "m" * 500},
+    }  # fmt: skip
+
+
+@given(st.integers(0, 100_000))
+def test_even_an_error_stays_within_the_budget(length: int) -> None:
+    failed = Dispatched(reply=Reply(ok=False, op="eval", error=ErrorReply(code="eval_failed", message="m" * length)))
+    text = json(failed, 65536)
+    assert len(text) <= 65537
+    assert plain.loads(text)["error"]["code"] == "eval_failed"

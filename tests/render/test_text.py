@@ -1,0 +1,104 @@
+"""Text within its budget, whatever there is to tell; the outcome and the totals are never cut."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stillframe.dispatch import Dispatched, Reply
+from stillframe.model.backend import Tool
+from stillframe.model.outcomes import Change, Exited, Passed, Stop
+from stillframe.model.values import Frames, Modules, Thread, Value, Values
+from stillframe.model.values import Module as LoadedModule
+from stillframe.model.views import OutputPage, ProbedPlace, ProbeReport, Threads
+from stillframe.render.text import text
+
+from .test_json import stop
+
+SIZES = st.integers(0, 120)
+BUDGETS = st.sampled_from((400, 1000, 4000, 12000))
+
+
+def said(result: object, budget: int) -> str:
+    reply = Reply(ok=True, op="state", session="shop", via=Tool("debugpy", "1.8.22"), result=result)
+    out, err = text(Dispatched(reply=reply, introduce=True), budget)
+    assert err == ""
+    assert out.endswith("\n") and "\n\n" not in out
+    return out
+
+
+@settings(max_examples=80)
+@given(SIZES, SIZES, st.integers(0, 3000), st.integers(0, 5), st.integers(0, 300), BUDGETS)
+def test_a_stop_stays_within_the_budget(
+    locals: int, frames: int, printed: int, lines: int, wide: int, budget: int
+) -> None:
+    out = said(stop(locals, frames, printed, lines, wide), budget)
+    assert len(out) <= budget
+    assert out.startswith("[via debugpy 1.8.22] shop stopped: breakpoint at a.py:3 in f\n")
+    if locals and f"n{locals - 1}=" not in out:
+        assert f" of {locals} shown" in out
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 120), st.integers(0, 300), st.integers(0, 2000), BUDGETS)
+def test_a_long_trail_and_a_loud_end_stay_within_the_budget(steps: int, wide: int, printed: int, budget: int) -> None:
+    trail = tuple(
+        Passed(file="a.py", line=number, changes=(Change(name="x", old="o" * wide, new="n" * wide),))
+        for number in range(steps)
+    )
+    held = stop(3, 3, printed, 3, 10)
+    moved = Stop(reason="step", frame=held.frame, source=held.source, trail=trail, same_frame=True, output=held.output)
+    assert len(said(moved, budget)) <= budget
+    ended = said(Exited(exit_code=3, output="o\n" * printed, stderr="e" * printed, trail=trail, after=0.5), budget)
+    assert len(ended) <= budget
+    assert "shop exited 3 after 0.50 s" in ended
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2000), st.integers(0, 400), BUDGETS)
+def test_lists_stay_within_the_budget_and_tell_the_total(number: int, wide: int, budget: int) -> None:
+    values = tuple(Value(name=f"[{index}]", type="str", value="v" * wide) for index in range(number))
+    threads = tuple(Thread(id=f"t{index}", name="n" * wide) for index in range(number))
+    modules = tuple(LoadedModule(name=f"m{index}", file="f" * wide) for index in range(number))
+    for result in (
+        Values(values=values, total=number),
+        Frames(frames=stop(0, number, 0, 0, 0).stack, total=number),
+        Threads(threads=threads, total=number),
+        Modules(modules=modules, total=number),
+    ):
+        out = said(result, budget)
+        assert len(out) <= budget, type(result)
+        if len(out.splitlines()) < number:
+            assert f"of {number:,} shown" in out
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 30), st.integers(1, 10), st.integers(0, 60), st.integers(0, 300), BUDGETS)
+def test_a_probe_of_many_places_stays_within_the_budget(
+    places: int, hits: int, locals: int, wide: int, budget: int
+) -> None:
+    seen = stop(locals, 5, 0, 3, wide)
+    probed = tuple(
+        ProbedPlace(
+            location=f"a.py:{number}",
+            state="reached",
+            count=hits,
+            hits=(seen,) * hits,
+            values=((Value(name="e", value="v" * wide),),) * hits,
+        )
+        for number in range(places)
+    )
+    report = ProbeReport(command=("python", "a.py"), places=probed, end=Exited(exit_code=0, output="x\n" * 500))
+    out = said(report, budget)
+    assert "python a.py exited 0" in out
+    if budget >= 60 * places + 200:
+        assert len(out) <= budget
+
+
+@settings(max_examples=40)
+@given(st.text(st.characters(), max_size=3000), BUDGETS)
+def test_a_page_of_output_stays_within_the_budget_and_keeps_its_cursor(printed: str, budget: int) -> None:
+    page = OutputPage(stdout=printed * 4, stderr=printed, total=99, cursor="1.2.3.4", dropped=7)
+    out = said(page, budget)
+    assert len(out) <= budget
+    assert "cursor " in out
