@@ -7,36 +7,31 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from ...errors import AdapterDied, EvalFailed, NotFound, StillframeError, Unsupported, WrongState
+from ...errors import NotFound, StillframeError, Unsupported, WrongState
 from ...model.backend import (
     Binding,
     Bounds,
     Capability,
     Capture,
     CatchRule,
-    Continued,
     Ended,
     Evaluated,
     Event,
     Move,
-    Stopped,
-    ThreadChanged,
     Wanted,
 )  # fmt: skip
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
 from ...transport.process import Exit, Process, end_tree, marked, tree, wait_pid
 from ...transport.streams import Line
-from ...wire.dap import Message
 from . import handshake, translate
 from .breakpoints import Breakpoints, set_catch
 from .client import Body, DapClient, Refused
 from .ending import Signs, ended
 from .evidence import Evidence, wire_id
-from .flow import Sequence as EventSequence
 from .flow import Told
 from .helper import Helper, HelperEvidence
 from .launch import DapLaunch, Quirk
-from .stops import StopFilter
+from .news import News
 
 _MOVES: Mapping[Move, str] = {
     Move.CONTINUE: "continue",
@@ -82,15 +77,9 @@ class DapBackend:
         self._child = child
         loop = asyncio.get_running_loop()
         self._told = Told(family.hold_output, family.let_output_go)
-        self._sequence = EventSequence(self._wire_event)
         self._signs = Signs(
             loop.create_future(), loop.create_future(), loop.create_future(), process.exited if process else None
         )
-        self._initialized: asyncio.Future[None] = loop.create_future()
-        self._held: dict[str, str] = {}
-        """Thread to the reason for which it is held."""
-        self._all_held = False
-        self._last_thread: str | None = None
         self._last_move = Move.CONTINUE
         self._started = False
         self._replaced = False
@@ -101,10 +90,8 @@ class DapBackend:
         self.pid: int | None = process.pid if process else launch.target_pid
         self.launched = launch.launched
         self.name = ""
-        self.refusal: str | None = None
-        """Why the process does not want to be debugged, where our code in it said so."""
         self._client = DapClient(
-            line, on_event=self._sequence.add, on_end=self._line_ended, autopsy=self._autopsy,
+            line, on_event=lambda message: self._news.add(message), on_end=self._line_ended, autopsy=self._autopsy,
             timeout=launch.request_timeout,
         )  # fmt: skip
         self._helper = Helper(self._client, launch.helper, launch.request_timeout) if launch.helper else None
@@ -114,7 +101,7 @@ class DapBackend:
             if self._helper
             else Evidence(self._client)
         )
-        self._stops = StopFilter(launch, self._evidence)
+        self._news = News(launch, self._told, self._signs, self._breakpoints, self._evidence, self)
         self._end_watch: asyncio.Task[None] | None = None
         self._gone_watch: asyncio.Task[None] | None = None
 
@@ -123,7 +110,7 @@ class DapBackend:
     async def greet(self) -> handshake.Greeting:
         """Learn who is there; the program is held until `start`."""
         greeting = self._greeting = await handshake.greet(self._client, self._launch)
-        self._offer(greeting.offers)
+        self.offer(greeting.offers)
         self.pid = greeting.pid or self.pid
         self.name = greeting.argv[0].rpartition("/")[2] if greeting.argv else ""
         if self._process is None and self.pid is not None:
@@ -132,7 +119,8 @@ class DapBackend:
         self._end_watch = asyncio.create_task(self._watch_end())
         return greeting
 
-    def _offer(self, body: Body) -> None:
+    def offer(self, body: Body) -> None:
+        """Learn what the debugger can do, at the start or later."""
         found = translate.capabilities(body) | {Capability.RAW, Capability.REQUEST}
         if self._helper:
             found |= {Capability.CONFIRMED_BREAKPOINTS, Capability.ASSIGN}
@@ -142,7 +130,7 @@ class DapBackend:
 
     async def start(self, wanted: Sequence[Wanted], catch: CatchRule) -> tuple[Binding, ...]:
         arguments = dict(self._launch.child_arguments if self._child else self._launch.arguments)
-        answer = await handshake.begin(self._client, self._launch, arguments, self._initialized)
+        answer = await handshake.begin(self._client, self._launch, arguments, self._news.initialized)
         bindings = await self._breakpoints.set(wanted)
         await self.set_catch(catch)
         if self._greeting.offers.get("supportsConfigurationDoneRequest") is True:
@@ -171,105 +159,23 @@ class DapBackend:
         """Put an event that the family knows of into this backend's stream."""
         self._told.put(event)
 
-    @property
-    def is_over(self) -> bool:
-        return self._told.ended is not None
-
-    # What the debugger tells
-
-    def _wire_event(self, message: Message) -> Awaitable[None] | None:
-        body = message.get("body")
-        body = body if isinstance(body, dict) else {}
-        match message["event"]:
-            case "stopped":
-                return self._stopped(body)
-            case "continued":
-                self._continued(body)
-            case "output":
-                quirk = Quirk.LOG_POINTS_ARE_STDOUT in self._launch.quirks
-                told = translate.output(body, log_points_are_stdout=quirk)
-                if told:
-                    self._told.put(told)
-            case "thread":
-                self._thread_changed(body)
-            case "breakpoint":
-                self._breakpoints.event(body)
-            case "initialized":
-                if not self._initialized.done():
-                    self._initialized.set_result(None)
-            case "process":
-                self._process_told(body)
-            case "capabilities":
-                self._offer(body.get("capabilities") or {})
-            case "exited":
-                self._signs.exit_code = translate.number(body.get("exitCode"))
-            case "terminated":
-                if not self._signs.terminated.done():
-                    self._signs.terminated.set_result(None)
-            case name if name == self._launch.helper:
-                self._helper_event(body)
-        return None
-
-    def _stopped(self, body: Body) -> Awaitable[None] | None:
-        stop = translate.stopped(body, self._breakpoints.owners(body))
-        if self._stops.must_look(stop) or (stop.reason == "breakpoint" and not stop.breakpoints):
-            return self._look_at(stop)
-        self._tell_stop(stop)
-        return None
-
-    async def _look_at(self, stop: Stopped) -> None:
-        """Ask about a stop before it is told: it may be no news, or lack the name of its breakpoint."""
-        try:
-            if not await self._stops.is_news(stop, self._breakpoints.symbols(stop.breakpoints)):
-                await self._send_move(self._last_move, stop.thread)
-                return
-            if stop.reason == "breakpoint" and stop.thread is not None:
-                frames = (await self._evidence.stack(stop.thread, 0, 1)).frames
-                ids = self._breakpoints.owners_at(frames[0].file, frames[0].line) if frames else ()
-                stop = Stopped(stop.thread, stop.reason, stop.description, ids, stop.all_threads)
-        except AdapterDied:
-            return  # its end is told by itself
-        except StillframeError:
-            self._tell_stop(stop)  # what could not be checked is told as it came
-            return
-        self._tell_stop(stop)
-
-    def _tell_stop(self, stop: Stopped) -> None:
-        self._family.read_output()  # what was printed before the stop is told before it
-        if stop.thread is not None:
-            self._held[stop.thread] = stop.reason
-        self._last_thread = stop.thread
-        self._all_held = stop.all_threads
-        self._told.put(stop)
-
-    def _continued(self, body: Body) -> None:
-        thread = translate.number(body.get("threadId"))
-        everyone = body.get("allThreadsContinued", True) is not False or thread is None
-        if everyone:
-            self._held.clear()
-            self._all_held = False
-        else:
-            self._held.pop(str(thread), None)
-        self._told.put(Continued(None if everyone else str(thread)))
-
-    def _thread_changed(self, body: Body) -> None:
-        thread = str(body.get("threadId", ""))
-        alive = body.get("reason") != "exited"
-        if not alive:
-            self._held.pop(thread, None)
-        self._told.put(ThreadChanged(thread, alive))
-
-    def _process_told(self, body: Body) -> None:
+    def introduce(self, body: Body) -> None:
+        """A `process` event: who is debugged, where that was not known before."""
         self.name = self.name or (translate.text(body.get("name")) or "").rpartition("/")[2]
         if self.pid is None:
             self.pid = translate.number(body.get("systemProcessId"))
 
-    def _helper_event(self, body: Body) -> None:
-        if body.get("kind") == "refused":
-            self.refusal = translate.text(body.get("message"))
-        loaded = body.get("loaded")
-        if body.get("kind") == "ending" and isinstance(loaded, list):
-            self._breakpoints.loaded(each for each in loaded if isinstance(each, str))
+    def read_output(self) -> None:
+        self._family.read_output()
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the process does not want to be debugged, where our code in it said so."""
+        return self._news.refusal
+
+    @property
+    def is_over(self) -> bool:
+        return self._told.ended is not None
 
     # Breakpoints
 
@@ -277,7 +183,7 @@ class DapBackend:
         return await self._breakpoints.set(wanted)
 
     async def set_catch(self, catch: CatchRule) -> None:
-        self._stops.catches_raised = "raised" in catch.modes or bool(catch.classes)
+        self._news.stops.catches_raised = "raised" in catch.modes or bool(catch.classes)
         await set_catch(self._client, self._launch, catch, self._greeting.filters)
 
     # Moving
@@ -286,10 +192,13 @@ class DapBackend:
         self._last_move = move
         await self._send_move(move, thread)
 
+    async def go_on(self, thread: str | None) -> None:
+        """Repeat the last move: the stop that interrupted it was none that anybody asked for."""
+        await self._send_move(self._last_move, thread)
+
     async def _send_move(self, move: Move, thread: str | None) -> None:
-        thread = thread or self._last_thread or await self._any_thread()
-        self._held.clear()
-        self._all_held = False
+        thread = thread or self._news.last_thread or await self._any_thread()
+        self._news.nobody_is_held()
         try:
             await self._client.request(_MOVES[move], {"threadId": wire_id(thread, "thread")})
         except Refused as refused:
@@ -333,13 +242,13 @@ class DapBackend:
         return tuple(translate.thread(each, self._state(str(each.get("id", "")))) for each in found)
 
     def _state(self, thread: str) -> Any:
-        return "stopped" if self._all_held or thread in self._held else "running"
+        return "stopped" if self._news.is_held(thread) else "running"
 
     async def stack(self, thread: str, start: int = 0, count: int = 20) -> Frames:
         return await self._looked(self._evidence.stack(thread, start, count))
 
     async def capture(self, thread: str, bounds: Bounds) -> Capture:
-        excepted = self._held.get(thread) == "exception"
+        excepted = self._news.held.get(thread) == "exception"
         watch = self._breakpoints.pending_files
         capture = await self._looked(self._evidence.capture(thread, bounds, excepted=excepted, watch=watch))
         await self._breakpoints.look_for_symbols()
@@ -423,7 +332,7 @@ class DapBackend:
 
     async def _watch_end(self) -> None:
         how = await ended(self._signs, self.pid)
-        await self._sequence.idle()
+        await self._news.idle()
         self._told.put(how)
         self._client.close()
 
@@ -484,7 +393,7 @@ class DapBackend:
 
     def drop(self) -> None:
         """Let go of the line and of every task, at once."""
-        self._sequence.close()
+        self._news.close()
         self._client.close()
         for task in (self._end_watch, self._gone_watch):
             if task is not None and task is not asyncio.current_task():
