@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import Any
 
@@ -65,7 +66,8 @@ class Dispatcher:
             check(operation, bound, call.allow)
             session = self._session(operation, call)
             arguments = {**bound, **self._injected(operation, call, session)}
-            result = await operation.run(**arguments)
+            with session.used() if session else contextlib.nullcontext():
+                result = await operation.run(**arguments)
         except StillframeError as error:
             return self._failed(call, session, error)
         except Exception as error:

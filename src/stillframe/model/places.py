@@ -88,14 +88,13 @@ def parse_break(text: str) -> BreakSpec:
 
 
 def _first_if(text: str) -> int | None:
-    quote = ""
-    for at, char in enumerate(text):
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "\"'":
-            quote = char
-        elif text.startswith(" if ", at):
+    at = 0
+    while at < len(text):
+        if text.startswith(" if ", at):
             return at
+        # A quote that never closes is an apostrophe, as in a directory's name.
+        closes = text.find(text[at], at + 1) if text[at] in "\"'" else -1
+        at = closes + 1 if closes > 0 else at + 1
     return None
 
 

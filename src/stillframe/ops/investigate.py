@@ -128,7 +128,8 @@ async def _watch(
         member = await session.settle(max(0.0, deadline - loop.time()))
         stop = member.outcome(news=False)
         if not isinstance(stop, Stop):
-            return member.outcome(after=round(timeout, 1))
+            end = member.outcome(after=round(timeout, 1))
+            return msgspec.structs.replace(end, never_hit=()) if isinstance(end, Exited) else end
         for place in seen:
             if place.id in stop.breakpoints and len(place.hits) < hits:
                 place.hits.append(msgspec.structs.replace(stop, same_frame=False, trail=()))

@@ -38,7 +38,7 @@ def _dumps(reply: Any) -> bytes:
 def _fit(reply: dict[str, Any], budget: int) -> bytes:
     result = reply.get("result")
     if not isinstance(result, dict):
-        return _dumps(reply)
+        return _fit_error(reply, budget)
     cut: dict[str, dict[str, Any]] = {}
     for limit in (1024, 128):
         if len(_dumps(reply)) > budget:
@@ -59,6 +59,20 @@ def _fit(reply: dict[str, Any], budget: int) -> bytes:
         }
         data = _dumps(reply)
     return data
+
+
+def _fit_error(reply: dict[str, Any], budget: int) -> bytes:
+    """An error's message and detail may hold a program's own words, of any length."""
+    error = reply.get("error")
+    if isinstance(error, dict):
+        message = error.get("message", "")
+        for room in (budget // 2, budget // 8, 200):
+            error["message"] = message[:room]
+            error["cut"] = [{"part": "message", "shown": min(room, len(message)), "total": len(message)}]
+            error.pop("detail", None)
+            if len(_dumps(reply)) <= budget:
+                break
+    return _dumps(reply)
 
 
 def _shorten_texts(node: Any, limit: int, cut: dict[str, dict[str, Any]], path: str = "") -> None:

@@ -137,10 +137,9 @@ def _never(item: Breakpoint) -> str:
 
 
 def _printed(result: AnyOutcome, room: Room) -> list[str]:
+    dropped = room.take(f"{result.dropped:,} bytes of output are not shown (dbg output)") if result.dropped else ""
     parts = [
         room.take(printed(name, text, room.left))
         for name, text in (("output", result.output), ("stderr", result.stderr), ("log", result.log))
     ]
-    if result.dropped:
-        parts.append(f"{result.dropped:,} bytes of output are not shown (dbg output)")
-    return parts
+    return [*parts, dropped]

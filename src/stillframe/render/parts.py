@@ -100,10 +100,13 @@ def printed(name: str, text: str, limit: int) -> str:
     if len(rows) > BLOCK:
         return _block(name, rows, limit)
     body = quoted(text)
-    room = max(limit - len(name) - 2, 40)
-    if len(body) > room:
-        body = f'"…{quoted(text[-room:])[1:][-(room - 2) :]} (the last of {len(text):,} characters)'
-    return f"{name}: {body}"
+    cut = f" (the last of {len(text):,} characters)"
+    if len(name) + 2 + len(body) <= limit:
+        return f"{name}: {body}"
+    room = limit - len(name) - 2 - len(cut) - 3
+    if room < 8:
+        return f"{name}: {len(text):,} characters"
+    return f'{name}: "…{quoted(text[-room:])[1:-1][-room:]}"{cut}'
 
 
 def _block(name: str, rows: Sequence[str], limit: int) -> str:
@@ -136,13 +139,14 @@ def trail(passed: Sequence[Passed], limit: int) -> str:
         if line.changes:
             row += " " + ", ".join(change(each) for each in line.changes)
         rows.append(row)
-    left_out = 0
-    while len(rows) > 1 and sum(len(row) + 1 for row in rows) > limit:
-        rows.pop(0)
-        left_out += 1
-    if left_out:
-        rows.insert(0, f"… {left_out} lines before")
-    return "\n".join(rows)
+    kept, room = 0, limit - 24
+    for row in reversed(rows):
+        room -= len(row) + 1
+        if room < 0 and kept:
+            break
+        kept += 1
+    left_out = len(rows) - kept
+    return "\n".join([f"… {left_out} lines before", *rows[left_out:]] if left_out else rows)
 
 
 def beside(result: DoResult) -> str:

@@ -17,20 +17,23 @@ from . import parts
 from .escape import escape, lines, shorten
 from .outcomes import exception, outcome
 
+MESSAGE = 1500
+"""Characters of an error's message; a program's own errors may be of any length."""
+
 
 def text(done: Dispatched, budget: int) -> tuple[str, str]:
     """What goes to stdout and what to stderr."""
     reply = done.reply
     if reply.error is not None:
-        return "", error(reply.error) + "\n"
-    body = show(reply.result, reply.session or "", budget)
-    if done.introduce and reply.via is not None:
-        body = f"[via {reply.via.tool} {reply.via.version}] {body}"
-    return (body.rstrip("\n") + "\n" if body else ""), ""
+        return "", shorten(error(reply.error), budget - 1) + "\n"
+    via = f"[via {reply.via.tool} {reply.via.version}] " if done.introduce and reply.via is not None else ""
+    room = max(budget - len(via) - 1, 1)
+    body = show(reply.result, reply.session or "", room).rstrip("\n")
+    return (via + shorten(body, room) + "\n" if body else ""), ""
 
 
 def error(failure: ErrorReply) -> str:
-    row = f"error {failure.code}: {lines(failure.message)}"
+    row = f"error {failure.code}: {lines(shorten(failure.message, MESSAGE))}"
     if failure.hint:
         row += f" (try: {spelled(failure.hint)})"
     for name, said in failure.detail.items():

@@ -80,6 +80,7 @@ class Session:
         """We asked for the end, so that it surprises nobody."""
         self.created = time.time()
         self.last_used = time.monotonic()
+        self._users = 0
         self.on_child: Callable[[Session, contract.ChildOpened], None] = lambda parent, event: None
         self.on_end: Callable[[Session], None] = lambda session: None
         self.on_breakpoints: Callable[[Session], None] = lambda session: None
@@ -130,6 +131,21 @@ class Session:
         if not Path(file).is_relative_to(self.origin.root):
             return file
         return os.path.relpath(file, self.origin.base)
+
+    @contextlib.contextmanager
+    def used(self) -> Iterator[None]:
+        """Somebody is at it: while they are, and for a lease after, nobody else gives it up."""
+        self._users += 1
+        try:
+            yield
+        finally:
+            self._users -= 1
+            self.last_used = time.monotonic()
+
+    @property
+    def idle_since(self) -> float:
+        """When this session was last in use, by the monotonic clock."""
+        return time.monotonic() if self._users else self.last_used
 
     # Orders
 

@@ -28,8 +28,8 @@ _NAME = re.compile(r"[a-z0-9-]{1,64}")
 _ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "stillframe.toml", ".hg", "setup.py")
 MOST_ENDED = 20
 """Ended sessions that stay to be looked at; older ones are forgotten."""
-JANITOR = 30.0
-"""Seconds between looks for sessions whose lease is over."""
+LEAST_LOOK = 0.5
+"""Seconds between two looks at leases, at the least."""
 
 
 class Sessions:
@@ -45,6 +45,7 @@ class Sessions:
         self._leases: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = asyncio.Event()
+        self._leases_changed = asyncio.Event()
 
     async def __aenter__(self) -> Sessions:
         self._spawn(self._watch_leases(), "leases")
@@ -136,6 +137,7 @@ class Sessions:
         session = self._add(name, backend, origin, None)
         session.private = private
         self._leases[name] = self.settings.lease if lease is None else lease
+        self._leases_changed.set()
         try:
             if kept is not None:
                 session.breakpoints.restore(kept.breakpoints)
@@ -262,6 +264,7 @@ class Sessions:
     async def close(self) -> None:
         """End everything, leave nothing behind."""
         self._closing.set()
+        self._leases_changed.set()
         roots = [each for each in self._all.values() if each.parent is None]
         await asyncio.gather(
             *(self.end(each, terminate=each.backend.launched) for each in roots), return_exceptions=True
@@ -277,17 +280,22 @@ class Sessions:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _watch_leases(self) -> None:
+        """Give up sessions that nobody used for their lease; looks again when the next one could be over."""
         while not self._closing.is_set():
+            waits = [await self._look_at_lease(each) for each in self.all if each.live and each.parent is None]
+            self._leases_changed.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._closing.wait(), JANITOR)
-                return
-            now = time.monotonic()
-            for session in [each for each in self._all.values() if each.live and each.parent is None]:
-                lease = self._leases.get(session.name, self.settings.lease)
-                used = max(member.last_used for member in session.family())
-                if lease and now - used > lease:
-                    session.note(f"nobody used it for {lease / 60:.0f} minutes")
-                    await self.end(session, terminate=session.backend.launched)
+                await asyncio.wait_for(self._leases_changed.wait(), min(waits, default=None))
+
+    async def _look_at_lease(self, session: Session) -> float:
+        """End a session whose lease is over; else how long it still has."""
+        lease = self._leases.get(session.name, self.settings.lease)
+        left = lease - (time.monotonic() - max(member.idle_since for member in session.family()))
+        if left > 0 or not lease:
+            return max(left, LEAST_LOOK)
+        session.note(f"nobody used it for {lease:g} s, so it was {'ended' if session.backend.launched else 'let go'}")
+        await self.end(session, terminate=session.backend.launched)
+        return float("inf")
 
     # On disk
 
