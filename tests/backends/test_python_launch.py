@@ -15,7 +15,7 @@ from stillframe.adapters.interpreters import choose, on_path, probe
 from stillframe.adapters.python import PYTHON
 from stillframe.adapters.python_command import understood
 from stillframe.errors import LaunchFailed, UsageError
-from stillframe.model.backend import Output
+from stillframe.model.backend import CatchRule, Output
 
 from ..conftest import INTERPRETERS
 from .driver import opened, plan, started, write
@@ -93,9 +93,24 @@ async def test_an_interpreter_that_dies_before_it_dials_in_fails_with_its_own_wo
     assert "exit code 1" in message and "no codec" in message
 
 
+async def root_cause(wish) -> str:
+    """Why it did not run, told at once: as the reason of a failed launch, or as the program's own end."""
+    try:
+        async with started(wish, catch=CatchRule(frozenset())) as run:
+            assert (await run.ended()).exit_code == 1
+            return run.printed("stderr")
+    except LaunchFailed as failed:
+        return failed.message
+
+
 async def test_a_syntax_error_is_the_reason_given_at_once(tmp_path):
-    message = await refused(plan(write(tmp_path, "x = = 1\n")))
+    message = await root_cause(plan(write(tmp_path, "x = = 1\n")))
     assert "SyntaxError: invalid syntax" in message and "line 1" in message
+
+
+async def test_a_module_that_does_not_exist_is_named_at_once(tmp_path):
+    message = await root_cause(plan("no_such_module", kind="module", cwd=str(tmp_path)))
+    assert "No module named no_such_module" in message
 
 
 async def test_the_caller_s_environment_directory_and_umask_reach_the_program(tmp_path):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+
 import pytest
 
 from stillframe.errors import EvalFailed, StillframeError, WrongState
 from stillframe.model.backend import Bounds, CatchRule, Move, Output, Stopped, Wanted
+from stillframe.transport.process import wait_pid
 
 from ..conftest import INTERPRETERS
 from .driver import PROGRAM, at, mark, plan, started, write
@@ -281,3 +285,85 @@ worker.join()
         assert await run.value("x") == "5"
         await run.go()
         assert (await run.ended()).exit_code == 0
+
+
+async def test_library_frames_are_told_apart_and_stepped_into_only_when_wanted(tmp_path):
+    program = write(tmp_path, "import json\ntext = json.dumps({})  # @call\nprint(text)\n")
+    for mine, landed in ((True, "<module>"), (False, "dumps")):
+        async with started(plan(program, just_my_code=mine), at("call", program=program)) as run:
+            await run.stop()
+            await run.move(Move.STEP)
+            assert (await run.look()).frames.frames[0].function == landed
+    program = write(
+        tmp_path, "import functools\ndef f(a, b):\n    return a + b  # @inside\nfunctools.reduce(f, [1, 2])\n"
+    )
+    async with started(plan(program), at("inside", program=program)) as run:
+        await run.stop()
+        assert {frame.kind for frame in (await run.look()).frames.frames} == {"user"}
+
+
+async def test_a_deep_stack_is_read_page_by_page(tmp_path):
+    program = write(
+        tmp_path,
+        """
+import sys
+sys.setrecursionlimit(5000)
+def down(n):
+    if n:
+        return down(n - 1)
+    return 0  # @bottom
+down(2000)
+""",
+    )
+    async with started(plan(program), at("bottom", program=program)) as run:
+        await run.stop()
+        look = await run.look()
+        assert (len(look.frames.frames), look.frames.total) == (20, 2002)
+        page = await run.backend.stack(run.thread, 1995, 20)
+        assert (len(page.frames), page.frames[-1].function, page.start) == (7, "<module>", 1995)
+
+
+async def test_a_detached_program_that_we_launched_runs_on_and_is_not_killed(tmp_path):
+    flag = tmp_path / "flag"
+    text = (
+        "import pathlib, sys\nx = 1  # @here\nsys.stdin.readline()\nprint('on')\npathlib.Path(%r).write_text('done')\n"
+    )
+    program = write(tmp_path, text % str(flag))
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    keep = os.open(fifo, os.O_RDWR)
+    async with started(plan(program, stdin=str(fifo)), at("here", program=program)) as run:
+        await run.stop()
+        pid = run.backend.pid
+        await run.backend.end(terminate=False)
+        assert (await run.ended()).detached
+    os.write(keep, b"go\n")
+    os.close(keep)
+    await asyncio.wait_for(wait_pid(pid), 20)
+    assert flag.read_text() == "done"
+
+
+CUTTING = """
+import os, signal, socket, stat, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for fd in range(3, 50):
+    try:
+        if stat.S_ISSOCK(os.fstat(fd).st_mode):
+            socket.socket(fileno=os.dup(fd)).shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+while True:
+    time.sleep(0.05)
+"""
+
+
+async def test_a_launched_program_dies_with_its_line(tmp_path):
+    async with started(plan(write(tmp_path, CUTTING))) as run:
+        assert (await run.ended()).signal == "SIGKILL"
+
+
+async def test_a_dropped_line_with_a_living_process_is_lost_and_close_still_ends_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("STILLFRAME_PYTHON_SERVER", "stock")  # which lets the program run on
+    async with started(plan(write(tmp_path, CUTTING))) as run:
+        end = await run.ended()
+        assert end.lost and f"process {run.backend.pid} is still running" in end.cause

@@ -37,6 +37,8 @@ _QUIRKS = frozenset(Quirk)
 _PLUMBING = re.compile(r"multiprocessing[./](resource_tracker|forkserver|semaphore_tracker)")
 """Processes that Python's multiprocessing starts for its own ends."""
 
+_TOLD_BETTER = re.compile(r"pydevd: Error while evaluating expression in conditional breakpoint")
+
 _SHOW: dict[str, Any] = {"special": "hide", "function": "hide", "class": "hide", "protected": "inline"}
 
 
@@ -111,6 +113,7 @@ class PythonAdapter:
             umask=plan.umask,
             stdin=plan.stdin,
             helper=_HELPER if boot else None,
+            told_better=_TOLD_BETTER if boot else None,
             identify=None if boot else "pydevdSystemInfo",
             authorize=tokens,
             owns_target=True,
@@ -178,6 +181,7 @@ class PythonAdapter:
             cwd=str(_TARGET),
             env={**env, **settings},
             helper=_HELPER,
+            told_better=_TOLD_BETTER,
             authorize=tokens,
             launched=False,
             target_pid=pid,

@@ -76,6 +76,10 @@ class Breakpoints:
         found = [self._wire_ids.get(each, ()) for each in numbers] if isinstance(numbers, list) else []
         return tuple(dict.fromkeys(word for words in found for word in words))
 
+    def named(self, number: int) -> tuple[str, ...]:
+        """The wanted ids behind one of the debugger's own numbers."""
+        return self._wire_ids.get(number, ())
+
     def owners_at(self, file: str | None, line: int | None) -> tuple[str, ...]:
         """The wanted ids that stand on this line, for debuggers that do not tell which one was hit."""
         return tuple(each.id for each in self._bindings.values() if (each.file, each.line) == (file, line))

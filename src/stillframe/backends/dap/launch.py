@@ -94,6 +94,8 @@ class DapLaunch:
     plumbing: re.Pattern[str] | None = None
     """Command lines of child processes that belong to the runtime: run along, never announced."""
     quirks: frozenset[Quirk] = frozenset()
+    told_better: re.Pattern[str] | None = None
+    """What the debugger says of itself that our helper tells in fewer words."""
     exception_root: str | None = None
     """The name under which the debugger files all exception classes, for its `exceptionOptions`."""
     exception_identity: tuple[str, str] | None = None

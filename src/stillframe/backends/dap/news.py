@@ -1,0 +1,176 @@
+"""What a debugger tells by itself: its events, in order, as events of the model; who is held, and why."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Protocol
+
+from ...errors import AdapterDied, StillframeError
+from ...model.backend import Continued, Output, Stopped, ThreadChanged
+from ...wire.dap import Message
+from . import translate
+from .breakpoints import Breakpoints
+from .client import Body
+from .ending import Signs
+from .evidence import Evidence
+from .flow import Sequence, Told
+from .launch import DapLaunch, Quirk
+from .stops import StopFilter
+
+
+class Debuggee(Protocol):
+    """What the news are about."""
+
+    def offer(self, body: Body) -> None: ...
+
+    def introduce(self, body: Body) -> None: ...
+
+    def read_output(self) -> None: ...
+
+    async def go_on(self, thread: str | None) -> None: ...
+
+
+class News:
+    """Takes the wire's events one after the other; a stop that nobody asked for goes no further."""
+
+    def __init__(
+        self,
+        launch: DapLaunch,
+        told: Told,
+        signs: Signs,
+        breakpoints: Breakpoints,
+        evidence: Evidence,
+        debuggee: Debuggee,
+    ) -> None:
+        self._launch = launch
+        self._told = told
+        self._signs = signs
+        self._breakpoints = breakpoints
+        self._evidence = evidence
+        self._debuggee = debuggee
+        self._sequence = Sequence(self._event)
+        self._all_held = False
+        self.stops = StopFilter(launch, evidence)
+        self.initialized: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.held: dict[str, str] = {}
+        """Thread to the reason for which it is held."""
+        self.last_thread: str | None = None
+        self.refusal: str | None = None
+
+    def add(self, message: Message) -> None:
+        self._sequence.add(message)
+
+    async def idle(self) -> None:
+        """Return when everything that has come so far is told."""
+        await self._sequence.idle()
+
+    def close(self) -> None:
+        self._sequence.close()
+
+    def is_held(self, thread: str) -> bool:
+        return self._all_held or thread in self.held
+
+    def nobody_is_held(self) -> None:
+        self.held.clear()
+        self._all_held = False
+
+    def _event(self, message: Message) -> Awaitable[None] | None:
+        body = message.get("body")
+        body = body if isinstance(body, dict) else {}
+        match message["event"]:
+            case "stopped":
+                return self._stopped(body)
+            case "continued":
+                self._continued(body)
+            case "output":
+                self._output(body)
+            case "thread":
+                self._thread_changed(body)
+            case "breakpoint":
+                self._breakpoints.event(body)
+            case "initialized":
+                if not self.initialized.done():
+                    self.initialized.set_result(None)
+            case "process":
+                self._debuggee.introduce(body)
+            case "capabilities":
+                offers = body.get("capabilities")
+                self._debuggee.offer(offers if isinstance(offers, dict) else {})
+            case "exited":
+                self._signs.exit_code = translate.number(body.get("exitCode"))
+            case "terminated":
+                if not self._signs.terminated.done():
+                    self._signs.terminated.set_result(None)
+            case name if name == self._launch.helper:
+                self._helper_event(body)
+        return None
+
+    # Stops
+
+    def _stopped(self, body: Body) -> Awaitable[None] | None:
+        stop = translate.stopped(body, self._breakpoints.owners(body))
+        if self.stops.must_look(stop) or (stop.reason == "breakpoint" and not stop.breakpoints):
+            return self._look_at(stop)
+        self._tell_stop(stop)
+        return None
+
+    async def _look_at(self, stop: Stopped) -> None:
+        """Ask about a stop before it is told: it may be no news, or lack the name of its breakpoint."""
+        try:
+            if not await self.stops.is_news(stop, self._breakpoints.symbols(stop.breakpoints)):
+                await self._debuggee.go_on(stop.thread)
+                return
+            if stop.reason == "breakpoint" and stop.thread is not None:
+                frames = (await self._evidence.stack(stop.thread, 0, 1)).frames
+                ids = self._breakpoints.owners_at(frames[0].file, frames[0].line) if frames else ()
+                stop = Stopped(stop.thread, stop.reason, stop.description, ids, stop.all_threads)
+        except AdapterDied:
+            return  # its end is told by itself
+        except StillframeError:
+            self._tell_stop(stop)  # what could not be checked is told as it came
+            return
+        self._tell_stop(stop)
+
+    def _tell_stop(self, stop: Stopped) -> None:
+        self._debuggee.read_output()  # what was printed before the stop is told before it
+        if stop.thread is not None:
+            self.held[stop.thread] = stop.reason
+        self.last_thread = stop.thread
+        self._all_held = stop.all_threads
+        self._told.put(stop)
+
+    def _continued(self, body: Body) -> None:
+        thread = translate.number(body.get("threadId"))
+        everyone = body.get("allThreadsContinued", True) is not False or thread is None
+        if everyone:
+            self.nobody_is_held()
+        else:
+            self.held.pop(str(thread), None)
+        self._told.put(Continued(None if everyone else str(thread)))
+
+    # The rest
+
+    def _output(self, body: Body) -> None:
+        told = translate.output(body, log_points_are_stdout=Quirk.LOG_POINTS_ARE_STDOUT in self._launch.quirks)
+        better = self._launch.told_better
+        if told is not None and not (better and told.stream == "console" and better.match(str(body.get("output")))):
+            self._told.put(told)
+
+    def _thread_changed(self, body: Body) -> None:
+        thread = str(body.get("threadId", ""))
+        alive = body.get("reason") != "exited"
+        if not alive:
+            self.held.pop(thread, None)
+        self._told.put(ThreadChanged(thread, alive))
+
+    def _helper_event(self, body: Body) -> None:
+        """What our own code inside the target tells."""
+        match body:
+            case {"kind": "ending", "loaded": list(loaded)}:
+                self._breakpoints.loaded(each for each in loaded if isinstance(each, str))
+            case {"kind": "condition_error", "id": int(number), "message": str(message)}:
+                names = ", ".join(self._breakpoints.named(number)) or "a breakpoint"
+                self._told.put(Output("console", f"the condition of {names} raised {message}\n".encode()))
+            case {"kind": "refused", "message": str(message)}:
+                self.refusal = message
