@@ -12,11 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from .wireclient import Peer, Target, started
 
 SUPPORTED = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 DEEP = ("3.11", "3.13")
 """Where everything is tried: the last version traced by sys.settrace, the newest by sys.monitoring."""
+
+EDGES = ("3.8", "3.13")
+"""The oldest and the newest: for what is the interpreter's own way and changes slowly."""
 
 
 def discover() -> dict[str, str]:
@@ -48,6 +52,16 @@ def python(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(params=_interpreters(DEEP))
 def deep_python(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=_interpreters(EDGES))
+def edge_python(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=_interpreters(DEEP[-1:]))
+def new_python(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 

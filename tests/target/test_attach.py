@@ -66,7 +66,7 @@ class Running:
         return self.says()
 
     def attach(self) -> Peer:
-        done = attach(self.process.pid, "127.0.0.1:%d" % self.listener.getsockname()[1])
+        done = attach(self.process.pid, f"127.0.0.1:{self.listener.getsockname()[1]}")
         assert (done.returncode, done.stderr) == (0, "")
         self.listener.settimeout(PATIENCE)
         return Peer(self.listener.accept()[0])

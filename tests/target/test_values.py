@@ -12,7 +12,7 @@ from .wireclient import Peer, Target
 
 RunTo = Callable[..., tuple[Target, Peer, int]]
 
-VALUES = '''
+VALUES = """
 import array, collections, dataclasses, enum, threading, types
 class Order:
     def __init__(self, id): self.id, self.lines = id, [1, 2, 3]
@@ -83,7 +83,7 @@ def main():
     print("go")  # @here
     print("done", len(loud.calls))
 main()
-'''
+"""
 EXPECTED = {
     "million": ("list", "[0, 1, 2, 3, 4, 5, 6, 7, …]", 1000000),
     "loop": ("list", "[1, [...]]", 2),

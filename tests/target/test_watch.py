@@ -15,8 +15,13 @@ ENDLESS = {
     "spins": "while True: pass",
     "sleeps": "time.sleep(3600)",
     "waits": "threading.Event().wait()",
-    "swallows": "\n        while True:\n            try:\n                while True: pass\n            except BaseException as e:\n"
-    "                if not hasattr(Slow, 'n'): Slow.n = 1\n                else: raise",
+    "swallows": """
+        while True:
+            try:
+                while True: pass
+            except BaseException:
+                if hasattr(Slow, "before"): raise
+                Slow.before = True""",
     "recurses": "return self.__repr__() if depth() else ''",
 }
 PROGRAM = """

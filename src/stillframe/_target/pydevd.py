@@ -45,8 +45,8 @@ def import_engine(vendored, pycache):
         sys.pycache_prefix, sys.dont_write_bytecode = pycache, False
     sys.path.insert(0, vendored)
     try:
-        import pydevd  # noqa: F401
         import _pydevd_bundle
+        import pydevd  # noqa: F401
 
         _pydevd_bundle.__path__.append(HERE)
         from _pydevd_bundle import sf_children, sf_engine, sf_program, sf_requests  # noqa: F401
@@ -77,7 +77,9 @@ def _main():
         program.become_main()
         sf_program.print_by_lines()
         run, arguments = program.entry()
-        _exec(sf_engine.begin(db), run, arguments)  # no call of ours once tracing is on: pydevd takes the first as the root
+        _exec(
+            sf_engine.begin(db), run, arguments
+        )  # no call of ours once tracing is on: pydevd takes the first as the root
     except BaseException:
         sf_program.hide_own_frames(HERE)
         raise

@@ -14,8 +14,8 @@ import pydevd
 import pydevd_tracing
 from _pydev_bundle import pydev_monkey
 from _pydev_bundle._pydev_saved_modules import ThreadingEvent, threading
-from _pydevd_bundle import pydevd_command_line_handling as command_line
 from _pydevd_bundle import pydevd_comm, pydevd_constants, pydevd_defaults, pydevd_net_command
+from _pydevd_bundle import pydevd_command_line_handling as command_line
 from _pydevd_bundle.pydevd_api import PyDevdAPI
 from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
 from _pydevd_bundle.pydevd_dont_trace_files import PYDEV_FILE
@@ -273,22 +273,22 @@ def _exit_without_loss(status):
 def _unnumbered(init):
     """Threads of pydevd that start later take no number that the program's own would have had."""
 
-    def __init__(self, *arguments, **options):
+    def made(self, *arguments, **options):
         kept, threading._counter = threading._counter, itertools.count(1000).__next__
         try:
             init(self, *arguments, **options)
         finally:
             threading._counter = kept
 
-    return __init__
+    return made
 
 
 def _new_db(init):
-    def __init__(self, set_as_global=True):
+    def made(self, set_as_global=True):
         init(self, set_as_global)
         self.stillframe_pid = os.getpid()
 
-    return __init__
+    return made
 
 
 def patch(settings):
@@ -361,7 +361,9 @@ def release(db):
     """
     if pydevd_constants.PYDEVD_USE_SYS_MONITORING:
         return
-    db.enable_tracing = lambda *arguments, **options: None  # frames still hold trace functions that would turn it on again
+    db.enable_tracing = lambda *arguments, **options: (
+        None
+    )  # frames still hold trace functions that would turn it on again
     threading.settrace(None)
     pydev_monkey.undo_patch_thread_modules()
     settrace = pydevd_tracing.TracingFunctionHolder._original_tracing or sys.settrace
