@@ -19,7 +19,7 @@ class Room:
         self.left = budget
 
     def take(self, text: str) -> str:
-        self.left = max(0, self.left - len(text) - 1)
+        self.left = max(0, self.left - len(text) - (1 if text else 0))
         return text
 
 
@@ -52,13 +52,13 @@ def _stop(name: str, stop: Stop, room: Room) -> list[str]:
     passed = room.take(trail(stop.trail, room.left // 2)) if stop.trail else ""
     if stop.same_frame:
         here = tuple(line for line in stop.source if line.here)
-        return [passed, head, raised, room.take(source_lines(here, room.left))]
-    held = value_list(stop.locals, stop.locals_total, room.left) if stop.locals else ""
+        return [passed, head, raised, room.take(source_lines(here, room.left - 1))]
+    held = value_list(stop.locals, stop.locals_total, room.left - 9) if stop.locals and room.left > 60 else ""
     locals_ = room.take(f"locals: {held}") if held else ""
     stack = ""
-    if len(stop.stack) > 1:
-        stack = room.take(f"stack: {stack_line(stop.stack, stop.stack_total, room.left)}")
-    source = room.take(source_lines(stop.source, room.left))
+    if len(stop.stack) > 1 and room.left > 60:
+        stack = room.take(f"stack: {stack_line(stop.stack, stop.stack_total, room.left - 8)}")
+    source = room.take(source_lines(stop.source, room.left - 1))
     # A trail that only says where the step came from is not worth a line: the stack shows it.
     tells = len(stop.trail) > 1 or any(each.changes for each in stop.trail)
     return [passed if tells else "", head, raised, source, locals_, stack]
@@ -119,8 +119,9 @@ def _exited(name: str, exited: Exited, room: Room) -> list[str]:
         text += f" after {exited.after:.2f} s" if exited.after < 1 else f" after {exited.after:.1f} s"
     if exited.cause:
         text += f": {escape(exited.cause)}"
+    head = room.take(text)
     passed = room.take(trail(exited.trail, room.left // 2)) if exited.trail else ""
-    parts = [passed, room.take(text)]
+    parts = [passed, head]
     if exited.never_hit:
         parts.append(room.take("never hit: " + ", ".join(_never(each) for each in exited.never_hit[:20])))
     return parts
@@ -139,7 +140,7 @@ def _never(item: Breakpoint) -> str:
 def _printed(result: AnyOutcome, room: Room) -> list[str]:
     dropped = room.take(f"{result.dropped:,} bytes of output are not shown (dbg output)") if result.dropped else ""
     parts = [
-        room.take(printed(name, text, room.left))
+        room.take(printed(name, text, room.left - 1)) if room.left > 40 else ""
         for name, text in (("output", result.output), ("stderr", result.stderr), ("log", result.log))
     ]
     return [*parts, dropped]

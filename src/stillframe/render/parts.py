@@ -45,7 +45,7 @@ def source_lines(lines: Sequence[SourceLine], limit: int) -> str:
     if len(whole) <= limit:
         return whole
     here = next((row for row, line in zip(rows, lines, strict=True) if line.here), rows[-1])
-    return shorten(here, max(limit, 20))
+    return shorten(here, limit) if limit > width + 8 else ""
 
 
 def stack_line(frames: Sequence[Frame], total: int | None, limit: int) -> str:
@@ -53,21 +53,26 @@ def stack_line(frames: Sequence[Frame], total: int | None, limit: int) -> str:
     folded: list[tuple[str, int]] = []
     for library, run in groupby(frames, key=lambda frame: frame.kind == "library"):
         group = list(run)
-        if library:
-            folded.append((_fold(group), len(group)))
-        else:
-            folded += [
-                (f"{frame.id} {escape(frame.function)} {place(frame.file, frame.line)}".lstrip(), 1) for frame in group
-            ]
-    shown: list[str] = []
-    count = 0
-    for text, number in folded:
-        if shown and len(" < ".join([*shown, text])) + 24 > limit:
+        folded += [(_fold(group), len(group))] if library else [(_frame(frame), 1) for frame in group]
+    whole = max(total or 0, len(frames))
+    shown, count = joined([text for text, _ in folded], " < ", limit, len(f" < … {whole:,} more"))
+    missing = whole - sum(number for _, number in folded[:count])
+    return shorten(shown + (f" < … {missing:,} more" if missing else ""), limit)
+
+
+def joined(texts: Sequence[str], between: str, limit: int, spare: int) -> tuple[str, int]:
+    """As many texts as fit, keeping `spare` characters for a last word about the rest; at least the first one."""
+    length, count = 0, 0
+    for text in texts:
+        length += len(text) + (len(between) if count else 0)
+        if count and length > limit - (spare if count + 1 < len(texts) else 0):
             break
-        shown.append(text)
-        count += number
-    missing = max(total or 0, len(frames)) - count
-    return " < ".join(shown) + (f" < … {missing:,} more" if missing else "")
+        count += 1
+    return between.join(texts[:count]), count
+
+
+def _frame(frame: Frame) -> str:
+    return f"{frame.id} {escape(frame.function)} {place(frame.file, frame.line)}".lstrip()
 
 
 def _fold(frames: Sequence[Frame]) -> str:
@@ -79,17 +84,14 @@ def _fold(frames: Sequence[Frame]) -> str:
 
 def value_list(values: Sequence[Value], total: int | None, limit: int) -> str:
     """`a=1, b=2`, as many as there is room for, and how many there are in all where some are missing."""
-    shown: list[str] = []
-    length = 0
-    for item in values:
-        text = value(item)
-        if shown and length + len(text) + 30 > limit:
-            break
-        shown.append(shorten(text, max(limit, 40)))
-        length += len(text) + 2
     whole = max(total or 0, len(values))
-    cut = f", … ({len(shown)} of {whole:,} shown)" if len(shown) < whole else ""
-    return ", ".join(shown) + cut
+    said = f", … ({whole:,} of {whole:,} shown)"
+    texts = [value(item) for item in values]
+    shown, count = joined(texts, ", ", limit - (len(said) if whole > len(values) else 0), len(said))
+    if count == whole:
+        return shorten(shown, limit)
+    cut = f", … ({count} of {whole:,} shown)"
+    return shorten(shown, max(limit - len(cut), 0)) + cut
 
 
 def printed(name: str, text: str, limit: int) -> str:
@@ -98,7 +100,7 @@ def printed(name: str, text: str, limit: int) -> str:
         return ""
     rows = text.rstrip("\n").split("\n")
     if len(rows) > BLOCK:
-        return _block(name, rows, limit)
+        return block(name, rows, limit)
     body = quoted(text)
     cut = f" (the last of {len(text):,} characters)"
     if len(name) + 2 + len(body) <= limit:
@@ -109,17 +111,18 @@ def printed(name: str, text: str, limit: int) -> str:
     return f'{name}: "…{quoted(text[-room:])[1:-1][-room:]}"{cut}'
 
 
-def _block(name: str, rows: Sequence[str], limit: int) -> str:
+def block(name: str, rows: Sequence[str], limit: int) -> str:
+    """Indented lines under their name, the newest that fit."""
     shown: list[str] = []
-    room = max(limit - 60, 40)
+    room = limit - len(f"{name}: the last {len(rows):,} of {len(rows):,} lines")
     for row in reversed(rows):
         text = f"  {shorten(source(row), 400)}"
         room -= len(text) + 1
-        if room < 0 and shown:
+        if room < 0:
             break
         shown.insert(0, text)
-    missing = len(rows) - len(shown)
-    return "\n".join([f"{name}:" + (f" the last {len(shown)} of {len(rows):,} lines" if missing else ""), *shown])
+    cut = f" the last {len(shown):,} of {len(rows):,} lines" if len(shown) < len(rows) else ""
+    return "\n".join([f"{name}:{cut}", *shown])
 
 
 def change(item: Change) -> str:
@@ -138,7 +141,7 @@ def trail(passed: Sequence[Passed], limit: int) -> str:
             row += f" in {escape(line.function)}"
         if line.changes:
             row += " " + ", ".join(change(each) for each in line.changes)
-        rows.append(row)
+        rows.append(shorten(row, limit))
     kept, room = 0, limit - 24
     for row in reversed(rows):
         room -= len(row) + 1

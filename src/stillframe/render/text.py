@@ -14,9 +14,10 @@ from ..model import views
 from ..model.outcomes import Breakpoint, Ended, Exited, Lost, RawReply, Running, Stop
 from ..model.values import ExceptionInfo, Frames, Modules, Values
 from . import parts
-from .escape import escape, lines, shorten
+from .escape import escape, lines, shorten, source
 from .outcomes import exception, outcome
 
+STREAMS = ("stdout", "stderr", "log", "console")
 MESSAGE = 1500
 """Characters of an error's message; a program's own errors may be of any length."""
 
@@ -183,16 +184,18 @@ def _exception(result: ExceptionInfo, name: str, budget: int) -> str:
 
 @show.register
 def _output(result: views.OutputPage, name: str, budget: int) -> str:
+    last = [f"{result.dropped:,} bytes before this are not shown"] if result.dropped else []
+    last.append(f"cursor {result.cursor}")
+    room = budget - sum(len(row) + 1 for row in last)
+    said = [(stream, getattr(result, stream)) for stream in STREAMS if getattr(result, stream)]
     rows: list[str] = []
-    for stream in ("stdout", "stderr", "log", "console"):
-        said: str = getattr(result, stream)
-        if said:
-            body = lines(said.rstrip("\n"))
-            rows.append(f"{stream}: " + (body if "\n" not in body else "\n" + body))
-    if result.dropped:
-        rows.append(f"{result.dropped:,} bytes before this are not shown")
-    rows.append(f"cursor {result.cursor}")
-    return "\n".join(rows)
+    for number, (stream, body) in enumerate(said):
+        printed = body.rstrip("\n").split("\n")
+        share = room // (len(said) - number) - 1
+        one = f"{stream}: {source(printed[0])}"
+        rows.append(one if len(printed) == 1 and len(one) <= share else parts.block(stream, printed, share))
+        room -= len(rows[-1]) + 1
+    return "\n".join([*rows, *last])
 
 
 @show.register
@@ -252,9 +255,10 @@ def _raw(result: RawReply, name: str, budget: int) -> str:
 def _probe(result: views.ProbeReport, name: str, budget: int) -> str:
     command = escape(shorten(shlex.join(result.command), 80))
     ending = outcome(command, result.end, min(budget // 3, 1200))
-    each_budget = max(200, (budget - len(ending)) // max(1, len(result.places)))
-    rows = [probed(place, each_budget) for place in result.places]
-    return "\n".join([*rows, ending])
+    room = budget - len(ending) - 1
+    each_budget = max(160, room // max(1, len(result.places)) - 1)
+    rows = [shorten(probed(place, each_budget), each_budget) for place in result.places]
+    return f"{clipped(rows, room)}\n{ending}"
 
 
 def probed(place: views.ProbedPlace, budget: int) -> str:
@@ -281,14 +285,12 @@ def probed(place: views.ProbedPlace, budget: int) -> str:
 
 def clipped(rows: list[str], budget: int, total: int | None = None) -> str:
     """Rows as far as the budget goes, and how many there are in all where some are missing."""
-    shown: list[str] = []
-    length = 0
-    for row in rows:
-        if shown and length + len(row) + 30 > budget:
-            break
-        shown.append(shorten(row, max(budget, 40)))
-        length += len(row) + 1
     whole = max(total or 0, len(rows))
-    if len(shown) < whole:
-        shown.append(f"… {len(shown)} of {whole:,} shown")
-    return "\n".join(shown)
+    if not whole:
+        return "none"
+    said = f"… {whole:,} of {whole:,} shown"
+    spare = len(said) + 1
+    shown, count = parts.joined(rows, "\n", budget - (spare if whole > len(rows) else 0), spare)
+    if count == whole:
+        return shorten(shown, budget)
+    return f"{shorten(shown, max(budget - spare, 0))}\n… {count} of {whole:,} shown"
