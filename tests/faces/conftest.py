@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,15 @@ def call(*words: str | bytes, env: Mapping[str, str] | None = None, cwd: Path | 
         stdin=subprocess.DEVNULL,
     )
     return Said(done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode(errors="replace"), done.returncode)
+
+
+def begin(*words: str, **how: Any) -> subprocess.Popen[bytes]:
+    """A call that goes on by itself and hears Ctrl-C, even where the tests run as a background job that does not."""
+
+    def hear() -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    return subprocess.Popen([*CLIENT, *words], preexec_fn=hear, stdin=subprocess.DEVNULL, **how)
 
 
 @pytest.fixture

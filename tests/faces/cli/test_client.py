@@ -14,7 +14,7 @@ import pytest
 
 from stillframe.faces.cli.catalogue import VERSION
 
-from ..conftest import CLIENT, DEADLINE, ENTRY, SRC, Tiny, call
+from ..conftest import CLIENT, DEADLINE, ENTRY, SRC, Tiny, begin, call
 
 HEAVY = {
     "os",
@@ -119,7 +119,7 @@ sys.stderr.write("\\n".join(sys.modules))"""
 
 
 def test_ctrl_c_ends_the_waiting_with_130_and_the_daemon_hears_it(tiny: Tiny) -> None:
-    waiting = subprocess.Popen([*CLIENT, "wait"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    waiting = begin("wait", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     wait_until_taken(tiny, 1)
     waiting.send_signal(signal.SIGINT)
     out, err = waiting.communicate(timeout=DEADLINE)
@@ -128,7 +128,7 @@ def test_ctrl_c_ends_the_waiting_with_130_and_the_daemon_hears_it(tiny: Tiny) ->
 
 
 def test_a_client_that_is_killed_in_mid_call_ends_its_own_waiting_only(tiny: Tiny) -> None:
-    victims = [subprocess.Popen([*CLIENT, "wait"], stdout=subprocess.DEVNULL) for _ in range(3)]
+    victims = [begin("wait", stdout=subprocess.DEVNULL) for _ in range(3)]
     wait_until_taken(tiny, 3)
     for victim in victims[:2]:
         victim.kill()

@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from ..conftest import CLIENT, DEADLINE, SRC, Dbg, Said, call
+from ..conftest import CLIENT, DEADLINE, SRC, Dbg, Said, begin, call
 
 PROGRAM = """\
 import sys, time
@@ -132,7 +132,7 @@ def test_a_client_killed_in_mid_call_leaves_its_session_usable(dbg: Dbg, loop: P
     assert dbg("launch", "loop.py", "--break", "loop.py:4", cwd=here).code == 0
     assert dbg("unbreak", "--all", cwd=here).code == 0
     for number in (signal.SIGKILL, signal.SIGINT):
-        waiting = subprocess.Popen([*CLIENT, "continue"], cwd=here, stdout=subprocess.DEVNULL)
+        waiting = begin("continue", cwd=here, stdout=subprocess.DEVNULL)
         eventually(lambda: result(dbg("status", "--json", cwd=here))["state"] == "running", "it never ran")
         waiting.send_signal(number)
         waiting.wait(DEADLINE)
@@ -146,14 +146,14 @@ def test_reading_pausing_and_stopping_do_not_queue_behind_a_running_continue(dbg
     here = loop.parent
     assert result(dbg("launch", "loop.py", "--no-wait", "--json", cwd=here))["state"] == "running"
     process = target(dbg, here)
-    waiting = subprocess.Popen([*CLIENT, "wait", "--json"], cwd=here, stdout=subprocess.PIPE)
+    waiting = begin("wait", "--json", cwd=here, stdout=subprocess.PIPE)
     assert dbg("breaks", cwd=here).code == 0
     assert dbg("output", cwd=here).code == 0
     assert dbg("sessions", cwd=here).code == 0
     assert result(dbg("pause", "--json", cwd=here))["state"] == "stopped"
     out, _ = waiting.communicate(timeout=DEADLINE)
     assert json.loads(out)["result"]["state"] == "stopped"
-    again = subprocess.Popen([*CLIENT, "continue", "--json"], cwd=here, stdout=subprocess.PIPE)
+    again = begin("continue", "--json", cwd=here, stdout=subprocess.PIPE)
     eventually(lambda: result(dbg("status", "--json", cwd=here))["state"] == "running", "it never ran")
     assert dbg("continue", cwd=here).code == 3
     assert dbg("stop", cwd=here).code == 0
@@ -169,9 +169,7 @@ def test_a_probe_ends_with_the_client_that_asked_for_it(dbg: Dbg, loop: Path) ->
     )
     for number in (signal.SIGKILL, signal.SIGINT):
         (here / "pid").unlink(missing_ok=True)
-        asking = subprocess.Popen(
-            [*CLIENT, "probe", "loop.py:99999", "turn if False", "--", "python3", "loop.py"], cwd=here
-        )
+        asking = begin("probe", "loop.py:99999", "turn if False", "--", "python3", "loop.py", cwd=here)
         eventually(lambda: (here / "pid").exists() and (here / "pid").read_text() != "", "the program never came up")
         process = psutil.Process(int((here / "pid").read_text()))
         asking.send_signal(number)
@@ -219,8 +217,13 @@ def test_a_probe_without_a_daemon_that_is_ended_leaves_no_program(loop: Path, nu
     loop.write_text(
         PROGRAM.replace('print("up", flush=True)', 'open("pid", "w").write(str(__import__("os").getpid()))')
     )
-    asking = subprocess.Popen(
-        [*CLIENT, "probe", "turn if False", "--no-daemon", "--", "python3", "loop.py"],
+    asking = begin(
+        "probe",
+        "turn if False",
+        "--no-daemon",
+        "--",
+        "python3",
+        "loop.py",
         cwd=here,
         stdout=subprocess.DEVNULL,
     )
