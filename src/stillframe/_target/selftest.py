@@ -29,19 +29,20 @@ NAMES = {
     "_pydev_bundle._pydev_saved_modules": "ThreadingEvent thread threading",
     "_pydevd_bundle.pydevd_command_line_handling": "process_command_line get_pydevd_file",
     "_pydevd_bundle.pydevd_constants": (
-        "HTTP_JSON_PROTOCOL set_protocol get_global_debugger set_global_debugger PYDEVD_USE_SYS_MONITORING RETURN_VALUES_DICT"
+        "HTTP_JSON_PROTOCOL set_protocol get_global_debugger set_global_debugger PYDEVD_USE_SYS_MONITORING RETURN_VALUES_DICT get_thread_id"
     ),
     "_pydevd_bundle.pydevd_defaults": "PydevdCustomization.DEFAULT_PROTOCOL",
     "_pydevd_bundle.pydevd_api": "PyDevdAPI.set_protocol PyDevdAPI.request_disconnect",
     "_pydevd_bundle.pydevd_comm": (
-        "ReaderThread._terminate_on_socket_close WriterThread.add_command WriterThread.empty socket_module.create_connection"
+        "ReaderThread._terminate_on_socket_close WriterThread.add_command WriterThread.empty socket_module.create_connection "
+        "InternalThreadCommand.do_it InternalSetNextStatementThread.do_it"
     ),
     "_pydevd_bundle.pydevd_comm_constants": "CMD_RETURN CMD_STEP_CAUGHT_EXCEPTION",
     "_pydevd_bundle.pydevd_net_command": "NetCommand.call_after_send",
     "_pydevd_bundle.pydevd_dont_trace_files": "PYDEV_FILE",
     "_pydevd_bundle.pydevd_daemon_thread": "PyDBDaemonThread.do_kill_pydev_thread",
     "_pydevd_bundle.pydevd_save_locals": "save_locals",
-    "_pydevd_bundle.pydevd_thread_lifecycle": "pydevd_find_thread_by_id",
+    "_pydevd_bundle.pydevd_thread_lifecycle": "pydevd_find_thread_by_id internal_run_thread resume_threads",
     "_pydevd_bundle.pydevd_process_net_command_json": "PyDevJsonCommandProcessor.process_net_command_json",
     "_pydevd_bundle.pydevd_suspended_frames": (
         "SuspendedFramesManager.get_frame_tracker SuspendedFramesManager.get_frames_list "
