@@ -367,3 +367,23 @@ async def test_a_dropped_line_with_a_living_process_is_lost_and_close_still_ends
     async with started(plan(write(tmp_path, CUTTING))) as run:
         end = await run.ended()
         assert end.lost and f"process {run.backend.pid} is still running" in end.cause
+
+
+async def test_values_that_no_encoding_carries_are_shown_escaped(tmp_path):
+    program = write(
+        tmp_path,
+        """
+class Odd:
+    def __repr__(self):
+        return "a" + chr(0xd800) + chr(0) + chr(27) + chr(0x202e)
+odd = Odd()
+text = chr(0xdc80)
+x = 1  # @here
+""",
+    )
+    async with started(plan(program), at("here", program=program)) as run:
+        await run.stop()
+        values = {value.name: value.value for value in (await run.look()).values.values}
+        assert "ud800" in values["odd"] and "udc80" in values["text"]
+        assert all(value.encode() for value in values.values())
+        assert "dc80" in await run.value("chr(0xdc80)")

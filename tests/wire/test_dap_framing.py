@@ -105,7 +105,7 @@ def test_the_limit_is_exact():
         Decoder(len(body) - 1).feed(frame)
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"1", b"{", b"\xff\xfe", b'{"a": NaN}', b"[" * 10000, b'{"a":' * 5000])
+@pytest.mark.parametrize("body", [b"", b"[]", b"1", b"{", b"\xff\xfe", b"[" * 10000, b'{"a":' * 5000])
 def test_a_body_that_is_no_json_object_is_an_error_or_is_dropped_and_counted(body):
     frame = b"Content-Length: %d\r\n\r\n" % len(body) + body
     with pytest.raises(ProtocolError):
@@ -113,6 +113,26 @@ def test_a_body_that_is_no_json_object_is_an_error_or_is_dropped_and_counted(bod
     tolerant = Decoder(strict=False)
     assert tolerant.feed(frame + encode({"a": 1})) == [{"a": 1}]
     assert tolerant.dropped == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b'{"a": "\\ud800x"}', "\\ud800x"),
+        (b'{"a": "\xff"}', "\\udcff"),
+        (b'{"a": NaN}', "nan"),
+        (b'{"a": 1e999}', "inf"),
+    ],
+)
+def test_what_utf_8_or_json_cannot_carry_arrives_as_an_escape(body, text):
+    frame = b"Content-Length: %d\r\n\r\n" % len(body) + body
+    (message,) = Decoder().feed(frame)
+    assert message == {"a": text}
+    assert Decoder().feed(encode(message)) == [message]
+
+
+def test_half_a_surrogate_pair_is_sent_escaped():
+    assert b'"\\ud800"' in encode({"a": "\ud800"})
 
 
 def test_an_endless_header_is_refused():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections import deque
 from typing import Any
@@ -29,8 +31,33 @@ _decoder = msgspec.json.Decoder(dict[str, Any])
 
 def encode(message: Message) -> bytes:
     """One message as a frame, ready to be sent."""
-    body = _encoder.encode(message)
+    try:
+        body = _encoder.encode(message)
+    except UnicodeEncodeError:  # half a surrogate pair, which JSON can only carry escaped
+        body = json.dumps(message).encode()
     return b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def _leniently(body: bytes) -> Message:
+    """Text that is JSON but for bad UTF-8, half a surrogate pair or a NaN: a program's values may hold any of them."""
+    message = _printable(json.loads(body.decode("utf-8", "surrogateescape")))
+    if not isinstance(message, dict):
+        raise ValueError("it is a list or a plain value")
+    return message
+
+
+def _printable(value: Any) -> Any:
+    """The same with what UTF-8 cannot carry written as an escape, so that no later encoder stumbles over it."""
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case dict():
+            return {_printable(key): _printable(each) for key, each in value.items()}
+        case list():
+            return [_printable(each) for each in value]
+        case float() if not math.isfinite(value):
+            return str(value)
+    return value
 
 
 class Decoder:
@@ -80,12 +107,14 @@ class Decoder:
     def _parse(self, body: bytes, messages: list[Message]) -> None:
         try:
             messages.append(_decoder.decode(body))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            if self._strict:
-                raise ProtocolError(
-                    f"a message is no JSON object: {error}", detail={"start": repr(body[:80])}
-                ) from None
-            self.dropped += 1
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            try:
+                messages.append(_leniently(body))
+            except (ValueError, RecursionError) as error:
+                if self._strict:
+                    detail = {"start": repr(body[:80])}
+                    raise ProtocolError(f"a message is no JSON object: {error}", detail=detail) from None
+                self.dropped += 1
 
     def _header(self, data: bytes) -> bytes:
         """Look for a header block in `data`; give what follows it, or keep what may become one."""
