@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,9 @@ import psutil
 import pytest
 
 from ..faces.conftest import CLIENT, DEADLINE, Said
+
+CLIENT_LINE = shlex.join(CLIENT)
+"""The command as a shell takes it."""
 
 
 class User:

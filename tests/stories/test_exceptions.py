@@ -87,11 +87,23 @@ def test_an_exception_in_a_thread_stops_there(user: User) -> None:
     assert user.json("continue")["output"] == "lived on\n"
 
 
+LEFT = """\
+def f(n):
+    x = n
+    return 1 // x
+
+def g():
+    try:
+        f(0)
+    except ZeroDivisionError:
+        print("caught")
+
+g()
+"""
+
+
 def test_a_function_that_raised_is_not_said_to_have_returned(user: User) -> None:
-    user.file(
-        "left.py",
-        "def f(n):\n    x = n\n    return 1 // x\n\ndef g():\n    try:\n        f(0)\n    except ZeroDivisionError:\n        print('caught')\n\ng()\n",
-    )
+    user.file("left.py", LEFT)
     user.ok("launch", "left.py", "--break", "left.py:2")
     out = user.json("finish")
     assert out["frame"]["function"] == "g"

@@ -1,0 +1,155 @@
+"""Breakpoints as they are asked for in real projects: any form of place, any directory, before or after a file is loaded."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from .conftest import User
+
+APP = """\
+import late
+
+class Shop:
+    tax = 0.2
+
+    def total(self, items):
+        return sum(
+            item * 2
+            for item in items
+        )
+
+
+def main():
+    shop = Shop()
+    result = shop.total([1, 2])
+    late.help(result)
+
+
+main()
+"""
+
+
+@pytest.fixture
+def project(user: User) -> User:
+    user.file("app.py", APP)
+    user.file("late.py", "def help(n):\n    text = f'n is {n}'\n    print(text)\n")
+    return user
+
+
+def local(stop: dict[str, Any], name: str) -> str | None:
+    return next((each["value"] for each in stop["locals"] if each["name"] == name), None)
+
+
+def test_every_form_of_a_place_stops_there(project: User) -> None:
+    forms = {
+        "late.py:3": ("late.py", 3, "help"),
+        'late.py@"print(text)"': ("late.py", 3, "help"),
+        "late.py@'text = f'": ("late.py", 2, "help"),
+        "late!help": ("late.py", 2, "help"),
+        "help": ("late.py", 2, "help"),
+        "Shop.total": ("app.py", 7, "total"),
+        "app!Shop.total": ("app.py", 7, "total"),
+        f"{project.here}/late.py:3": ("late.py", 3, "help"),
+        "./late.py:3": ("late.py", 3, "help"),
+    }
+    wrong = {}
+    for form, expected in forms.items():
+        report = project.json("probe", form, "--", "python3", "app.py")
+        (place,) = report["places"]
+        frame = place["hits"][0]["frame"] if place["state"] == "reached" else {}
+        found = (frame.get("file"), frame.get("line"), str(frame.get("function")).rpartition(".")[2])
+        if found != expected:
+            wrong[form] = (place["state"], place.get("message"), found)
+    assert wrong == {}
+
+
+def test_a_breakpoint_in_a_file_that_is_loaded_later_becomes_bound(project: User) -> None:
+    project.ok("launch", "app.py", "--stop-on-entry")
+    made = project.json("break", "late.py:3")
+    assert made["state"] in ("pending", "bound")
+    (listed,) = project.json("breaks")["breakpoints"]
+    assert listed["state"] == made["state"]
+    assert project.json("continue")["breakpoints"] == ["b1"]
+    (listed,) = project.json("breaks")["breakpoints"]
+    assert (listed["state"], listed["actual"], listed["hits"]) == ("bound", {"file": "late.py", "line": 3}, 1)
+    project.ok("stop")
+
+
+def test_lines_without_code_move_on_and_say_so(project: User) -> None:
+    project.ok("launch", "app.py", "--break", "app.py:15")
+    assert project.ok("break", "app.py:11") == "b2 bound at app.py:13 (asked for 11, which holds no code)\n"
+    assert project.ok("break", "app.py:900") == "b3 failed: app.py has 19 lines\n"
+    same = project.json("break", "app.py:15")
+    assert same["id"] == "b1", "the same place again is the same breakpoint"
+    project.ok("stop")
+
+
+def test_relative_paths_are_of_the_callers_directory(project: User) -> None:
+    project.file("pyproject.toml", "")
+    (project.here / "sub").mkdir()
+    below = User(project.here / "sub")
+    told = below.json("launch", "../app.py", "--break", "../late.py:3")
+    assert told["frame"]["file"] == "../late.py"
+    assert below.json("break", "../app.py:16")["state"] == "bound"
+    assert project.json("status")["state"] == "stopped", "a session of the project is found from anywhere in it"
+    below.ok("stop")
+
+
+def test_a_project_behind_a_symbolic_link_and_with_odd_names(user: User) -> None:
+    real = user.here / "the real, ünï 'place'"
+    real.mkdir()
+    (real / "my app.py").write_text("x = 1\ny = 2\n")
+    os.symlink(real, user.here / "link")
+    through = User(user.here / "link")
+    told = through.json("launch", "my app.py", "--break", "my app.py:2")
+    assert (told["state"], told["frame"]["line"]) == ("stopped", 2)
+    assert told["frame"]["file"] == "my app.py"
+    through.ok("stop")
+    direct = User(real)
+    told = direct.json("launch", "my app.py", "--break", f"{user.here}/link/my app.py:2")
+    assert (told["state"], told["frame"]["line"]) == ("stopped", 2)
+    direct.ok("stop")
+
+
+def test_a_breakpoint_set_while_it_runs_works_and_one_removed_is_gone(user: User) -> None:
+    user.file("spin.py", "import time\nn = 0\nwhile True:\n    n += 1\n    time.sleep(0.001)\n")
+    user.ok("launch", "spin.py", "--no-wait")
+    assert user.json("break", "spin.py:4")["state"] == "bound"
+    assert user.json("wait")["frame"]["line"] == 4
+    assert user.json("unbreak", "spin.py:4") == {"breakpoints": []}
+    assert user.json("continue", "--timeout", "0.2")["state"] == "running"
+    user.ok("break", "spin.py:5", "--if", "n % 1000 == 0")
+    assert str(local(user.json("wait"), "n")).endswith("000")
+    user.ok("stop")
+
+
+def test_a_file_that_was_edited_since_is_pointed_out(project: User) -> None:
+    project.ok("launch", "app.py", "--break", "late.py:2")
+    path = project.here / "late.py"
+    path.write_text("# new first line\n" + path.read_text())
+    told = project.ok("next")
+    assert "late.py changed after the program started" in told
+    project.ok("stop")
+
+
+def test_once_and_hits_count_what_they_say(user: User) -> None:
+    user.file("loop.py", "for n in range(10):\n    x = n\nprint('end')\n")
+    user.ok("launch", "loop.py", "--stop-on-entry")
+    assert user.ok("break", "loop.py:2", "--hit", ">=9") == "b1 bound at loop.py:2, hit >=9\n"
+    assert user.ok("break", "loop.py:1", "--hit", "4", "--once") == "b2 bound at loop.py:1, hit 4, once\n"
+    first = user.json("continue")
+    assert (first["breakpoints"], local(first, "n")) == (["b2"], "3")
+    assert [each["id"] for each in user.json("breaks")["breakpoints"]] == ["b1"]
+    seen = [local(user.json("continue"), "n") for _ in range(2)]
+    assert seen == ["8", "9"]
+    assert user.json("continue")["output"] == "end\n"
+
+
+def test_several_breakpoints_on_one_line_are_all_named(user: User) -> None:
+    user.file("loop.py", "def f(n):\n    return n\n\nf(1)\n")
+    told = user.json("launch", "loop.py", "--break", "loop.py:2", "--break", "f", "--break", "loop.py:2 if n == 1")
+    assert set(told["breakpoints"]) == {"b1", "b2", "b3"}
+    assert user.json("continue")["state"] == "exited"

@@ -1,0 +1,104 @@
+"""How programs end, on their own and by us: told truly, in time, with nothing left."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import User, gone
+
+ENDINGS = {
+    "return": ("print('bye')", 0, None),
+    "exit-0": ("import sys; print('bye'); sys.exit(0)", 0, None),
+    "exit-3": ("import sys; print('bye'); sys.exit(3)", 3, None),
+    "exit-text": ("import sys; print('bye', flush=True); sys.exit('why')", 1, None),
+    "os-exit": ("import os; print('bye', flush=True); os._exit(9)", 9, None),
+    "abort": ("import os; print('bye', flush=True); os.abort()", None, "SIGABRT"),
+    "segfault": ("import ctypes; print('bye', flush=True); ctypes.string_at(0)", None, "SIGSEGV"),
+    "term": ("import os; print('bye', flush=True); os.kill(os.getpid(), 15)", None, "SIGTERM"),
+    "atexit": ("import atexit; atexit.register(print, 'bye')", 0, None),
+    "thread": ("import threading; threading.Timer(0.2, print, ['bye']).start()", 0, None),
+    "closed": ("import os; print('bye', flush=True); os.closerange(3, 1000)", 0, None),
+}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_an_end_is_told_by_its_code_or_its_signal(user: User, name: str) -> None:
+    code, exit_code, signal = ENDINGS[name]
+    user.file("end.py", code + "\n")
+    told = user.json("launch", "end.py", "--catch", "off")
+    assert (told["state"], told.get("exit_code"), told.get("signal")) == ("exited", exit_code, signal), told
+    assert told["output"] == "bye\n"
+    assert user.json("status")["state"] == "exited"
+
+
+STUBBORN = {
+    "ignores-signals": "import signal, time\nfor s in (2, 15, 1): signal.signal(s, signal.SIG_IGN)\n{in_}time.sleep(600)\n",
+    "in-c": "import time\n{in_}time.sleep(600)\n",
+    "spins": "{in_}while True: pass\n",
+    "holds-the-lock": "import re\n{in_}re.match('(a+)+$', 'a' * 60 + 'b')\n",
+    "slow-end": "import atexit, time\natexit.register(time.sleep, 600)\n{in_}time.sleep(600)\n",
+    "children": "from subprocess import Popen\np = [Popen(['sleep', '600']) for _ in 'abc']\n{in_}p[0].wait()\n",
+}
+
+
+@pytest.mark.parametrize("name", STUBBORN)
+def test_stop_ends_whatever_the_program_does(user: User, name: str) -> None:
+    user.file("stubborn.py", STUBBORN[name].format(in_="print('in', flush=True)\n"))
+    user.ok("launch", "stubborn.py", "--ready", "in")
+    process = user.pid()
+    family = [process, *process.children(recursive=True)]
+    assert user.json("stop")["action"] == "terminated"
+    assert all(map(gone, family))
+
+
+def test_a_program_that_replaces_itself_is_followed_or_told_never_lost_in_silence(user: User) -> None:
+    user.file("second.py", "x = 1\nprint('second', x)\n")
+    user.file(
+        "first.py",
+        "import os, sys\nprint('first', flush=True)\nos.execv(sys.executable, [sys.executable, 'second.py'])\n",
+    )
+    told = user.json("launch", "first.py", "--break", "second.py:2")
+    assert (told["state"], told["frame"]["file"]) == ("stopped", "second.py"), told
+    user.json("continue")
+    end = user.json("wait", "--session", "first")
+    assert (end["state"], end["exit_code"]) == ("exited", 0)
+    assert "first\nsecond 1\n" in user.json("output", "--since", "0.0.0.0", "--session", "first")["stdout"]
+
+
+def test_a_plain_fork_is_followed_too(user: User) -> None:
+    user.file(
+        "fork.py",
+        "import os\n\ndef child():\n    return 'in the child'\n\npid = os.fork()\nif not pid:\n    print(child(), flush=True)\n"
+        "    os._exit(0)\nos.waitpid(pid, 0)\nprint('parent')\n",
+    )
+    told = user.json("launch", "fork.py", "--break", "child")
+    assert told["frame"]["function"] == "child"
+    assert [each["name"] for each in user.json("sessions")["sessions"]] == ["fork", "fork.1"]
+    user.json("continue")
+    assert user.json("wait", "--session", "fork")["exit_code"] == 0
+
+
+def test_a_restart_after_every_kind_of_end(user: User) -> None:
+    user.file("app.py", "x = 1\ny = 2\n")
+    user.ok("launch", "app.py", "--break", "app.py:2")
+    for verb in ("continue", "stop"):
+        user.ok(verb)
+        told = user.json("restart")
+        assert (told["state"], told["frame"]["line"], told["breakpoints"]) == ("stopped", 2, ["b1"])
+    user.pid().kill()
+    assert user.json("wait")["signal"] == "SIGKILL"
+    assert user.json("restart")["hit"] == 1
+    user.ok("stop")
+
+
+def test_pytest_runs_under_the_debugger_and_its_failure_is_no_stop_of_its_own(user: User) -> None:
+    user.file("test_it.py", "def test_good():\n    assert 1\n\ndef test_bad():\n    x = 41\n    assert x == 42\n")
+    told = user.json(
+        "launch", "--break", "test_it.py:6", "--", "python3", "-m", "pytest", "-q", "-p", "no:cacheprovider"
+    )
+    if told["state"] == "exited" and "No module named pytest" in told.get("stderr", ""):
+        pytest.skip("the python3 of this PATH has no pytest")
+    assert (told["frame"]["function"], told["locals"][0]["value"]) == ("test_bad", "41")
+    end = user.json("continue")
+    assert (end["state"], end["exit_code"]) == ("exited", 1)
+    assert "1 failed, 1 passed" in end["output"]

@@ -1,0 +1,151 @@
+"""Moving on: steps over every kind of line, jumps, pauses that land and pauses that cannot, the words agents guess."""
+
+from __future__ import annotations
+
+from .conftest import User
+
+STEPS = """\
+import contextlib
+
+def numbers():
+    yield 1
+    yield 2
+
+@contextlib.contextmanager
+def held():
+    yield "held"
+
+def work(base):
+    total = base
+    for number in numbers():
+        total += number
+    squares = [n * n for n in (1, 2)]
+    with held() as word:
+        total += len(word)
+    double = lambda n: n * 2
+    return double(total) + sum(squares)
+
+result = work(10)
+print(result)
+"""
+
+
+def test_steps_stay_in_the_function_whatever_the_line_is(user: User) -> None:
+    user.file("steps.py", STEPS)
+    user.ok("launch", "steps.py", "--break", "steps.py:12")
+    lines = []
+    told = user.json("state")
+    while told["state"] == "stopped" and told["frame"]["function"] == "work" and len(lines) < 30:
+        lines.append(told["frame"]["line"])
+        told = user.json("next")
+    assert [line for at, line in enumerate(lines) if line not in lines[:at]] == [12, 13, 14, 15, 16, 17, 18, 19]
+    assert told["frame"]["function"] == "<module>"
+    assert told["returned"]["value"] == "39"
+    end = user.json("next", "--count", "50")
+    assert (end["state"], end["exit_code"], end["output"]) == ("exited", 0, "39\n")
+
+
+def test_every_line_passed_is_told_with_what_it_changed(user: User) -> None:
+    user.file("steps.py", STEPS)
+    user.ok("launch", "steps.py", "--break", "steps.py:12")
+    text = user.ok("next", "--count", "5")
+    assert text.splitlines()[:5] == [
+        "steps.py:12 total = 10",
+        "steps.py:13 number = 1",
+        "steps.py:14 total 10 -> 11",
+        "steps.py:13 number 1 -> 2",
+        "steps.py:14 total 11 -> 13",
+    ]
+    user.ok("stop")
+
+
+def test_step_goes_into_a_generator_and_finish_comes_back(user: User) -> None:
+    user.file("steps.py", STEPS)
+    user.ok("launch", "steps.py", "--break", "steps.py:13")
+    inside = user.json("step")
+    assert (inside["frame"]["function"], inside["frame"]["line"]) == ("numbers", 4)
+    out = user.json("finish")
+    assert out["frame"]["function"] == "work"
+    user.ok("stop")
+
+
+def test_the_words_that_agents_guess_do_the_same(user: User) -> None:
+    user.file("steps.py", STEPS)
+    user.ok("run", "steps.py", "-b", "steps.py:12")
+    assert user.ok("n", "2").endswith("> 14          total += number\n")
+    assert "step at" in user.ok("step", "over")
+    assert "numbers" in user.ok("step", "into")
+    assert "work" in user.ok("step", "out")
+    assert user.ok("p", "base", "total").startswith("base = 10\n")
+    assert user.ok("bt") == user.ok("where") == user.ok("backtrace")
+    assert user.ok("up").startswith("f1 ")
+    assert user.ok("down").startswith("f0 ")
+    assert user.ok("info").startswith("steps stopped")
+    assert user.ok("b", "steps.py:19", "--condition", "total > 0").startswith("b2 bound")
+    assert 'log "t={total}"' in user.ok("logpoint", "steps.py:17", "t={total}")
+    assert "b2" not in user.ok("delete", "b2")
+    assert "b3" in user.ok("breakpoints")
+    user.ok("clear", "--all")
+    assert user.ok("console").endswith("cursor 0.0.0.0\n")
+    assert "exited 0" in user.ok("c")
+    assert "exited 0" in user.ok("rerun")
+    user.ok("end")
+
+
+def test_a_near_miss_names_the_right_word(user: User) -> None:
+    said = user.says("contineu")
+    assert (said.code, said.out) == (2, "")
+    assert "continue" in said.err
+    said = user.says("launch", "--brake", "x.py:1", "x.py")
+    assert said.code == 2
+    assert "--break" in said.err
+
+
+def test_until_and_jump_go_where_they_are_told(user: User) -> None:
+    user.file("steps.py", STEPS)
+    user.ok("launch", "steps.py", "--break", "steps.py:12")
+    there = user.json("until", "steps.py:15")
+    assert (there["reason"], there["frame"]["line"]) == ("until", 15)
+    assert user.json("until", 'steps.py@"with held"')["frame"]["line"] == 16
+    back = user.json("jump", "steps.py:12")
+    assert (back["state"], back["frame"]["line"]) == ("stopped", 12)
+    assert user.json("eval", "total")["values"][0]["value"] == "13", "nothing in between was run"
+    assert user.json("next")["frame"]["line"] == 13
+    user.fails("jump", "steps.py:4", code=1, error="not_found")
+    assert user.json("state")["frame"]["line"] == 13
+    user.ok("stop")
+
+
+def test_a_pause_of_a_thread_that_is_blocked_is_running_with_its_place(user: User) -> None:
+    user.file(
+        "wait.py",
+        "import threading\n\ndef block():\n    threading.Event().wait()\n\nprint('in', flush=True)\nblock()\n",
+    )
+    user.ok("launch", "wait.py", "--ready", "in")
+    told = user.json("pause")
+    if told["state"] == "running":
+        assert "block" in [each["function"] for each in told["blocked"]]
+        assert "blocked in" in user.ok("pause")
+    else:
+        assert "block" in [each["function"] for each in told["stack"]]
+    assert user.json("stop")["action"] == "terminated"
+
+
+def test_a_timeout_is_an_answer_not_an_error(user: User) -> None:
+    user.file("spin.py", "n = 0\nwhile True:\n    n += 1\n")
+    said = user.ok("launch", "spin.py", "--timeout", "0.3")
+    assert "spin running after 0.3 s" in said
+    assert user.ok("wait", "--timeout", "0.2") == "spin running after 0.2 s\n"
+    assert user.json("wait", "--timeout", "0")["state"] == "running"
+    assert "pause at spin.py:" in user.ok("pause")
+    user.ok("stop")
+
+
+def test_a_step_over_a_call_that_takes_long_is_running_and_lands_later(user: User) -> None:
+    user.file("slow.py", "import sys\nx = 1\nsys.stdin.readline()\ny = 2\n")
+    user.ok("launch", "slow.py", "--stdin", "-", "--break", "slow.py:3")
+    assert user.json("next", "--timeout", "0.2")["state"] == "running"
+    user.ok("input", "go")
+    told = user.json("wait")
+    assert (told["state"], told["reason"], told["frame"]["line"]) == ("stopped", "step", 4)
+    user.ok("stop")
