@@ -2,7 +2,8 @@
 
 Before `--` every flag is ours and may stand anywhere; `--json`, `--session`, `--budget` and `--allow` belong to every
 verb. A starting verb takes the target's command behind `--`; or a program and its plain words, whose further arguments
-stand behind `--`; or `-m MODULE` and `-c CODE`, after which plain words and flags that are not ours go to the program.
+stand behind `--`; or `-m MODULE` and `-c CODE`, after which plain words are the program's. A flag that is not ours is an error
+that shows the line with it behind `--`: taken for the program's own, a mistyped one of ours would silently do nothing.
 Values stay text: their meaning is checked where the operation is declared.
 """
 
@@ -142,7 +143,7 @@ class Reader:
         """The program's own words behind `-m` and `-c`."""
         self.tail: list[str] | None = None
         self.opened = ""
-        """`-m` or `-c` once one was read: from there on, what is not ours belongs to the program."""
+        """`-m` or `-c` once one was read: from there on, plain words belong to the program."""
 
     def read(self) -> Line:
         while self.at < len(self.tokens):
@@ -165,7 +166,7 @@ class Reader:
     def _flag(self, token: str) -> None:
         name, has_value, value = token.partition("=")
         field, says = self._lookup(name)
-        if field is None and token[1] != "-" and len(token) > 2 and not self.opened:
+        if field is None and token[1] != "-" and len(token) > 2:
             field, says = self._lookup(token[:2])
             if field is not None and field["kind"] != "bool":
                 self._store(field, token[:2], token[2:])
@@ -184,8 +185,6 @@ class Reader:
 
     def _lookup(self, name: str) -> "tuple[Field | None, bool]":
         """The field behind a flag, and what a boolean one says: `--no-x` says no to `--x`."""
-        if self.opened and not name.startswith("--"):
-            return None, True
         plain = words.FLAGS.get(name, name)
         for spelling in (name, plain):
             field = self.flags.get(spelling) or find_global(spelling)
@@ -245,10 +244,7 @@ class Reader:
         return int(value)
 
     def _foreign(self, token: str) -> None:
-        """A flag that is not ours: the program's own behind `-m` and `-c`, else an error with the line that works."""
-        if self.opened:
-            self.further.append(token)
-            return
+        """A flag that is not ours is an error with the line that works."""
         name, equals, value = token.partition("=")
         known = [*self.flags, *[spelling for field in GLOBALS for spelling in spellings(field)]]
         meant = nearest(name, [flag for flag in known if flag.startswith("--") == name.startswith("--")])
@@ -257,7 +253,7 @@ class Reader:
         if meant is not None and len(name) > 2:
             corrected = [*self._before(), meant + equals + value, *self._after()]
             raise self._wrong(f"unknown flag {name!r} of {self.line.verb}", corrected)
-        if self.verb.get("starts") and self.words:
+        if self.verb.get("starts") and (self.words or self.opened):
             raise self._wrong(
                 f"{name!r} is no flag of {self.line.verb}; the program's own stand behind `--`", self._behind()
             )
