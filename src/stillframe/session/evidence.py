@@ -29,8 +29,16 @@ class SourceCache:
         default_factory=dict[str, tuple[tuple[int, int], list[str]]]
     )
 
+    _lent: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    def lend(self, name: str, text: str) -> None:
+        """Source that is in no file, such as the code of `-c`."""
+        self._lent[name] = text.splitlines()
+
     def lines(self, file: str) -> list[str]:
         """All lines of a file; empty where it cannot be read or is no source."""
+        if file in self._lent:
+            return self._lent[file]
         path = Path(file)
         try:
             stat = path.stat()

@@ -35,6 +35,8 @@ from .witness import Witness
 
 log = logging.getLogger(__name__)
 
+CODE = "<string>"
+"""What debuggers call the file of code that was given by itself."""
 CAPTURE_SECONDS = 10.0
 """How long reading the evidence of a stop may take; inside the target each value has a deadline of its own."""
 
@@ -98,6 +100,8 @@ class Session:
 
         plan = origin.plan
         self.command: tuple[str, ...] = plan.command if isinstance(plan, Plan) and parent is None else ()
+        if isinstance(plan, Plan) and plan.kind == "code" and plan.program:
+            self.sources.lend(CODE, plan.program)
 
     # Who we are
 
