@@ -72,7 +72,7 @@ def test_bad_words_end_as_they_do_plainly(start: Start, edge_python: str, tmp_pa
     assert under_us(start, edge_python, tmp_path, *words) == plainly(edge_python, tmp_path, *words)
 
 
-def test_a_missing_module_is_told_as_edge_python_tells_it(start: Start, edge_python: str, tmp_path: Path) -> None:
+def test_a_missing_module_is_told_as_python_tells_it(start: Start, edge_python: str, tmp_path: Path) -> None:
     assert under_us(start, edge_python, tmp_path, "no.such", module=True) == plainly(
         edge_python, tmp_path, "-m", "no.such"
     )

@@ -225,6 +225,20 @@ def test_a_call_about_what_is_not_there_is_refused_with_a_word(run_to: RunTo, de
     assert [word.partition(": ")[0] for word in words] == expected
 
 
+@pytest.mark.parametrize("command", ["continue", "next", "stepIn", "stepOut"])
+def test_a_call_right_behind_a_move_is_always_answered(run_to: RunTo, deep_python: str, command: str) -> None:
+    text = "import time\nx = 1  # @here\ndef f():\n    while True: time.sleep(0.001)\nf()\n"
+    _, peer, thread = run_to(deep_python, text)
+    frame = peer.stop(thread)["frames"][0]["id"]
+    for _ in range(3):
+        peer.send(command, threadId=thread)
+    late = [peer.send("stillframe", call="stop", threadId=thread) for _ in range(3)]
+    late.append(peer.send("stillframe", call="eval", frameId=frame, expressions=["x"]))
+    answers = [peer.answer(seq) for seq in late]
+    refusals = {answer["message"].partition(": ")[0] for answer in answers if not answer["success"]}
+    assert refusals <= {"running", "stale"}
+
+
 DEEP = """
 import sys
 sys.setrecursionlimit(20000)

@@ -49,7 +49,7 @@ def import_engine(vendored, pycache):
         import pydevd  # noqa: F401
 
         _pydevd_bundle.__path__.append(HERE)
-        from _pydevd_bundle import sf_children, sf_engine, sf_program, sf_requests  # noqa: F401
+        from _pydevd_bundle import sf_engine, sf_program, sf_requests  # noqa: F401
     finally:
         sys.pycache_prefix, sys.dont_write_bytecode = prefix, silent
         while vendored in sys.path:

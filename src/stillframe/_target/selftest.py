@@ -16,7 +16,8 @@ NAMES = {
         "PyDB.get_file_type PyDB.get_cache_file_type PyDB.apply_files_filter PyDB.in_project_roots_filename_uncached "
         "PyDB.process_internal_commands PyDB.prepare_to_run PyDB.notify_thread_created PyDB.enable_tracing PyDB.find_frame "
         "PyDB.has_user_threads_alive PyDB.check_output_redirect PyDB.post_method_as_internal_command "
-        "PyDB.handle_breakpoint_condition CheckAliveThread._on_run PyDBDaemonThread.__init__ SetupHolder.setup settrace config "
+        "PyDB.handle_breakpoint_condition PyDB._do_wait_suspend "
+        "CheckAliveThread._on_run PyDBDaemonThread.__init__ SetupHolder.setup settrace config "
         "start_client patch_stdin time get_current_thread_id pydevd_utils.get_non_pydevd_threads"
     ),
     "pydevd_tracing": (
@@ -29,7 +30,8 @@ NAMES = {
     "_pydev_bundle._pydev_saved_modules": "ThreadingEvent thread threading",
     "_pydevd_bundle.pydevd_command_line_handling": "process_command_line get_pydevd_file",
     "_pydevd_bundle.pydevd_constants": (
-        "HTTP_JSON_PROTOCOL set_protocol get_global_debugger set_global_debugger PYDEVD_USE_SYS_MONITORING RETURN_VALUES_DICT get_thread_id"
+        "HTTP_JSON_PROTOCOL set_protocol get_global_debugger set_global_debugger PYDEVD_USE_SYS_MONITORING RETURN_VALUES_DICT "
+        "get_thread_id STATE_SUSPEND"
     ),
     "_pydevd_bundle.pydevd_defaults": "PydevdCustomization.DEFAULT_PROTOCOL",
     "_pydevd_bundle.pydevd_api": "PyDevdAPI.set_protocol PyDevdAPI.request_disconnect",

@@ -11,7 +11,7 @@ import sys
 
 import pydevd
 from _pydev_bundle import pydev_monkey
-from _pydevd_bundle import sf_engine
+from _pydevd_bundle import sf_patches, sf_release
 from _pydevd_bundle.pydevd_constants import get_global_debugger
 
 _PYTHON = re.compile(r"^python(\d+(\.\d+)?)?[dt]?(\.exe)?$")
@@ -161,7 +161,7 @@ def _say_goodbye():
     """Before exec takes this process's place: nothing queued may be lost, and the client learns why the line ends."""
     db = get_global_debugger()
     if db is not None and getattr(db, "stillframe_pid", None) == os.getpid():
-        sf_engine.drain(db, {"kind": "replacing", "pid": os.getpid()})
+        sf_patches.drain(db, {"kind": "replacing", "pid": os.getpid()})
 
 
 def _after_fork(real):
@@ -169,9 +169,9 @@ def _after_fork(real):
         try:
             real(setup_tracing)
         except OSError:  # the debugger is gone: the child runs on without it
-            sf_engine.let_go_after_fork()
+            sf_release.let_go_after_fork()
         if get_global_debugger() is None:
-            sf_engine.stop_tracing_here()
+            sf_release.stop_tracing_here()
 
     return on_forked_process
 

@@ -9,6 +9,7 @@ from _pydevd_bundle import sf_values
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_CAUGHT_EXCEPTION
 from _pydevd_bundle.pydevd_constants import RETURN_VALUES_DICT
+from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
 from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
 DEEPEST = 200  # frames told at the most to reach the user's own frame under library ones
@@ -126,7 +127,7 @@ class Stop:
 
     def _mode(self):
         """How the exception came to stop us, as pydevd marked its list of frames."""
-        thread = _find_thread(self.thread_id)
+        thread = pydevd_find_thread_by_id(self.thread_id)
         if getattr(thread, "stop_reason", None) == CMD_STEP_CAUGHT_EXCEPTION:
             current = self.frames.current_frame
             last = self.frames.last_frame() if len(self.frames) else None
@@ -154,12 +155,6 @@ def stuck_value(name, value):
     row = {"name": name, "type": type(value).__name__, "value": text, "total": None, "truncated": False}
     row.update(ref=None, error=True)
     return row
-
-
-def _find_thread(thread_id):
-    from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
-
-    return pydevd_find_thread_by_id(thread_id)
 
 
 def _is_start_up(db, frame):

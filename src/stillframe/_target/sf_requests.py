@@ -7,11 +7,13 @@ thread they are about, because code of the program must run where the program wo
 import os
 import sys
 
-from _pydevd_bundle import sf_engine, sf_evaluate, sf_frames, sf_places, sf_values, sf_watch
+from _pydevd_bundle import sf_evaluate, sf_frames, sf_patches, sf_places, sf_release, sf_values, sf_watch
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema, register_request
 from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
+from _pydevd_bundle.pydevd_constants import STATE_SUSPEND
 from _pydevd_bundle.pydevd_net_command import NetCommand
 from _pydevd_bundle.pydevd_process_net_command_json import PyDevJsonCommandProcessor
+from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
 
 VERSION = 1
 
@@ -91,6 +93,7 @@ class Desk:
         self.settings = settings
         self.program = program
         self.places = sf_places.Places(program)
+        self.posted = {}  # thread to the Tickets that wait for it
         self.busy = {}  # paused thread to the Ticket that it works on
         self.at_once = {
             "hello": self.hello,
@@ -115,15 +118,25 @@ class Desk:
             return _answer(request, error=error)
         if thread_id in self.busy and self.busy[thread_id].answered:
             return _answer(request, error="stuck: the thread is still in code of the program that does not return")
-        db.post_method_as_internal_command(thread_id, self._on_paused_thread, request, name, thread_id)
+        ticket = Ticket(db, request)
+        self.posted.setdefault(thread_id, []).append(ticket)
+        db.post_method_as_internal_command(thread_id, self._on_paused_thread, ticket, name, thread_id)
         return None
 
-    def _on_paused_thread(self, db, request, name, thread_id):
-        ticket = self.busy[thread_id] = Ticket(db, request)
+    def _on_paused_thread(self, db, ticket, name, thread_id):
+        self.posted[thread_id].remove(ticket)
+        if ticket.answered:
+            return
+        self.busy[thread_id] = ticket
         with sf_watch.when_stuck(ticket.give_up):
-            body, error = _guarded(self.on_thread[name], db, thread_id, request.arguments)
+            body, error = _guarded(self.on_thread[name], db, thread_id, ticket.request.arguments)
         del self.busy[thread_id]
         ticket.answer(body, error)
+
+    def gone_on(self, thread_id):
+        """Refuse what came too late: a thread that stepped on does not look at its queue before its next stop."""
+        for ticket in self.posted.get(thread_id, ()):
+            ticket.answer(error="running: the thread has gone on")
 
     def hello(self, db, arguments):
         return {
@@ -148,7 +161,7 @@ class Desk:
         return self.places.modules(int(arguments.get("start", 0)), int(arguments.get("count", 100)))
 
     def release(self, db, arguments):
-        sf_engine.release(db)
+        sf_release.release(db)
         return {}
 
     def stop(self, db, thread_id, arguments):
@@ -215,19 +228,27 @@ def _thread_for(db, arguments):
         stop = sf_frames.stop_of_reference(db, arguments["ref"])
         if stop is None:
             raise Refused("stale", "reference %s belongs to a stop that is over" % arguments["ref"])
+        if not _is_suspended(stop.thread_id):
+            raise Refused("stale", "reference %s belongs to a stop that is over" % arguments["ref"])
         return stop.thread_id
     if "frameId" in arguments:
         frame_id = BaseSchema._dap_id_to_obj_id.get(arguments["frameId"])
         thread_id = db.suspended_frames_manager.get_thread_id_for_variable_reference(frame_id)
-        if frame_id is None or thread_id is None:
+        if frame_id is None or thread_id is None or not _is_suspended(thread_id):
             raise Refused("stale", "frame %s belongs to a stop that is over" % arguments["frameId"])
         return thread_id
     raise Refused("usage", "a threadId, frameId or ref is needed")
 
 
 def _stop_frames(db, thread_id, what):
-    if db.suspended_frames_manager.get_frames_list(thread_id) is None:
+    if db.suspended_frames_manager.get_frames_list(thread_id) is None or not _is_suspended(thread_id):
         raise Refused("running", "%s is not paused" % what)
+
+
+def _is_suspended(thread_id):
+    """Whether the thread is not on its way already; asked by the reader, under the lock of those who would resume it."""
+    thread = pydevd_find_thread_by_id(thread_id)
+    return getattr(getattr(thread, "additional_info", None), "pydev_state", None) == STATE_SUSPEND
 
 
 def _stop(db, thread_id):
@@ -276,5 +297,6 @@ def install(settings, program):
     """Make the request known to pydevd."""
     desk = Desk(settings, program)
     PyDevJsonCommandProcessor.on_stillframe_request = lambda self, db, request: desk.handle(db, request)
-    sf_engine.Quick.ending = staticmethod(lambda db: {"kind": "ending", "loaded": desk.places.ever_named()})
+    sf_patches.Quick.gone_on = staticmethod(desk.gone_on)
+    sf_patches.Quick.ending = staticmethod(lambda db: {"kind": "ending", "loaded": desk.places.ever_named()})
     return desk

@@ -1,0 +1,276 @@
+"""pydevd made quick and safe for our use: connecting, ending without loss, and what happens when the line drops.
+
+Everything here leans on private names of the pinned debugpy; `selftest.py` checks that they are there.
+"""
+
+import itertools
+import os
+import signal
+import sys
+import time
+
+import pydevd
+from _pydev_bundle._pydev_saved_modules import ThreadingEvent, threading
+from _pydevd_bundle import (
+    pydevd_comm,
+    pydevd_constants,
+    pydevd_net_command,
+    pydevd_thread_lifecycle,
+    sf_release,
+)
+from _pydevd_bundle import pydevd_command_line_handling as command_line
+from _pydevd_bundle.pydevd_api import PyDevdAPI
+from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
+from _pydevd_bundle.pydevd_dont_trace_files import PYDEV_FILE
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CONNECT = 10.0  # seconds to reach the debugger
+STALLED = 5.0  # seconds without a byte taken by the client, after which we stop waiting for it
+POLL = 0.2  # seconds between two looks at a state that has no event to wait for
+_real_exit = os._exit
+
+
+def _start_client(host, port):
+    """pydevd's own prints a traceback into the program's stderr when nobody listens."""
+    sock = pydevd_comm.socket_module.create_connection((host, port), CONNECT)
+    sock.settimeout(None)
+    return sock
+
+
+def send_event(db, body, flushed=None):
+    """Queue a `stillframe` event; `flushed` is called when it, and so all before it, has been written."""
+    event = {"type": "event", "event": "stillframe", "body": body}
+    command = pydevd_net_command.NetCommand(CMD_RETURN, 0, event, is_json=True)
+    if flushed is not None:
+        command.call_after_send(lambda sock: flushed())
+    db.writer.add_command(command)
+
+
+def drain(db, body):
+    """Send a last event and wait until everything queued is written, or the client takes no more."""
+    writer = db.writer
+    if writer is None or writer is threading.current_thread() or writer._kill_received:
+        return
+    written = ThreadingEvent()
+    send_event(db, body, written.set)
+    left, since = None, time.monotonic()
+    while not written.wait(POLL):
+        before, left = left, writer._cmd_queue.qsize()
+        if left != before:
+            since = time.monotonic()
+        if time.monotonic() - since > STALLED or writer not in db.created_pydb_daemon_threads:
+            return
+
+
+class Quick:
+    """The patched methods, gathered so that the list of what we change can be read in one place."""
+
+    settings = None
+    gone_on = staticmethod(lambda thread_id: None)
+    ending = staticmethod(lambda db: {"kind": "ending", "loaded": []})
+    initialize_network = pydevd.PyDB.initialize_network
+    dispose = pydevd.PyDB.dispose_and_kill_all_pydevd_threads
+    file_type = pydevd.PyDB._internal_get_file_type
+    on_disconnect = pydevd.PyDB.on_disconnect
+    condition = pydevd.PyDB.handle_breakpoint_condition
+    wait_suspend = pydevd.PyDB._do_wait_suspend
+    run_thread = staticmethod(pydevd_thread_lifecycle.internal_run_thread)
+
+
+class _NoNap:
+    """Stands for the time module while pydevd connects: it ends with a fixed sleep of 0.1 s (1.8.22)."""
+
+    def __init__(self, real):
+        self._real = real
+
+    def __getattr__(self, name):
+        return (lambda seconds: None) if name == "sleep" else getattr(self._real, name)
+
+
+def _initialize_network(self, sock, terminate_on_socket_close=True):
+    real, pydevd.time = pydevd.time, _NoNap(pydevd.time)
+    try:
+        Quick.initialize_network(self, sock, terminate_on_socket_close)
+    finally:
+        pydevd.time = real
+    socket = sys.modules["socket"]
+    try:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except OSError:  # gone already: the reader will say so
+        pass
+
+
+def _wait_for_ready_to_run(self):
+    """As pydevd's, but over when the client left: then the program runs on undebugged instead of waiting for ever."""
+    event = self._py_db_command_thread_event
+    while not self.ready_to_run and not self.pydb_disposed:
+        self.process_internal_commands()
+        event.wait(POLL)
+        event.clear()
+
+
+def _line_dropped(self):
+    """End of the client's line, as the reader sees it."""
+    db = self.py_db
+    if db is None:
+        return
+    if not db.pydb_disposed:
+        _leave_behind(db)
+        db.dispose_and_kill_all_pydevd_threads()
+    db._py_db_command_thread_event.set()
+    for event in list(db._thread_events.values()):
+        event.set()
+
+
+def _leave_behind(db):
+    """The client is gone: a launched program dies with its debugger, any other goes on at full speed."""
+    db.stillframe_line_gone = True
+    let_go = db.terminate_requested or getattr(db, "stillframe_released", False)
+    waiting_child = not db.ready_to_run and db.get_arg_ppid()
+    if Quick.settings.kill_at_eof and not let_go and not waiting_child:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if db.ready_to_run:
+        sf_release.release(db)
+        PyDevdAPI().request_disconnect(db, resume_threads=True)  # else a paused thread would go on stepping
+
+
+def _on_disconnect(self):
+    self.stillframe_released = True
+    Quick.on_disconnect(self)
+
+
+def _watch_for_the_end(self):
+    """CheckAliveThread's work without its polling: wait for each thread of the program, then dispose."""
+    db = self.py_db
+    while not self._kill_received and db.has_user_threads_alive():
+        for thread in pydevd.pydevd_utils.get_non_pydevd_threads():
+            if not thread.daemon and thread.is_alive():
+                thread.join(POLL)
+                break
+        else:
+            self._wait_event.wait(POLL)
+        db.check_output_redirect()
+    if not self._kill_received:
+        db.dispose_and_kill_all_pydevd_threads()
+
+
+def _dispose(self, wait=True, timeout=0.5):
+    if not self.pydb_disposed and not self.terminate_requested and not getattr(self, "stillframe_line_gone", False):
+        if threading.current_thread() is self.writer:  # it could not write: it may see the end before the reader does
+            _leave_behind(self)
+        else:
+            drain(self, Quick.ending(self))
+    Quick.dispose(self, wait, timeout)
+
+
+def _wait_for_writer(self, timeout):
+    """pydevd also waits 0.5 s for its reader, which ends only when the client closes; the writer is what matters."""
+    writer = self.writer
+    if writer is not None and writer is not threading.current_thread() and writer.is_alive():
+        writer.join(STALLED)
+
+
+def _file_type(self, abs_real_path_and_basename):
+    if os.path.dirname(abs_real_path_and_basename[0]) == HERE:
+        return PYDEV_FILE
+    return Quick.file_type(self, abs_real_path_and_basename)
+
+
+def _waking(do_it):
+    """After a command for one thread, have that thread look again at once.
+
+    pydevd 1.8.22 wakes a random thread instead: a loop in _update_stepping_info reuses the name of its argument. With
+    two threads or more that costs a step 0.2 s now and then.
+    """
+
+    def done(self, db):
+        thread_id = self.thread_id
+        do_it(self, db)
+        if thread_id != "*":
+            db._thread_events[thread_id].set()
+
+    return done
+
+
+def _run_thread(thread, set_additional_thread_info):
+    Quick.run_thread(thread, set_additional_thread_info)
+    db = pydevd_constants.get_global_debugger()
+    if db is not None:
+        db._thread_events[pydevd_constants.get_thread_id(thread)].set()
+
+
+def _wait_suspend(self, thread, *arguments):
+    try:
+        return Quick.wait_suspend(self, thread, *arguments)
+    finally:
+        Quick.gone_on(pydevd_constants.get_thread_id(thread))
+
+
+def _condition(self, info, breakpoint, frame):
+    """As pydevd's; a condition that raised is told as an event of ours with the breakpoint's id, then it stops."""
+    info.conditional_breakpoint_exception = None
+    held = Quick.condition(self, info, breakpoint, frame)
+    problem = info.conditional_breakpoint_exception
+    if problem is not None:
+        message = problem[0].partition("Error:\n")[2].strip().splitlines()
+        body = {"kind": "condition_error", "id": breakpoint.breakpoint_id, "message": message[-1] if message else ""}
+        send_event(self, body)
+    return held
+
+
+def _exit_without_loss(status):
+    db = pydevd_constants.get_global_debugger()
+    if db is not None and getattr(db, "stillframe_pid", None) == os.getpid() and not db.pydb_disposed:
+        drain(db, Quick.ending(db))
+    _real_exit(status)
+
+
+def _unnumbered(init):
+    """Threads of pydevd that start later take no number that the program's own would have had."""
+
+    def made(self, *arguments, **options):
+        kept, threading._counter = threading._counter, itertools.count(1000).__next__
+        try:
+            init(self, *arguments, **options)
+        finally:
+            threading._counter = kept
+
+    return made
+
+
+def _new_db(init):
+    def made(self, set_as_global=True):
+        init(self, set_as_global)
+        self.stillframe_pid = os.getpid()
+
+    return made
+
+
+def patch(settings):
+    """Change pydevd's classes, once per process; forked children inherit it."""
+    again, Quick.settings = Quick.settings is not None, settings
+    if again:
+        return
+    cls = pydevd.PyDB
+    cls.__init__ = _new_db(cls.__init__)
+    cls.initialize_network = _initialize_network
+    cls.wait_for_ready_to_run = _wait_for_ready_to_run
+    cls.on_disconnect = _on_disconnect
+    cls.handle_breakpoint_condition = _condition
+    cls._do_wait_suspend = _wait_suspend
+    cls.dispose_and_kill_all_pydevd_threads = _dispose
+    cls._PyDB__wait_for_threads_to_finish = _wait_for_writer
+    cls._internal_get_file_type = _file_type
+    pydevd.PyDBDaemonThread.__init__ = _unnumbered(pydevd.PyDBDaemonThread.__init__)
+    pydevd.CheckAliveThread._on_run = _watch_for_the_end
+    pydevd_comm.ReaderThread._terminate_on_socket_close = _line_dropped
+    pydevd_thread_lifecycle.internal_run_thread = _run_thread
+    for command in (pydevd_comm.InternalThreadCommand, pydevd_comm.InternalSetNextStatementThread):
+        command.do_it = _waking(command.do_it)
+    pydevd.start_client = _start_client
+    pydevd.patch_stdin = lambda: None  # a forked child would get a wrapped sys.stdin
+    command_line.get_pydevd_file = lambda: settings.boot
+    os._exit = _exit_without_loss
+    if sys.version_info >= (3, 12):
+        os.fork = sf_release.quiet_fork(os.fork)
+    os.register_at_fork(after_in_child=sf_release.let_go_after_fork)
