@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Protocol
@@ -10,6 +12,7 @@ from typing import Protocol
 from ..backends import Launch, open_backend
 from ..errors import UsageError
 from ..model.backend import AttachPlan, Backend, Plan, Tool
+from ..settings import load
 
 
 class Adapter(Protocol):
@@ -65,13 +68,20 @@ def for_plan(plan: Plan) -> Adapter:
 
 async def open_program(plan: Plan) -> Backend:
     """Start a program under its debugger, held before its first instruction."""
-    return await open_backend(await for_plan(plan).launch(plan))
+    return await open_backend(_timed(await for_plan(plan).launch(plan), plan.env))
 
 
 async def open_running(plan: AttachPlan) -> Backend:
     """Join a program that runs already."""
     adapter = named(plan.adapter) if plan.adapter else adapters()[0]
-    return await open_backend(await adapter.attach(plan))
+    return await open_backend(_timed(await adapter.attach(plan), plan.env))
+
+
+def _timed(launch: Launch, env: Mapping[str, str]) -> Launch:
+    """The launch with the deadlines that the caller's settings give."""
+    settings = load(env or os.environ)
+    start = settings.start_timeout * launch.slowness
+    return replace(launch, request_timeout=settings.request_timeout, start_timeout=start)
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import LaunchFailed
+from ..settings import directory
 
 OLDEST, NEWEST = (3, 8), (3, 13)
 _PROBE = "import sys; print(*sys.version_info[:3], sys.implementation.name)"
@@ -30,13 +31,6 @@ class Interpreter:
     @property
     def tag(self) -> str:
         return f"{self.version[0]}.{self.version[1]}"
-
-
-def cache_directory() -> Path:
-    """Our own folder in the user's cache."""
-    home = os.environ.get("XDG_CACHE_HOME") or ""
-    base = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
-    return base / "stillframe"
 
 
 def choose(asked: str | None, near: Path, env: Mapping[str, str], cwd: str) -> str:
@@ -159,7 +153,7 @@ def _run_probe(path: str) -> list[int]:
 
 
 def _cache_file() -> Path:
-    return cache_directory() / "interpreters.json"
+    return directory("cache") / "interpreters.json"
 
 
 def _read_cache() -> dict[str, list[int]]:

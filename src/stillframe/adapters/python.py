@@ -22,8 +22,9 @@ from ..backends.dap.launch import PORT, Address, Authorize, DapLaunch, DialsBack
 from ..errors import AdapterMissing, Denied, LaunchFailed, NotFound, Unsupported, UsageError
 from ..model.backend import AttachPlan, Plan, Tool
 from ..model.places import HitRule
+from ..settings import directory
 from . import matches
-from .interpreters import Interpreter, cache_directory, choose, identity, probe, remember
+from .interpreters import Interpreter, choose, identity, probe, remember
 from .python_command import runs_python, understood
 
 Server = Literal["boot", "stock", "adapter"]
@@ -186,7 +187,7 @@ class PythonAdapter:
             launched=False,
             target_pid=pid,
             failures={3: NotFound, 5: AdapterMissing, 6: Denied},  # as attach.py exits
-            start_timeout=40.0,  # gdb reads the symbols of every library of the process first
+            slowness=2.0,  # gdb reads the symbols of every library of the process first
             **_ODDITIES,
         )
 
@@ -220,7 +221,7 @@ def _settings(tokens: Authorize, *, on_eof: Literal["kill", "resume"]) -> dict[s
     return {
         "STILLFRAME_PYDEVD": str(_vendored()),
         "STILLFRAME_TOKENS": f"{tokens.server_token}:{tokens.client_token}",
-        "STILLFRAME_PYCACHE": str(cache_directory() / "pycache"),
+        "STILLFRAME_PYCACHE": str(directory("cache") / "pycache"),
         "STILLFRAME_ON_EOF": on_eof,
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }
@@ -272,7 +273,7 @@ async def _boot_fits(interpreter: Interpreter) -> bool:
     key = f"{identity(interpreter.path)}:{identity(str(_BOOT))}"
     if key in _FITS:
         return _FITS[key]
-    file = cache_directory() / "selftest.json"
+    file = directory("cache") / "selftest.json"
     try:
         known: dict[str, bool] = json.loads(file.read_text())
     except (OSError, ValueError):  # nothing was kept yet
@@ -294,7 +295,7 @@ def _selftest(python: str) -> bool:
     env = {
         **os.environ,
         "STILLFRAME_PYDEVD": str(_vendored()),
-        "STILLFRAME_PYCACHE": str(cache_directory() / "pycache"),
+        "STILLFRAME_PYCACHE": str(directory("cache") / "pycache"),
     }
     try:
         done = subprocess.run(

@@ -41,6 +41,8 @@ _MOVES: Mapping[Move, str] = {
 }
 T = TypeVar("T")
 
+_TAKEN = 2.0
+"""How long the answer to a move is waited for; that it was taken shows in what follows."""
 _ASKED = 1.0
 _LETTING_GO = 2.0
 """How long each polite word at the end may take."""
@@ -199,10 +201,14 @@ class DapBackend:
     async def _send_move(self, move: Move, thread: str | None) -> None:
         thread = thread or self._news.last_thread or await self._any_thread()
         self._news.nobody_is_held()
-        try:
-            await self._client.request(_MOVES[move], {"threadId": wire_id(thread, "thread")})
-        except Refused as refused:
-            raise WrongState(f"the debugger refused to {move.value}: {refused.message}") from None
+        answer = self._client.send(_MOVES[move], {"threadId": wire_id(thread, "thread")})
+        # A program that goes straight into native code and keeps its interpreter to itself lets nobody answer: it moves.
+        await asyncio.wait({answer}, timeout=_TAKEN)
+        if answer.done():
+            try:
+                answer.result()
+            except Refused as refused:
+                raise WrongState(f"the debugger refused to {move.value}: {refused.message}") from None
 
     async def _any_thread(self) -> str:
         found = await self.threads()

@@ -107,5 +107,7 @@ class DapLaunch:
     failures: Mapping[int, type[StillframeError]] = field(default_factory=dict[int, type[StillframeError]])
     """Exit codes of the spawned process that mean more than a failed launch."""
     mark: str = ""
+    slowness: float = 1.0
+    """How many times longer than others it may take to come up."""
     start_timeout: float = 20.0
     request_timeout: float = 30.0
