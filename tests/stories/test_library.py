@@ -1,0 +1,68 @@
+"""The library over the daemon: the same methods, results and errors, on the sessions that `dbg` sees too."""
+
+from __future__ import annotations
+
+import psutil
+import pytest
+
+import stillframe
+from stillframe.errors import EvalFailed, LaunchFailed, NoSession, UsageError, WrongState
+
+from .conftest import User
+
+
+async def test_a_program_and_a_shell_share_a_session(user: User) -> None:
+    user.file("app.py", "def f(a):\n    b = a + 1\n    return b\n\nprint(f(1))\n")
+    async with stillframe.connect(cwd=str(user.here)) as dbg:
+        with pytest.raises(NoSession):
+            await dbg.state()
+        stop = await dbg.launch("app.py", breaks=["app.py:2"])
+        assert isinstance(stop, stillframe.Stop)
+        assert (stop.local("a"), stop.frame.line if stop.frame else None) == ("1", 2)
+        assert user.json("state")["frame"]["line"] == 2, "the shell sees it"
+        user.ok("next")
+        stop = await dbg.state()
+        assert isinstance(stop, stillframe.Stop)
+        assert stop.local("b") == "2", "and the program sees what the shell did"
+        with pytest.raises(EvalFailed, match="NameError"):
+            await dbg.eval("nope")
+        with pytest.raises(UsageError):
+            await dbg.break_("")
+        with pytest.raises(LaunchFailed, match=r"missing\.py"):
+            await dbg.launch("missing.py")
+        assert [each.name for each in (await dbg.sessions()).sessions] == ["app"]
+    async with stillframe.connect(cwd=str(user.here)) as dbg:
+        end = await dbg.continue_()
+        assert isinstance(end, stillframe.Exited)
+        assert (end.exit_code, end.output) == (0, "2\n")
+        with pytest.raises(WrongState) as caught:
+            await dbg.locals()
+        assert caught.value.hint is not None
+        assert caught.value.hint.op == "restart"
+        report = await dbg.probe("app.py:3", eval=["b"], command=["python3", "app.py"])
+        assert report.places[0].values[0][0].value == "2"
+
+
+async def test_in_process_leaving_the_block_ends_what_it_launched(user: User) -> None:
+    user.file("spin.py", "while True:\n    pass\n")
+    async with stillframe.Debugger(cwd=str(user.here)) as dbg:
+        assert isinstance(await dbg.launch("spin.py", timeout=0), stillframe.Running)
+        pid = (await dbg.status()).pid
+    assert pid is not None
+    assert not psutil.pid_exists(pid)
+    with pytest.raises(RuntimeError):
+        await dbg.status()
+
+
+async def test_two_programs_at_once_are_two_sessions(user: User) -> None:
+    user.file("a.py", "x = 'a'\ny = 1\n")
+    user.file("b.py", "x = 'b'\ny = 1\n")
+    async with stillframe.Debugger(cwd=str(user.here)) as dbg:
+        await dbg.launch("a.py", breaks=["a.py:2"])
+        await dbg.launch("b.py", breaks=["b.py:2"])
+        for name in ("a", "b"):
+            stop = await dbg.state(session=name)
+            assert isinstance(stop, stillframe.Stop)
+            assert stop.local("x") == f"'{name}'"
+        assert isinstance(await dbg.continue_(session="a"), stillframe.Exited)
+        assert isinstance(await dbg.state(session="b"), stillframe.Stop)
