@@ -157,3 +157,16 @@ def test_a_change_is_told_however_many_locals_there_are(user: User) -> None:
     user.ok("until", "many.py:101")
     assert "v7 7 -> 'new'" in user.ok("next")
     user.ok("stop")
+
+
+def test_another_call_of_the_function_is_another_frame(user: User) -> None:
+    user.file("key.py", "def key(x):\n    y = x * 2\n    return y\n\nprint(sorted([3, 1, 2], key=key))\n")
+    user.ok("launch", "key.py", "--break", "key.py:2")
+    told = user.json("next", "--count", "2")
+    while told["frame"]["function"] == "key" and told["frame"]["line"] == 3:
+        told = user.json("next")
+    if told["frame"]["function"] == "key":  # the next call of it: nobody changed x, it is another x
+        assert not told.get("same_frame", False)
+        assert "changes" not in told["trail"][-1]
+        assert not any(each.get("changed") for each in told["locals"])
+    user.ok("stop")

@@ -72,3 +72,17 @@ def test_a_coroutine_stops_steps_and_finishes_like_a_function(user: User) -> Non
     out = user.json("next", "2")
     assert out["frame"]["function"] in ("main", "fetch")
     assert user.json("continue")["output"] == "total 5\n"
+
+
+def test_another_task_in_the_same_coroutine_is_another_frame(user: User) -> None:
+    user.file(
+        "tasks.py",
+        "import asyncio\n\nasync def work(n):\n    await asyncio.sleep(0.01)\n    return n\n\n"
+        "async def main():\n    print(await asyncio.gather(*(work(n) for n in range(3))))\n\nasyncio.run(main())\n",
+    )
+    user.ok("launch", "tasks.py", "--break", "tasks.py:5")
+    told = user.json("next")
+    if told["state"] == "stopped" and told["frame"]["function"] == "work":
+        assert not told.get("same_frame", False)
+        assert not any("changes" in each for each in told.get("trail", []))
+    user.ok("stop")
