@@ -121,9 +121,16 @@ def test_a_child_is_debugged_however_it_is_started(
     assert ("parent over" in out) == (way != "exec")
 
 
-@pytest.mark.parametrize("way", ["os.fork", "spawn"])
-def test_so_it_is_on_every_version(start: Callable[..., Target], python: str, tmp_path: Path, way: str) -> None:
-    family = Family(start, python, tmp_path, WAYS[way])
+def test_a_forked_child_is_debugged_on_every_version(start: Callable[..., Target], python: str, tmp_path: Path) -> None:
+    family = Family(start, python, tmp_path, WAYS["os.fork"])
+    assert family.each(family.debug) == [("work", "1", False)]
+
+
+@pytest.mark.parametrize("way", ["Popen a file", "spawn"])
+def test_a_started_one_is_on_the_oldest_and_the_newest(
+    start: Callable[..., Target], edge_python: str, tmp_path: Path, way: str
+) -> None:
+    family = Family(start, edge_python, tmp_path, WAYS[way])
     assert family.each(family.debug) == [("work", "1", False)]
 
 
@@ -169,8 +176,8 @@ def test_a_forked_child_passes_breakpoints_when_children_are_not_followed(
 
 
 def test_the_parents_line_ends_with_the_parent_though_a_fork_lives_on(
-    start: Callable[..., Target], deep_python: str, tmp_path: Path
+    start: Callable[..., Target], new_python: str, tmp_path: Path
 ) -> None:
     what = "r, w = os.pipe()\n    if os.fork() == 0:\n        os.close(w)\n        os.read(r, 1)\n        os._exit(0)"
-    family = Family(start, deep_python, tmp_path, what, children=False)
+    family = Family(start, new_python, tmp_path, what, children=False)
     assert family.root.rest()[-1]["event"] == "terminated"

@@ -273,8 +273,8 @@ print("over")
 """
 
 
-def test_a_thousand_threads_do_not_slow_a_stop_to_a_halt(run_to: RunTo, deep_python: str) -> None:
-    target, peer, thread = run_to(deep_python, THREADS)
+def test_a_thousand_threads_do_not_slow_a_stop_to_a_halt(run_to: RunTo, new_python: str) -> None:
+    target, peer, thread = run_to(new_python, THREADS)
     assert peer.stop(thread)["frames"][0]["line"] == 10
     assert len(peer.request("threads")["threads"]) == 1001
     peer.resume("continue", thread)
