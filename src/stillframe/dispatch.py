@@ -84,6 +84,8 @@ class Dispatcher:
         return OPERATIONS[name]
 
     def _session(self, operation: Operation, call: Call) -> Session | None:
+        if call.session == "":
+            raise UsageError("--session needs a name; it is empty")
         kinds = set(operation.injected.values())
         if "session" in kinds:
             return self.sessions.find(call.session, call.caller)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ..backends import Launch, open_backend
-from ..errors import UsageError
+from ..errors import LaunchFailed, UsageError
 from ..model.backend import AttachPlan, Backend, Plan, Tool
 from ..settings import load
 
@@ -30,6 +31,10 @@ class Adapter(Protocol):
 
     def understands(self, plan: Plan) -> bool:
         """Whether this plan is a program of its kind."""
+        ...
+
+    def understood(self, plan: Plan) -> Plan:
+        """The plan with a whole command taken apart: kind, program, arguments, interpreter and its flags."""
         ...
 
     async def launch(self, plan: Plan) -> Launch:
@@ -62,8 +67,22 @@ def for_plan(plan: Plan) -> Adapter:
     for each in adapters():
         if each.understands(plan):
             return each
+    if plan.kind == "command" and not _exists(plan):
+        raise LaunchFailed(f"no such program: {plan.command[0]}")
     known = ", ".join(each.name for each in adapters())
     raise UsageError(f"cannot tell how to debug {' '.join(plan.command) or plan.program!r}; adapters here: {known}")
+
+
+def understand(plan: Plan) -> Plan:
+    """A plan as its adapter understands it: a whole command taken apart into the program and its arguments."""
+    return for_plan(plan).understood(plan)
+
+
+def _exists(plan: Plan) -> bool:
+    word = plan.command[0]
+    if "/" in word:
+        return (Path(plan.cwd) / word).exists()
+    return shutil.which(word, path=plan.env.get("PATH")) is not None
 
 
 async def open_program(plan: Plan) -> Backend:

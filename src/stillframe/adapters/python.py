@@ -74,6 +74,9 @@ class PythonAdapter:
             return runs_python(plan)
         return plan.kind in ("module", "code") or matches(plan.program or "", self.claims) or _is_python_file(plan)
 
+    def understood(self, plan: Plan) -> Plan:
+        return understood(plan)
+
     async def launch(self, plan: Plan) -> DapLaunch:
         plan = understood(plan)
         program = _checked(plan)

@@ -99,7 +99,8 @@ class CatchRule:
 class Bounds:
     """How much of a frame or value is worth carrying; enforced inside the target where that is possible."""
 
-    values: int = 40
+    values: int = 200
+    """More than a reply shows, so that a change is seen in any of them."""
     text: int = 160
     items: int = 8
     frames: int = 20

@@ -18,6 +18,7 @@ from ..session.breakpoints import absolute, line_of
 from ..session.evidence import SourceCache
 from ..session.handles import frame_index
 from ..session.session import Session
+from ..session.witness import SHOWN
 from .common import Count, FrameWord, Start, ThreadWord
 
 
@@ -81,7 +82,7 @@ async def frame_view(session: Session, thread: str, index: int) -> FrameView:
     if not page.frames:
         raise NotFound(f"there is no frame f{index}", hint=Try("stack"))
     found = page.frames[0]
-    values = await session.backend.locals(frame_id, session.bounds)
+    values = await session.backend.locals(frame_id, bounds_of(session, SHOWN, None))
     shown = session.witness.show_frame(msgspec.structs.replace(found, id=f"f{index}"))
     return FrameView(
         frame=shown,

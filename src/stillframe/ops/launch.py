@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from ..adapters import understand
 from ..errors import NoSession, Try, UsageError
 from ..model.backend import AttachPlan, Caller, Plan
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Running
@@ -194,7 +195,7 @@ def make_plan(
         raise UsageError(
             "launch what? Give a program, as in: dbg launch app.py, or a command: dbg launch -- python app.py"
         )
-    return Plan(
+    plan = Plan(
         command=words + args,
         kind=kind,
         args=args,
@@ -208,6 +209,7 @@ def make_plan(
         just_my_code=not all_code,
         children=children,
     )
+    return understand(plan)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -227,8 +229,7 @@ def default_name(plan: Plan) -> str:
         case "code":
             return "code"
         case "command":
-            words = [word for word in plan.command[1:] if not word.startswith("-")]
-            return Path(words[0] if words else plan.command[0]).stem
+            return Path(plan.command[0]).stem
 
 
 @operation(Access.EXEC, starts=True, example="dbg attach --pid 4121 --break server.py:40")

@@ -38,7 +38,7 @@ def error(failure: ErrorReply) -> str:
     if failure.hint:
         row += f" (try: {spelled(failure.hint)})"
     for name, said in failure.detail.items():
-        if isinstance(said, str) and said.strip():
+        if isinstance(said, str) and said.strip() and said.strip() not in failure.message:
             row += f"\n{name}: {lines(shorten(said.strip(), 2000))}"
     return row
 

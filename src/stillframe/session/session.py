@@ -183,7 +183,7 @@ class Session:
             try:
                 await self.backend.resume(move, thread or self.focus_thread)
             except AdapterGone:
-                raise  # the end comes as an event of its own
+                return  # it ended before it could say that it goes on; how it ended comes as an event
             except StillframeError:
                 if self.phase is Phase.RUNNING:
                     self.stop = held
@@ -231,7 +231,8 @@ class Session:
             if self.phase is Phase.STOPPED:
                 return
             self.need_live()
-            await self.backend.pause(thread)
+            with contextlib.suppress(AdapterGone):  # how it ended comes as an event
+                await self.backend.pause(thread)
 
     async def sync_breakpoints(self) -> None:
         """Make the debuggers of this session and of its descendants want what we want."""

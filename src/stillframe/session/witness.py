@@ -13,6 +13,10 @@ from .evidence import FrameMemory, SourceCache, compare, passed
 from .handles import Handles
 
 
+SHOWN = 40
+"""Locals that a stop carries; all that were read are compared."""
+
+
 class Witness:
     """One for a session: what it has seen so far, and how its user sees files."""
 
@@ -45,7 +49,7 @@ class Witness:
             source=self._sources.around(at.file, at.line) if at and at.file and at.line else (),
             stack=shown,
             stack_total=capture.frames.total or len(frames),
-            locals=self._handles.values(capture.values.values),
+            locals=self._handles.values(capture.values.values[:SHOWN]),
             locals_total=capture.values.total,
             exception=capture.exception,
         )

@@ -141,7 +141,9 @@ def request_for(understood: parser.Line, argv: "list[str]") -> "dict[str, Json]"
         "version": VERSION,
         "op": understood.verb,
         "args": understood.args,
-        "session": understood.session or rendezvous.variable("STILLFRAME_SESSION") or None,
+        "session": rendezvous.variable("STILLFRAME_SESSION") or None
+        if understood.session is None
+        else understood.session,
         "json": understood.json,
         "budget": understood.budget,
         "allow": understood.allow,

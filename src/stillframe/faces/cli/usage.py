@@ -54,7 +54,7 @@ def nearest(word: str, known: "Iterable[str]") -> "str | None":
         return begun[0]
     if len(bare) < 3:
         return None
-    best, least = None, max(1, len(bare) // 3) + 1
+    best, least = None, max(1, (len(bare) + 1) // 3) + 1
     for name in names:
         errors = typing_errors(plain, name, least)
         if errors < least:
