@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch

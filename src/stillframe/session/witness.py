@@ -12,7 +12,6 @@ from ..model.values import Frame
 from .evidence import FrameMemory, SourceCache, compare, passed
 from .handles import Handles
 
-
 SHOWN = 40
 """Locals that a stop carries; all that were read are compared."""
 
