@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ..conftest import INTERPRETERS
 from .conftest import User
 from .test_racing import LOOP, running
 
@@ -98,3 +101,42 @@ def test_what_cannot_be_joined_says_why(user: User, tmp_path: Path) -> None:
     finally:
         other.kill()
         other.wait()
+
+
+def test_a_held_program_that_was_joined_runs_on_when_the_daemon_is_killed(
+    user: User, program: subprocess.Popen[str]
+) -> None:
+    told = user.json("attach", "--pid", str(program.pid), "--break", "loop.py:4")
+    assert told["state"] == "stopped"
+    os.kill(user.json("daemon", "status")["pid"], signal.SIGKILL)
+    assert running(program.pid)
+    assert program.poll() is None
+    again = user.json("attach", "--pid", str(program.pid), "--break", "loop.py:9 if n > 0")
+    assert (again["state"], again["frame"]["line"]) == ("stopped", 9)
+    user.ok("detach")
+    assert running(program.pid)
+
+
+def test_one_program_is_not_joined_twice(user: User, program: subprocess.Popen[str]) -> None:
+    user.ok("attach", "--pid", str(program.pid))
+    said = user.says("attach", "--pid", str(program.pid))
+    assert (said.code, said.err.count("\n")) in ((1, 1), (3, 1)), said
+    assert user.json("pause", "--session", f"pid-{program.pid}")["state"] == "stopped", "the first one is unharmed"
+    user.ok("detach")
+    assert running(program.pid)
+
+
+@pytest.mark.parametrize("version", [v for v in ("3.8", "3.13") if v in INTERPRETERS])
+def test_programs_of_other_pythons_are_joined_by_pid(user: User, version: str) -> None:
+    user.file("loop.py", LOOP)
+    process = subprocess.Popen([INTERPRETERS[version], "loop.py"], cwd=user.here, text=True, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        told = user.json("attach", "--pid", str(process.pid), "--break", "loop.py:4")
+        assert (told["state"], told["frame"]["line"]) == ("stopped", 4)
+        assert user.json("detach")["action"] == "detached"
+        assert running(process.pid)
+    finally:
+        process.kill()
+        process.communicate()

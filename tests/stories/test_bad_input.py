@@ -173,3 +173,15 @@ def test_conditions_that_fail_say_so_and_do_not_end_the_program(user: User) -> N
     said = user.says("launch", "loop.py", "--break", "loop.py:2 if n >")
     assert "SyntaxError" in said.out + said.err or "invalid syntax" in said.out + said.err, said
     user.says("stop")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--ready", ":x"], ["--ready", ""], ["--catch", "no class"], ["--break", "f:0"], ["--env", "x"]],
+    ids=" ".join,
+)
+def test_a_usage_error_starts_nothing(user: User, words: list[str]) -> None:
+    user.file("app.py", "open('started', 'w').close()\nimport time\ntime.sleep(600)\n")
+    user.fails("launch", "app.py", *words, code=2, error="usage")
+    assert user.json("sessions")["sessions"] == []
+    assert not (user.here / "started").exists()

@@ -97,6 +97,21 @@ def test_a_client_killed_in_mid_call_leaves_a_session_that_the_next_call_uses(lo
     looping.ok("stop")
 
 
+@pytest.mark.parametrize("verb", ["launch", "restart"])
+def test_a_client_killed_while_it_starts_a_program_leaves_a_whole_session_or_none(looping: User, verb: str) -> None:
+    if verb == "restart":
+        looping.ok("launch", "loop.py", "--no-wait")
+        looping.ok("stop")
+    starting = looping.start("launch", "loop.py") if verb == "launch" else looping.start("restart")
+    eventually(lambda: bool(looping.json("sessions")["sessions"]), "no session came up")
+    starting.kill()
+    starting.communicate()
+    eventually(lambda: looping.json("sessions")["sessions"][-1]["state"] in ("running", "exited"), "half a session")
+    if looping.json("sessions")["sessions"][-1]["state"] == "running":
+        assert looping.json("pause")["state"] == "stopped"
+    looping.ok("stop")
+
+
 def test_a_killed_daemon_ends_what_it_launched_and_leaves_what_it_joined(looping: User) -> None:
     mine = subprocess.Popen([sys.executable, "loop.py"], cwd=looping.here, stdout=subprocess.DEVNULL)
     try:
