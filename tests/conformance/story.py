@@ -10,6 +10,10 @@ from pathlib import Path
 import stillframe
 from stillframe.model.outcomes import AnyOutcome
 
+from ..conftest import INTERPRETERS
+
+VERSIONS = ("3.8", "3.11", "3.13")
+"""One for each way in which the debugger works: old tracing, frame evaluation, monitoring."""
 LANGUAGES = Path(__file__).resolve().parents[1] / "languages"
 
 
@@ -27,6 +31,9 @@ class Story:
     nothing_says: str
     empty: str
     """How the empty tally is told."""
+    version: str = ""
+    """The version of the language, where the debugger works differently for some."""
+    interpreter: str | None = None
 
     @property
     def program(self) -> Path:
@@ -48,11 +55,11 @@ class Story:
         """The program run to its first stop: `breaks` are marks, or a mark and a condition."""
         places = [self.at(each) if isinstance(each, str) else f"{self.at(each[0])} if {each[1]}" for each in breaks]
         async with stillframe.Debugger(cwd=str(self.program.parent)) as dbg:
-            yield dbg, await dbg.launch(self.file, what, breaks=places, **options)  # type: ignore[arg-type]
+            yield dbg, await dbg.launch(self.file, what, breaks=places, python=self.interpreter, **options)  # type: ignore[arg-type]
 
 
-STORIES = (
-    Story(
+def python(version: str) -> Story:
+    return Story(
         language="python",
         file="story.py",
         tool="debugpy",
@@ -60,5 +67,9 @@ STORIES = (
         nothing="no_such_name",
         nothing_says="NameError",
         empty="{}",
-    ),
-)
+        version=version,
+        interpreter=INTERPRETERS[version],
+    )
+
+
+STORIES = tuple(python(version) for version in VERSIONS if version in INTERPRETERS)

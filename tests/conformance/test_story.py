@@ -11,7 +11,7 @@ from stillframe.model.outcomes import AnyOutcome, Exited, Running, Stop
 from .story import STORIES, Story
 
 
-@pytest.fixture(params=STORIES, ids=lambda story: story.language)
+@pytest.fixture(params=STORIES, ids=lambda story: story.language + story.version)
 def story(request: pytest.FixtureRequest) -> Story:
     found: Story = request.param
     return found
