@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from .wireclient import PATIENCE, LineEnded, Peer, Target
+from .wireclient import PATIENCE, TOKENS, LineEnded, Peer, Target
 
 KID = """
 import os, sys
@@ -97,6 +97,8 @@ class Family:
     def debug(self, peer: Peer) -> Any:
         peer.configure({self.kid: [4]})
         pid = peer.call("hello")["pid"]
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+        assert not any(token.encode() in words for token in TOKENS)
         peer.go()
         try:
             thread = peer.stopped(reason="breakpoint")

@@ -9,7 +9,6 @@ import select
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,8 @@ import debugpy
 
 TARGET = Path(__file__).resolve().parents[2] / "src" / "stillframe" / "_target"
 VENDORED = Path(debugpy.__file__).parent / "_vendored" / "pydevd"
-PYCACHE = Path(tempfile.gettempdir()) / f"stillframe-test-pycache-{os.getuid()}"
+PYCACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "stillframe-tests" / "pycache"
+"""Kept between runs, because filling it costs a second for each interpreter; private, because code is loaded from it."""
 TOKENS = ("server-secret", "client-secret")
 PATIENCE = 30.0
 """The deadline of a wait that only a hang would reach."""

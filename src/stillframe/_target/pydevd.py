@@ -11,7 +11,8 @@ environment of a plain run: STILLFRAME_PYDEVD (folder of the vendored pydevd), S
 tokens, kept off the command line), STILLFRAME_PYCACHE (where its .pyc files go), STILLFRAME_ON_EOF (kill | resume).
 They live on in `Settings`, and `sf_children` puts them back for each Python process that the program starts. The trade:
 a child behind a shell (`os.system`) does not get them and runs undebugged, and /proc/PID/environ of the process still
-shows them to its owner. STILLFRAME_MARK is the daemon's, and stays.
+shows them to its owner. STILLFRAME_RELAY marks multiprocessing's fork server, which is not debugged but whose forks are.
+STILLFRAME_MARK is the daemon's, and stays.
 """
 
 import os

@@ -352,10 +352,11 @@ def _iterate(value):
 
 
 def _slices(value, start, count, size):
-    length = len(value)
+    base = next(one for one in _STRINGS if is_a(value, one))
+    length = base.__len__(value)
     total = -(-length // size)
     rows = []
     for index in range(start, min(start + count, total)):
         low, high = index * size, min((index + 1) * size, length)
-        rows.append(("[%d:%d]" % (low, high), value[low:high]))
+        rows.append(("[%d:%d]" % (low, high), base.__getitem__(value, slice(low, high))))
     return total, rows
