@@ -8,7 +8,7 @@ import os
 import pytest
 
 from stillframe.errors import EvalFailed, StillframeError, WrongState
-from stillframe.model.backend import Bounds, CatchRule, Move, Output, Stopped, Wanted
+from stillframe.model.backend import Bounds, CatchRule, Ended, Move, Output, Stopped, Wanted
 from stillframe.transport.process import wait_pid
 
 from ..conftest import INTERPRETERS
@@ -387,3 +387,30 @@ x = 1  # @here
         assert "ud800" in values["odd"] and "udc80" in values["text"]
         assert all(value.encode() for value in values.values())
         assert "dc80" in await run.value("chr(0xdc80)")
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.11", "3.13") if each in INTERPRETERS])
+async def test_threads_that_stand_at_the_same_breakpoint_are_all_told(tmp_path, version):
+    program = write(
+        tmp_path,
+        """
+import threading
+gate = threading.Barrier(4)
+def work(n):
+    gate.wait()
+    return n  # @work
+threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+for each in threads: each.start()
+for each in threads: each.join()
+""",
+    )
+    async with started(plan(program, interpreter=INTERPRETERS[version]), at("work", program=program)) as run:
+        seen = []
+        while isinstance(await run.next(Stopped, Ended), Stopped):
+            crowd = await run.backend.also_stopped()
+            for thread in (run.thread, *(each.thread for each in crowd)):
+                look = await run.backend.capture(thread, Bounds())
+                seen.append(next(value.value for value in look.values.values if value.name == "n"))
+            assert all(each.breakpoints == ("b1",) for each in crowd)
+            await run.go()
+        assert sorted(seen) == ["0", "1", "2", "3"]

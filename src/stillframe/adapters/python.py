@@ -195,6 +195,15 @@ class PythonAdapter:
         )
 
 
+_CROWD = (
+    "[n for m in [__import__('sys').modules] for t in list(m['threading']._active.values())"
+    " for i in [getattr(t, 'additional_info', None)] if i is not None and i.pydev_state == 2"
+    " for n in (m['_pydevd_bundle._debug_adapter.pydevd_base_schema'].BaseSchema._obj_id_to_dap_id"
+    ".get(m['_pydevd_bundle.pydevd_constants'].get_thread_id(t), 0), (i.hit_breakpoint_ids or [-1])[0])]"
+)
+"""debugpy 1.8.22 tells of one stop where it holds all threads; what the others stand at is in their own info, but a
+thread that it was already holding when it came to a breakpoint's line has not looked at the breakpoint, and never will."""
+
 _ODDITIES: dict[str, Any] = {
     "quirks": _QUIRKS,
     "exception_root": "Python Exceptions",
@@ -203,6 +212,7 @@ _ODDITIES: dict[str, Any] = {
         "__exception__[2].tb_next is not None",
     ),
     "count_hits": count_hits,
+    "crowd": _CROWD,
 }
 """What is the same of debugpy 1.8.22 however it is reached."""
 

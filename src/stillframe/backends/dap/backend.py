@@ -18,6 +18,7 @@ from ...model.backend import (
     Evaluated,
     Event,
     Move,
+    Stopped,
     Wanted,
 )  # fmt: skip
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
@@ -26,6 +27,7 @@ from ...transport.streams import Line
 from . import handshake, translate
 from .breakpoints import Breakpoints, set_catch
 from .client import Body, DapClient, Refused
+from .crowd import listed
 from .ending import Signs, ended
 from .evidence import Evidence, wire_id
 from .flow import Told
@@ -198,6 +200,14 @@ class DapBackend:
         """Repeat the last move: the stop that interrupted it was none that anybody asked for."""
         await self._send_move(self._last_move, thread)
 
+    async def trip(self, stop: Stopped) -> bool:
+        """A function that was only a name has been called: bind it to its line, and let the program run the step to it."""
+        await self._breakpoints.look_for_symbols()
+        if self._last_move is not Move.CONTINUE or not self._breakpoints.has_line(stop.breakpoints):
+            return False
+        await self._send_move(Move.CONTINUE, stop.thread)
+        return True
+
     async def _send_move(self, move: Move, thread: str | None) -> None:
         thread = thread or self._news.last_thread or await self._any_thread()
         self._news.nobody_is_held()
@@ -259,6 +269,15 @@ class DapBackend:
         capture = await self._looked(self._evidence.capture(thread, bounds, excepted=excepted, watch=watch))
         await self._breakpoints.look_for_symbols()
         return capture
+
+    async def also_stopped(self) -> tuple[Stopped, ...]:
+        told = self._news.last_thread
+        if self._launch.crowd is None or told is None or not self._news.is_held(told):
+            return ()
+        found = await listed(self._evidence, self._breakpoints, self._launch.crowd, told)
+        for stop in found:
+            self._news.held[stop.thread or ""] = stop.reason
+        return found
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         return await self._looked(self._evidence.scopes(frame))

@@ -84,6 +84,13 @@ class Breakpoints:
         """The wanted ids that stand on this line, for debuggers that do not tell which one was hit."""
         return tuple(each.id for each in self._bindings.values() if (each.file, each.line) == (file, line))
 
+    def at_line(self, file: str | None, line: int | None) -> tuple[tuple[str, str | None], ...]:
+        """The wanted ones that stop on this line, each with the condition that the debugger was given for it."""
+        ids = set(self.owners_at(file, line))
+        return tuple(
+            (each.id, self._terms(each).get("condition")) for each in self._wanted if each.id in ids and not each.log
+        )
+
     def symbols(self, ids: Iterable[str]) -> tuple[Wanted, ...]:
         """Those of these that are function breakpoints by bare name, so that a namesake may have stopped."""
         names = set(ids)
@@ -118,6 +125,10 @@ class Breakpoints:
             for binding in await self.set(self._wanted):
                 if binding != before.get(binding.id):
                     self._changed(BreakpointChanged(binding))
+
+    def has_line(self, ids: Iterable[str]) -> bool:
+        """Whether one of these stands on a line by now."""
+        return any(id in self._bindings and self._bindings[id].line is not None for id in ids)
 
     def _is_pending(self, id: str) -> bool:
         return id in self._bindings and self._bindings[id].state == "pending"
@@ -248,6 +259,10 @@ class Breakpoints:
             terms["logMessage"] = wanted.log
         return terms
 
+    def _trip_terms(self, wanted: Wanted) -> Arguments:
+        """A function breakpoint of ours is a trip wire, replaced by a line as soon as it is hit; terms count there."""
+        return {} if self._helper else self._terms(replace(wanted, log=None))
+
     def _is_news(self, file: str, held: Sequence[_Spot]) -> bool:
         return self._sent.get(file) != [spot.arguments for spot in held]
 
@@ -290,10 +305,7 @@ class Breakpoints:
         symbols = [each for each in wanted if each.symbol]
         bare = Quirk.BARE_FUNCTION_NAMES in self._launch.quirks
         arguments = [
-            {
-                "name": (each.symbol or "").rpartition(".")[2] if bare else each.symbol,
-                **self._terms(replace(each, log=None)),
-            }
+            {"name": (each.symbol or "").rpartition(".")[2] if bare else each.symbol, **self._trip_terms(each)}
             for each in symbols
         ]
         if arguments == self._functions or Capability.FUNCTION_BREAKPOINTS not in self._offers():

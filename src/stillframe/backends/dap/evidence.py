@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import EvalFailed, NotFound, StaleHandle
 from ...model.backend import Bounds, Capture, Evaluated
-from ...model.values import ExceptionInfo, Frames, Modules, Scope, Value, Values
+from ...model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Value, Values
 from . import translate
 from .client import DapClient, Refused
 
@@ -38,6 +38,10 @@ class Evidence:
         frames = tuple(translate.frame(each) for each in translate.items(body, "stackFrames"))
         total = translate.number(body.get("totalFrames"))
         return Frames(frames=frames[:count], total=total, start=start, thread=thread)
+
+    async def held_at(self, thread: str) -> Frame | None:
+        """The innermost frame of a thread that is surely held; None where that is not sure."""
+        return None
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         body = await self._client.request("scopes", {"frameId": wire_id(frame, "frame")})

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ...errors import EvalFailed, Internal, NotFound, StaleHandle, StillframeError, UsageError, WrongState
+from ...errors import (
+    AdapterUnresponsive,
+    EvalFailed,
+    Internal,
+    NotFound,
+    StaleHandle,
+    StillframeError,
+    UsageError,
+    WrongState,
+)
 from ...model.backend import Bounds, Capture, Evaluated
-from ...model.values import ExceptionInfo, Frames, Modules, Scope, Value, Values
+from ...model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Value, Values
 from . import translate
 from .client import Body, DapClient, Refused
 from .evidence import Evidence, reference_number, wire_id
@@ -75,6 +84,16 @@ class HelperEvidence(Evidence):
         except WrongState:  # it runs: the server still tells where it is, in its own words
             return await super().stack(thread, start, count)
         return _frames(body, thread, start, count)
+
+    async def held_at(self, thread: str) -> Frame | None:
+        limits = _limits(Bounds(values=0))
+        try:
+            body = await self._helper.call(
+                "stop", within=_SLACK, threadId=wire_id(thread, "thread"), levels=1, watch=[], **limits
+            )
+        except (WrongState, AdapterUnresponsive):  # it runs, or is blocked in native code
+            return None
+        return next(iter(_frames(body, thread, 0, 1).frames), None)
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         number = wire_id(frame, "frame")

@@ -94,6 +94,9 @@ class DapLaunch:
     plumbing: re.Pattern[str] | None = None
     """Command lines of child processes that belong to the runtime: run along, never announced."""
     quirks: frozenset[Quirk] = frozenset()
+    crowd: str | None = None
+    """An expression that lists, flat, thread id and breakpoint number of every thread that stands at a breakpoint of
+    its own, where the debugger folds such stops into one; -1 for a thread that may stand at one without knowing."""
     told_better: re.Pattern[str] | None = None
     """What the debugger says of itself that our helper tells in fewer words."""
     exception_root: str | None = None

@@ -30,6 +30,8 @@ class Debuggee(Protocol):
 
     async def go_on(self, thread: str | None) -> None: ...
 
+    async def trip(self, stop: Stopped) -> bool: ...
+
 
 class News:
     """Takes the wire's events one after the other; a stop that nobody asked for goes no further."""
@@ -120,6 +122,8 @@ class News:
         try:
             if not await self.stops.is_news(stop, self._breakpoints.symbols(stop.breakpoints)):
                 await self._debuggee.go_on(stop.thread)
+                return
+            if stop.reason == "function breakpoint" and await self._debuggee.trip(stop):
                 return
             if stop.reason == "breakpoint" and stop.thread is not None:
                 frames = (await self._evidence.stack(stop.thread, 0, 1)).frames
