@@ -72,10 +72,10 @@ def test_step_goes_into_a_generator_and_finish_comes_back(user: User) -> None:
 def test_the_words_that_agents_guess_do_the_same(user: User) -> None:
     user.file("steps.py", STEPS)
     user.ok("run", "steps.py", "-b", "steps.py:12")
-    assert user.ok("n", "2").endswith("> 14          total += number\n")
-    assert "step at" in user.ok("step", "over")
-    assert "numbers" in user.ok("step", "into")
+    assert "numbers" in user.ok("step", "over") + user.ok("step", "into")
     assert "work" in user.ok("step", "out")
+    user.ok("rerun")
+    assert user.ok("n", "2").endswith("> 14          total += number\n")
     assert user.ok("p", "base", "total").startswith("base = 10\n")
     assert user.ok("bt") == user.ok("where") == user.ok("backtrace")
     assert user.ok("up").startswith("f1 ")
