@@ -1,8 +1,10 @@
 """What a paused thread shows: its frames, the locals of one, what was returned, and the exception that stopped it."""
 
+import dis
 import itertools
 import linecache
 import re
+import sys
 import types
 
 from _pydevd_bundle import sf_values
@@ -17,6 +19,49 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 _NONE = object()
 _references = itertools.count(1)
+_invocations = itertools.count(1)
+_LEAVING = frozenset(
+    dis.opmap[name]
+    for name in ("RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR", "YIELD_VALUE", "YIELD_FROM", "SEND", "RESUME")
+    if name in dis.opmap
+)
+
+
+class Returns(dict):
+    """pydevd's record of what calls out of a frame returned; in our hands it also tells the frame from every other one.
+
+    pydevd keeps such a dict among the locals of the calling frame. One of ours there is an identity that lives exactly as
+    long as that invocation does and prolongs nothing. It also hears of each return while the frame that is left still
+    stands, and so knows a return from an exception, for which `sys.settrace` reports a return of None.
+    """
+
+    def __init__(self):
+        dict.__init__(self)
+        self.key = next(_invocations)
+
+    @classmethod
+    def of(cls, frame):
+        """The record in this frame, put there if need be."""
+        names = frame.f_locals
+        found = names.get(RETURN_VALUES_DICT)
+        if type(found) is not cls:
+            found = cls()
+            names[RETURN_VALUES_DICT] = found
+        return found
+
+    def __setitem__(self, name, value):
+        if value is not None or sys.version_info >= (3, 12) or _is_returning(sys._getframe(1)):
+            self.pop(name, None)  # the last one told is the last one in
+            dict.__setitem__(self, name, value)
+
+
+def _is_returning(frame):
+    """Whether the frame that is being left, the first below pydevd's own, is at an instruction that leaves it."""
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(("_pydevd", "pydevd")):
+        frame = frame.f_back
+    if frame is None or frame.f_lasti < 0:
+        return True
+    return frame.f_code.co_code[frame.f_lasti] in _LEAVING
 
 
 class Stop:
@@ -72,6 +117,14 @@ class Stop:
             "key": None,
         }
 
+    def mark(self, at):
+        """Know the frames again that the next step can end in: those told of, and their callers."""
+        keys = {}
+        for index in {0, 1, at, at + 1}:
+            if index < len(self.visible):
+                keys[index] = str(Returns.of(self.visible[index]).key)
+        return keys
+
     def is_user(self, frame):
         path = get_abs_path_real_path_and_base_from_frame(frame)[0]
         return not self.db.apply_files_filter(frame, path, True)
@@ -83,12 +136,15 @@ class Stop:
                 return index
         return 0
 
-    def tell(self, levels, count, bounds, body):
+    def tell(self, levels, count, bounds, body, own=True):
         """Fill the body of `stop`, but for what is loaded: piece by piece, so that what is there by now can be sent."""
-        at = self.top_user()
+        at = self.top_user() if own else 0
         shown = self.visible[: max(levels, at + 1)]
         rows = local_rows(shown[at], self.line(shown[at])) if shown else []
         body.update(frames=[self.describe_frame(frame) for frame in shown], total=len(self.visible), at=at)
+        for index, key in self.mark(at).items():
+            if index < len(shown):
+                body["frames"][index]["key"] = key
         body.update(locals=[], locals_total=len(rows), returned=None, exception=None)
         for name, value in rows[:count]:
             body["locals"].append(stuck_value(name, value))
@@ -147,6 +203,19 @@ class Stop:
             row["line"] = line
             told.append(row)
         return told
+
+
+def crowd(db):
+    """The threads that are really held, each with the breakpoints that it stands at.
+
+    pydevd tells of one stop when it holds all threads; others that came to a breakpoint of their own are known only here.
+    """
+    rows = []
+    for thread_id in list(db.suspended_frames_manager._thread_id_to_tracker):
+        info = getattr(pydevd_find_thread_by_id(thread_id), "additional_info", None)
+        hit = list(info.hit_breakpoint_ids or ()) if info is not None else []
+        rows.append({"threadId": BaseSchema._translate_id_to_dap(thread_id), "hit": hit})
+    return rows
 
 
 def stuck_value(name, value):

@@ -10,8 +10,10 @@ import sys
 import time
 
 import pydevd
+from _pydev_bundle import pydev_log
 from _pydev_bundle._pydev_saved_modules import ThreadingEvent, threading
 from _pydevd_bundle import (
+    pydevd_breakpoints,
     pydevd_comm,
     pydevd_constants,
     pydevd_net_command,
@@ -21,6 +23,7 @@ from _pydevd_bundle import (
 from _pydevd_bundle import pydevd_command_line_handling as command_line
 from _pydevd_bundle.pydevd_api import PyDevdAPI
 from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
+from _pydevd_bundle.pydevd_constants import DebugInfoHolder
 from _pydevd_bundle.pydevd_dont_trace_files import PYDEV_FILE
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -75,6 +78,8 @@ class Quick:
     condition = pydevd.PyDB.handle_breakpoint_condition
     wait_suspend = pydevd.PyDB._do_wait_suspend
     run_thread = staticmethod(pydevd_thread_lifecycle.internal_run_thread)
+    exception_class = staticmethod(pydevd_breakpoints.get_exception_class)
+    line_inode = 0
 
 
 class _NoNap:
@@ -95,6 +100,7 @@ def _initialize_network(self, sock, terminate_on_socket_close=True):
         pydevd.time = real
     socket = sys.modules["socket"]
     try:
+        Quick.line_inode = os.fstat(sock.fileno()).st_ino
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except OSError:  # gone already: the reader will say so
         pass
@@ -127,11 +133,16 @@ def _leave_behind(db):
     db.stillframe_line_gone = True
     let_go = db.terminate_requested or getattr(db, "stillframe_released", False)
     waiting_child = not db.ready_to_run and db.get_arg_ppid()
-    if Quick.settings.kill_at_eof and not let_go and not waiting_child:
+    if Quick.settings.kill_at_eof and not let_go and not waiting_child and not _line_closed_here(db):
         os.kill(os.getpid(), signal.SIGKILL)
     if db.ready_to_run:
         sf_release.release(db)
         PyDevdAPI().request_disconnect(db, resume_threads=True)  # else a paused thread would go on stepping
+
+
+def _line_closed_here(db):
+    reader = db.reader
+    return reader is not None and _closed_by_program(reader.sock)
 
 
 def _on_disconnect(self):
@@ -218,6 +229,33 @@ def _condition(self, info, breakpoint, frame):
     return held
 
 
+class _NameMatch(type):
+    """A class of exceptions known by its name alone, so that it can be asked for before the program has made it."""
+
+    def __subclasscheck__(cls, other):
+        mro = getattr(other, "__mro__", ())
+        return any(cls.wanted in (each.__name__, "%s.%s" % (each.__module__, each.__qualname__)) for each in mro)
+
+
+def _exception_class(name):
+    """As pydevd's, which refuses a name that it cannot import; a program's own classes mostly are not there yet."""
+    try:
+        found = Quick.exception_class(name)
+    except Exception:
+        found = None
+    if isinstance(found, type) and issubclass(found, BaseException) and found.__module__ != "__main__":
+        return found
+    return _NameMatch(name.rpartition(".")[2], (), {"wanted": name})
+
+
+def _closed_by_program(sock):
+    """Whether our socket's number is no longer our socket: a program that daemonises closes all it does not know."""
+    try:
+        return os.fstat(sock.fileno()).st_ino != Quick.line_inode
+    except OSError:
+        return True
+
+
 def _exit_without_loss(status):
     db = pydevd_constants.get_global_debugger()
     if db is not None and getattr(db, "stillframe_pid", None) == os.getpid() and not db.pydb_disposed:
@@ -267,6 +305,10 @@ def patch(settings):
     pydevd_thread_lifecycle.internal_run_thread = _run_thread
     for command in (pydevd_comm.InternalThreadCommand, pydevd_comm.InternalSetNextStatementThread):
         command.do_it = _waking(command.do_it)
+    cls.ignore_system_exit_code = lambda self, error: True  # sys.exit is how a program ends, whatever it says
+    pydevd_breakpoints.get_exception_class = _exception_class
+    DebugInfoHolder.DEBUG_TRACE_LEVEL = -1  # pydevd's own complaints are not the program's stderr
+    pydev_log._pydevd_log_exception = lambda *arguments: None
     pydevd.start_client = _start_client
     pydevd.patch_stdin = lambda: None  # a forked child would get a wrapped sys.stdin
     command_line.get_pydevd_file = lambda: settings.boot

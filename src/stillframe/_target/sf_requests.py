@@ -101,6 +101,7 @@ class Desk:
             "loaded": self.loaded,
             "modules": self.modules,
             "release": self.release,
+            "crowd": self.crowd,
         }
         self.on_thread = {"stop": self.stop, "locals": self.locals, "expand": self.expand}
         self.on_thread.update({"eval": self.eval, "assign": self.assign})
@@ -164,12 +165,16 @@ class Desk:
         sf_release.release(db)
         return {}
 
+    def crowd(self, db, arguments):
+        return {"held": sf_frames.crowd(db)}
+
     def stop(self, db, thread_id, arguments):
         stop = _stop(db, thread_id)
         watched = arguments.get("watch") or []
         self.places.named.update(watched)
         body = self.busy[thread_id].body
-        stop.tell(int(arguments.get("levels", 20)), int(arguments.get("values", 40)), _bounds(arguments), body)
+        own = bool(arguments.get("own", True))
+        stop.tell(int(arguments.get("levels", 20)), int(arguments.get("values", 40)), _bounds(arguments), body, own)
         body["loaded"] = self.places.loaded(watched)
         return body
 
