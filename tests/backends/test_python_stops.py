@@ -116,6 +116,23 @@ async def test_one_exception_class_is_caught_and_others_pass(tmp_path):
         assert (await run.ended()).exit_code == 0
 
 
+async def test_a_class_of_the_program_is_caught_by_its_bare_name_also_before_it_exists(tmp_path):
+    write(tmp_path, "class Late(Exception):\n    pass\ndef f():\n    raise Late('x')  # @late\n", "late.py")
+    text = "class Own(Exception):\n    pass\ntry:\n    raise Own()  # @own\nexcept Own:\n    pass\nimport late\n"
+    program = write(
+        tmp_path,
+        text
+        + "x = 1  # @loaded\ntry:\n    int('x')\nexcept ValueError:\n    pass\ntry:\n    late.f()\nexcept late.Late:\n    pass\n",
+    )
+    rule = CatchRule(frozenset(), ("Own", "Late"))
+    async with started(plan(program), at("loaded", program=program), catch=rule) as run:
+        await run.stop()
+        assert await run.line() == mark("own", program)
+        assert (await run.move()).reason == "breakpoint"
+        assert (await run.move()).reason == "exception"
+        assert await run.line() == mark("late", tmp_path / "late.py")
+
+
 async def test_jump_moves_the_point_of_execution(tmp_path):
     program = write(tmp_path, "x = 1\nx = 2  # @skip\nprint(x)  # @to\n")
     async with started(plan(program), at("skip", program=program)) as run:

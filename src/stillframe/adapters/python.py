@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 import importlib.util
 import json
 import os
@@ -54,6 +55,17 @@ def count_hits(condition: str | None, key: str, rule: HitRule) -> str:
     count = f"(lambda c: c.__setitem__({key!r}, c.get({key!r}, 0) + 1) or c[{key!r}])({counts})"
     test = {"exactly": f" == {rule.number}", "from": f" >= {rule.number}", "every": f" % {rule.number} == 0"}
     return f"{held}({count}{test[rule.kind]})"
+
+
+def knows_exception(name: str) -> bool:
+    """debugpy 1.8.22 finds builtin classes; for others it would import a module, or fail where that is not there yet."""
+    return hasattr(builtins, name)
+
+
+def exception_is(names: tuple[str, ...]) -> str:
+    """Whether the exception at hand is of one of these classes, named with their module or without."""
+    known = "(c.__name__, c.__qualname__, c.__module__ + '.' + c.__qualname__)"
+    return f"any(n in {known} for c in __exception__[0].__mro__ for n in {names!r})"
 
 
 class PythonAdapter:
@@ -207,6 +219,8 @@ thread that it was already holding when it came to a breakpoint's line has not l
 _ODDITIES: dict[str, Any] = {
     "quirks": _QUIRKS,
     "exception_root": "Python Exceptions",
+    "knows_exception": knows_exception,
+    "exception_is": exception_is,
     "exception_identity": (
         "(id(__exception__[1]), __exception__[0].__name__)",
         "__exception__[2].tb_next is not None",

@@ -86,7 +86,6 @@ class DapBackend:
         )
         self._last_move = Move.CONTINUE
         self._started = False
-        self._replaced = False
         self._closing: asyncio.Task[None] | None = None
         self._greeting = handshake.Greeting({})
         self.tool = launch.tool
@@ -147,10 +146,8 @@ class DapBackend:
         return self._told.events()
 
     def hand_over(self, successor: DapBackend) -> None:
-        """The process replaced its program by another one (exec), which is a session of its own from here on."""
+        """The process replaced its program by another one (exec), which is a session of its own; both end with it."""
         successor.inherit(self._process)
-        self._process = None
-        self._replaced = True
         if not self._signs.replaced.done():
             self._signs.replaced.set_result(None)
 
@@ -187,7 +184,13 @@ class DapBackend:
         return await self._breakpoints.set(wanted)
 
     async def set_catch(self, catch: CatchRule) -> None:
-        self._news.stops.catches_raised = "raised" in catch.modes or bool(catch.classes)
+        stops, unknown = self._news.stops, [each for each in catch.classes if not self._launch.knows_exception(each)]
+        stops.catches_raised = "raised" in catch.modes or bool(catch.classes)
+        stops.classes = ()
+        if unknown and self._launch.exception_is:
+            if "raised" not in catch.modes:
+                stops.classes = catch.classes
+            catch = CatchRule(catch.modes | {"raised"})
         await set_catch(self._client, self._launch, catch, self._greeting.filters)
 
     # Moving
@@ -407,9 +410,7 @@ class DapBackend:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        if self._replaced:
-            self._signs.detached = True
-        elif not self.is_over:
+        if not self.is_over:
             # What nobody started to debug runs on without us; what we launched does not outlive its session.
             held_child = self._child and not self._started
             await self.end(terminate=self.launched and not held_child)

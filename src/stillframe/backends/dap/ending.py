@@ -27,7 +27,7 @@ class Signs:
     line: asyncio.Future[StillframeError]
     terminated: asyncio.Future[None]
     replaced: asyncio.Future[None]
-    """The process runs another program now, which dialled in by itself."""
+    """The process runs another program now (exec), which dialled in by itself."""
     process: asyncio.Future[Exit] | None
     """The exit of the process that is the program itself; None where we cannot wait for it."""
     gone: asyncio.Future[None] | None = None
@@ -57,7 +57,7 @@ async def _of_our_process(signs: Signs, process: asyncio.Future[Exit], pid: int 
         patience = _LEAVING if signs.terminated.done() else _DROPPED
         await asyncio.wait(signs_to_come, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
     if signs.replaced.done():
-        return Ended(cause="it replaced itself by another program")
+        await asyncio.wait({process})  # its end is that of the program that it is now, which is another session
     if signs.detached:
         return Ended(detached=True)
     if process.done():

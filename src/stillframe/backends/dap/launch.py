@@ -101,7 +101,11 @@ class DapLaunch:
     """What the debugger says of itself that our helper tells in fewer words."""
     exception_root: str | None = None
     """The name under which the debugger files all exception classes, for its `exceptionOptions`."""
-    exception_identity: tuple[str, str] | None = None
+    knows_exception: Callable[[str], bool] = lambda _name: True
+    """Whether the debugger can find a class by this name at any time; for others we look at each exception ourselves."""
+    exception_is: Callable[[tuple[str, ...]], str] | None = None
+    """An expression for a frame that stopped for an exception: whether it is of one of these classes."""
+    exception_identity: tuple[str, ...] | None = None
     """Two expressions for a frame that stopped for an exception: one tells it from the next exception, the other is
     True where it came out of a call, False where it was raised right there."""
     count_hits: Callable[[str | None, str, HitRule], str] | None = None

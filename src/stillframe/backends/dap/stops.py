@@ -29,6 +29,8 @@ class StopFilter:
         self._passing: dict[str, _Passing] = {}
         self.catches_raised = False
         """Whether exceptions stop the program when they are raised, handled or not."""
+        self.classes: tuple[str, ...] = ()
+        """Where not empty, only these classes and what derives from them stop it when they are raised."""
 
     def must_look(self, stop: Stopped) -> bool:
         """Whether this stop may be no news, so that the debugger has to be asked about it."""
@@ -38,7 +40,7 @@ class StopFilter:
         if stop.thread is None:
             return True
         if self._may_repeat(stop):
-            return not await self._repeats(stop.thread)
+            return await self._is_wanted(stop.thread)
         if stop.reason == "function breakpoint":
             return await self._is_asked_for(stop.thread, tuple(symbols))
         return True
@@ -51,22 +53,28 @@ class StopFilter:
             and Quirk.RAISED_ONCE_PER_FRAME in self._launch.quirks
         )
 
-    async def _repeats(self, thread: str) -> bool:
-        """An exception that left the frame in which we showed it, and now stops the caller too."""
+    async def _is_wanted(self, thread: str) -> bool:
+        """Not an exception of another class, and not one that left the frame in which we showed it."""
         frames = await self._evidence.stack(thread, 0, 1)
         if not frames.frames or frames.total is None or self._launch.exception_identity is None:
-            return False
+            return True
         exception = await self._evidence.exception(thread)
         if exception is not None and exception.mode == "uncaught":
-            return False
-        answers = await self._evidence.evaluate(frames.frames[0].id, self._launch.exception_identity, Bounds(), 5.0)
-        identity, passing = (each.value.value if each.value else "" for each in answers)
+            return True
+        questions = self._launch.exception_identity
+        if self.classes and self._launch.exception_is:
+            questions = (*questions, self._launch.exception_is(self.classes))
+        answers = await self._evidence.evaluate(frames.frames[0].id, questions, Bounds(), 5.0)
+        identity, passing, *fits = (each.value.value if each.value else "" for each in answers)
         before = self._passing.pop(thread, None)
-        if not identity:
+        if fits == ["False"]:
             return False
+        if not identity:
+            return True
         self._passing[thread] = _Passing(identity, frames.total)
         # An exception's identity may be given to the next one, but that one does not come out of a deeper frame.
-        return passing == "True" and before is not None and before.identity == identity and frames.total < before.depth
+        repeats = passing == "True" and before is not None and before.identity == identity
+        return not (repeats and before is not None and frames.total < before.depth)
 
     async def _is_asked_for(self, thread: str, symbols: tuple[Wanted, ...]) -> bool:
         if not symbols:
