@@ -170,3 +170,16 @@ def test_another_call_of_the_function_is_another_frame(user: User) -> None:
         assert "changes" not in told["trail"][-1]
         assert not any(each.get("changed") for each in told["locals"])
     user.ok("stop")
+
+
+def test_another_hit_in_the_same_frame_tells_what_changed(user: User) -> None:
+    user.file(
+        "loop.py",
+        "def f(rows):\n    seen = []\n    for row in rows:\n        seen.append(row)\n    return seen\n\nf('ab')\n",
+    )
+    user.ok("launch", "loop.py", "--break", "loop.py:4")
+    text = user.ok("continue")
+    assert "loop stopped: b1 hit 2 at loop.py:4 in f" in text
+    assert "row" in text and "'b'" in text
+    assert "['a']" in text
+    user.ok("stop")
