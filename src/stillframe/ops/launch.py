@@ -86,6 +86,7 @@ async def launch(
 
     The program is a file and its arguments, a module (-m), code (-c), or a whole command behind `--`.
     """
+    readiness = Ready.parse(ready) if ready is not None else None
     plan = make_plan(
         caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
         stop_on_entry=stop_on_entry, all_code=all_code, children=children,
@@ -100,7 +101,7 @@ async def launch(
         default_name=default_name(plan),
         lease=lease,
     )
-    return await first_outcome(sessions, session, caller, timeout if wait else 0.0, ready=ready, do=do)
+    return await first_outcome(sessions, session, caller, timeout if wait else 0.0, ready=readiness, do=do)
 
 
 async def start(
@@ -116,13 +117,14 @@ async def start(
     private: bool = False,
 ) -> Session:
     """Make the session in a task of its own: a caller that goes away in the middle leaves no half of one."""
+    rule = catch_rule(catch) if catch else None
     work = sessions.launch(
         plan,
         name=name,
         default_name=default_name,
         caller=caller,
         breaks=tuple((spec, False) for spec in breaks),
-        catch=catch_rule(catch) if catch else None,
+        catch=rule,
         lease=lease,
         private=private,
     )
@@ -135,13 +137,13 @@ async def first_outcome(
     caller: Caller,
     timeout: float | None,
     *,
-    ready: str | None = None,
+    ready: Ready | None = None,
     do: str | None = None,
 ) -> From[AnyOutcome]:
     """Wait for the first thing worth telling: ready, a stop, the end, or the end of the time."""
     told: str | None = None
     if ready is not None:
-        told = await Ready.parse(ready).wait(session, sessions.settings.wait if timeout is None else timeout)
+        told = await ready.wait(session, sessions.settings.wait if timeout is None else timeout)
         if do is None and told is not None:
             timeout = 0.0
     beside = await run_beside(session, do, caller) if do else None
