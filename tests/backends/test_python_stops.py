@@ -310,7 +310,7 @@ async def test_library_frames_are_told_apart_and_stepped_into_only_when_wanted(t
         async with started(plan(program, just_my_code=mine), at("call", program=program)) as run:
             await run.stop()
             await run.move(Move.STEP)
-            assert (await run.look()).frames.frames[0].function == landed
+            assert (await run.look()).at.function == landed
     program = write(
         tmp_path, "import functools\ndef f(a, b):\n    return a + b  # @inside\nfunctools.reduce(f, [1, 2])\n"
     )

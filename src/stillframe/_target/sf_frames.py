@@ -130,7 +130,9 @@ class Stop:
         return not self.db.apply_files_filter(frame, path, True)
 
     def top_user(self):
-        """Index of the innermost frame of the user's own code; 0 where there is none near."""
+        """Index of the innermost frame of the user's own code; 0 where there is none near, or all code is asked for."""
+        if not self.db.get_use_libraries_filter():
+            return 0
         for index, frame in enumerate(self.visible[:DEEPEST]):
             if self.is_user(frame):
                 return index
