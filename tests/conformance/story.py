@@ -12,8 +12,8 @@ from stillframe.model.outcomes import AnyOutcome
 
 from ..conftest import INTERPRETERS
 
-VERSIONS = ("3.8", "3.11", "3.13")
-"""One for each way in which the debugger works: old tracing, frame evaluation, monitoring."""
+VERSIONS = ("3.8", "3.13")
+"""The ends of what is promised, which are debugged in different ways: tracing and monitoring. The stories run on `python3`."""
 LANGUAGES = Path(__file__).resolve().parents[1] / "languages"
 
 
@@ -68,8 +68,8 @@ def python(version: str) -> Story:
         nothing_says="NameError",
         empty="{}",
         version=version,
-        interpreter=INTERPRETERS[version],
+        interpreter=INTERPRETERS.get(version),
     )
 
 
-STORIES = tuple(python(version) for version in VERSIONS if version in INTERPRETERS)
+STORIES = tuple(python(version) for version in VERSIONS if version in INTERPRETERS) or (python(""),)

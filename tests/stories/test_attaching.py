@@ -13,7 +13,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ..conftest import INTERPRETERS
 from .conftest import User
 from .test_racing import LOOP, running
 
@@ -29,29 +28,27 @@ def program(user: User) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
-@pytest.mark.parametrize("verb", ["stop", "detach"])
-def test_a_process_joined_by_pid_stops_is_looked_into_and_runs_on(
-    user: User, program: subprocess.Popen[str], verb: str
-) -> None:
+def test_a_process_joined_by_pid_stops_is_looked_into_and_runs_on(user: User, program: subprocess.Popen[str]) -> None:
     text = user.ok("attach", "--pid", str(program.pid), "--break", "loop.py:4")
     assert f"pid-{program.pid} stopped: b1 hit 1 at loop.py:4 in turn" in text
     assert user.json("eval", "n > 0")["values"][0]["value"] == "True"
     assert user.json("next")["state"] == "stopped"
-    told = user.json(verb)
-    assert told["action"] == "detached"
+    assert user.json("stop")["action"] == "detached"
     assert running(program.pid)
-    assert program.poll() is None
     again = user.json("attach", "--pid", str(program.pid), "--break", "turn")
     assert again["state"] == "stopped"
     assert user.json("detach")["action"] == "detached"
     assert running(program.pid)
+    assert program.poll() is None
 
 
-def test_restarting_what_we_only_joined_is_refused(user: User, program: subprocess.Popen[str]) -> None:
-    said = user.ok("attach", "--pid", str(program.pid))
-    assert "running" in said
+def test_what_we_only_joined_is_not_restarted_nor_joined_twice(user: User, program: subprocess.Popen[str]) -> None:
+    assert "running" in user.ok("attach", "--pid", str(program.pid))
     user.fails("restart", code=3, error="wrong_state")
     assert user.json("status")["attached"] is True
+    said = user.says("attach", "--pid", str(program.pid))
+    assert (said.code, said.err.count("\n")) in ((1, 1), (3, 1)), said
+    assert user.json("pause", "--session", f"pid-{program.pid}")["state"] == "stopped", "the first one is unharmed"
     user.ok("daemon", "stop")
     assert running(program.pid)
 
@@ -115,28 +112,3 @@ def test_a_held_program_that_was_joined_runs_on_when_the_daemon_is_killed(
     assert (again["state"], again["frame"]["line"]) == ("stopped", 9)
     user.ok("detach")
     assert running(program.pid)
-
-
-def test_one_program_is_not_joined_twice(user: User, program: subprocess.Popen[str]) -> None:
-    user.ok("attach", "--pid", str(program.pid))
-    said = user.says("attach", "--pid", str(program.pid))
-    assert (said.code, said.err.count("\n")) in ((1, 1), (3, 1)), said
-    assert user.json("pause", "--session", f"pid-{program.pid}")["state"] == "stopped", "the first one is unharmed"
-    user.ok("detach")
-    assert running(program.pid)
-
-
-@pytest.mark.parametrize("version", [v for v in ("3.8", "3.13") if v in INTERPRETERS])
-def test_programs_of_other_pythons_are_joined_by_pid(user: User, version: str) -> None:
-    user.file("loop.py", LOOP)
-    process = subprocess.Popen([INTERPRETERS[version], "loop.py"], cwd=user.here, text=True, stdout=subprocess.PIPE)
-    try:
-        assert process.stdout is not None
-        process.stdout.readline()
-        told = user.json("attach", "--pid", str(process.pid), "--break", "loop.py:4")
-        assert (told["state"], told["frame"]["line"]) == ("stopped", 4)
-        assert user.json("detach")["action"] == "detached"
-        assert running(process.pid)
-    finally:
-        process.kill()
-        process.communicate()

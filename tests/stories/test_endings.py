@@ -21,14 +21,15 @@ ENDINGS = {
 }
 
 
-@pytest.mark.parametrize("name", ENDINGS)
-def test_an_end_is_told_by_its_code_or_its_signal(user: User, name: str) -> None:
-    code, exit_code, signal = ENDINGS[name]
-    user.file("end.py", code + "\n")
-    told = user.json("launch", "end.py", "--catch", "off")
-    assert (told["state"], told.get("exit_code"), told.get("signal")) == ("exited", exit_code, signal), told
-    assert told["output"] == "bye\n"
-    assert user.json("status")["state"] == "exited"
+def test_an_end_is_told_by_its_code_or_its_signal(user: User) -> None:
+    wrong = {}
+    for name, (code, exit_code, signal) in ENDINGS.items():
+        user.file("end.py", code + "\n")
+        told = user.json("launch", "end.py", "--catch", "off")
+        found = (told["state"], told.get("exit_code"), told.get("signal"), told.get("output"))
+        if found != ("exited", exit_code, signal, "bye\n") or user.json("status")["state"] != "exited":
+            wrong[name] = told
+    assert wrong == {}
 
 
 STUBBORN = {
@@ -41,14 +42,14 @@ STUBBORN = {
 }
 
 
-@pytest.mark.parametrize("name", STUBBORN)
-def test_stop_ends_whatever_the_program_does(user: User, name: str) -> None:
-    user.file("stubborn.py", STUBBORN[name].format(in_="print('in', flush=True)\n"))
-    user.ok("launch", "stubborn.py", "--ready", "in")
-    process = user.pid()
-    family = [process, *process.children(recursive=True)]
-    assert user.json("stop")["action"] == "terminated"
-    assert all(map(gone, family))
+def test_stop_ends_whatever_the_program_does(user: User) -> None:
+    for name, code in STUBBORN.items():
+        user.file("stubborn.py", code.format(in_="print('in', flush=True)\n"))
+        user.ok("launch", "stubborn.py", "--ready", "in")
+        process = user.pid()
+        family = [process, *process.children(recursive=True)]
+        assert user.json("stop")["action"] == "terminated", name
+        assert all(map(gone, family)), name
 
 
 def test_a_program_that_replaces_itself_is_followed_or_told_never_lost_in_silence(user: User) -> None:

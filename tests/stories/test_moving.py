@@ -122,7 +122,7 @@ def test_a_pause_of_a_thread_that_is_blocked_is_running_with_its_place(user: Use
         "import threading\n\ndef block():\n    threading.Event().wait()\n\nprint('in', flush=True)\nblock()\n",
     )
     user.ok("launch", "wait.py", "--ready", "in")
-    told = user.json("pause")
+    told = user.json("pause", "--timeout", "0.5")
     if told["state"] == "running":
         assert "block" in [each["function"] for each in told["blocked"]]
     else:

@@ -53,7 +53,7 @@ def test_eight_clients_reading_never_wait_behind_a_running_continue(looping: Use
 def test_of_eight_continues_at_once_one_moves_and_the_others_are_told(looping: User) -> None:
     looping.ok("launch", "loop.py", "--break", "loop.py:4")
     looping.ok("unbreak", "--all")
-    racing = [looping.start("continue", "--timeout", "2", "--json") for _ in range(8)]
+    racing = [looping.start("continue", "--timeout", "0.5", "--json") for _ in range(8)]
     replies = [ended(each) for each in racing]
     assert sorted(each.code for each in replies) == [0] + [3] * 7
     codes = [json.loads(each.out)["error"]["code"] for each in replies if each.code]
