@@ -19,6 +19,7 @@ from _pydevd_bundle import (
     pydevd_net_command,
     pydevd_thread_lifecycle,
     sf_release,
+    sf_stepping,
 )
 from _pydevd_bundle import pydevd_command_line_handling as command_line
 from _pydevd_bundle.pydevd_api import PyDevdAPI
@@ -214,6 +215,7 @@ def _wait_suspend(self, thread, *arguments):
     try:
         return Quick.wait_suspend(self, thread, *arguments)
     finally:
+        sf_stepping.follow()
         Quick.gone_on(pydevd_constants.get_thread_id(thread))
 
 

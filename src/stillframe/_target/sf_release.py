@@ -6,7 +6,7 @@ import warnings
 import pydevd_tracing
 from _pydev_bundle import pydev_monkey
 from _pydev_bundle._pydev_saved_modules import threading
-from _pydevd_bundle import pydevd_constants
+from _pydevd_bundle import pydevd_constants, sf_stepping
 from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
 
@@ -17,6 +17,7 @@ def release(db):
     own trace function, so each is given one that does that at its next event (paused ones when they go on).
     """
     if pydevd_constants.PYDEVD_USE_SYS_MONITORING:
+        sf_stepping.forget()
         return
     db.enable_tracing = lambda *arguments, **options: (
         None
@@ -44,6 +45,7 @@ def stop_tracing_here():
 
 def let_go_after_fork():
     """A forked child that is not debugged must not stop at breakpoints: nobody would ever let it go on."""
+    sf_stepping.after_fork()
     db = pydevd_constants.get_global_debugger()
     if db is None:
         return

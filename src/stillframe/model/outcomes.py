@@ -123,7 +123,9 @@ class Stop(Outcome, frozen=True, kw_only=True, tag="stopped"):
     trail: tuple[Passed, ...] = ()
     """The lines that were run to get here by steps, each with what it changed."""
     same_frame: bool = False
-    """The stop before was in this very frame, so that `changed` marks what is new."""
+    """The program was held in this very frame before, so that `changed` marks what is new."""
+    changes: tuple[Change, ...] = ()
+    """What changed in this frame since the program was last held in it, where it got here otherwise than by steps."""
     number: int = 0
     """Counts the stops of this run from 1."""
 

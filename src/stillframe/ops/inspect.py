@@ -31,7 +31,7 @@ async def state(session: Session, thread: ThreadWord = None) -> From[AnyOutcome]
     member = session.settled_member() or session
     outcome = member.outcome()
     if isinstance(outcome, Stop):
-        outcome = msgspec.structs.replace(outcome, same_frame=False, trail=())
+        outcome = msgspec.structs.replace(outcome, same_frame=False, trail=(), changes=())
     return From(member, outcome)
 
 

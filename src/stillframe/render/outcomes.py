@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
 from ..model.values import ExceptionInfo
 from .escape import escape, shorten
-from .parts import beside, breakpoint_row, printed, source_lines, stack_line, trail, value_list, where
+from .parts import beside, breakpoint_row, change, printed, source_lines, stack_line, trail, value_list, where
 
 
 class Room:
@@ -50,6 +50,10 @@ def _stop(name: str, stop: Stop, room: Room) -> list[str]:
         else ""
     )
     passed = room.take(trail(stop.trail, room.left // 2)) if stop.trail else ""
+    if stop.same_frame and not stop.trail:
+        told = ", ".join(change(each) for each in stop.changes) or "nothing"
+        changed = room.take(shorten(f"changed: {told}", room.left)) if stop.locals else ""
+        return [head, raised, room.take(source_lines(stop.source, room.left - 1)), changed]
     if stop.same_frame:
         here = tuple(line for line in stop.source if line.here)
         return [passed, head, raised, room.take(source_lines(here, room.left - 1))]

@@ -82,4 +82,5 @@ class Witness:
             all_threads_stopped=event.all_threads,
             trail=passed(before, scene.frame, changes, same_frame=same) if stepped else (),
             same_frame=same,
+            changes=() if stepped or not same else changes,
         )

@@ -73,7 +73,7 @@ def test_the_callers_directory_environment_and_umask_reach_the_program_and_the_d
     assert dbg("sessions", env={"LC_OF_THE_DAEMON": "1"}).code == 0
     code = "import os, sys; e = os.environ.get; print(os.getcwd(), e('MINE'), e('LC_OF_THE_DAEMON'), oct(os.umask(0)), sys.argv)"
     done = subprocess.run(
-        [*CLIENT, "launch", "--json", "-c", code, "a b", "--flag"],
+        [*CLIENT, "launch", "--json", "-c", code, "a b", "--", "--flag"],
         env={**os.environ, "MINE": "ü"}, cwd=tmp_path, umask=0o027, capture_output=True, timeout=DEADLINE,
     )  # fmt: skip
     ended = result(Said(done.stdout.decode(), done.stderr.decode(), done.returncode))
