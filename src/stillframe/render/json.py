@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ..dispatch import Dispatched
+from ..model import exact
 
 _TEXTS = ("output", "stderr", "log", "stdout", "console", "text")
 _LISTS = (
@@ -22,10 +23,7 @@ _LISTS = (
 
 def json(done: Dispatched, budget: int) -> str:
     """One line of JSON."""
-    try:
-        data = msgspec.json.encode(done.reply)
-    except UnicodeEncodeError:  # lone surrogates: the standard encoder tells them as \\udcXX
-        data = _dumps(msgspec.to_builtins(done.reply))
+    data = exact.encode(done.reply)
     if len(data) > budget:
         data = _fit(msgspec.to_builtins(done.reply), budget)
     return data.decode() + "\n"

@@ -16,6 +16,7 @@ from typing import Literal
 
 import msgspec
 
+from ..model import exact
 from ..model.backend import CatchMode, CatchRule, Plan
 
 MOST = 50
@@ -86,7 +87,7 @@ class Shelf:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, temporary = tempfile.mkstemp(dir=path.parent)
             with os.fdopen(handle, "wb") as file:
-                file.write(msgspec.json.encode(kept))
+                file.write(exact.encode(kept))
             os.replace(temporary, path)
             self._prune(path.parent)
 
@@ -105,7 +106,7 @@ class Shelf:
     @staticmethod
     def _read(path: Path) -> Kept | None:
         try:
-            return msgspec.json.decode(path.read_bytes(), type=Kept)
+            return exact.decode(path.read_bytes(), Kept)
         except (OSError, msgspec.DecodeError):
             return None
 

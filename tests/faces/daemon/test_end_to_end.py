@@ -81,10 +81,7 @@ def test_the_callers_directory_environment_and_umask_reach_the_program_and_the_d
     assert f"{tmp_path} ü None 0o27 ['-c', 'a b', '--flag']" in ended["output"]
 
 
-NOT_YET = pytest.mark.xfail(reason="wire/dap.py takes a lone surrogate in the target's hello for a broken message")
-
-
-@pytest.mark.parametrize("where", ["env", pytest.param("argv", marks=NOT_YET), pytest.param("cwd", marks=NOT_YET)])
+@pytest.mark.parametrize("where", ["env", "argv", "cwd"])
 def test_bytes_that_are_no_text_reach_the_program_as_they_are(dbg: Dbg, tmp_path: Path, where: str) -> None:
     here = Path(os.fsdecode(os.fsencode(tmp_path) + (b"/odd \xff dir" if where == "cwd" else b"/plain")))
     here.mkdir()
