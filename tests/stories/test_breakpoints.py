@@ -153,3 +153,15 @@ def test_several_breakpoints_on_one_line_are_all_named(user: User) -> None:
     told = user.json("launch", "loop.py", "--break", "loop.py:2", "--break", "f", "--break", "loop.py:2 if n == 1")
     assert set(told["breakpoints"]) == {"b1", "b2", "b3"}
     assert user.json("continue")["state"] == "exited"
+
+
+def test_a_log_text_works_as_an_f_string_would_or_is_refused_at_once(user: User) -> None:
+    user.file("loop.py", "for n in range(2):\n    x = str(n)\n    y = n\nprint('end')\n")
+    user.ok("launch", "loop.py", "--stop-on-entry")
+    made = {text: user.json("break", "loop.py:3", "--log", text) for text in ("{x!r}|{n:>3}",)}
+    made["{x"] = user.json("break", "loop.py:4", "--log", "{x")
+    end = user.json("continue")
+    log = end.get("log", "")
+    for text, good in (("{x!r}|{n:>3}", "'0'|  0\n'1'|  1\n"), ("{x", None)):
+        refused = made[text]["state"] == "failed" and made[text]["message"]
+        assert refused or (good is not None and good in log), (text, made[text], log)

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import psutil
 import pytest
@@ -154,9 +153,10 @@ def test_a_program_that_is_killed_is_told_by_its_signal(looping: User) -> None:
     assert "SIGKILL" in looping.ok("state")
 
 
-def test_a_session_that_nobody_uses_is_given_up_when_its_lease_is_over(looping: User, tmp_path: Path) -> None:
+def test_a_session_that_nobody_uses_is_given_up_when_its_lease_is_over(looping: User) -> None:
     looping.ok("launch", "loop.py", "--no-wait", "--lease", "1")
     process = looping.pid()
+    assert looping.json("wait", "--timeout", "1.5")["state"] == "running", "whoever waits at it uses it"
     eventually(functools.partial(gone, process), "it lives on after its lease", 45.0)
     said = looping.ok("state")
     assert "exited" in said
