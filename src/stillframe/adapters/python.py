@@ -75,9 +75,9 @@ class PythonAdapter:
     claims: tuple[str, ...] = ("*.py", "*.pyw", "*.pyz")
     commands: tuple[str, ...] = ("python", "python3", "python3.*")
 
-    def tool(self) -> Tool:
+    def tool(self, how: str = "") -> Tool:
         try:
-            return Tool("debugpy", metadata.version("debugpy"))
+            return Tool("debugpy", metadata.version("debugpy"), how)
         except metadata.PackageNotFoundError:
             raise AdapterMissing("debugpy is not installed beside Stillframe: pip install debugpy") from None
 
@@ -115,7 +115,7 @@ class PythonAdapter:
         words += ["--module"] if plan.kind == "module" else []
         program = ["-c", plan.program or ""] if plan.kind == "code" else [plan.program or ""]
         return DapLaunch(
-            tool=self.tool(),
+            tool=self.tool(how="" if boot else "stock server"),
             reach=DialsBack(),
             request="launch",
             arguments=_arguments(plan.just_my_code, stop_on_entry=plan.stop_on_entry),
@@ -136,7 +136,7 @@ class PythonAdapter:
             children=plan.children,
             plumbing=_PLUMBING,
             mark=mark,
-            **_ODDITIES,
+            **(_HELPED if boot else _ODDITIES),
         )  # fmt: skip
 
     def _through_adapter(self, plan: Plan, interpreter: Interpreter) -> DapLaunch:
@@ -154,7 +154,7 @@ class PythonAdapter:
             "subProcess": False,  # a child that nobody answers hangs its parent
         }
         return DapLaunch(
-            tool=self.tool(),
+            tool=self.tool(how="adapter"),
             reach=Stdio(),
             request="launch",
             arguments=arguments,
@@ -172,7 +172,7 @@ class PythonAdapter:
         if plan.port is None:
             raise UsageError("attach needs a pid, or host:port")
         return DapLaunch(
-            tool=self.tool(),
+            tool=self.tool(how="listening port"),
             reach=Address(plan.host or "127.0.0.1", plan.port),
             request="attach",
             arguments={**_arguments(plan.just_my_code, stop_on_entry=False), "subProcess": False},
@@ -203,7 +203,7 @@ class PythonAdapter:
             target_pid=pid,
             failures={3: NotFound, 5: AdapterMissing, 6: Denied},  # as attach.py exits
             slowness=2.0,  # gdb reads the symbols of every library of the process first
-            **_ODDITIES,
+            **_HELPED,
         )
 
 
@@ -229,6 +229,8 @@ _ODDITIES: dict[str, Any] = {
     "crowd": _CROWD,
 }
 """What is the same of debugpy 1.8.22 however it is reached."""
+_HELPED: dict[str, Any] = {**_ODDITIES, "knows_exception": lambda name: True}
+"""Our code inside the target matches classes by name, so that none need be found beforehand."""
 
 
 def _arguments(just_my_code: bool, *, stop_on_entry: bool) -> dict[str, Any]:
@@ -297,7 +299,7 @@ async def _server(plan: Plan, interpreter: Interpreter) -> Server:
 
 async def _boot_fits(interpreter: Interpreter) -> bool:
     """Whether every private name that our start-up script leans on is there; asked once for each interpreter."""
-    key = f"{identity(interpreter.path)}:{identity(str(_BOOT))}"
+    key = ":".join(identity(path) for path in (interpreter.path, str(_BOOT), str(_TARGET / "selftest.py")))
     if key in _FITS:
         return _FITS[key]
     file = directory("cache") / "selftest.json"

@@ -18,11 +18,16 @@ from .places import HitRule
 from .values import ExceptionInfo, Frame, Frames, Modules, Scope, Thread, Value, Values
 
 
-class Tool(msgspec.Struct, frozen=True):
+class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     """The debugger underneath, named in every reply as `via`."""
 
     tool: str
     version: str
+    how: str = ""
+    """How it is reached, where that is not the best way there is, so that less can be told."""
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.version}" + (f", {self.how}" if self.how else "")
 
 
 class Capability(enum.StrEnum):

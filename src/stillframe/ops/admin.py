@@ -99,7 +99,8 @@ async def capabilities(session: Session) -> Capabilities:
 @operation(Access.READ, example="dbg tool")
 async def tool(session: Session) -> ToolInfo:
     """Name the debugger underneath and the process it debugs."""
-    return ToolInfo(tool=session.tool.tool, version=session.tool.version, pid=session.backend.pid)
+    used = session.tool
+    return ToolInfo(tool=used.tool, version=used.version, how=used.how, pid=session.backend.pid)
 
 
 @operation(Access.READ, aliases=("console",), example="dbg output --since 120.0.0.0")

@@ -27,7 +27,7 @@ def text(done: Dispatched, budget: int) -> tuple[str, str]:
     reply = done.reply
     if reply.error is not None:
         return "", shorten(error(reply.error), budget - 1) + "\n"
-    via = f"[via {reply.via.tool} {reply.via.version}] " if done.introduce and reply.via is not None else ""
+    via = f"[via {reply.via}] " if done.introduce and reply.via is not None else ""
     room = max(budget - len(via) - 1, 1)
     body = show(reply.result, reply.session or "", room).rstrip("\n")
     return (via + shorten(body, room) + "\n" if body else ""), ""
@@ -236,7 +236,8 @@ def _capabilities(result: views.Capabilities, name: str, budget: int) -> str:
 
 @show.register
 def _tool(result: views.ToolInfo, name: str, budget: int) -> str:
-    return f"{result.tool} {result.version}" + (f", debugging pid {result.pid}" if result.pid else "")
+    how = f", by its {result.how}" if result.how else ""
+    return f"{result.tool} {result.version}{how}" + (f", debugging pid {result.pid}" if result.pid else "")
 
 
 @show.register
