@@ -58,7 +58,9 @@ def method(operation: Operation, result: str) -> str:
     if not any(each.param.rest for each in words):
         signature.append("*")
     signature += [
-        f"{field.name}: {annotation(field)} = {default(field)}" for field in operation.fields if not field.param.positional
+        f"{field.name}: {annotation(field)} = {default(field)}"
+        for field in operation.fields
+        if not field.param.positional
     ]
     if operation.takes_session:
         signature.append("session: str | None = None")

@@ -1,0 +1,247 @@
+"""A step ends in the next code of the user that runs, also when an exception or a generator is what leads there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .conftest import PYTHONS
+from .wireclient import Peer, Target
+
+RunTo = Callable[..., tuple[Target, Peer, int]]
+
+LEFT = """
+import json
+def fails(x):
+    y = 1
+    return y / x  # @here
+def hook(pairs):
+    return fails(0)
+def passes_on():
+    return json.loads("{}", object_hook=hook)
+def handles():
+    try:
+        passes_on()
+    except ZeroDivisionError:  # @handler
+        b = 2
+    return 1
+handles()
+print("over")
+"""
+
+
+def mark(text: str, name: str) -> int:
+    return 1 + next(i for i, row in enumerate(text.splitlines()) if name in row)
+
+
+def moved(peer: Peer, thread: int, *commands: str) -> list[Any]:
+    """Where each of these moves ended: function and line."""
+    peer.request("setBreakpoints", source={"path": peer.stop(thread)["frames"][0]["file"]}, breakpoints=[])
+    passed = []
+    for command in commands:
+        peer.resume(command, thread)
+        peer.stopped(reason="step")
+        stop = peer.stop(thread)
+        top = stop["frames"][stop["at"]]
+        passed.append((top["function"], top["line"]))
+    return passed
+
+
+def assert_runs_to_its_end(target: Target, peer: Peer, thread: int) -> None:
+    peer.resume("continue", thread)
+    assert not [event for event in peer.rest() if event["event"] == "stopped"]
+    assert target.end() == (0, "over\n", "")
+
+
+def monitored(python: str) -> bool:
+    """Whether this interpreter is watched by sys.monitoring. sys.settrace also tells of frames that are left on the way."""
+    return PYTHONS.get("3.12") == python or PYTHONS.get("3.13") == python
+
+
+@pytest.mark.parametrize("command", ["next", "stepIn", "stepOut"])
+def test_a_step_out_of_a_frame_that_raises_ends_in_the_handler(run_to: RunTo, deep_python: str, command: str) -> None:
+    target, peer, thread = run_to(deep_python, LEFT)
+    handler = ("handles", mark(LEFT, "@handler"))
+    passed = moved(peer, thread, command)
+    while passed[-1] != handler:
+        assert not monitored(deep_python) and passed[-1][0] in ("hook", "passes_on", "handles")
+        passed += moved(peer, thread, "next")
+    assert peer.stop(thread)["returned"] is None
+    assert moved(peer, thread, "next") == [("handles", mark(LEFT, "b = 2"))]
+    assert_runs_to_its_end(target, peer, thread)
+
+
+def test_so_it_does_on_every_version(run_to: RunTo, python: str) -> None:
+    text = (
+        "def f():\n    raise KeyError  # @here\ntry:\n    f()\nexcept KeyError:  # @handler\n    pass\nprint('over')\n"
+    )
+    target, peer, thread = run_to(python, text)
+    assert moved(peer, thread, "next") == [("<module>", 5)]
+    assert_runs_to_its_end(target, peer, thread)
+
+
+DEEP = """
+def down(n):
+    if n:
+        return down(n - 1)
+    raise KeyError(n)  # @here
+def top():
+    for n in range(2):
+        try:
+            down(300 * n)
+        except KeyError:  # @handler
+            pass
+top()
+print("over")
+"""
+
+
+def test_a_raise_through_many_frames_ends_a_step_in_their_callers_handler(run_to: RunTo, new_python: str) -> None:
+    target, peer, thread = run_to(new_python, DEEP)
+    assert moved(peer, thread, "stepOut") == [("top", mark(DEEP, "@handler"))]
+    assert moved(peer, thread, *["next"] * 5)[-1] == ("top", mark(DEEP, "@handler"))
+    assert_runs_to_its_end(target, peer, thread)
+
+
+CLEANING = """
+class Guard:
+    def __enter__(self):
+        return self
+    def __exit__(self, *error):
+        self.closed = True  # @exit
+def fails():
+    raise ValueError  # @here
+def guarded():
+    with Guard():
+        fails()
+def finally_too():
+    try:
+        guarded()
+    finally:
+        done = 1  # @finally
+try:
+    finally_too()
+except ValueError:
+    pass
+print("over")
+"""
+
+
+def test_what_cleans_up_on_the_way_is_stepped_through(run_to: RunTo, new_python: str) -> None:
+    target, peer, thread = run_to(new_python, CLEANING)
+    assert moved(peer, thread, "next") == [("guarded", mark(CLEANING, "with Guard()"))]
+    assert moved(peer, thread, "stepIn") == [("Guard.__exit__", mark(CLEANING, "@exit"))]
+    assert moved(peer, thread, "stepOut", "stepOut")[-1] == ("finally_too", mark(CLEANING, "@finally"))
+    assert_runs_to_its_end(target, peer, thread)
+
+
+@pytest.mark.parametrize("command", ["next", "stepIn", "stepOut"])
+def test_an_uncaught_exception_stops_once_where_it_was_raised(run_to: RunTo, deep_python: str, command: str) -> None:
+    text = "def fails():\n    x = 1\n    raise KeyError(x)  # @here\ndef calls():\n    fails()\ncalls()\n"
+    target, peer, thread = run_to(deep_python, text, catch=["uncaught"])
+    stops = []
+    reason = ""
+    while reason != "exception":  # until 3.11 steps end in each caller on the way
+        peer.resume(command, thread)
+        reason = peer.event("stopped")["reason"]
+        stops.append(reason)
+    assert stops == ["exception"] or not monitored(deep_python)
+    stop = peer.stop(thread)
+    assert (stop["exception"]["type"], stop["exception"]["mode"]) == ("KeyError", "uncaught")
+    assert (stop["frames"][0]["function"], stop["frames"][0]["line"]) == ("fails", 3)
+    peer.resume("continue", thread)
+    assert not [event for event in peer.rest() if event["event"] == "stopped"]
+    assert target.end()[0] == 1
+
+
+RESUMED = """
+def counts():
+    n = 0
+    while n < 3:
+        n += 1
+        yield n
+        print(end="")  # @inside
+    return n
+def delegates():
+    result = yield from counts()
+total = 0
+for i in {kind}():
+    total += i  # @here
+print("over")
+"""
+
+
+@pytest.mark.parametrize("kind", ["counts", "delegates"])
+def test_a_step_goes_into_a_generator_that_is_resumed(run_to: RunTo, deep_python: str, kind: str) -> None:
+    text = RESUMED.format(kind=kind)
+    target, peer, thread = run_to(deep_python, text)
+    assert moved(peer, thread, "stepIn", "stepIn") == [
+        ("<module>", mark(text, "@here") - 1),
+        ("counts", mark(text, "@inside")),
+    ]
+    assert moved(peer, thread, "next", "next", "next")[-1] == ("counts", mark(text, "yield n"))
+    assert moved(peer, thread, "stepOut")[0][0] in ("<module>", "delegates")
+    assert_runs_to_its_end(target, peer, thread)
+
+
+THROWN = """
+def holds():
+    try:
+        yield 1
+    except KeyError:
+        x = 1  # @inside
+    yield 2
+def fails():
+    yield 1
+    raise ValueError
+g = holds()
+next(g)
+g.throw(KeyError)  # @here
+try:
+    for each in fails():
+        pass  # @body
+except ValueError:  # @handler
+    pass
+print("over")
+"""
+
+
+def test_a_step_goes_into_a_generator_that_is_thrown_into_and_out_of_one_that_raises(
+    run_to: RunTo, deep_python: str
+) -> None:
+    target, peer, thread = run_to(deep_python, THROWN)
+    places = moved(peer, thread, "stepIn", "stepIn")
+    assert ("holds", mark(THROWN, "@inside")) in places or ("holds", mark(THROWN, "@inside") - 1) in places
+    while moved(peer, thread, "stepIn") != [("<module>", mark(THROWN, "@body"))]:
+        pass
+    assert moved(peer, thread, "next", "stepIn")[-1] == ("fails", mark(THROWN, "raise ValueError"))
+    assert moved(peer, thread, "next") == [("<module>", mark(THROWN, "@handler"))]
+    assert_runs_to_its_end(target, peer, thread)
+
+
+FULL_SPEED = """
+import sys
+def fails():
+    raise KeyError  # @here
+try:
+    fails()
+except KeyError:
+    pass
+x = 1
+print([sys.monitoring.get_tool(n) for n in (3, 4)])
+"""
+
+
+def test_nothing_listens_while_nobody_steps(run_to: RunTo, new_python: str) -> None:
+    target, peer, thread = run_to(new_python, FULL_SPEED)
+    assert moved(peer, thread, "next")[0] == ("<module>", mark(FULL_SPEED, "except"))
+    frame = peer.stop(thread)["frames"][0]["id"]
+    tools = "[sys.monitoring.get_tool(n) for n in (3, 4)]"
+    assert (
+        peer.call("eval", frameId=frame, expressions=[tools])["results"][0]["value"]["value"] == "[None, 'stillframe']"
+    )
+    peer.resume("continue", thread)
+    peer.rest()
+    assert target.end() == (0, "[None, None]\n", "")
