@@ -28,9 +28,9 @@ def discover() -> dict[str, str]:
     found: dict[str, str] = {}
     root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     for folder in sorted(root.glob("versions/3.*")):
-        version = re.match(r"3\.\d+", folder.name)
-        if version and version[0] in SUPPORTED and (folder / "bin" / "python").exists():
-            found[version[0]] = str(folder / "bin" / "python")
+        match = re.match(r"3\.\d+", folder.name)
+        if match and match[0] in SUPPORTED and (folder / "bin" / "python").exists():
+            found[match[0]] = str(folder / "bin" / "python")
     for version in SUPPORTED:
         path = shutil.which(f"python{version}")
         if version not in found and path and subprocess.run([path, "-c", ""], check=False).returncode == 0:

@@ -84,7 +84,7 @@ class Family:
 
     def each(self, meet: Callable[[Peer], Any]) -> list[Any]:
         """What meeting each child gave, until the parent is over."""
-        met = []
+        met: list[Any] = []
         deadline = time.monotonic() + PATIENCE
         while self.target.process.poll() is None:
             assert time.monotonic() < deadline, met

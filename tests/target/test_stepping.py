@@ -209,9 +209,9 @@ print("over")
 
 
 def test_a_step_goes_into_a_generator_that_is_thrown_into_and_out_of_one_that_raises(
-    run_to: RunTo, deep_python: str
+    run_to: RunTo, new_python: str
 ) -> None:
-    target, peer, thread = run_to(deep_python, THROWN)
+    target, peer, thread = run_to(new_python, THROWN)
     places = moved(peer, thread, "stepIn", "stepIn")
     assert ("holds", mark(THROWN, "@inside")) in places or ("holds", mark(THROWN, "@inside") - 1) in places
     while moved(peer, thread, "stepIn") != [("<module>", mark(THROWN, "@body"))]:

@@ -17,6 +17,7 @@ NAMES = {
         "PyDB.process_internal_commands PyDB.prepare_to_run PyDB.notify_thread_created PyDB.enable_tracing PyDB.find_frame "
         "PyDB.has_user_threads_alive PyDB.check_output_redirect PyDB.post_method_as_internal_command "
         "PyDB.handle_breakpoint_condition PyDB._do_wait_suspend PyDB.ignore_system_exit_code "
+        "PyDB.set_trace_for_frame_and_parents "
         "CheckAliveThread._on_run PyDBDaemonThread.__init__ SetupHolder.setup settrace config "
         "start_client patch_stdin time get_current_thread_id pydevd_utils.get_non_pydevd_threads"
     ),
@@ -33,7 +34,7 @@ NAMES = {
     "_pydevd_bundle.pydevd_command_line_handling": "process_command_line get_pydevd_file",
     "_pydevd_bundle.pydevd_constants": (
         "HTTP_JSON_PROTOCOL set_protocol get_global_debugger set_global_debugger PYDEVD_USE_SYS_MONITORING RETURN_VALUES_DICT "
-        "get_thread_id STATE_SUSPEND DebugInfoHolder.DEBUG_TRACE_LEVEL"
+        "get_thread_id STATE_RUN STATE_SUSPEND DebugInfoHolder.DEBUG_TRACE_LEVEL"
     ),
     "_pydevd_bundle.pydevd_defaults": "PydevdCustomization.DEFAULT_PROTOCOL",
     "_pydevd_bundle.pydevd_api": "PyDevdAPI.set_protocol PyDevdAPI.request_disconnect",
@@ -41,7 +42,10 @@ NAMES = {
         "ReaderThread._terminate_on_socket_close WriterThread.add_command WriterThread.empty socket_module.create_connection "
         "InternalThreadCommand.do_it InternalSetNextStatementThread.do_it"
     ),
-    "_pydevd_bundle.pydevd_comm_constants": "CMD_RETURN CMD_STEP_CAUGHT_EXCEPTION",
+    "_pydevd_bundle.pydevd_comm_constants": (
+        "CMD_RETURN CMD_STEP_CAUGHT_EXCEPTION CMD_STEP_INTO CMD_STEP_INTO_MY_CODE CMD_STEP_INTO_COROUTINE CMD_STEP_OVER "
+        "CMD_STEP_OVER_MY_CODE CMD_STEP_RETURN CMD_STEP_RETURN_MY_CODE CMD_SMART_STEP_INTO"
+    ),
     "_pydevd_bundle.pydevd_net_command": "NetCommand.call_after_send",
     "_pydevd_bundle.pydevd_dont_trace_files": "PYDEV_FILE",
     "_pydevd_bundle.pydevd_daemon_thread": "PyDBDaemonThread.do_kill_pydev_thread",
@@ -55,10 +59,13 @@ NAMES = {
     "_pydevd_bundle._debug_adapter.pydevd_base_schema": (
         "register_request BaseSchema._translate_id_to_dap BaseSchema._dap_id_to_obj_id"
     ),
-    "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring",
+    "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring enable_code_tracing",
     "_pydevd_sys_monitoring._pydevd_sys_monitoring": "_code_to_func_code_info_cache",
 }
 FIELDS = {  # set by constructors
+    "_pydevd_bundle.pydevd_additional_thread_info.PyDBAdditionalThreadInfo": (
+        "pydev_state pydev_step_cmd pydev_step_stop pydev_use_scoped_step_frame hit_breakpoint_ids"
+    ),
     "pydevd.PyDB": (
         "ready_to_run pydb_disposed terminate_requested authentication writer created_pydb_daemon_threads _thread_events "
         "_py_db_command_thread_event _client_socket suspended_frames_manager cmd_factory PYDEV_FILE"
