@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import ast
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -15,6 +17,13 @@ from stillframe.registry import Field, Operation
 from stillframe.session.phases import TRANSITIONS
 
 ROOT = Path(__file__).parents[1]
+SETTINGS = ROOT / "src/stillframe/settings.py"
+SETTINGS_TEXT = (
+    "## Settings\n\nIn `config.toml` of the user's config directory, in `stillframe.toml` or `[tool.stillframe]` of `pyproject.toml`\n"
+    "of the project, or as `STILLFRAME_WAIT` and so on in the environment, which wins. The daemon reads them as it starts.\n"
+    "`STILLFRAME_SESSION` names the session of every call, `STILLFRAME_CLIENT` tells one caller from another,\n"
+    "`STILLFRAME_RUNTIME_DIR` is where the socket is, `STILLFRAME_IDLE_SECONDS` (300) how long an idle daemon stays."
+)
 TITLES = {
     "launch": "start", "control": "move", "breakpoints": "breakpoints", "inspect": "look", "evaluate": "ask and change",
     "investigate": "one question", "admin": "sessions", "lowlevel": "past us",
@@ -67,8 +76,20 @@ def reference() -> str:
     for file in FILES:
         body.append(f"## {TITLES[file].capitalize()}")
         body += [section(each) for each in OPERATIONS.values() if each.group == file]
+    body.append(SETTINGS_TEXT + "\n\n" + settings_table())
     body.append("## The life of a session\n\n" + phases())
     return head + "\n" + "\n\n".join(body) + "\n"
+
+
+def settings_table() -> str:
+    """The settings with their defaults, from the dataclass and the docstrings under its fields."""
+    body = next(node.body for node in ast.parse(SETTINGS.read_text()).body if isinstance(node, ast.ClassDef))
+    rows = ["| setting | default | |", "|---|---|---|"]
+    for field, doc in itertools.pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant):
+            assert isinstance(field.target, ast.Name) and field.value is not None
+            rows.append(f"| `{field.target.id}` | {ast.unparse(field.value)} | {doc.value.value} |")
+    return "\n".join(rows)
 
 
 def phases() -> str:

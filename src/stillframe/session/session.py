@@ -12,14 +12,13 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
 from ..errors import AdapterGone, NotFound, StillframeError, Try, WrongState
 from ..model import backend as contract
-from ..model.backend import AttachPlan, Backend, Bounds, Capture, CatchRule, Move, Plan, Tool
+from ..model.backend import Backend, Bounds, Capture, CatchRule, Move, Plan, Tool
 from ..model.outcomes import AnyOutcome, Stop
 from ..model.values import Frame
 from . import telling
@@ -29,6 +28,7 @@ from .breakpoints import UNTIL, Breakpoints
 from .crowd import Crowd
 from .evidence import SourceCache
 from .handles import Handles
+from .origin import Origin
 from .output import OutputLog
 from .phases import ENDED, Phase, follows
 from .witness import Witness
@@ -39,19 +39,6 @@ CODE = "<string>"
 """What debuggers call the file of code that was given by itself."""
 CAPTURE_SECONDS = 10.0
 """How long reading the evidence of a stop may take; inside the target each value has a deadline of its own."""
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Who made a session, from where, and what for."""
-
-    plan: Plan | AttachPlan
-    base: str
-    """The directory that places are read and shown against: the caller's."""
-    root: str
-    """The project that it belongs to."""
-    client: str = ""
-    catch: CatchRule = field(default_factory=CatchRule)
 
 
 class Session:

@@ -20,7 +20,8 @@ from ..model.backend import AttachPlan, Backend, Caller, CatchRule, Plan
 from ..model.places import BreakSpec
 from ..settings import Settings
 from .kept import Kept, KeptPlan, Shelf
-from .session import Origin, Session
+from .origin import Origin
+from .session import Session
 
 Opener = Callable[[Plan | AttachPlan], Awaitable[Backend]]
 

@@ -1,0 +1,20 @@
+"""Where a session came from: what it was made for, by whom, and the places that its files are shown against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..model.backend import AttachPlan, CatchRule, Plan
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who made a session, from where, and what for."""
+
+    plan: Plan | AttachPlan
+    base: str
+    """The directory that places are read and shown against: the caller's."""
+    root: str
+    """The project that it belongs to."""
+    client: str = ""
+    catch: CatchRule = field(default_factory=CatchRule)
