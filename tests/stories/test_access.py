@@ -37,9 +37,9 @@ def test_what_a_call_may_not_do_is_denied_and_not_done(user: User) -> None:
 
 def test_a_client_that_is_interrupted_says_so_by_its_exit_code(user: User) -> None:
     user.file("spin.py", "while True:\n    pass\n")
-    user.ok("launch", "spin.py", "--no-wait")
-    waiting = user.start("wait")
-    eventually(lambda: user.json("status")["state"] == "running", "it never ran")
+    user.ok("launch", "spin.py", "--stop-on-entry")
+    waiting = user.start("continue")
+    eventually(lambda: user.json("status")["state"] == "running", "it never ran")  # so the client is in its call
     waiting.send_signal(signal.SIGINT)
     out, err = waiting.communicate(timeout=30)
     assert (waiting.returncode, out) == (130, b"")

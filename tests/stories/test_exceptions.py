@@ -58,7 +58,8 @@ def test_a_class_stops_at_every_raise_of_it_and_of_what_derives_from_it(user: Us
 
 def test_raised_stops_in_your_code_wherever_it_is_handled(user: User) -> None:
     user.file("raise.py", PROGRAM)
-    told, seen = user.json("launch", "raise.py", "--catch", "raised"), []
+    seen: list[tuple[str, int]] = []
+    told = user.json("launch", "raise.py", "--catch", "raised")
     while told["state"] == "stopped" and len(seen) < 20:
         seen.append((told["exception"]["type"], told["frame"]["line"]))
         told = user.json("continue")

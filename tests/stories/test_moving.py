@@ -33,7 +33,7 @@ print(result)
 def test_steps_stay_in_the_function_whatever_the_line_is(user: User) -> None:
     user.file("steps.py", STEPS)
     user.ok("launch", "steps.py", "--break", "steps.py:12")
-    lines = []
+    lines: list[int] = []
     told = user.json("state")
     while told["state"] == "stopped" and told["frame"]["function"] == "work" and len(lines) < 30:
         lines.append(told["frame"]["line"])

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from stillframe.dispatch import OPERATIONS
+from stillframe.ops import load_all
+from stillframe.registry import OPERATIONS
 
 from .conftest import User
 
@@ -35,6 +36,7 @@ FAILS = {"attach"}
 
 
 def test_every_verb_answers_in_the_envelope_of_the_spec(user: User) -> None:
+    load_all()
     assert set(CALLS) == set(OPERATIONS), "a verb was added: give it a line here"
     user.file("app.py", PROGRAM)
     for verb, words in CALLS.items():

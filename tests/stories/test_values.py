@@ -62,7 +62,7 @@ print("end")
 
 
 def values(told: dict[str, object]) -> dict[str, dict[str, object]]:
-    return {each["name"]: each for each in told["locals"]}  # type: ignore[attr-defined,index]
+    return {each["name"]: each for each in told["locals"]}  # type: ignore[attr-defined]
 
 
 def test_a_million_elements_and_thirty_megabytes_are_told_by_their_ends_and_their_size(user: User) -> None:
