@@ -18,12 +18,12 @@ from stillframe.session.phases import TRANSITIONS
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = ROOT / "src/stillframe/settings.py"
-SETTINGS_TEXT = (
-    "## Settings\n\nIn `config.toml` of the user's config directory, in `stillframe.toml` or `[tool.stillframe]` of `pyproject.toml`\n"
-    "of the project, or as `STILLFRAME_WAIT` and so on in the environment, which wins. The daemon reads them as it starts.\n"
-    "`STILLFRAME_SESSION` names the session of every call, `STILLFRAME_CLIENT` tells one caller from another,\n"
-    "`STILLFRAME_RUNTIME_DIR` is where the socket is, `STILLFRAME_IDLE_SECONDS` (300) how long an idle daemon stays."
-)
+SETTINGS_TEXT = """## Settings
+
+In `config.toml` of the user's config directory; in `stillframe.toml` or `[tool.stillframe]` of the project's
+`pyproject.toml`; or as `STILLFRAME_WAIT` and so on in the environment, which wins; the daemon's is that of its first
+caller. `STILLFRAME_SESSION` names the session of every call, `STILLFRAME_CLIENT` tells one caller from another,
+`STILLFRAME_RUNTIME_DIR` is where the socket is, `STILLFRAME_IDLE_SECONDS` (300) how long an idle daemon stays."""
 TITLES = {
     "launch": "start", "control": "move", "breakpoints": "breakpoints", "inspect": "look", "evaluate": "ask and change",
     "investigate": "one question", "admin": "sessions", "lowlevel": "past us",

@@ -15,6 +15,7 @@ from .policy import check
 from .registry import OPERATIONS, Call, From, Operation
 from .session.session import Session
 from .session.sessions import Sessions
+from .settings import Settings
 
 load_all()
 
@@ -48,6 +49,8 @@ class Dispatched(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int = 0
     introduce: bool = False
     """The first reply of this session: say which debugger it is."""
+    budget: int = Settings.budget
+    json_budget: int = Settings.json_budget
     failure: StillframeError | None = None
 
 
@@ -105,7 +108,7 @@ class Dispatcher:
         introduce = False
         if session is not None:
             self.sessions.use(session, call.caller.client)
-            introduce = call.op == "raw" or not session.introduced or self.sessions.settings.always_via
+            introduce = call.op == "raw" or not session.introduced or self.sessions.settings(call.caller.cwd).always_via
             session.introduced = True
         reply = Reply(
             ok=True,
@@ -114,7 +117,8 @@ class Dispatcher:
             via=session.tool if session else None,
             result=result,
         )
-        return Dispatched(reply=reply, introduce=introduce)
+        here = self.sessions.settings(call.caller.cwd)
+        return Dispatched(reply=reply, introduce=introduce, budget=here.budget, json_budget=here.json_budget)
 
     def _failed(self, call: Call, session: Session | None, error: StillframeError) -> Dispatched:
         hint = (

@@ -92,6 +92,42 @@ def _files(env: Mapping[str, str], project: Path | None) -> list[tuple[Path, Map
     return found
 
 
+_ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "stillframe.toml", ".hg", "setup.py")
+
+
+def project_root(cwd: str) -> str:
+    """The directory that a call's project lies in: the nearest one above with a sign of a project, else the cwd."""
+    here = Path(cwd)
+    for folder in (here, *here.parents):
+        if any((folder / sign).exists() for sign in _ROOTS):
+            return str(folder)
+    return str(here)
+
+
+class PerProject:
+    """The settings of each project, read again when one of its files has changed."""
+
+    def __init__(self, given: Settings | None = None) -> None:
+        self._given = given
+        self._known: dict[str, tuple[tuple[int, ...], Settings]] = {}
+
+    def at(self, root: str) -> Settings:
+        if self._given is not None:
+            return self._given
+        stamp = tuple(_mtime(Path(root) / name) for name in ("pyproject.toml", "stillframe.toml"))
+        known = self._known.get(root)
+        if known is None or known[0] != stamp:
+            known = self._known[root] = (stamp, load(project=Path(root)))
+        return known[1]
+
+
+def _mtime(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
 _XDG = {
     "config": ("XDG_CONFIG_HOME", ".config"),
     "state": ("XDG_STATE_HOME", ".local/state"),

@@ -13,7 +13,7 @@ from typing import Protocol
 from ..backends import Launch, open_backend
 from ..errors import LaunchFailed, UsageError
 from ..model.backend import AttachPlan, Backend, Plan, Tool
-from ..settings import load
+from ..settings import load, project_root
 
 
 class Adapter(Protocol):
@@ -87,18 +87,18 @@ def _exists(plan: Plan) -> bool:
 
 async def open_program(plan: Plan) -> Backend:
     """Start a program under its debugger, held before its first instruction."""
-    return await open_backend(_timed(await for_plan(plan).launch(plan), plan.env))
+    return await open_backend(_timed(await for_plan(plan).launch(plan), plan.env, plan.cwd))
 
 
 async def open_running(plan: AttachPlan) -> Backend:
     """Join a program that runs already."""
     adapter = named(plan.adapter) if plan.adapter else adapters()[0]
-    return await open_backend(_timed(await adapter.attach(plan), plan.env))
+    return await open_backend(_timed(await adapter.attach(plan), plan.env, plan.cwd))
 
 
-def _timed(launch: Launch, env: Mapping[str, str]) -> Launch:
+def _timed(launch: Launch, env: Mapping[str, str], cwd: str) -> Launch:
     """The launch with the deadlines that the caller's settings give."""
-    settings = load(env or os.environ)
+    settings = load(env or os.environ, Path(project_root(cwd)))
     start = settings.start_timeout * launch.slowness
     return replace(launch, request_timeout=settings.request_timeout, start_timeout=start)
 

@@ -33,7 +33,7 @@ async def host(settings: Settings | None = None, *, keeps: bool) -> AsyncIterato
     sweep(state)
     scratch = state / f"{_SCRATCH}{os.getpid()}"
     shelf = state / "sessions" if keeps else None
-    async with Sessions(open_plan, settings or settings_.load(), scratch, shelf) as sessions:
+    async with Sessions(open_plan, settings_.PerProject(settings), scratch, shelf) as sessions:
         yield Dispatcher(sessions)
 
 

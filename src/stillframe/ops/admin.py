@@ -12,7 +12,8 @@ from ..registry import Access, From, Param, operation
 from ..session.output import STREAMS, Cursor, Stream
 from ..session.phases import Phase
 from ..session.session import Session
-from ..session.sessions import Sessions, project_root
+from ..session.sessions import Sessions
+from ..settings import project_root
 from .breakpoints import caught_words
 from .common import Timeout
 

@@ -45,7 +45,7 @@ async def settle(
 ) -> From[AnyOutcome]:
     """Wait for what comes: a stop in the family, the end, or the end of the time."""
     loop = asyncio.get_running_loop()
-    limit = sessions.settings.wait if timeout is None else timeout
+    limit = sessions.settings(session.origin.base).wait if timeout is None else timeout
     began = loop.time()
     if beside is not None:
         await session.bell.wait_for(lambda: beside.ended or session.settled_member() is not None, limit)
@@ -70,7 +70,7 @@ async def move(
     if count < 1:
         raise UsageError("--count takes a number from 1 up")
     loop = asyncio.get_running_loop()
-    limit = sessions.settings.wait if timeout is None else timeout
+    limit = sessions.settings(session.origin.base).wait if timeout is None else timeout
     deadline = loop.time() + limit
     trail: list[Passed] = []
     while True:

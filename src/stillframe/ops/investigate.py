@@ -81,7 +81,9 @@ async def probe(
         if do:
             await run_beside(session, do, caller)
         seen = [Sighting(spec, session.breakpoints.id_of(spec, caller.cwd)) for spec in dict.fromkeys(places)]
-        end = await _watch(session, seen, eval, hits, sessions.settings.wait if timeout is None else timeout)
+        end = await _watch(
+            session, seen, eval, hits, sessions.settings(session.origin.base).wait if timeout is None else timeout
+        )
         report = tuple(_report(session, each) for each in seen)
     finally:
         await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))

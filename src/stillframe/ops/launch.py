@@ -143,7 +143,7 @@ async def first_outcome(
     """Wait for the first thing worth telling: ready, a stop, the end, or the end of the time."""
     told: str | None = None
     if ready is not None:
-        told = await ready.wait(session, sessions.settings.wait if timeout is None else timeout)
+        told = await ready.wait(session, sessions.settings(session.origin.base).wait if timeout is None else timeout)
         if do is None and told is not None:
             timeout = 0.0
     beside = await run_beside(session, do, caller) if do else None

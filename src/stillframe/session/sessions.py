@@ -18,7 +18,7 @@ from ..errors import Busy, NoSession, StillframeError, Try, UsageError, WrongSta
 from ..model import backend as contract
 from ..model.backend import AttachPlan, Backend, Caller, CatchRule, Plan
 from ..model.places import BreakSpec
-from ..settings import Settings
+from ..settings import PerProject, Settings, project_root
 from .kept import Kept, KeptPlan, Shelf
 from .origin import Origin
 from .session import Session
@@ -26,7 +26,6 @@ from .session import Session
 Opener = Callable[[Plan | AttachPlan], Awaitable[Backend]]
 
 _NAME = re.compile(r"[a-z0-9-]{1,64}")
-_ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "stillframe.toml", ".hg", "setup.py")
 MOST_ENDED = 20
 """Ended sessions that stay to be looked at; older ones are forgotten."""
 LEAST_LOOK = 0.5
@@ -34,8 +33,8 @@ LEAST_LOOK = 0.5
 
 
 class Sessions:
-    def __init__(self, opener: Opener, settings: Settings, scratch: Path, shelf: Path | None) -> None:
-        self.settings = settings
+    def __init__(self, opener: Opener, settings: PerProject, scratch: Path, shelf: Path | None) -> None:
+        self._settings = settings
         self.on_change: Callable[[], None] = lambda: None
         self._opener = opener
         self._shelf = Shelf(shelf) if shelf else None
@@ -56,6 +55,10 @@ class Sessions:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    def settings(self, cwd: str) -> Settings:
+        """What holds for a call from this directory."""
+        return self._settings.at(project_root(cwd))
 
     # Finding
 
@@ -137,7 +140,7 @@ class Sessions:
         backend = await self._opener(plan)
         session = self._add(name, backend, origin, None)
         session.private = private
-        self._leases[name] = self.settings.lease if lease is None else lease
+        self._leases[name] = self._settings.at(origin.root).lease if lease is None else lease
         self._leases_changed.set()
         try:
             if kept is not None:
@@ -191,7 +194,7 @@ class Sessions:
         for each in ended[: max(0, len(ended) - MOST_ENDED)]:
             self._forget(each)
         session = Session(name, backend, origin, self._spill / f"{name}-{self._runs}", parent)
-        session.log_events = self.settings.log_events
+        session.log_events = self._settings.at(origin.root).log_events
         session.on_child = self._on_child
         session.on_end = self._on_end
         session.on_breakpoints = self._keep
@@ -290,7 +293,7 @@ class Sessions:
 
     async def _look_at_lease(self, session: Session) -> float:
         """End a session whose lease is over; else how long it still has."""
-        lease = self._leases.get(session.name, self.settings.lease)
+        lease = self._leases.get(session.name, self._settings.at(session.origin.root).lease)
         left = lease - (time.monotonic() - max(member.idle_since for member in session.family()))
         if left > 0 or not lease:
             return max(left, LEAST_LOOK)
@@ -331,12 +334,3 @@ def check_name(name: str) -> None:
     stem = name.split(".", 1)[0]
     if not _NAME.fullmatch(stem) or not re.fullmatch(r"[a-z0-9-]+(\.\d+)*", name):
         raise UsageError(f"{name!r} is no session name: use a to z, 0 to 9 and -, 64 at the most")
-
-
-def project_root(cwd: str) -> str:
-    """The directory that a call's project lies in: the nearest one above with a sign of a project, else the cwd."""
-    here = Path(cwd)
-    for folder in (here, *here.parents):
-        if any((folder / sign).exists() for sign in _ROOTS):
-            return str(folder)
-    return str(here)

@@ -16,12 +16,11 @@ from .server import Dispatches, Renders
 async def real() -> AsyncIterator[tuple[Dispatches, Houses, Renders]]:
     """The real thing, ended with all that it holds when the block is left."""
     async with host(keeps=True) as dispatcher:
-        settings = dispatcher.sessions.settings
 
         def rendered(reply: Any, *, as_json: bool, budget: int | None) -> tuple[str, str, int]:
             if as_json:
-                return render.json(reply, budget or settings.json_budget), "", reply.exit_code
-            out, err = render.text(reply, budget or settings.budget)
+                return render.json(reply, budget or reply.json_budget), "", reply.exit_code
+            out, err = render.text(reply, budget or reply.budget)
             return out, err, reply.exit_code
 
         yield dispatcher, dispatcher.sessions, rendered

@@ -1,0 +1,39 @@
+"""Settings: files of the user and of the project, the environment above both, and errors that name the place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stillframe.errors import UsageError
+from stillframe.settings import PerProject, Settings, load, project_root
+
+
+def test_the_environment_wins_over_the_project_and_the_project_over_the_user(tmp_path: Path) -> None:
+    (tmp_path / "stillframe").mkdir()
+    (tmp_path / "stillframe" / "config.toml").write_text("wait = 1\nlease = 2\nbudget = 3\n")
+    (tmp_path / "stillframe.toml").write_text("lease = 20\nbudget = 30\n")
+    found = load({"XDG_CONFIG_HOME": str(tmp_path), "STILLFRAME_BUDGET": "300"}, tmp_path)
+    assert (found.wait, found.lease, found.budget) == (1.0, 20.0, 300)
+
+
+def test_a_projects_settings_are_read_again_when_its_file_changes(tmp_path: Path) -> None:
+    projects = PerProject()
+    assert projects.at(str(tmp_path)) == Settings()
+    (tmp_path / "pyproject.toml").write_text("[tool.stillframe]\nwait = 5\nlog-events = true\n")
+    assert (projects.at(str(tmp_path)).wait, projects.at(str(tmp_path)).log_events) == (5.0, True)
+
+
+@pytest.mark.parametrize("text", ["wait = 'long'", "wait = -1", "log_events = 'perhaps'", "wait ="])
+def test_a_value_that_does_not_fit_is_a_usage_error_that_names_the_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / "stillframe.toml").write_text(text)
+    with pytest.raises(UsageError, match=r"stillframe\.toml"):
+        load({}, tmp_path)
+
+
+def test_a_project_begins_at_the_nearest_sign_of_one(tmp_path: Path) -> None:
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    (tmp_path / "a" / "pyproject.toml").touch()
+    assert project_root(str(deep)) == str(tmp_path / "a")
