@@ -49,6 +49,8 @@ NAMES = {
     "_pydevd_bundle.pydevd_net_command": "NetCommand.call_after_send",
     "_pydevd_bundle.pydevd_dont_trace_files": "PYDEV_FILE",
     "_pydevd_bundle.pydevd_daemon_thread": "PyDBDaemonThread.do_kill_pydev_thread",
+    "_pydevd_bundle.pydevd_utils": "get_non_pydevd_threads",
+    "_pydevd_bundle.pydevd_frame_utils": "create_frames_list_from_frame",
     "_pydevd_bundle.pydevd_save_locals": "save_locals",
     "_pydevd_bundle.pydevd_thread_lifecycle": "pydevd_find_thread_by_id internal_run_thread resume_threads",
     "_pydevd_bundle.pydevd_process_net_command_json": "PyDevJsonCommandProcessor.process_net_command_json",

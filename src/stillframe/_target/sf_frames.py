@@ -207,19 +207,6 @@ class Stop:
         return told
 
 
-def crowd(db):
-    """The threads that are really held, each with the breakpoints that it stands at.
-
-    pydevd tells of one stop when it holds all threads; others that came to a breakpoint of their own are known only here.
-    """
-    rows = []
-    for thread_id in list(db.suspended_frames_manager._thread_id_to_tracker):
-        info = getattr(pydevd_find_thread_by_id(thread_id), "additional_info", None)
-        hit = list(info.hit_breakpoint_ids or ()) if info is not None else []
-        rows.append({"threadId": BaseSchema._translate_id_to_dap(thread_id), "hit": hit})
-    return rows
-
-
 def stuck_value(name, value):
     """Stands for a value while its text is made; sent only where that never ends."""
     text = "<repr does not return and cannot be interrupted>"

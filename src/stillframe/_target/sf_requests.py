@@ -7,7 +7,7 @@ thread they are about, because code of the program must run where the program wo
 import os
 import sys
 
-from _pydevd_bundle import sf_evaluate, sf_frames, sf_patches, sf_places, sf_release, sf_values, sf_watch
+from _pydevd_bundle import sf_evaluate, sf_frames, sf_patches, sf_places, sf_release, sf_threads, sf_values, sf_watch
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema, register_request
 from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
 from _pydevd_bundle.pydevd_constants import STATE_SUSPEND
@@ -16,6 +16,7 @@ from _pydevd_bundle.pydevd_process_net_command_json import PyDevJsonCommandProce
 from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
 
 VERSION = 1
+STUCK = "stuck: the thread is still in code of the program that does not return"
 
 
 class Refused(Exception):
@@ -95,47 +96,98 @@ class Desk:
         self.places = sf_places.Places(program)
         self.posted = {}  # thread to the Tickets that wait for it
         self.busy = {}  # paused thread to the Ticket that it works on
+        self.crowd = sf_threads.Crowd()
+        self.lookers = sf_threads.Lookers()
         self.at_once = {
             "hello": self.hello,
             "resolve": self.resolve,
             "loaded": self.loaded,
             "modules": self.modules,
             "release": self.release,
-            "crowd": self.crowd,
         }
         self.on_thread = {"stop": self.stop, "locals": self.locals, "expand": self.expand}
         self.on_thread.update({"eval": self.eval, "assign": self.assign})
 
     def handle(self, db, request):
-        """Called by the reader thread: the answer, or None when the paused thread will send it."""
+        """Called by the reader thread, which keeps threads from going on meanwhile: the answer, or None when it will come."""
         name = request.arguments.get("call")
         if name in self.at_once:
             body, error = _guarded(self.at_once[name], db, request.arguments)
             return _answer(request, body, error)
+        ticket = Ticket(db, request)
+        if name == "crowd":
+            self.lookers.post(db, lambda: ticket.answer(*_guarded(self.threads, db, request.arguments)))
+            return None
         if name not in self.on_thread:
             return _answer(request, error="unknown: no call %r" % (name,))
-        thread_id, error = _guarded(_thread_for, db, request.arguments)
+        thread_id, error = _guarded(self._thread_of, db, request.arguments)
         if error is not None:
             return _answer(request, error=error)
-        if thread_id in self.busy and self.busy[thread_id].answered:
-            return _answer(request, error="stuck: the thread is still in code of the program that does not return")
-        ticket = Ticket(db, request)
+        if _is_held(db, thread_id):
+            return self._post(db, ticket, name, thread_id)
+        self.lookers.post(db, lambda: self._look(db, ticket, name, thread_id))
+        return None
+
+    def _post(self, db, ticket, name, thread_id):
+        """Have the paused thread answer; the answer if it cannot."""
+        if self._is_stuck((thread_id, True)):
+            return _answer(ticket.request, error=STUCK)
         self.posted.setdefault(thread_id, []).append(ticket)
         db.post_method_as_internal_command(thread_id, self._on_paused_thread, ticket, name, thread_id)
         return None
 
+    def _is_stuck(self, owner):
+        return owner in self.busy and self.busy[owner].answered
+
+    def _look(self, db, ticket, name, thread_id):
+        """On a looker's thread, for a thread that was not held: it may be so by now, be blocked, or run."""
+        if self.crowd.state(db, thread_id) == sf_threads.HELD:
+            with db._main_lock:
+                if _is_held(db, thread_id):
+                    refusal = self._post(db, ticket, name, thread_id)
+                    if refusal is not None:
+                        db.writer.add_command(refusal)
+                    return
+        _, error = _guarded(self._check_blocked, db, name, thread_id, ticket.request.arguments)
+        if error is not None:
+            ticket.answer(error=error)
+        else:
+            self._work(db, ticket, name, (thread_id, False))
+
+    def _check_blocked(self, db, name, thread_id, arguments):
+        """Refuse a call about a thread that is not held, but for looking into one that is blocked."""
+        number = BaseSchema._translate_id_to_dap(thread_id)
+        if self.crowd.state(db, thread_id) != sf_threads.BLOCKED:
+            raise (
+                Refused("running", "thread %s is not paused" % number) if "threadId" in arguments else _stale(arguments)
+            )
+        if self._is_stuck((thread_id, False)):
+            raise Refused(*STUCK.split(": "))
+        if name in ("eval", "assign"):
+            raise Refused("blocked", "thread %s is in native code; it can be looked into, not evaluated in" % number)
+
     def _on_paused_thread(self, db, ticket, name, thread_id):
         self.posted[thread_id].remove(ticket)
-        if ticket.answered:
-            return
-        self.busy[thread_id] = ticket
-        with sf_watch.when_stuck(ticket.give_up):
-            body, error = _guarded(self.on_thread[name], db, thread_id, ticket.request.arguments)
-        del self.busy[thread_id]
+        if not ticket.answered:
+            self._work(db, ticket, name, (thread_id, True))
+
+    def _work(self, db, ticket, name, owner):
+        """Answer a ticket: on the paused thread, or on a looker's for one that is not held."""
+
+        def give_up():
+            ticket.give_up()
+            if not owner[1]:
+                self.lookers.replace(db)
+
+        self.busy[owner] = ticket
+        with sf_watch.when_stuck(give_up):
+            body, error = _guarded(self.on_thread[name], db, owner[0], ticket)
+        del self.busy[owner]
         ticket.answer(body, error)
 
     def gone_on(self, thread_id):
         """Refuse what came too late: a thread that stepped on does not look at its queue before its next stop."""
+        self.crowd.gone_on()
         for ticket in self.posted.get(thread_id, ()):
             ticket.answer(error="running: the thread has gone on")
 
@@ -165,29 +217,32 @@ class Desk:
         sf_release.release(db)
         return {}
 
-    def crowd(self, db, arguments):
-        return {"held": sf_frames.crowd(db)}
+    def threads(self, db, arguments):
+        rows = self.crowd.rows(db) if arguments.get("threads", True) else []  # first: meanwhile threads come to be held
+        return {"held": sf_threads.held(db), "threads": rows}
 
-    def stop(self, db, thread_id, arguments):
-        stop = _stop(db, thread_id)
+    def stop(self, db, thread_id, ticket):
+        arguments, body = ticket.request.arguments, ticket.body
+        stop = self._stop(db, thread_id)
         watched = arguments.get("watch") or []
         self.places.named.update(watched)
-        body = self.busy[thread_id].body
         own = bool(arguments.get("own", True))
         stop.tell(int(arguments.get("levels", 20)), int(arguments.get("values", 40)), _bounds(arguments), body, own)
         body["loaded"] = self.places.loaded(watched)
         return body
 
-    def locals(self, db, thread_id, arguments):
-        stop, frame = _frame(db, arguments["frameId"])
+    def locals(self, db, thread_id, ticket):
+        arguments = ticket.request.arguments
+        stop, frame = self._frame(db, arguments["frameId"])
         scope = arguments.get("scope", "locals")
         rows = sf_frames.local_rows(frame, stop.line(frame), scope, bool(arguments.get("all")))
         return _page(stop, len(rows), _cut(rows, arguments), _bounds(arguments))
 
-    def expand(self, db, thread_id, arguments):
-        stop = sf_frames.stop_of_reference(db, arguments["ref"])
-        if stop is None:
-            raise Refused("stale", "reference %s belongs to a stop that is over" % arguments["ref"])
+    def expand(self, db, thread_id, ticket):
+        arguments = ticket.request.arguments
+        stop = sf_frames.stop_of_reference(db, arguments["ref"]) or self._look_of_reference(db, arguments["ref"])
+        if stop is None or arguments["ref"] not in stop.kept:
+            raise _stale(arguments)
         bounds = _bounds(arguments)
         value, start = stop.kept[arguments["ref"]], int(arguments.get("start", 0))
         total, rows = sf_values.children(value, start, int(arguments.get("count", 100)), bounds)
@@ -195,8 +250,9 @@ class Desk:
             bounds = sf_values.Bounds(bounds.text * 12 + 8, bounds.items, bounds.seconds)  # a slice is told whole
         return _page(stop, total, rows, bounds)
 
-    def eval(self, db, thread_id, arguments):
-        stop, frame = _frame(db, arguments["frameId"])
+    def eval(self, db, thread_id, ticket):
+        arguments = ticket.request.arguments
+        stop, frame = self._frame(db, arguments["frameId"])
         limit = float(arguments.get("timeout", 5.0))
         bounds = _bounds(arguments)
         results = []
@@ -205,11 +261,54 @@ class Desk:
             results.append(_told(outcome, str(text), stop, bounds))
         return {"results": results}
 
-    def assign(self, db, thread_id, arguments):
-        stop, frame = _frame(db, arguments["frameId"])
+    def assign(self, db, thread_id, ticket):
+        arguments = ticket.request.arguments
+        stop, frame = self._frame(db, arguments["frameId"])
         limit, bounds = float(arguments.get("timeout", 5.0)), _bounds(arguments)
         outcome = sf_evaluate.assign(frame, str(arguments["target"]), str(arguments["value"]), limit, bounds)
         return _told(outcome, str(arguments["target"]), stop, bounds)
+
+    def _thread_of(self, db, arguments):
+        """pydevd's id of the thread that a call is about."""
+        found = None
+        if "threadId" in arguments:
+            found = BaseSchema._dap_id_to_obj_id.get(arguments["threadId"])
+            if not isinstance(found, str):
+                raise Refused("unknown", "no thread %s" % arguments["threadId"])
+        elif "ref" in arguments:
+            stop = sf_frames.stop_of_reference(db, arguments["ref"])
+            found = stop.thread_id if stop is not None else self.crowd.thread_of_reference(arguments["ref"])
+        elif "frameId" in arguments:
+            frame_id = BaseSchema._dap_id_to_obj_id.get(arguments["frameId"])
+            if isinstance(frame_id, int):
+                found = db.suspended_frames_manager.get_thread_id_for_variable_reference(frame_id)
+                found = found or self.crowd.thread_of_frame(frame_id)
+        else:
+            raise Refused("usage", "a threadId, frameId or ref is needed")
+        if found is None:
+            raise _stale(arguments)
+        return found
+
+    def _stop(self, db, thread_id):
+        stop = sf_frames.Stop.of(db, thread_id) or self.crowd.look(db, thread_id)
+        if stop is None:
+            raise Refused("running", "the thread has gone on")
+        return stop
+
+    def _frame(self, db, number):
+        found = sf_frames.frame_of(db, number) or self.crowd.frame(db, BaseSchema._dap_id_to_obj_id.get(number))
+        if found is None:
+            raise _stale({"frameId": number})
+        return found
+
+    def _look_of_reference(self, db, number):
+        thread_id = self.crowd.thread_of_reference(number)
+        return self.crowd.look(db, thread_id) if thread_id is not None else None
+
+
+def _stale(arguments):
+    what = "reference %s" % arguments["ref"] if "ref" in arguments else "frame %s" % arguments["frameId"]
+    return Refused("stale", what + " belongs to a stop that is over")
 
 
 def _told(outcome, name, stop, bounds):
@@ -221,53 +320,12 @@ def _told(outcome, name, stop, bounds):
     return {"value": sf_values.describe(name, outcome.value, bounds, stop.keep)}
 
 
-def _thread_for(db, arguments):
-    """pydevd's id of the paused thread that a call is about."""
-    if "threadId" in arguments:
-        thread_id = BaseSchema._dap_id_to_obj_id.get(arguments["threadId"])
-        if not isinstance(thread_id, str):
-            raise Refused("unknown", "no thread %s" % arguments["threadId"])
-        _stop_frames(db, thread_id, "thread %s" % arguments["threadId"])
-        return thread_id
-    if "ref" in arguments:
-        stop = sf_frames.stop_of_reference(db, arguments["ref"])
-        if stop is None:
-            raise Refused("stale", "reference %s belongs to a stop that is over" % arguments["ref"])
-        if not _is_suspended(stop.thread_id):
-            raise Refused("stale", "reference %s belongs to a stop that is over" % arguments["ref"])
-        return stop.thread_id
-    if "frameId" in arguments:
-        frame_id = BaseSchema._dap_id_to_obj_id.get(arguments["frameId"])
-        thread_id = db.suspended_frames_manager.get_thread_id_for_variable_reference(frame_id)
-        if frame_id is None or thread_id is None or not _is_suspended(thread_id):
-            raise Refused("stale", "frame %s belongs to a stop that is over" % arguments["frameId"])
-        return thread_id
-    raise Refused("usage", "a threadId, frameId or ref is needed")
-
-
-def _stop_frames(db, thread_id, what):
-    if db.suspended_frames_manager.get_frames_list(thread_id) is None or not _is_suspended(thread_id):
-        raise Refused("running", "%s is not paused" % what)
-
-
-def _is_suspended(thread_id):
-    """Whether the thread is not on its way already; asked by the reader, under the lock of those who would resume it."""
+def _is_held(db, thread_id):
+    """Whether the thread is held, and not on its way already; asked under the lock of those who would resume it."""
+    if db.suspended_frames_manager.get_frames_list(thread_id) is None:
+        return False
     thread = pydevd_find_thread_by_id(thread_id)
     return getattr(getattr(thread, "additional_info", None), "pydev_state", None) == STATE_SUSPEND
-
-
-def _stop(db, thread_id):
-    stop = sf_frames.Stop.of(db, thread_id)
-    if stop is None:
-        raise Refused("running", "the thread has gone on")
-    return stop
-
-
-def _frame(db, number):
-    found = sf_frames.frame_of(db, number)
-    if found is None:
-        raise Refused("stale", "frame %s belongs to a stop that is over" % number)
-    return found
 
 
 def _bounds(arguments):

@@ -15,6 +15,7 @@ from _pydevd_bundle.pydevd_constants import get_global_debugger
 from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
 
 AGAIN = 0.05  # seconds between two shots at code that swallowed the one before
+PENDING = 3  # shots that a thread running bytecode would have taken
 GRACE = 1.0  # seconds of shooting after which a thread counts as stuck
 SIGNAL = getattr(signal, "SIGURG", None)
 _set_async_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
@@ -26,6 +27,24 @@ class Overdue(BaseException):
 
 
 _on_stuck = {}  # thread to what to call, by the watching thread, when it cannot be freed
+
+
+class _Calm(BaseException):
+    """Raised in the watching thread by itself: see _calm_down."""
+
+
+def _calm_down():
+    """Clear the interpreter's mark that some thread has an exception to take, which one blocked in C leaves set.
+
+    While it is set, a traced thread of 3.11 never gets over the start of a function. The thread that takes an exception
+    clears it for all, so we take one ourselves; the blocked thread finds its own when it is back and gives up the GIL.
+    """
+    try:
+        _set_async_exception(thread.get_ident(), _Calm)
+        for _ in range(100):
+            pass
+    except _Calm:
+        return
 
 
 class _Shift:
@@ -69,6 +88,8 @@ class Watchdog(PyDBDaemonThread):
         _set_async_exception(shift.thread, Overdue)
         if shift.signalled:
             signal.pthread_kill(shift.thread, SIGNAL)
+        if shift.shots > PENDING:
+            _calm_down()
 
     def enter(self, shift):
         with self.changed:

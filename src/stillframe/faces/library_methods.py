@@ -125,10 +125,15 @@ class Verbs(ABC):
         )
 
     async def restart(
-        self, *, timeout: float | None = None, do: str | None = None, session: str | None = None
+        self,
+        *,
+        ready: str | None = None,
+        timeout: float | None = None,
+        do: str | None = None,
+        session: str | None = None,
     ) -> AnyOutcome:
         """Run the same command again, with the breakpoints kept; also after its end, or after a daemon that was killed."""
-        return cast("AnyOutcome", await self.call("restart", {"timeout": timeout, "do": do}, session))
+        return cast("AnyOutcome", await self.call("restart", {"ready": ready, "timeout": timeout, "do": do}, session))
 
     async def continue_(
         self,
@@ -257,7 +262,7 @@ class Verbs(ABC):
     async def stack(
         self, *, thread: str | None = None, start: int = 0, count: int = 20, session: str | None = None
     ) -> Frames:
-        """The calls that led here, innermost first; library frames are marked."""
+        """The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too."""
         return cast("Frames", await self.call("stack", {"thread": thread, "start": start, "count": count}, session))
 
     async def frame(

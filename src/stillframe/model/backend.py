@@ -301,6 +301,13 @@ class Crowds(Protocol):
 
 
 @runtime_checkable
+class Rechecks(Protocol):
+    async def recheck(self) -> tuple[Binding, ...]:
+        """What has become of pending breakpoints by now; works while the program runs."""
+        ...
+
+
+@runtime_checkable
 class Leaves(Protocol):
     async def left_behind(self, *, end: bool) -> tuple[int, ...]:
         """Processes that the program started and detached from its family and that still live; `end` ends them first."""

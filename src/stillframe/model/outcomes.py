@@ -172,6 +172,8 @@ class Ended(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     action: Literal["terminated", "detached", "already_ended"]
     exit_code: int | None = None
     signal: str | None = None
+    also: tuple[str, ...] = ()
+    """Other sessions that `--all` ended."""
     left: tuple[int, ...] = ()
     """Processes that the program had detached and that live on; `--tree` ends them too."""
 

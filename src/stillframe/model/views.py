@@ -122,6 +122,8 @@ class ProbedPlace(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     location: str
     state: Literal["reached", "not_reached", "unbound"]
     count: int = 0
+    complete: bool = True
+    """False where as many hits were taken as were asked for: there may have been more."""
     hits: tuple[Stop, ...] = ()
     values: tuple[tuple[Value, ...], ...] = ()
     """For each hit, the values of the expressions asked for."""

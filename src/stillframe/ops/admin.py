@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import msgspec
+
 from ..errors import Try, WrongState
 from ..model.backend import Caller, Capability
 from ..model.outcomes import Ended, Exited
@@ -44,6 +46,7 @@ async def sessions_(
 @operation(Access.READ, example="dbg status")
 async def status(session: Session) -> SessionInfo:
     """How one session stands: program, state, place, breakpoints, output, family."""
+    await session.recheck()
     return describe(session)
 
 
@@ -148,16 +151,18 @@ async def stop(
     all: Annotated[bool, Param("every session of this project")] = False,
 ) -> Ended:
     """End the program that was launched, with its children; leave a program that was attached to running."""
+    others: list[Session] = []
     if all:
         root = project_root(caller.cwd)
         others = [
             each
             for each in sessions.all
-            if each.origin.root == root and each.parent is None and each is not session.root
+            if each.origin.root == root and each.parent is None and each is not session.root and each.live
         ]
         for each in others:
             await sessions.end(each, terminate=each.backend.launched)
-    return await _end(sessions, session, terminate=session.root.backend.launched, tree=tree)
+    ended = await _end(sessions, session, terminate=session.root.backend.launched, tree=tree)
+    return msgspec.structs.replace(ended, also=tuple(each.name for each in others))
 
 
 @operation(Access.CONTROL, example="dbg detach")

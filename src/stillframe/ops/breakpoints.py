@@ -112,6 +112,7 @@ async def breaks(session: Session | None, sessions: Sessions, caller: Caller) ->
     """List the breakpoints: what was asked for, what each became, how often it stopped the program. Where no session
     lives, those that the last one kept on disk."""
     if session is not None:
+        await session.recheck()
         return Breakpoints(breakpoints=session.breakpoints.list())
     kept = sessions.kept(None, caller)
     if kept is None:

@@ -11,6 +11,7 @@ from ..errors import UsageError
 from ..model.backend import Caller, Move
 from ..model.outcomes import AnyOutcome, Exited, Passed, Running, Stop
 from ..registry import Access, From, Param
+from ..session import telling
 from ..session.beside import Beside
 from ..session.session import Session
 from ..session.sessions import Sessions
@@ -41,18 +42,37 @@ async def run_beside(session: Session, command: str, caller: Caller) -> Beside:
 
 
 async def settle(
-    sessions: Sessions, session: Session, timeout: float | None, beside: Beside | None = None
+    sessions: Sessions, session: Session, timeout: float | None, *, alone: bool = False, news: bool = True
 ) -> From[AnyOutcome]:
-    """Wait for what comes: a stop in the family, the end, or the end of the time."""
+    """Wait for what comes: a stop in the family, the end, the end of the time, or of a command that was to cause a stop.
+
+    `alone` waits for this very session, as a step does; `news=False` leaves what was printed for the next reply.
+    """
     loop = asyncio.get_running_loop()
     limit = sessions.settings(session.origin.base).wait if timeout is None else timeout
     began = loop.time()
-    if beside is not None:
-        await session.bell.wait_for(lambda: beside.ended or session.settled_member() is not None, limit)
-        limit = max(0.0, min(limit - (loop.time() - began), AFTER_DO)) if beside.ended else 0.0
-    member = await session.settle(limit)
+    beside = [each for each in session.beside if not each.ended]
+    if beside:
+        await session.root.bell.wait_for(
+            lambda: any(each.ended for each in beside) or session.settled_member(alone=alone) is not None, limit
+        )
+        limit = max(0.0, limit - (loop.time() - began))
+        limit = min(limit, AFTER_DO) if any(each.ended for each in beside) else limit
+    member = await session.settle(limit, alone=alone)
     member.last_used = session.last_used
-    return From(member, member.outcome(after=round(loop.time() - began, 1)))
+    outcome = member.outcome(after=round(loop.time() - began, 1), news=news)
+    return From(member, _with_held(session, outcome) if isinstance(outcome, Running) else outcome)
+
+
+def _with_held(session: Session, running: Running) -> Running:
+    """A program that runs on, with the members of its family that do not: they wait for somebody."""
+    held = [each for each in session.root.family() if each is not session and each.stop and each.stop.frame]
+    notes = tuple(
+        f"{each.name} is held at {each.stop.frame.file}:{each.stop.frame.line} (dbg continue --session {each.name})"
+        for each in held
+        if each.stop and each.stop.frame
+    )
+    return msgspec.structs.replace(running, notes=running.notes + notes)
 
 
 async def move(
@@ -71,21 +91,26 @@ async def move(
         raise UsageError("--count takes a number from 1 up")
     loop = asyncio.get_running_loop()
     limit = sessions.settings(session.origin.base).wait if timeout is None else timeout
-    deadline = loop.time() + limit
+    began = loop.time()
     trail: list[Passed] = []
+    stepping = how is not Move.CONTINUE
     while True:
         await session.resume(how, session.thread_id(thread) if thread else None)
-        beside = await run_beside(session, do, caller) if do else None
+        if do:
+            await run_beside(session, do, caller)
         do, count = None, count - 1
-        told = await settle(sessions, session, max(0.0, deadline - loop.time()), beside)
+        left = max(0.0, limit - (loop.time() - began))
+        told = await settle(sessions, session, left, alone=stepping, news=False)
         outcome = told.result
         if isinstance(outcome, Stop) and told.session is session:
             trail.extend(outcome.trail)
             if count > 0 and _step_done(outcome):
                 continue
-        if isinstance(outcome, Running):
-            outcome = msgspec.structs.replace(outcome, after=round(limit, 1))
-        return From(told.session, with_trail(outcome, trail))
+        final = telling.with_news(told.session, outcome)
+        if isinstance(final, Running):
+            notes = (*final.notes, "its step is still under way") if stepping else final.notes
+            final = msgspec.structs.replace(final, after=round(loop.time() - began, 1), notes=notes)
+        return From(told.session, with_trail(final, trail))
 
 
 def _step_done(stop: Stop) -> bool:

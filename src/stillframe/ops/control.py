@@ -159,5 +159,6 @@ async def wait(
     session: Session, sessions: Sessions, caller: Caller, timeout: Timeout = None, do: Do = None
 ) -> From[AnyOutcome]:
     """Return at the next stop or at the end, or say that it is running; at once if it is held already."""
-    beside = await run_beside(session, do, caller) if do else None
-    return await settle(sessions, session, timeout, beside)
+    if do:
+        await run_beside(session, do, caller)
+    return await settle(sessions, session, timeout)

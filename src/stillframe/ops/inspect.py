@@ -37,8 +37,11 @@ async def state(session: Session, thread: ThreadWord = None) -> From[AnyOutcome]
 
 @operation(Access.INSPECT, aliases=("bt", "where", "backtrace"), example="dbg stack --count 50")
 async def stack(session: Session, thread: ThreadWord = None, start: Start = 0, count: Count = 20) -> Frames:
-    """The calls that led here, innermost first; library frames are marked."""
+    """The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too."""
     session.need_live()
+    if thread is None and session.focus_thread is None:
+        session.handles.threads(await session.backend.threads())
+        thread = "t1"
     id = session.thread_id(thread)
     page = await session.backend.stack(id, start, count)
     frames = session.handles.frames(id, page.frames, page.start)

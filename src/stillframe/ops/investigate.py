@@ -64,7 +64,9 @@ async def probe(
 
     Without a command, the file that the first place names is run.
     """
-    if not places or hits < 1:
+    if hits < 1:
+        raise UsageError("--hits takes a number from 1 up")
+    if not places:
         raise UsageError("probe where? Give places, as in: dbg probe shop.py:14 -- python shop.py")
     plan, assumed = _plan(caller, places, command, module, code, cwd, env, stdin, python, all_code, children)
     session = await start(
@@ -84,7 +86,7 @@ async def probe(
         end = await _watch(
             session, seen, eval, hits, sessions.settings(session.origin.base).wait if timeout is None else timeout
         )
-        report = tuple(_report(session, each) for each in seen)
+        report = tuple(_report(session, each, hits) for each in seen)
     finally:
         await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
     return ProbeReport(command=plan.command, places=report, end=end, assumed=assumed)
@@ -163,7 +165,7 @@ async def _evaluate(session: Session, expressions: tuple[str, ...]) -> tuple[Val
     )
 
 
-def _report(session: Session, seen: Sighting) -> ProbedPlace:
+def _report(session: Session, seen: Sighting, wanted: int) -> ProbedPlace:
     made = session.breakpoints.view(session.breakpoints.get(seen.id))
     location = str(seen.spec.place) + (f" if {seen.spec.condition}" if seen.spec.condition else "")
     if seen.hits:
@@ -173,6 +175,7 @@ def _report(session: Session, seen: Sighting) -> ProbedPlace:
         return ProbedPlace(
             location=location,
             state="reached",
+            complete=len(seen.hits) < wanted,
             count=len(plain),
             hits=plain,
             values=tuple(seen.values),

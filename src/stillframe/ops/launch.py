@@ -15,11 +15,11 @@ from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Running
 from ..model.places import BreakSpec
 from ..registry import Access, From, Param, operation
 from ..session.breakpoints import absolute
+from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .breakpoints import catch_rule
 from .common import Do, Timeout, run_beside, settle
-from .ready import Ready
 
 Program = Annotated[
     tuple[str, ...], Param("a program and its arguments", positional=True, rest=True, metavar="PROGRAM")
@@ -48,6 +48,9 @@ Python = Annotated[str | None, Param("the interpreter to run it with", metavar="
 AllCode = Annotated[bool, Param("stop and step in library code too", aliases=("--no-just-my-code",))]
 JustMyCode = Annotated[bool, Param("stop and step in your own code only, which is the default")]
 Children = Annotated[bool, Param("follow child processes as sessions of their own, which is the default")]
+ReadyWord = Annotated[
+    str | None, Param("return when it printed this text, or listens on this port", flag="--ready", metavar="TEXT|:PORT")
+]
 Lease = Annotated[float | None, Param("seconds after which an unused session is given up", metavar="S")]
 
 
@@ -72,9 +75,7 @@ async def launch(
     all_code: AllCode = False,
     just_my_code: JustMyCode = False,
     children: Children = True,
-    ready: Annotated[
-        str | None, Param("return when it printed this text, or listens on this port", metavar="TEXT|:PORT")
-    ] = None,
+    ready: ReadyWord = None,
     do: Do = None,
     timeout: Timeout = None,
     wait: Annotated[
@@ -142,12 +143,15 @@ async def first_outcome(
 ) -> From[AnyOutcome]:
     """Wait for the first thing worth telling: ready, a stop, the end, or the end of the time."""
     told: str | None = None
+    session.ready = ready
     if ready is not None:
         told = await ready.wait(session, sessions.settings(session.origin.base).wait if timeout is None else timeout)
         if do is None and told is not None:
             timeout = 0.0
-    beside = await run_beside(session, do, caller) if do else None
-    outcome = await settle(sessions, session, timeout, beside)
+    if do:
+        await run_beside(session, do, caller)
+    await session.recheck()
+    outcome = await settle(sessions, session, timeout)
     result = outcome.result
     if isinstance(result, Running):
         result = msgspec.structs.replace(result, ready=told, breakpoints=session.breakpoints.list())
@@ -276,15 +280,18 @@ async def restart(
     session: Session | None,
     sessions: Sessions,
     caller: Caller,
+    ready: ReadyWord = None,
     timeout: Timeout = None,
     do: Do = None,
 ) -> From[AnyOutcome]:
     """Run the same command again, with the breakpoints kept; also after its end, or after a daemon that was killed."""
+    readiness = Ready.parse(ready) if ready is not None else None
     if session is not None:
+        readiness = readiness or session.root.ready
         new = await asyncio.shield(asyncio.ensure_future(sessions.restart(session.root, caller)))
     else:
         kept = sessions.kept(None, caller)
         if kept is None:
             raise NoSession("no session here to restart", hint=Try("launch"))
         new = await asyncio.shield(asyncio.ensure_future(sessions.revive(kept, caller)))
-    return await first_outcome(sessions, new, caller, timeout, do=do)
+    return await first_outcome(sessions, new, caller, timeout, ready=readiness, do=do)

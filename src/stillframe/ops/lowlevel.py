@@ -15,7 +15,7 @@ from ..session.session import Session
 from .common import FrameWord, ThreadWord
 
 
-@operation(Access.EXEC, example="dbg raw 'import gc; gc.get_count()'")
+@operation(Access.EXEC, example="dbg raw 'len(items)'")
 async def raw(
     session: Session,
     line: Annotated[

@@ -92,6 +92,8 @@ def _ended(result: Ended, name: str, budget: int) -> str:
             text = f"{result.session} detached: the program runs on"
         case "already_ended":
             text = f"{result.session} had ended already"
+    if result.also:
+        text += f"; also ended: {', '.join(result.also)}"
     if result.left:
         text += f"; detached processes live on: {', '.join(map(str, result.left))} (dbg stop --tree ends them)"
     return text
@@ -270,7 +272,8 @@ def probed(place: views.ProbedPlace, budget: int) -> str:
         why = f": {escape(place.message)}" if place.message else ""
         return f"{escape(place.location)}{moved} {'unbound' if place.state == 'unbound' else 'not reached'}{why}"
     times = "once" if place.count == 1 else f"{place.count} times"
-    rows = [f"{escape(place.location)}{moved} reached {times}"]
+    said = f"reached {times}" if place.complete else f"reached ({place.count} hit{'s' * (place.count > 1)} taken)"
+    rows = [f"{escape(place.location)}{moved} {said}"]
     for number, hit in enumerate(place.hits):
         room = max(120, (budget - len(rows[0])) // len(place.hits))
         if place.values and place.values[number]:

@@ -31,6 +31,7 @@ from .handles import Handles
 from .origin import Origin
 from .output import OutputLog
 from .phases import ENDED, Phase, follows
+from .ready import Ready
 from .witness import Witness
 
 log = logging.getLogger(__name__)
@@ -61,8 +62,12 @@ class Session:
         self.focus_thread: str | None = None
         self.focus_frame = 0
         self.beside: list[Beside] = []
+        self.ready: Ready | None = None
+        """What it was started to wait for; a restart waits for it again."""
         self.introduced = False
         self.log_events = False
+        self.told_stop = False
+        """Somebody has been told of the stop that it is in."""
         self.private = False
         """Belongs to one call, such as a probe: never listed, never anybody's current one, not kept on disk."""
         self.stopping = False
@@ -154,7 +159,7 @@ class Session:
         that no hit is lost; a step tells of it and goes on.
         """
         async with self._sending:
-            self.need_stopped()
+            self.need_stopped(hint="wait")
             await self.crowd.ask(self.backend)
             while other := self.crowd.next():
                 if move is Move.CONTINUE:
@@ -230,6 +235,13 @@ class Session:
             await child.sync_breakpoints()
         self.on_breakpoints(self)
 
+    async def recheck(self) -> None:
+        """Ask anew about breakpoints whose file was not loaded when we last heard of it."""
+        pending = any(each.state == "pending" for each in self.breakpoints.list())
+        if pending and self.live and isinstance(self.backend, contract.Rechecks):
+            with contextlib.suppress(StillframeError):  # it cannot say now; what we know stands
+                self.breakpoints.bound(await self.backend.recheck())
+
     async def set_catch(self, rule: CatchRule) -> None:
         for member in self.family():
             if member.live:
@@ -238,18 +250,24 @@ class Session:
 
     # Waiting
 
-    async def settle(self, timeout: float | None) -> Session:
-        """Wait for the first stop in the family, or the end of this session; the session that it came from."""
-        await self.bell.wait_for(lambda: self.settled_member() is not None, timeout)
-        return self.settled_member() or self
+    async def settle(self, timeout: float | None, *, alone: bool = False) -> Session:
+        """Wait for a stop in the family, or the end of this session; the session that it came from.
 
-    def settled_member(self) -> Session | None:
-        """The session of the family that has something to tell: a stop before an end, our own before a child's."""
-        if self.phase is Phase.STOPPED and self.settled:
-            return self
-        for member in self.family():
-            if member.phase is Phase.STOPPED and member.settled:
-                return member
+        A stop of a relative counts until it has been told; of a descendant always, since nothing goes on there.
+        """
+        bell = self.bell if alone else self.root.bell
+        await bell.wait_for(lambda: self.settled_member(alone=alone) is not None, timeout)
+        return self.settled_member(alone=alone) or self
+
+    def settled_member(self, *, alone: bool = False) -> Session | None:
+        """The session of the family that has something to tell: our own stop first, an end last."""
+        if alone or (self.phase is Phase.STOPPED and self.settled):
+            return self if self.settled else None
+        held = [each for each in self.root.family() if each.phase is Phase.STOPPED and each.settled]
+        news = [each for each in held if not each.told_stop]
+        below = [each for each in self.family() if each in held]
+        for member in (*news, *below):
+            return member
         return self if self.settled else None
 
     def outcome(self, *, after: float | None = None, news: bool = True) -> AnyOutcome:
@@ -271,10 +289,10 @@ class Session:
         if not self.live:
             raise WrongState(f"{self.name} has {_past(self.phase)}", hint=Try("restart"))
 
-    def need_stopped(self) -> None:
+    def need_stopped(self, hint: str = "pause") -> None:
         self.need_live()
         if self.phase is not Phase.STOPPED or self.stop is None:
-            raise WrongState(f"{self.name} is running, not stopped", hint=Try("pause"))
+            raise WrongState(f"{self.name} is running, not stopped", hint=Try(hint))
 
     def thread_id(self, handle: str | None) -> str:
         """The backend's word for a thread; the focus where none is named."""
@@ -379,6 +397,7 @@ class Session:
             stop = Stop(reason=event.reason, notes=(f"its frame could not be read: {error}",))
         if self.phase is Phase.STOPPED:
             self.stops += 1
+            self.told_stop = False
             self.stop = stop
             self.bell.ring()
 

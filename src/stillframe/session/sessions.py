@@ -80,7 +80,9 @@ class Sessions:
         ]
         live = [each for each in roots if any(member.live for member in each.family())]
         current = self._all.get(self._current.get((caller.client, root), ""))
-        if current is not None and (current.live or (len(live) == 0 and current in roots)):
+        if current is not None and current.parent is not None and not current.live:
+            current = current.root  # a child is current until it ends
+        if current is not None:
             return current
         if len(live) == 1:
             stopped = [each for each in live[0].family() if each.live]

@@ -23,7 +23,7 @@ _UNREAD = "its frame is still being read; `dbg wait` has it then"
 def outcome(session: Session, *, after: float | None = None, news: bool = True) -> AnyOutcome:
     """What to answer now. News are told once; `news=False` leaves them for the next reply."""
     found = _bare(session, after)
-    return _with_news(session, found) if news else found
+    return with_news(session, found) if news else found
 
 
 def _bare(session: Session, after: float | None) -> AnyOutcome:
@@ -51,7 +51,9 @@ def _exited(session: Session) -> Exited:
     )
 
 
-def _with_news(session: Session, found: AnyOutcome) -> AnyOutcome:
+def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:
+    """The outcome with what is to be told once: printed text, notes, commands that ran beside. It is told now."""
+    session.told_stop = session.told_stop or found is session.stop
     pieces, dropped = session.output.news(NEWS, final=not session.live)
     texts = {piece.stream: piece.text for piece in pieces}
     said = texts.get("console", "").strip()

@@ -273,6 +273,9 @@ class DapBackend:
         await self._breakpoints.look_for_symbols()
         return capture
 
+    async def recheck(self) -> tuple[Binding, ...]:
+        return await self._breakpoints.recheck()
+
     async def also_stopped(self) -> tuple[Stopped, ...]:
         told = self._news.last_thread
         if self._launch.crowd is None or told is None or not self._news.is_held(told):

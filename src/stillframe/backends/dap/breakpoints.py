@@ -103,6 +103,13 @@ class Breakpoints:
             if binding.state == "pending" and binding.file in fresh:
                 self._became(replace(binding, state="bound", message=None))
 
+    async def recheck(self) -> tuple[Binding, ...]:
+        """Ask which files of pending ones are loaded by now."""
+        if self._helper and (files := self.pending_files):
+            body = await self._helper.call("loaded", files=list(files))
+            self.loaded(name for name in body.get("loaded") or () if isinstance(name, str))
+        return tuple(self._bindings.values())
+
     def event(self, body: Body) -> None:
         """A `breakpoint` event of the debugger."""
         told = body.get("breakpoint")

@@ -55,6 +55,7 @@ MANUAL: "dict[str, Page]" = {
         "doc": "Run the same command again, with the breakpoints kept; also after its end, or after a daemon that was killed.",
         "example": "dbg restart",
         "fields": {
+            "ready": "return when it printed this text, or listens on this port",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
         },
@@ -192,7 +193,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "stack": {
         "group": "inspect",
-        "doc": "The calls that led here, innermost first; library frames are marked.",
+        "doc": "The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too.",
         "example": "dbg stack --count 50",
         "fields": {
             "thread": "the thread to act on, such as t2; the stopped one if left out",
@@ -382,7 +383,7 @@ MANUAL: "dict[str, Page]" = {
     "raw": {
         "group": "lowlevel",
         "doc": "Say a line to the debugger underneath, in its own language, and show what it answers.",
-        "example": "dbg raw 'import gc; gc.get_count()'",
+        "example": "dbg raw 'len(items)'",
         "fields": {
             "line": "a line for the native debugger",
             "frame": "the frame to look at, such as f1; the selected one if left out",

@@ -6,9 +6,12 @@ import asyncio
 import contextlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import UsageError
-from ..session.session import Session
+
+if TYPE_CHECKING:
+    from .session import Session
 
 LOOK = 0.05
 """Seconds between looks for a port; no event tells us of another process's sockets."""

@@ -1,0 +1,198 @@
+"""Threads that pydevd could not hold because they are blocked in native code: told from the others, and looked into."""
+
+import queue
+import sys
+import time
+
+from _pydev_bundle._pydev_saved_modules import ThreadingEvent
+from _pydevd_bundle import pydevd_utils, sf_frames
+from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
+from _pydevd_bundle.pydevd_constants import STATE_SUSPEND, get_thread_id
+from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
+from _pydevd_bundle.pydevd_frame_utils import create_frames_list_from_frame
+from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
+
+SETTLED = 0.02  # seconds at one instruction, though it was told to stop, after which a thread counts as blocked
+PATIENCE = 0.25  # seconds that we wait for every thread to be held or settled
+POLL = 0.005
+DEPTH = 25  # frames from the top among which pydevd's own are, where it is about to hold a thread
+HELD, BLOCKED, RUNNING = "held", "blocked", "running"
+
+
+class Look(sf_frames.Stop):
+    """A Stop of a thread that is not held: its frames are read and never written to, because it may go on at any time."""
+
+    def mark(self, at):
+        return {}
+
+    def tell_returned(self, bounds):
+        return None
+
+
+class Crowd:
+    """Every thread of the program while some are held: which are, and which are not because they are blocked."""
+
+    def __init__(self):
+        self._seen = {}  # thread to the place where it was met, and since when
+        self._kept = {}  # thread to the place where it was looked into, and the values that references stand for
+
+    def states(self, db):
+        """[(thread, its pydevd id, HELD | BLOCKED | RUNNING)], as soon as that can be told of each."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            rows = [(one, *self._state(db, one)) for one in pydevd_utils.get_non_pydevd_threads()]
+            if time.monotonic() > until or not any(state is None for _, _, state in rows):
+                return [(one, thread_id, state or RUNNING) for one, thread_id, state in rows]
+            ThreadingEvent().wait(POLL)  # lets the others run: nothing tells when a thread is blocked
+
+    def state(self, db, thread_id):
+        """The state of one thread; RUNNING for one that is gone."""
+        one = pydevd_find_thread_by_id(thread_id)
+        if one is None:
+            return RUNNING
+        until = time.monotonic() + PATIENCE
+        while True:
+            state = self._state(db, one)[1]
+            if state is not None or time.monotonic() > until:
+                return state or RUNNING
+            ThreadingEvent().wait(POLL)
+
+    def _state(self, db, one):
+        thread_id = get_thread_id(one)
+        if db.suspended_frames_manager.get_frame_tracker(thread_id) is not None:
+            return thread_id, HELD
+        info = getattr(one, "additional_info", None)
+        place = _place(one)
+        if info is None or info.pydev_state != STATE_SUSPEND or place is None:
+            return thread_id, RUNNING
+        if _is_being_held(db, one):
+            return thread_id, None
+        now = time.monotonic()
+        if self._seen.get(thread_id, (None, 0))[0] != place:
+            self._seen[thread_id] = (place, now)
+        return thread_id, BLOCKED if now - self._seen[thread_id][1] >= SETTLED else None
+
+    def rows(self, db):
+        told = []
+        for one, thread_id, state in self.states(db):
+            row = {"threadId": BaseSchema._translate_id_to_dap(thread_id), "name": one.name}
+            row.update(held=state == HELD, blocked=state == BLOCKED)
+            told.append(row)
+        return told
+
+    def look(self, db, thread_id):
+        """A Look at where the thread is now, with the references that were given out while it was there."""
+        one = pydevd_find_thread_by_id(thread_id)
+        top = sys._current_frames().get(one.ident) if one is not None else None
+        if top is None:
+            return None
+        place = _place(one)
+        look = Look(db, thread_id, create_frames_list_from_frame(top))
+        if self._kept.get(thread_id, (None, None))[0] != place:
+            self._kept[thread_id] = (place, look.kept)
+        look.kept = self._kept[thread_id][1]
+        return look
+
+    def thread_of_frame(self, frame_id):
+        """pydevd's id of the thread that pydevd wants to hold, does not, and that has this frame."""
+        for one in pydevd_utils.get_non_pydevd_threads():
+            info = getattr(one, "additional_info", None)
+            if info is None or info.pydev_state != STATE_SUSPEND:
+                continue
+            frame = sys._current_frames().get(one.ident)
+            while frame is not None and id(frame) != frame_id:
+                frame = frame.f_back
+            if frame is not None:
+                return get_thread_id(one)
+        return None
+
+    def frame(self, db, frame_id):
+        """(Look, frame) of a frame of a blocked thread, or None."""
+        thread_id = self.thread_of_frame(frame_id)
+        look = self.look(db, thread_id) if thread_id is not None else None
+        frame = next((frame for frame in look.frames if id(frame) == frame_id), None) if look is not None else None
+        return (look, frame) if frame is not None else None
+
+    def thread_of_reference(self, number):
+        """pydevd's id of the thread that a reference was given out for, while that thread is where it was then."""
+        for thread_id, (place, kept) in list(self._kept.items()):
+            if number in kept and _place(pydevd_find_thread_by_id(thread_id)) == place:
+                return thread_id
+        return None
+
+    def gone_on(self):
+        """Some thread went on: what was seen belongs to a stop that is over."""
+        self._seen.clear()
+        self._kept.clear()
+
+
+def _place(one):
+    frame = sys._current_frames().get(one.ident) if one is not None else None
+    return None if frame is None else (id(frame), frame.f_lasti)
+
+
+def _is_being_held(db, one):
+    """Whether the thread is in pydevd's code already, called by code of the program: it will be held in a moment."""
+    frame, within = sys._current_frames().get(one.ident), False
+    for _ in range(DEPTH):
+        if frame is None:
+            return False
+        own = db.get_file_type(frame) == db.PYDEV_FILE
+        if within and not own:
+            return True
+        within = within or own
+        frame = frame.f_back
+    return False
+
+
+def held(db):
+    """The threads that are really held, each with the breakpoints that it stands at.
+
+    pydevd tells of one stop when it holds all threads; others that came to a breakpoint of their own are known only here.
+    """
+    rows = []
+    for thread_id in list(db.suspended_frames_manager._thread_id_to_tracker):
+        info = getattr(pydevd_find_thread_by_id(thread_id), "additional_info", None)
+        hit = list(info.hit_breakpoint_ids or ()) if info is not None else []
+        rows.append({"threadId": BaseSchema._translate_id_to_dap(thread_id), "hit": hit})
+    return rows
+
+
+class Lookers:
+    """A thread of ours that reads values of blocked threads, one call at a time; another one where it got stuck itself.
+
+    The reader must not do it: the program's own code may run, and may never return; and while the reader works, no thread
+    comes to be held.
+    """
+
+    def __init__(self):
+        self.jobs = queue.Queue()
+        self.present = None
+
+    def post(self, db, job):
+        self.jobs.put(job)
+        if self.present is None or self.present.py_db is not db:  # none yet, or that of a debugger before this one
+            self.replace(db)
+
+    def replace(self, db):
+        self.present = _Looker(db, self)
+        self.present.start()
+
+
+class _Looker(PyDBDaemonThread):
+    """Hidden and untraced, because it is one of pydevd's own kind."""
+
+    def __init__(self, py_db, lookers):
+        PyDBDaemonThread.__init__(self, py_db)
+        self.name = "pydevd.Stillframe.Looker"
+        self.lookers = lookers
+
+    def _on_run(self):
+        while not self._kill_received and self.lookers.present is self:
+            job = self.lookers.jobs.get()
+            if job is not None:
+                job()
+
+    def do_kill_pydev_thread(self):
+        PyDBDaemonThread.do_kill_pydev_thread(self)
+        self.lookers.jobs.put(None)
