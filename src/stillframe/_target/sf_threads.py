@@ -170,9 +170,10 @@ class Lookers:
         self.present = None
 
     def post(self, db, job):
-        self.jobs.put(job)
         if self.present is None or self.present.py_db is not db:  # none yet, or that of a debugger before this one
+            self.jobs = queue.Queue()
             self.replace(db)
+        self.jobs.put(job)
 
     def replace(self, db):
         self.present = _Looker(db, self)
