@@ -33,6 +33,7 @@ ENDINGS = {
     "late thread": "import threading\nlock = threading.Event()\n"
     "def f():\n    lock.wait()\n    print('late')\nthreading.Thread(target=f).start()\nlock.set()\nprint('main over')\n",
     "error in import": "import broken\n",
+    "closes all": "import os\nprint('bye', flush=True)\nos.closerange(3, 1000)\nprint('after', flush=True)\n",
 }
 
 
@@ -150,3 +151,16 @@ def test_a_launch_without_a_debugger_says_so(start: Start, tmp_path: Path) -> No
     os.kill(target.process.pid, signal.SIGCONT)
     code, out, err = target.end()
     assert (code, out) == (70, "") and f"no debugger at 127.0.0.1:{port}" in err
+
+
+def test_a_program_that_closes_our_line_runs_on_to_its_plain_end(
+    start: Start, deep_python: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(ENDINGS["closes all"] + "x = 1\nimport sys\nsys.exit(3)\n")
+    target = start(deep_python, program)
+    peer = target.accept()
+    peer.configure({str(program): [5]})
+    peer.go()
+    assert peer.rest()[-1]["event"] != "terminated"
+    assert target.end() == (3, "bye\nafter\n", "")

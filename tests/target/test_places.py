@@ -214,3 +214,27 @@ def test_code_and_packages_have_places_before_they_run(
         peer.resume("continue", thread)
     stop = peer.stop(peer.stopped())
     assert [(frame["function"], frame["file"]) for frame in stop["frames"]] == [("f", main), ("<module>", main)]
+
+
+COUNTING = """
+import sys
+compiled = []
+sys.addaudithook(lambda event, words: compiled.append(words[1]) if event == "compile" else None)
+x = 1  # @here
+"""
+
+
+def test_a_file_is_compiled_once_however_many_breakpoints_it_has(
+    run_to: Callable[..., tuple[Target, Peer, int]], deep_python: str, tmp_path: Path
+) -> None:
+    _, peer, thread = run_to(deep_python, COUNTING)
+    many = tmp_path / "many.py"
+    many.write_text("x = 1\n\n" * 40)
+    asked = [{"line": 1 + i} for i in range(80)]
+    for count in (1, 40, 80):
+        told = peer.request("setBreakpoints", source={"path": str(many)}, breakpoints=asked[:count])["breakpoints"]
+        assert [row["line"] for row in told] == [1 + i // 2 * 2 for i in range(count)]
+        assert lines(peer, many, 1, 2) == [1, 3]
+    frame = peer.stop(thread)["frames"][0]["id"]
+    often = peer.call("eval", frameId=frame, expressions=[f"compiled.count({str(many)!r})"])["results"][0]
+    assert often["value"]["value"] == "1"

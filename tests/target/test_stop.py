@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from .conftest import PYTHONS
 from .wireclient import Peer, Target
 
 RunTo = Callable[..., tuple[Target, Peer, int]]
@@ -308,3 +309,32 @@ def test_a_condition_that_raises_is_told_as_an_event(
     assert told["message"] == "NameError: name 'nope' is not defined"
     assert isinstance(told["id"], int)
     peer.stopped(reason="breakpoint")
+
+
+SETTRACE = """
+import sys
+sys.settrace({function})
+x = 1  # @here
+sys.settrace({function})
+def f():
+    return 1  # @later
+print(f())
+"""
+
+
+@pytest.mark.parametrize("function", ["lambda *words: None", "None"])
+@pytest.mark.skipif("3.11" not in PYTHONS, reason="only until 3.11 a program's own trace function takes our place")
+def test_a_program_that_sets_its_own_trace_function_is_told_of_once_and_not_to_its_users(
+    start: Callable[..., Target], tmp_path: Path, function: str
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(SETTRACE.format(function=function))
+    target = start(PYTHONS["3.11"], program)
+    peer = target.accept()
+    peer.configure({str(program): [7]})
+    peer.go()
+    told = [event["body"] for event in peer.rest() if event["event"] == "stillframe"]
+    what = "turned tracing off" if function == "None" else "set its own trace function"
+    message = f"the program {what} at {program}:3; breakpoints do not stop it from there on"
+    assert told[:-1] == [{"kind": "untraced", "message": message}]
+    assert target.end() == (0, "1\n", "")

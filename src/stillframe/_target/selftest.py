@@ -22,7 +22,8 @@ NAMES = {
         "start_client patch_stdin time get_current_thread_id pydevd_utils.get_non_pydevd_threads"
     ),
     "pydevd_tracing": (
-        "set_trace_to_threads SetTrace restore_sys_set_trace_func TracingFunctionHolder._original_tracing"
+        "set_trace_to_threads SetTrace restore_sys_set_trace_func replace_sys_set_trace_func _internal_set_trace "
+        "TracingFunctionHolder._original_tracing"
     ),
     "pydevd_file_utils": "get_abs_path_real_path_and_base_from_frame",
     "_pydev_bundle.pydev_monkey": (
@@ -37,7 +38,7 @@ NAMES = {
         "get_thread_id STATE_RUN STATE_SUSPEND DebugInfoHolder.DEBUG_TRACE_LEVEL"
     ),
     "_pydevd_bundle.pydevd_defaults": "PydevdCustomization.DEFAULT_PROTOCOL",
-    "_pydevd_bundle.pydevd_api": "PyDevdAPI.set_protocol PyDevdAPI.request_disconnect",
+    "_pydevd_bundle.pydevd_api": "PyDevdAPI.set_protocol PyDevdAPI.request_disconnect _get_code_lines",
     "_pydevd_bundle.pydevd_comm": (
         "ReaderThread._terminate_on_socket_close WriterThread.add_command WriterThread.empty socket_module.create_connection "
         "InternalThreadCommand.do_it InternalSetNextStatementThread.do_it"
@@ -70,7 +71,7 @@ FIELDS = {  # set by constructors
     ),
     "pydevd.PyDB": (
         "ready_to_run pydb_disposed terminate_requested authentication writer created_pydb_daemon_threads _thread_events "
-        "_py_db_command_thread_event _client_socket suspended_frames_manager cmd_factory PYDEV_FILE"
+        "_py_db_command_thread_event _main_lock _client_socket suspended_frames_manager cmd_factory PYDEV_FILE"
     ),
     "_pydevd_bundle.pydevd_suspended_frames.SuspendedFramesManager": "_thread_id_to_tracker",
     "_pydevd_bundle.pydevd_frame_utils.FramesList": (

@@ -10,6 +10,7 @@ import sys
 import time
 
 import pydevd
+import pydevd_tracing
 from _pydev_bundle import pydev_log
 from _pydev_bundle._pydev_saved_modules import ThreadingEvent, threading
 from _pydevd_bundle import (
@@ -250,6 +251,25 @@ def _exception_class(name):
     return _NameMatch(name.rpartition(".")[2], (), {"wanted": name})
 
 
+def _set_trace(function):
+    """sys.settrace as the program sees it until 3.11: what it means for us is told once, to the debugger alone."""
+    caller = sys._getframe(1)
+    db = pydevd_constants.get_global_debugger()
+    file_type = db.get_file_type(caller) if db is not None and not db.pydb_disposed else PYDEV_FILE
+    is_library_way = (
+        caller.f_globals.get("__name__") == "threading"
+    )  # each thread takes over what threading.settrace said
+    if file_type is None and not is_library_way and not getattr(db, "stillframe_untraced", False):
+        db.stillframe_untraced = True
+        what = "turned tracing off" if function is None else "set its own trace function"
+        place = "%s:%d" % (os.path.abspath(caller.f_code.co_filename), caller.f_lineno)
+        message = "the program %s at %s; breakpoints do not stop it from there on" % (what, place)
+        send_event(db, {"kind": "untraced", "message": message})
+    settrace = pydevd_tracing.TracingFunctionHolder._original_tracing
+    if settrace is not None:
+        settrace(function)
+
+
 def _closed_by_program(sock):
     """Whether our socket's number is no longer our socket: a program that daemonises closes all it does not know."""
     try:
@@ -311,6 +331,7 @@ def patch(settings):
     pydevd_breakpoints.get_exception_class = _exception_class
     DebugInfoHolder.DEBUG_TRACE_LEVEL = -1  # pydevd's own complaints are not the program's stderr
     pydev_log._pydevd_log_exception = lambda *arguments: None
+    pydevd_tracing._internal_set_trace = _set_trace
     pydevd.start_client = _start_client
     pydevd.patch_stdin = lambda: None  # a forked child would get a wrapped sys.stdin
     command_line.get_pydevd_file = lambda: settings.boot

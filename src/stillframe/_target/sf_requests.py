@@ -7,7 +7,17 @@ thread they are about, because code of the program must run where the program wo
 import os
 import sys
 
-from _pydevd_bundle import sf_evaluate, sf_frames, sf_patches, sf_places, sf_release, sf_threads, sf_values, sf_watch
+from _pydevd_bundle import (
+    pydevd_api,
+    sf_evaluate,
+    sf_frames,
+    sf_patches,
+    sf_places,
+    sf_release,
+    sf_threads,
+    sf_values,
+    sf_watch,
+)
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema, register_request
 from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
 from _pydevd_bundle.pydevd_constants import STATE_SUSPEND
@@ -360,6 +370,7 @@ def install(settings, program):
     """Make the request known to pydevd."""
     desk = Desk(settings, program)
     PyDevJsonCommandProcessor.on_stillframe_request = lambda self, db, request: desk.handle(db, request)
+    pydevd_api._get_code_lines = desk.places.code_lines
     sf_patches.Quick.gone_on = staticmethod(desk.gone_on)
     sf_patches.Quick.ending = staticmethod(lambda db: {"kind": "ending", "loaded": desk.places.ever_named()})
     return desk
