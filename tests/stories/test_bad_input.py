@@ -102,9 +102,9 @@ def test_no_session_and_the_wrong_state_name_the_next_call(user: User) -> None:
     user.fails("state", "--session", "nobody", code=3, error="no_session")
     user.file("spin.py", "while True:\n    pass\n")
     user.ok("launch", "spin.py", "--timeout", "0")
+    for verb in (["continue"], ["next"]):
+        assert "dbg wait" in user.fails(*verb, code=3, error="wrong_state")
     for verb in (
-        ["continue"],
-        ["next"],
         ["locals"],
         ["eval", "1"],
         ["frame"],

@@ -55,7 +55,7 @@ def test_each_place_is_reached_not_reached_or_unbound(user: User) -> None:
 def test_a_place_with_a_condition_and_no_command_at_all(user: User) -> None:
     user.file("shop.py", PROGRAM)
     text = user.ok("probe", "shop.py:5 if count == 4", "--eval", "count")
-    assert "shop.py:5 if count == 4 reached once\n" in text
+    assert "shop.py:5 if count == 4 reached (1 hit taken)\n" in text
     assert "count=4" in text
     assert "shop.py" in text.splitlines()[-1] or "python" in text
     report = user.json("probe", "shop.py:5 if count == 99")
@@ -79,7 +79,7 @@ def test_without_a_daemon_it_does_the_same_in_the_calling_process(user: User) ->
     user.file("shop.py", PROGRAM)
     words = ("probe", "shop.py:5", "price", "--hits", "2", "--eval", "count", "--no-daemon")
     text = user.ok(*words)
-    assert "shop.py:5 reached twice" in text or "shop.py:5 reached 2 times" in text
+    assert "shop.py:5 reached (2 hits taken)" in text
     report = user.json(*words)
     assert [each["state"] for each in report["places"]] == ["reached", "reached"]
     assert "no daemon runs" in user.says("daemon").out

@@ -27,6 +27,7 @@ from ..settings import directory
 from . import matches
 from .interpreters import Interpreter, choose, identity, probe, remember
 from .python_command import runs_python, understood
+from .python_logs import log_text
 
 Server = Literal["boot", "stock", "adapter"]
 
@@ -220,6 +221,7 @@ _ODDITIES: dict[str, Any] = {
     "quirks": _QUIRKS,
     "exception_root": "Python Exceptions",
     "knows_exception": knows_exception,
+    "log_text": log_text,
     "exception_is": exception_is,
     "exception_identity": (
         "(id(__exception__[1]), __exception__[0].__name__)",

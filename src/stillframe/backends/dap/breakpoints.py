@@ -58,7 +58,7 @@ class Breakpoints:
         async with self._one_at_a_time:
             self._wanted = tuple(wanted)
             self._refuse_what_is_not_offered(wanted)
-            placed, bindings = await self._places(wanted)
+            placed, bindings = self._without_bad_logs(*await self._places(wanted))
             await self._set_lines(placed, bindings)
             await self._set_functions([each for each in wanted if bindings[each.id].line is None], bindings)
             self._bindings = bindings
@@ -166,6 +166,18 @@ class Breakpoints:
             placed = [each for each in wanted if each.line is not None]
             return placed, {each.id: Binding(each.id, "unconfirmed", each.file, each.line) for each in wanted}
         return await self._resolved(wanted)
+
+    def _without_bad_logs(
+        self, placed: list[Wanted], bindings: dict[str, Binding]
+    ) -> tuple[list[Wanted], dict[str, Binding]]:
+        """Log texts as the debugger wants them; one that cannot be understood fails its breakpoint, and says why."""
+        kept: list[Wanted] = []
+        for each in placed:
+            try:
+                kept.append(replace(each, log=self._launch.log_text(each.log) if each.log else each.log))
+            except ValueError as error:
+                bindings[each.id] = replace(bindings[each.id], state="failed", message=f"its log text: {error}")
+        return kept, bindings
 
     async def _resolved(self, wanted: Sequence[Wanted]) -> tuple[list[Wanted], dict[str, Binding]]:
         """Ask our helper, which compiles the file with the target's own interpreter."""

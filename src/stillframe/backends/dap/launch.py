@@ -99,6 +99,8 @@ class DapLaunch:
     its own, where the debugger folds such stops into one; -1 for a thread that may stand at one without knowing."""
     told_better: re.Pattern[str] | None = None
     """What the debugger says of itself that our helper tells in fewer words."""
+    log_text: Callable[[str], str] = lambda text: text
+    """A log text as users write it in the debugger's own form; ValueError says what is wrong with it."""
     exception_root: str | None = None
     """The name under which the debugger files all exception classes, for its `exceptionOptions`."""
     knows_exception: Callable[[str], bool] = lambda _name: True
