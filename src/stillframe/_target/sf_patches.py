@@ -33,6 +33,7 @@ CONNECT = 10.0  # seconds to reach the debugger
 STALLED = 5.0  # seconds without a byte taken by the client, after which we stop waiting for it
 POLL = 0.2  # seconds between two looks at a state that has no event to wait for
 _real_exit = os._exit
+_halts = itertools.count(1)
 
 
 def _start_client(host, port):
@@ -82,6 +83,7 @@ class Quick:
     run_thread = staticmethod(pydevd_thread_lifecycle.internal_run_thread)
     exception_class = staticmethod(pydevd_breakpoints.get_exception_class)
     line_inode = 0
+    halted = {}  # held thread to (a number of its own for each time, the trace event at which it waits)
 
 
 class _NoNap:
@@ -212,10 +214,12 @@ def _run_thread(thread, set_additional_thread_info):
         db._thread_events[pydevd_constants.get_thread_id(thread)].set()
 
 
-def _wait_suspend(self, thread, *arguments):
+def _wait_suspend(self, thread, frame, event, *arguments):
+    Quick.halted[pydevd_constants.get_thread_id(thread)] = (next(_halts), event)
     try:
-        return Quick.wait_suspend(self, thread, *arguments)
+        return Quick.wait_suspend(self, thread, frame, event, *arguments)
     finally:
+        Quick.halted.pop(pydevd_constants.get_thread_id(thread), None)
         sf_stepping.follow()
         Quick.gone_on(pydevd_constants.get_thread_id(thread))
 

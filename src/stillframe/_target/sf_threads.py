@@ -5,7 +5,7 @@ import sys
 import time
 
 from _pydev_bundle._pydev_saved_modules import ThreadingEvent
-from _pydevd_bundle import pydevd_utils, sf_frames
+from _pydevd_bundle import pydevd_utils, sf_frames, sf_patches
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_constants import STATE_SUSPEND, get_thread_id
 from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
@@ -154,7 +154,10 @@ def held(db):
     for thread_id in list(db.suspended_frames_manager._thread_id_to_tracker):
         info = getattr(pydevd_find_thread_by_id(thread_id), "additional_info", None)
         hit = list(info.hit_breakpoint_ids or ()) if info is not None else []
-        rows.append({"threadId": BaseSchema._translate_id_to_dap(thread_id), "hit": hit})
+        halt, event = sf_patches.Quick.halted.get(thread_id, (0, None))
+        row = {"threadId": BaseSchema._translate_id_to_dap(thread_id), "hit": hit, "halt": halt}
+        row["arrived"] = event == "line"  # about to run its line; at any other event it has run it already
+        rows.append(row)
     return rows
 
 

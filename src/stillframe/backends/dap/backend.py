@@ -27,7 +27,7 @@ from ...transport.streams import Line
 from . import handshake, translate
 from .breakpoints import Breakpoints, set_catch
 from .client import Body, DapClient, Refused
-from .crowd import listed
+from .crowd import HelpedCrowd, listed
 from .ending import Signs, ended
 from .evidence import Evidence, wire_id
 from .flow import Told
@@ -104,6 +104,7 @@ class DapBackend:
             if self._helper
             else Evidence(self._client)
         )
+        self._crowd = HelpedCrowd(self._helper, self._evidence, self._breakpoints) if self._helper else None
         self._news = News(launch, self._told, self._signs, self._breakpoints, self._evidence, self)
         self._end_watch: asyncio.Task[None] | None = None
         self._gone_watch: asyncio.Task[None] | None = None
@@ -280,7 +281,10 @@ class DapBackend:
         told = self._news.last_thread
         if self._launch.crowd is None or told is None or not self._news.is_held(told):
             return ()
-        found = await listed(self._evidence, self._breakpoints, self._launch.crowd, told)
+        if self._crowd is not None:
+            found = await self._crowd.listed(told)
+        else:
+            found = await listed(self._evidence, self._breakpoints, self._launch.crowd, told)
         for stop in found:
             self._news.held[stop.thread or ""] = stop.reason
         return found

@@ -6,14 +6,45 @@ import msgspec
 
 from ...errors import StillframeError
 from ...model.backend import Bounds, Stopped
+from . import translate
 from .breakpoints import Breakpoints
 from .evidence import Evidence
+from .helper import Helper
 
 _PATIENCE = 2.0
 _MANY = 60_000
 """Characters and items of the list; a thousand threads fit."""
 _LOOKED_AT = 32
 """So many threads are asked where they stand, when they do not know it themselves."""
+
+
+class HelpedCrowd:
+    """The same where our helper is in the target: it knows each time that a thread was held from every other."""
+
+    def __init__(self, helper: Helper, evidence: Evidence, breakpoints: Breakpoints) -> None:
+        self._helper = helper
+        self._evidence = evidence
+        self._breakpoints = breakpoints
+        self._told: set[int] = set()
+
+    async def listed(self, told: str) -> tuple[Stopped, ...]:
+        """The stops of other threads than the one that was told of, each once."""
+        rows = translate.items(await self._helper.call("crowd", threads=False), "held")
+        found: list[Stopped] = []
+        looked = 0
+        for row in rows:
+            thread, halt = str(row.get("threadId")), translate.number(row.get("halt")) or 0
+            if thread == told or halt in self._told:
+                self._told.add(halt)
+                continue
+            owners = self._breakpoints.owners({"hitBreakpointIds": row.get("hit")})
+            if not owners and row.get("arrived") is True and looked < _LOOKED_AT:
+                looked += 1
+                owners = await _standing(self._evidence, self._breakpoints, thread)
+            if owners:
+                self._told.add(halt)
+                found.append(Stopped(thread, "breakpoint", breakpoints=owners, all_threads=True))
+        return tuple(found)
 
 
 async def listed(evidence: Evidence, breakpoints: Breakpoints, expression: str, told: str) -> tuple[Stopped, ...]:
