@@ -19,6 +19,9 @@ SUPPORTED = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 DEEP = ("3.11", "3.13")
 """Where everything is tried: the last version traced by sys.settrace, the newest by sys.monitoring."""
 
+OTHERS = ("3.8", "3.9", "3.10", "3.12")
+"""The versions besides: for what is tried deeply on those two anyway."""
+
 EDGES = ("3.8", "3.13")
 """The oldest and the newest: for what is the interpreter's own way and changes slowly."""
 
@@ -55,8 +58,18 @@ def deep_python(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(params=_interpreters(OTHERS))
+def other_python(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(params=_interpreters(EDGES))
 def edge_python(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=_interpreters(EDGES[:1]))
+def old_python(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 

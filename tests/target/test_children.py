@@ -129,10 +129,10 @@ def test_a_forked_child_is_debugged_on_every_version(start: Callable[..., Target
 
 
 @pytest.mark.parametrize("way", ["Popen a file", "spawn"])
-def test_a_started_one_is_on_the_oldest_and_the_newest(
-    start: Callable[..., Target], edge_python: str, tmp_path: Path, way: str
+def test_a_started_one_is_on_the_oldest(
+    start: Callable[..., Target], old_python: str, tmp_path: Path, way: str
 ) -> None:
-    family = Family(start, edge_python, tmp_path, WAYS[way])
+    family = Family(start, old_python, tmp_path, WAYS[way])
     assert family.each(family.debug) == [("work", "1", False)]
 
 

@@ -71,7 +71,12 @@ def lines(peer: Peer, path: Path, *asked: int) -> list[Any]:
     return [row["actual"] if row["actual"] is not None else row["reason"] for row in rows]
 
 
-def test_lines_are_told_as_the_interpreter_compiles_them(peer: Peer, tmp_path: Path) -> None:
+def test_lines_and_symbols_are_told_as_the_interpreter_compiles_them(peer: Peer, tmp_path: Path) -> None:
+    assert_lines(peer, tmp_path)
+    assert_symbols_begin_at_the_first_code_of_their_body(peer, tmp_path)
+
+
+def assert_lines(peer: Peer, tmp_path: Path) -> None:
     shop = tmp_path / "shop.py"
     assert lines(peer, shop, 1, 2, 3, 9, 14, 15, 21, 28) == [1, 3, 3, 9, 17, 17, 21, 28]
     assert lines(peer, shop, 900) == ["shop.py has 38 lines"]
@@ -85,7 +90,7 @@ def test_lines_are_told_as_the_interpreter_compiles_them(peer: Peer, tmp_path: P
     assert "unread.py" in lines(peer, tmp_path / "unread.py", 1)[0]
 
 
-def test_symbols_begin_at_the_first_code_of_their_body(peer: Peer, tmp_path: Path) -> None:
+def assert_symbols_begin_at_the_first_code_of_their_body(peer: Peer, tmp_path: Path) -> None:
     words: list[tuple[str, str | None]] = [
         ("Cart.add", None),
         ("add", "shop"),

@@ -73,11 +73,11 @@ def test_a_step_out_of_a_frame_that_raises_ends_in_the_handler(run_to: RunTo, de
     assert_runs_to_its_end(target, peer, thread)
 
 
-def test_so_it_does_on_every_version(run_to: RunTo, python: str) -> None:
+def test_so_it_does_on_every_version(run_to: RunTo, other_python: str) -> None:
     text = (
         "def f():\n    raise KeyError  # @here\ntry:\n    f()\nexcept KeyError:  # @handler\n    pass\nprint('over')\n"
     )
-    target, peer, thread = run_to(python, text)
+    target, peer, thread = run_to(other_python, text)
     assert moved(peer, thread, "next") == [("<module>", 5)]
     assert_runs_to_its_end(target, peer, thread)
 

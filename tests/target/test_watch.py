@@ -86,8 +86,8 @@ def test_so_it_is_on_a_worker_thread(run_to: RunTo, deep_python: str, kind: str)
     assert_steps_on(target, peer, thread, 2)
 
 
-def test_so_it_is_on_every_version(run_to: RunTo, python: str) -> None:
-    target, peer, thread, told = cut_off(run_to, python, ENDLESS["sleeps"], ON_MAIN)
+def test_so_it_is_on_every_version(run_to: RunTo, other_python: str) -> None:
+    target, peer, thread, told = cut_off(run_to, other_python, ENDLESS["sleeps"], ON_MAIN)
     assert told["slow"]["value"] == "<repr did not return within 0.1 s>"
     assert_steps_on(target, peer, thread, 1)
 

@@ -16,7 +16,7 @@ from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
 
 AGAIN = 0.05  # seconds between two shots at code that swallowed the one before
 PENDING = 3  # shots that a thread running bytecode would have taken
-GRACE = 1.0  # seconds of shooting after which a thread counts as stuck
+GRACE = (0.5, 1.0)  # seconds of shooting, at the least and at the most, after which a thread counts as stuck
 SIGNAL = getattr(signal, "SIGURG", None)
 _set_async_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _set_async_exception.argtypes = (ctypes.c_ulong, ctypes.py_object)
@@ -55,7 +55,7 @@ class _Shift:
         self.until = time.monotonic() + seconds
         self.over = False
         self.shots = 0
-        self.stuck_at = self.until + GRACE
+        self.stuck_at = self.until + min(max(seconds, GRACE[0]), GRACE[1])
         self.on_stuck = _on_stuck.get(self.thread)
         self.signalled = False
 
