@@ -49,6 +49,8 @@ class Dispatched(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int = 0
     introduce: bool = False
     """The first reply of this session: say which debugger it is."""
+    elsewhere: bool = False
+    """It is about another session than the last call from this project was: say which."""
     budget: int = Settings.budget
     json_budget: int = Settings.json_budget
     failure: StillframeError | None = None
@@ -105,9 +107,9 @@ class Dispatcher:
         return {name: there[kind] for name, kind in operation.injected.items()}
 
     def _done(self, call: Call, session: Session | None, result: Any) -> Dispatched:
-        introduce = False
+        introduce = elsewhere = False
         if session is not None:
-            self.sessions.use(session, call.caller.client)
+            elsewhere = self.sessions.use(session, call.caller.client)
             introduce = call.op == "raw" or not session.introduced or self.sessions.settings(call.caller.cwd).always_via
             session.introduced = True
         reply = Reply(
@@ -118,7 +120,9 @@ class Dispatcher:
             result=result,
         )
         here = self.sessions.settings(call.caller.cwd)
-        return Dispatched(reply=reply, introduce=introduce, budget=here.budget, json_budget=here.json_budget)
+        return Dispatched(
+            reply=reply, introduce=introduce, elsewhere=elsewhere, budget=here.budget, json_budget=here.json_budget
+        )
 
     def _failed(self, call: Call, session: Session | None, error: StillframeError) -> Dispatched:
         hint = (

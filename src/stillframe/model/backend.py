@@ -233,7 +233,9 @@ class Backend(Protocol):
         """Ask for a stop; it comes as an event, or never where a thread is blocked in native code."""
         ...
 
-    async def threads(self) -> tuple[Thread, ...]: ...
+    async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
+        """Every thread; `states` also tells which are really held, which may take a moment."""
+        ...
 
     async def stack(self, thread: str, start: int = 0, count: int = 20) -> Frames:
         """A page of a thread's frames; some debuggers answer for running threads too."""
@@ -297,6 +299,13 @@ class Feeds(Protocol):
 class Crowds(Protocol):
     async def also_stopped(self) -> tuple[Stopped, ...]:
         """Threads that stand at a breakpoint of their own where the debugger told of one stop for all of them."""
+        ...
+
+
+@runtime_checkable
+class Prints(Protocol):
+    def read_output(self) -> None:
+        """Take in what the program has printed by now, as events."""
         ...
 
 

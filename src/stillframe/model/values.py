@@ -31,6 +31,9 @@ class Values(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     values: tuple[Value, ...]
     total: int | None = None
     start: int = 0
+    output: str = ""
+    """What evaluating printed."""
+    stderr: str = ""
 
 
 class Frame(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -61,7 +64,8 @@ class Thread(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     id: str
     name: str
-    state: Literal["stopped", "running", "unknown"] = "unknown"
+    state: Literal["stopped", "blocked", "running", "unknown"] = "unknown"
+    """blocked: it would be held, but is in native code, out of the debugger's reach; it can be looked at."""
     frame: Frame | None = None
 
 

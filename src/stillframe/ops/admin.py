@@ -174,7 +174,8 @@ async def detach(session: Session, sessions: Sessions) -> Ended:
 async def _end(sessions: Sessions, session: Session, *, terminate: bool, tree: bool) -> Ended:
     home = session.root
     if not any(member.live for member in home.family()):
-        return Ended(session=home.name, action="already_ended")
+        left = await sessions.end(home, terminate=terminate, tree=tree)
+        return Ended(session=home.name, action="already_ended", left=left)
     if home.phase is Phase.NEW:
         raise WrongState(f"{home.name} is only just starting", hint=Try("wait"))
     left = await sessions.end(home, terminate=terminate, tree=tree)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, cast
 
+import msgspec
+
 from ..errors import NoSession, NotFound, Try, Unsupported, UsageError
 from ..model.backend import Caller, Capability, CatchMode, CatchRule
 from ..model.outcomes import Breakpoint, Spot
@@ -50,7 +52,12 @@ async def break_(
     home = session.root
     id = home.breakpoints.add(at.place, base=caller.cwd, condition=condition, hit=hit, log=log, once=once)
     await home.sync_breakpoints()
-    return session.breakpoints.view(session.breakpoints.get(id))
+    made = session.breakpoints.view(session.breakpoints.get(id))
+    file = session.breakpoints.get(id).wanted.file
+    if made.state == "bound" and file and session.sources.changed_since(file, session.created):
+        doubt = f"{session.show(file)} changed after the program started, so this may be another line of what runs"
+        return msgspec.structs.replace(made, message=doubt)
+    return made
 
 
 @operation(Access.CONTROL, aliases=("delete", "clear", "rb"), example="dbg unbreak b2")

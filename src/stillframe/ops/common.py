@@ -30,6 +30,8 @@ Count = Annotated[int, Param("how many at the most", metavar="N")]
 
 AFTER_DO = 1.0
 """Seconds that a stop may still come after the command of `--do` has ended."""
+AFTER_CHILD = 1.0
+"""Seconds that something else of the family may still happen after a child has ended."""
 MOST_PASSED = 500
 """Lines passed that one reply carries; the newest are kept."""
 
@@ -59,6 +61,11 @@ async def settle(
         limit = max(0.0, limit - (loop.time() - began))
         limit = min(limit, AFTER_DO) if any(each.ended for each in beside) else limit
     member = await session.settle(limit, alone=alone)
+    if member.parent is not None and not member.live:
+        # A child's end is seldom what was waited for: the family may go on, or end with it.
+        root = member.root
+        await root.settle(min(AFTER_CHILD, max(0.0, limit - (loop.time() - began))))
+        member = root.settled_member() or member
     member.last_used = session.last_used
     outcome = member.outcome(after=round(loop.time() - began, 1), news=news)
     return From(member, _with_held(session, outcome) if isinstance(outcome, Running) else outcome)

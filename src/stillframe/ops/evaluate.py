@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from ..errors import EvalFailed, Try, Unsupported, UsageError
-from ..model.backend import Capability, Evaluated, Feeds
+from ..model.backend import Capability, Evaluated, Feeds, Prints
 from ..model.values import Value, Values
 from ..model.views import Fed
 from ..registry import Access, Param, operation
@@ -16,6 +16,8 @@ from ..session.session import Session
 from .common import FrameWord, ThreadWord
 from .inspect import Text, bounds_of
 
+PRINTED = 4096
+"""Bytes of what an expression printed that its reply carries."""
 EVAL_SECONDS = 10.0
 """Seconds that one expression may run before it is given up."""
 
@@ -40,9 +42,20 @@ async def eval_(
     frame_id = await session.frame_id(id, frame_index(frame) if frame else None)
     bounds = bounds_of(session, session.bounds.values, text or 4 * session.bounds.text)
     results = await session.backend.evaluate(frame_id, expressions, bounds, timeout)
+    printed = await _printed(session)
     if all(each.error for each in results):
         raise EvalFailed("; ".join(_failure(each, len(results) > 1) for each in results))
-    return Values(values=tuple(session.handles.value(_value(each)) for each in results))
+    values = tuple(session.handles.value(_value(each)) for each in results)
+    return Values(values=values, output=printed.get("stdout", ""), stderr=printed.get("stderr", ""))
+
+
+async def _printed(session: Session) -> dict[str, str]:
+    """What the expressions printed; told here, so that no later reply tells it again."""
+    if isinstance(session.backend, Prints):
+        session.backend.read_output()
+        await session.catch_up()
+    pieces, _ = session.output.news(PRINTED)
+    return {piece.stream: piece.text for piece in pieces}
 
 
 def _value(result: Evaluated) -> Value:

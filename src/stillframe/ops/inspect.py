@@ -148,7 +148,7 @@ async def expand(
 async def threads(session: Session, start: Start = 0, count: Count = 50) -> Threads:
     """The threads of the program; the one that the other verbs act on is marked."""
     session.need_live()
-    found = session.handles.threads(await session.backend.threads())
+    found = session.handles.threads(await session.backend.threads(states=True))
     focus = session.handles.thread(session.focus_thread) if session.focus_thread else None
     return Threads(threads=found[start : start + count], total=len(found), focus=focus)
 

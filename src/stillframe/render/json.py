@@ -21,6 +21,22 @@ _LISTS = (
 )
 
 
+_OUTCOME = (
+    "state",
+    "reason",
+    "thread",
+    "frame",
+    "breakpoints",
+    "hit",
+    "exit_code",
+    "signal",
+    "cause",
+    "after",
+    "total",
+)
+"""What is never cut."""
+
+
 def json(done: Dispatched, budget: int) -> str:
     """One line of JSON."""
     data = exact.encode(done.reply)

@@ -176,7 +176,7 @@ def breakpoint_row(item: Breakpoint, *, hits: bool = False) -> str:
             row += f" ({escape(asked.symbol)})"
         if item.state == "unconfirmed":
             row += ": the debugger does not say whether it can stop there"
-        elif item.state == "pending" and item.message:
+        elif item.message:
             row += f": {escape(item.message)}"
     else:
         row += f": {escape(item.message)}" if item.message else f" at {escape(wanted)}"

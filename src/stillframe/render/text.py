@@ -30,6 +30,8 @@ def text(done: Dispatched, budget: int) -> tuple[str, str]:
     via = f"[via {reply.via}] " if done.introduce and reply.via is not None else ""
     room = max(budget - len(via) - 1, 1)
     body = show(reply.result, reply.session or "", room).rstrip("\n")
+    if done.elsewhere and reply.session and not body.startswith(reply.session):
+        via += f"[{reply.session}] "
     return (via + shorten(body, room) + "\n" if body else ""), ""
 
 
@@ -133,7 +135,13 @@ def _values(result: Values, name: str, budget: int) -> str:
         rows.append(row)
     if not rows:
         return "nothing"
-    return clipped(rows, budget, total=(result.total or len(rows)) - result.start)
+    room = budget // 2 if result.output or result.stderr else budget
+    said = [
+        parts.printed(stream, text, room // 2 - 1)
+        for stream, text in (("output", result.output), ("stderr", result.stderr))
+        if text
+    ]
+    return "\n".join([clipped(rows, room, total=(result.total or len(rows)) - result.start), *said])
 
 
 _OBVIOUS = {"int", "float", "str", "bool", "NoneType", "list", "dict", "tuple", "set", "bytes", ""}

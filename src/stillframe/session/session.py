@@ -274,6 +274,14 @@ class Session:
         """How things stand, with what was printed since the last reply."""
         return telling.outcome(self, after=after, news=news)
 
+    async def catch_up(self) -> None:
+        """Let events that are here already be applied."""
+        loop = asyncio.get_running_loop()
+        for _ in range(3):  # from the backend's queue to its stream, and from there to us
+            turn: asyncio.Future[None] = loop.create_future()
+            loop.call_soon(turn.set_result, None)
+            await turn
+
     def note(self, text: str) -> None:
         """Something that the next reply must say."""
         self._notes.append(text)
@@ -406,8 +414,9 @@ class Session:
         frames, at = capture.frames.frames, capture.at
         self.focus_frame = self.witness.index(capture)
         hit = self._count_hits(event, frames[0] if frames else None)
+        notes: tuple[str, ...] = ()
         if at and at.file and self.sources.changed_since(at.file, self.created):
-            self.note(f"{self.show(at.file)} changed after the program started; the lines shown may not be what runs")
+            notes = (f"{self.show(at.file)} changed after the program started; the lines shown may not be what runs",)
         named = tuple(id for id in hit if id != UNTIL)
         return msgspec.structs.replace(
             self.witness.stop(event, thread, capture),
@@ -415,6 +424,7 @@ class Session:
             breakpoints=named,
             hit=self.breakpoints.get(named[0]).hits if named else None,
             number=self.stops + 1,
+            notes=notes,
         )
 
     def _count_hits(self, event: contract.Stopped, top: Frame | None) -> tuple[str, ...]:

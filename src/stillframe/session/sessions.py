@@ -42,6 +42,7 @@ class Sessions:
         self._runs = 0
         self._all: dict[str, Session] = {}
         self._current: dict[tuple[str, str], str] = {}
+        self._last: dict[str, str] = {}
         self._leases: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = asyncio.Event()
@@ -92,6 +93,8 @@ class Sessions:
             raise NoSession(f"several sessions live here: {names}; name one with --session", hint=Try("sessions"))
         if roots:
             return max(roots, key=lambda each: each.last_used)
+        if lost := self.lost_here(caller):
+            raise NoSession(f"{lost[0].name} was lost with its daemon", hint=Try("restart"))
         raise NoSession("no session here", hint=Try("launch"))
 
     def _named(self, name: str, caller: Caller) -> Session:
@@ -102,12 +105,15 @@ class Sessions:
             raise NoSession(f"{name} is not running; its breakpoints are kept", hint=Try("restart", {"session": name}))
         raise NoSession(f"there is no session {name}", hint=Try("sessions"))
 
-    def use(self, session: Session, client: str) -> None:
-        """Make this the client's session of its project, until it ends."""
+    def use(self, session: Session, client: str) -> bool:
+        """Make this the client's session of its project; True where the last call there was about another one."""
         if session.private:
-            return
+            return False
         session.last_used = time.monotonic()
         self._current[client, session.origin.root] = session.name
+        before = self._last.get(session.origin.root, session.name)
+        self._last[session.origin.root] = session.name
+        return before != session.name
 
     def kept(self, name: str | None, caller: Caller) -> Kept | None:
         """What is on disk of a session of this project that no longer is in memory."""

@@ -47,8 +47,14 @@ def _exited(session: Session) -> Exited:
         signal=ended.signal,
         cause=ended.cause,
         after=round((session.ended_at or time.monotonic()) - session.started, 3),
+        notes=_children_left(session),
         never_hit=() if session.stopping or session.parent else session.breakpoints.never_hit(),
     )
+
+
+def _children_left(session: Session) -> tuple[str, ...]:
+    living = [each for each in session.family() if each is not session and each.live]
+    return (f"its children live on: {', '.join(each.name for each in living)}",) if living else ()
 
 
 def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:

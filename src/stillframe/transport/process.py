@@ -356,6 +356,14 @@ def _settle(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
+def in_group(pid: int, leader: int | None) -> bool:
+    """Whether a process is of the group that this leader founded, dead or alive."""
+    try:
+        return leader is not None and os.getpgid(pid) == leader
+    except ProcessLookupError:
+        return False
+
+
 def marked(mark: str) -> list[int]:
     """Processes that carry our mark in their environment, wherever they have moved to."""
     wanted = f"{MARK}={mark}".encode()

@@ -22,7 +22,7 @@ from ...model.backend import (
     Wanted,
 )  # fmt: skip
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
-from ...transport.process import Exit, Process, end_tree, marked, tree, wait_pid
+from ...transport.process import Exit, Process, end_tree, in_group, marked, tree, wait_pid
 from ...transport.streams import Line
 from . import handshake, translate
 from .breakpoints import Breakpoints, set_catch
@@ -256,10 +256,14 @@ class DapBackend:
 
     # Looking
 
-    async def threads(self) -> tuple[Thread, ...]:
+    async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
         body = await self._client.request("threads")
         found = translate.items(body, "threads")
-        return tuple(translate.thread(each, self._state(str(each.get("id", "")))) for each in found)
+        told = await self._crowd.states() if states and self._crowd and self._news.held else {}
+        words = (str(each.get("id", "")) for each in found)
+        return tuple(
+            translate.thread(each, told.get(id) or self._state(id)) for id, each in zip(words, found, strict=True)
+        )
 
     def _state(self, thread: str) -> Any:
         return "stopped" if self._news.is_held(thread) else "running"
@@ -347,8 +351,10 @@ class DapBackend:
         if not self._launch.mark:
             return ()
         found = await asyncio.to_thread(marked, self._launch.mark)
-        if end:
-            await asyncio.gather(*(end_tree(pid, group=False) for pid in found))
+        # Those of its own process group never left the program, whatever became of it.
+        victims = found if end else [pid for pid in found if in_group(pid, self.pid)]
+        if victims:
+            await asyncio.gather(*(end_tree(pid, group=False) for pid in victims))
             found = await asyncio.to_thread(marked, self._launch.mark)
         family = await asyncio.to_thread(tree, self.pid) if self.pid and not self.is_over else frozenset[int]()
         return tuple(pid for pid in found if pid not in family)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Literal
+
 import msgspec
 
 from ...errors import StillframeError
@@ -26,6 +29,11 @@ class HelpedCrowd:
         self._evidence = evidence
         self._breakpoints = breakpoints
         self._told: set[int] = set()
+
+    async def states(self) -> dict[str, Literal["stopped", "blocked", "running"]]:
+        """Of every thread, whether it is really held."""
+        rows = translate.items(await self._helper.call("crowd"), "threads")
+        return {str(row.get("threadId")): _state(row) for row in rows}
 
     async def listed(self, told: str) -> tuple[Stopped, ...]:
         """The stops of other threads than the one that was told of, each once."""
@@ -69,6 +77,10 @@ async def listed(evidence: Evidence, breakpoints: Breakpoints, expression: str, 
         *found,
         *(Stopped(word, "breakpoint", breakpoints=ids, all_threads=True) for word, ids in standing.items() if ids),
     )
+
+
+def _state(row: Mapping[str, Any]) -> Literal["stopped", "blocked", "running"]:
+    return "stopped" if row.get("held") else "blocked" if row.get("blocked") else "running"
 
 
 def _numbers(text: str) -> list[int]:

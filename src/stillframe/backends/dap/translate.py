@@ -178,7 +178,7 @@ def helper_exception(body: Body) -> ExceptionInfo:
     )
 
 
-def thread(body: Body, state: Literal["stopped", "running", "unknown"]) -> Thread:
+def thread(body: Body, state: Literal["stopped", "blocked", "running", "unknown"]) -> Thread:
     return Thread(id=str(body.get("id", "")), name=text(body.get("name")) or "?", state=state)
 
 
