@@ -68,6 +68,11 @@ def edge_python(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(params=_interpreters((EDGES[0], DEEP[0])))
+def settrace_python(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(params=_interpreters(EDGES[:1]))
 def old_python(request: pytest.FixtureRequest) -> str:
     return str(request.param)

@@ -69,9 +69,14 @@ def test_so_it_does_on_every_version(start: Start, other_python: str, tmp_path: 
 
 
 @pytest.mark.parametrize("words", [["missing.py"], ["-c", "1 / 0"], ["-c", "def ("], ["empty"]], ids=" ".join)
-def test_bad_words_end_as_they_do_plainly(start: Start, edge_python: str, tmp_path: Path, words: list[str]) -> None:
+def test_bad_words_end_as_they_do_plainly(start: Start, new_python: str, tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "empty").mkdir()
-    assert under_us(start, edge_python, tmp_path, *words) == plainly(edge_python, tmp_path, *words)
+    assert under_us(start, new_python, tmp_path, *words) == plainly(new_python, tmp_path, *words)
+
+
+def test_a_missing_file_ends_as_it_does_plainly_on_the_oldest(start: Start, old_python: str, tmp_path: Path) -> None:
+    words = ["missing.py"]
+    assert under_us(start, old_python, tmp_path, *words) == plainly(old_python, tmp_path, *words)
 
 
 def test_a_missing_module_is_told_as_python_tells_it(start: Start, edge_python: str, tmp_path: Path) -> None:

@@ -106,9 +106,14 @@ def test_a_program_sees_what_a_plain_run_shows_it(
     assert_same(start, new_python, programs, kind, [])
 
 
-@pytest.mark.parametrize("kind", ["file", "package"])
-def test_so_it_does_on_every_version(start: Callable[..., Target], python: str, programs: Path, kind: str) -> None:
-    assert_same(start, python, programs, kind, [])
+def test_so_it_does_on_every_version(start: Callable[..., Target], other_python: str, programs: Path) -> None:
+    assert_same(start, other_python, programs, "file", [])
+
+
+def test_so_does_a_package_on_the_oldest_version_and_the_usual_one(
+    start: Callable[..., Target], settrace_python: str, programs: Path
+) -> None:
+    assert_same(start, settrace_python, programs, "package", [])
 
 
 @pytest.mark.parametrize("flags", [["-I"], ["-X", "dev", "-O"], ["-W", "ignore", "-B"]], ids=" ".join)

@@ -221,6 +221,30 @@ def test_a_step_goes_into_a_generator_that_is_thrown_into_and_out_of_one_that_ra
     assert_runs_to_its_end(target, peer, thread)
 
 
+TASKS = """
+import asyncio
+async def stepped():
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # @here
+    z = 3  # @next
+async def other():
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    y = 2
+async def main():
+    await asyncio.gather(other(), stepped(), other())
+    print("over")
+asyncio.run(main())
+"""
+
+
+def test_a_step_over_an_await_ends_in_its_own_task(run_to: RunTo, deep_python: str) -> None:
+    target, peer, thread = run_to(deep_python, TASKS)
+    assert moved(peer, thread, "next") == [("stepped", mark(TASKS, "@next"))]
+    assert_runs_to_its_end(target, peer, thread)
+
+
 FULL_SPEED = """
 import sys
 def fails():

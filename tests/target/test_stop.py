@@ -283,18 +283,38 @@ def test_a_thousand_threads_do_not_slow_a_stop_to_a_halt(run_to: RunTo, new_pyth
     assert target.end() == (0, "over\n", "")
 
 
-@pytest.mark.parametrize("kind", ["async", "generator", "class body"])
-def test_other_kinds_of_frames_are_told(run_to: RunTo, deep_python: str, kind: str) -> None:
-    text = {
-        "async": "import asyncio\nasync def f(a):\n    await asyncio.sleep(0)\n    b = a  # @here\nasyncio.run(f(1))\n",
-        "generator": "def f(a):\n    b = a  # @here\n    yield b\nlist(f(1))\n",
-        "class body": "class A:\n    a = 1\n    b = a  # @here\n",
-    }[kind]
-    _, peer, thread = run_to(deep_python, text)
-    stop = peer.stop(thread)
-    assert names(stop) == ["a"] and stop["locals"][0]["value"] == "1"
-    assert evaluated(peer, stop["frames"][0]["id"], "[a for _ in range(2)]") == ["[1, 1]"]
-    assert (functions(stop)[-1], stop["frames"][-1]["user"]) == ("<module>", True)
+KINDS = """
+import asyncio
+async def waits(a):
+    await asyncio.sleep(0)
+    b = a
+def yields(a):
+    b = a
+    yield b
+asyncio.run(waits(1))
+list(yields(1))
+class Body:
+    a = 1
+    b = a
+"""
+
+
+def test_frames_of_coroutines_generators_and_classes_are_told(
+    start: Callable[..., Target], deep_python: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(KINDS)
+    peer = start(deep_python, program).accept()
+    peer.configure({str(program): [1 + i for i, row in enumerate(KINDS.splitlines()) if row == "    b = a"]})
+    peer.go()
+    for name in ("waits", "yields", "Body"):
+        thread = peer.stopped(reason="breakpoint")
+        stop = peer.stop(thread)
+        assert functions(stop)[0] == name
+        assert names(stop) == ["a"] and stop["locals"][0]["value"] == "1"
+        assert evaluated(peer, stop["frames"][0]["id"], "[a for _ in range(2)]") == ["[1, 1]"]
+        assert (functions(stop)[-1], stop["frames"][-1]["user"]) == ("<module>", True)
+        peer.resume("continue", thread)
 
 
 def test_a_condition_that_raises_is_told_as_an_event(

@@ -30,7 +30,7 @@ NAMES = {
         "patch_new_process_functions _on_forked_process monkey_patch_os monkey_patch_module create_fork undo_patch_thread_modules"
     ),
     "_pydev_bundle.pydev_log": "_pydevd_log_exception",
-    "_pydevd_bundle.pydevd_breakpoints": "get_exception_class ExceptionBreakpoint",
+    "_pydevd_bundle.pydevd_breakpoints": "get_exception_class ExceptionBreakpoint LineBreakpoint.has_condition",
     "_pydev_bundle._pydev_saved_modules": "ThreadingEvent thread threading",
     "_pydevd_bundle.pydevd_command_line_handling": "process_command_line get_pydevd_file",
     "_pydevd_bundle.pydevd_constants": (

@@ -3,6 +3,7 @@
 Everything here leans on private names of the pinned debugpy; `selftest.py` checks that they are there.
 """
 
+import dis
 import itertools
 import os
 import signal
@@ -34,6 +35,7 @@ STALLED = 5.0  # seconds without a byte taken by the client, after which we stop
 POLL = 0.2  # seconds between two looks at a state that has no event to wait for
 _real_exit = os._exit
 _halts = itertools.count(1)
+ENTRY = "  # entry"  # ends the condition of a breakpoint on a function
 
 
 def _start_client(host, port):
@@ -73,6 +75,7 @@ class Quick:
 
     settings = None
     gone_on = staticmethod(lambda thread_id: None)
+    owns = staticmethod(lambda frame, line: True)
     ending = staticmethod(lambda db: {"kind": "ending", "loaded": []})
     initialize_network = pydevd.PyDB.initialize_network
     dispose = pydevd.PyDB.dispose_and_kill_all_pydevd_threads
@@ -224,8 +227,25 @@ def _wait_suspend(self, thread, frame, event, *arguments):
         Quick.gone_on(pydevd_constants.get_thread_id(thread))
 
 
+def _is_entry(frame, line):
+    """Whether the frame has come to this line for the first time: at the first instruction that is of it."""
+    first = next((offset for offset, found in dis.findlinestarts(frame.f_code) if found == line), None)
+    return first is None or frame.f_lasti == first
+
+
 def _condition(self, info, breakpoint, frame):
-    """As pydevd's; a condition that raised is told as an event of ours with the breakpoint's id, then it stops."""
+    """Whether a breakpoint that was come to is one to stop at; pydevd asks this for all of them, see `patch`.
+
+    Not where a generator expression shares its line, nor for a function where its first line is come to again in a loop.
+    A condition that raised is told as an event of ours with the breakpoint's id, then it stops.
+    """
+    condition, line = breakpoint.condition, getattr(breakpoint, "line", None)
+    if line is not None and not Quick.owns(frame, line):
+        return False
+    if condition and condition.endswith(ENTRY) and not _is_entry(frame, line):
+        return False
+    if not condition and not breakpoint.hit_condition:
+        return True
     info.conditional_breakpoint_exception = None
     held = Quick.condition(self, info, breakpoint, frame)
     problem = info.conditional_breakpoint_exception
@@ -321,6 +341,7 @@ def patch(settings):
     cls.wait_for_ready_to_run = _wait_for_ready_to_run
     cls.on_disconnect = _on_disconnect
     cls.handle_breakpoint_condition = _condition
+    pydevd_breakpoints.LineBreakpoint.has_condition = True  # so that `_condition` is asked about every one of them
     cls._do_wait_suspend = _wait_suspend
     cls.dispose_and_kill_all_pydevd_threads = _dispose
     cls._PyDB__wait_for_threads_to_finish = _wait_for_writer

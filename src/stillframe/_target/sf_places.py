@@ -8,6 +8,7 @@ import tokenize
 
 from _pydevd_bundle.pydevd_constants import get_global_debugger
 from _pydevd_sys_monitoring import _pydevd_sys_monitoring
+from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -20,6 +21,7 @@ class Source:
         self.count = text.count("\n") + (1 if text and not text.endswith("\n") else 0)
         self.problem = None
         self.lines = []
+        self.holders = {}  # line to the code objects that have it, as {(name, first line): depth}
         self.tree = None
         try:
             self.tree = compile(text, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
@@ -29,7 +31,8 @@ class Source:
         except (ValueError, RecursionError, MemoryError) as error:
             self.problem = "%s does not compile: %s" % (self.name, error)
         else:
-            self.lines = sorted(_lines_of(code))
+            self.holders = _holders(code, 0, {})
+            self.lines = sorted(self.holders)
         self._functions = None
 
     def line_at_or_after(self, line):
@@ -76,12 +79,14 @@ def _first_line(function):
     return min([first.lineno] + [one.lineno for one in getattr(first, "decorator_list", ())])
 
 
-def _lines_of(code):
-    """Lines where a stop can happen. Python 3.11 and later give module and class code a line 0: nothing stops there."""
-    found = {line for _, line in dis.findlinestarts(code) if line}
+def _holders(code, depth, found):
+    """Lines where a stop can happen, with whose they are. 3.11 and later give module and class code a line 0: no stop there."""
+    for _, line in dis.findlinestarts(code):
+        if line:
+            found.setdefault(line, {}).setdefault((code.co_name, code.co_firstlineno), depth)
     for constant in code.co_consts:
         if hasattr(constant, "co_code"):
-            found |= _lines_of(constant)
+            _holders(constant, depth + 1, found)
     return found
 
 
@@ -134,6 +139,15 @@ class Places:
         if isinstance(source, str) or source.problem is not None:
             raise ValueError(path)
         return source.lines
+
+    def owns(self, frame, line):
+        """Whether a breakpoint on this line is for this frame: not for a generator expression that shares the line."""
+        abs_path, real_path, _ = get_abs_path_real_path_and_base_from_frame(frame)
+        held = self.sources.get(abs_path) or self.sources.get(real_path)
+        holders = held[1].holders.get(line, {}) if held is not None else {}
+        code = frame.f_code
+        depth = holders.get((code.co_name, code.co_firstlineno))
+        return depth is None or depth == min(holders.values())
 
     def _cached(self, path, stamp, read):
         held = self.sources.get(path)

@@ -372,5 +372,6 @@ def install(settings, program):
     PyDevJsonCommandProcessor.on_stillframe_request = lambda self, db, request: desk.handle(db, request)
     pydevd_api._get_code_lines = desk.places.code_lines
     sf_patches.Quick.gone_on = staticmethod(desk.gone_on)
+    sf_patches.Quick.owns = staticmethod(desk.places.owns)
     sf_patches.Quick.ending = staticmethod(lambda db: {"kind": "ending", "loaded": desk.places.ever_named()})
     return desk

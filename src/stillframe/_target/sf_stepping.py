@@ -124,5 +124,13 @@ def _resumed(code, offset, error=None):
     if db is None:
         return
     frame = sys._getframe(1)
+    if info.pydev_step_cmd == CMD_STEP_INTO_COROUTINE and not _is_called_by(frame, info.pydev_step_stop):
+        return  # another task: its turn has come while the stepped one waits
     if db.get_file_type(frame) is None:
         pydevd_sys_monitoring.enable_code_tracing(thread.get_ident(), code, frame)
+
+
+def _is_called_by(frame, caller):
+    while frame is not None and frame is not caller:
+        frame = frame.f_back
+    return frame is not None
