@@ -109,7 +109,8 @@ class Dispatcher:
     def _done(self, call: Call, session: Session | None, result: Any) -> Dispatched:
         introduce = elsewhere = False
         if session is not None:
-            elsewhere = self.sessions.use(session, call.caller.client)
+            # A session named for one call does not become the one that later calls mean.
+            elsewhere = call.session is None and self.sessions.use(session, call.caller.client)
             introduce = call.op == "raw" or not session.introduced or self.sessions.settings(call.caller.cwd).always_via
             session.introduced = True
         reply = Reply(

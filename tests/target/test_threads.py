@@ -25,7 +25,7 @@ def work(n):
     os.write(write, b"x")
 def spin():
     while not over.is_set():
-        pass
+        time.sleep(0.001)
 def main():
     note, slow, nested, after = "waiting", Slow(), [[1, 2], {{"k": list(range(50))}}], 2
     os.read(read, 1)

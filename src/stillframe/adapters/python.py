@@ -231,7 +231,11 @@ _ODDITIES: dict[str, Any] = {
     "crowd": _CROWD,
 }
 """What is the same of debugpy 1.8.22 however it is reached."""
-_HELPED: dict[str, Any] = {**_ODDITIES, "knows_exception": lambda name: True}
+_HELPED: dict[str, Any] = {
+    **_ODDITIES,
+    "knows_exception": lambda name: True,
+    "at_entry": lambda condition: f"{condition or True}  # entry",
+}
 """Our code inside the target matches classes by name, so that none need be found beforehand."""
 
 

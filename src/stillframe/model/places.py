@@ -64,6 +64,8 @@ def parse_place(text: str) -> Place:
         if line < 1:
             raise UsageError(f"lines count from 1, not {line}")
         return LinePlace(match["file"], line, column)
+    if text.isdigit():
+        raise UsageError(f"{text} is no place: name the file too, as in shop.py:{text}")
     if match := _SYMBOL.match(text):
         return SymbolPlace(match["name"], match["module"])
     raise UsageError(f'{text!r} is no place: use file:line, file@"text", module!function or a function\'s name')

@@ -97,7 +97,7 @@ async def until(
     try:
         await session.breakpoints.sync(session.backend)
         made = session.breakpoints.view(session.breakpoints.get(id))
-        if made.state == "failed":
+        if made.state == "failed" or (made.state == "pending" and made.requested.symbol):
             raise NotFound(f"cannot run to {at}: {made.message}")
         told = await move(sessions, session, Move.CONTINUE, caller=caller, timeout=timeout, do=do)
     finally:

@@ -41,6 +41,7 @@ async def eval_(
     id = session.thread_id(thread)
     frame_id = await session.frame_id(id, frame_index(frame) if frame else None)
     bounds = bounds_of(session, session.bounds.values, text or 4 * session.bounds.text)
+    session.touched = True
     results = await session.backend.evaluate(frame_id, expressions, bounds, timeout)
     printed = await _printed(session)
     if all(each.error for each in results):
@@ -90,6 +91,7 @@ async def set_(
             raise UsageError("set takes a target and a value, as in: dbg set price 12.5")
     id = session.thread_id(thread)
     frame_id = await session.frame_id(id, frame_index(frame) if frame else None)
+    session.touched = True
     new = await session.backend.assign(frame_id, target.strip(), value.strip(), session.bounds)
     return Values(values=(session.handles.value(msgspec.structs.replace(new, name=target.strip())),))
 

@@ -29,6 +29,7 @@ async def raw(
     backend = session.backend
     if Capability.RAW not in backend.capabilities or not isinstance(backend, Raw):
         raise Unsupported(f"{session.tool.tool} takes no commands of its own")
+    session.touched = True
     frame_id = None
     if session.stop is not None:
         frame_id = await session.frame_id(session.thread_id(thread), frame_index(frame) if frame else None)
@@ -53,4 +54,5 @@ async def request(
         raise UsageError(f"the arguments are not JSON: {error}") from None
     if not isinstance(decoded, dict):
         raise UsageError("the arguments must be a JSON object, as in '{\"threadId\": 1}'")
+    session.touched = True
     return RawReply(body=await backend.request(command, decoded, timeout))

@@ -236,6 +236,8 @@ def locate(place: Place, base: str) -> tuple[Spot, Wanted]:
             line = line_of(path, text)
             return Spot(file=file, line=line, text=text), Wanted("", file=path, line=line)
         case SymbolPlace(name, module):
+            if (Path(base) / name).is_file():
+                raise UsageError(f"{name} is a file; give a line of it, as in {name}:1")
             return Spot(symbol=str(place)), Wanted("", symbol=name, module=module)
 
 

@@ -66,6 +66,8 @@ class Session:
         """What it was started to wait for; a restart waits for it again."""
         self.introduced = False
         self.log_events = False
+        self.touched = False
+        """Somebody ran code in the held program, or wrote to it, since its evidence was read."""
         self.told_stop = False
         """Somebody has been told of the stop that it is in."""
         self.private = False
@@ -167,6 +169,7 @@ class Session:
                     return
                 await self._mention(other)
             self.crowd.let_go()
+            await self._take_baseline()
             held = self.stop
             self.witness.moved(move, held)
             self.stop = None
@@ -182,6 +185,14 @@ class Session:
                     restore()
                     self._become(Phase.STOPPED)
                 raise
+
+    async def _take_baseline(self) -> None:
+        """After somebody wrote into the held program: what is there now is what the next line finds, not what it did."""
+        if self.touched and self.focus_thread is not None:
+            self.touched = False
+            with contextlib.suppress(StillframeError):  # then the comparison is with what was told last
+                capture = await self.backend.capture(self._stopped_thread or self.focus_thread, self.bounds)
+                self.witness.note_values(self._stopped_thread or self.focus_thread, capture)
 
     def _tell_next(self, event: contract.Stopped) -> None:
         """Make another thread's stop the one that we speak of; the program stays as it is."""
@@ -405,7 +416,7 @@ class Session:
             stop = Stop(reason=event.reason, notes=(f"its frame could not be read: {error}",))
         if self.phase is Phase.STOPPED:
             self.stops += 1
-            self.told_stop = False
+            self.told_stop = self.touched = False
             self.stop = stop
             self.bell.ring()
 

@@ -59,6 +59,12 @@ class Witness:
         at = capture.at
         return next((number for number, frame in enumerate(capture.frames.frames) if at and frame.id == at.id), 0)
 
+    def note_values(self, thread: str, capture: Capture) -> None:
+        """Remember what the held frame holds now, without telling of it."""
+        if capture.at:
+            depth = (capture.frames.total or len(capture.frames.frames)) - self.index(capture)
+            self._memory.remember(thread, depth, capture.at, capture.values.values)
+
     def stop(self, event: Stopped, thread: str, capture: Capture) -> Stop:
         """The stop that an event told of: the scene, and what moving here changed."""
         at, depth = capture.at, (capture.frames.total or len(capture.frames.frames)) - self.index(capture)

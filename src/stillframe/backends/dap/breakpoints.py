@@ -260,7 +260,11 @@ class Breakpoints:
         arguments: Arguments = {"line": wanted.line}
         if wanted.column is not None:
             arguments["column"] = wanted.column
-        return {**arguments, **self._terms(wanted)}
+        terms = self._terms(wanted)
+        if wanted.symbol and self._helper:
+            # A function's first line may be come to again, by a loop that begins there.
+            terms["condition"] = self._launch.at_entry(terms.get("condition"))
+        return {**arguments, **terms}
 
     def _terms(self, wanted: Wanted) -> Arguments:
         """Condition, hit count and log text, as the debugger wants them."""
