@@ -11,8 +11,12 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from .guard import Guard
+
+settings.register_profile("stillframe", deadline=None)  # how long an example takes is the machine's business
+settings.load_profile("stillframe")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

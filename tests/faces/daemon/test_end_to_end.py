@@ -205,7 +205,7 @@ def test_a_probe_without_a_daemon_reports_and_leaves_nothing(tmp_path: Path) -> 
     assert call("daemon").out == "no daemon runs\n"
     plain = call("probe", "add.py:2", "--no-daemon", cwd=tmp_path)
     assert (plain.code, plain.err) == (0, "")
-    assert "add.py:2 reached once" in plain.out
+    assert "add.py:2 reached (1 hit taken)" in plain.out
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -37,7 +37,8 @@ class HelpedCrowd:
 
     async def listed(self, told: str) -> tuple[Stopped, ...]:
         """The stops of other threads than the one that was told of, each once."""
-        rows = translate.items(await self._helper.call("crowd", threads=False), "held")
+        # With all threads, since it waits for those that are about to be held: let go then, they would pass unseen.
+        rows = translate.items(await self._helper.call("crowd"), "held")
         found: list[Stopped] = []
         looked = 0
         for row in rows:
