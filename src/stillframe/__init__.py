@@ -41,3 +41,7 @@ def __getattr__(name: str) -> "Any":
 
 
 __all__ = ["Connection", "Debugger", "Exited", "Lost", "Running", "StillframeError", "Stop", "__version__", "connect"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -82,6 +82,8 @@ class Field:
     def _one(self, raw: Any) -> Any:
         match self.kind:
             case "str":
+                if isinstance(raw, list | tuple | dict):
+                    raise UsageError(f"{self.name} takes plain text, not {type(raw).__name__} {raw!r:.60}")
                 return str(raw)
             case "bool":
                 if isinstance(raw, bool):

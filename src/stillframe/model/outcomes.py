@@ -129,6 +129,10 @@ class Stop(Outcome, frozen=True, kw_only=True, tag="stopped"):
     number: int = 0
     """Counts the stops of this run from 1."""
 
+    @property
+    def state(self) -> Literal["stopped"]:
+        return "stopped"
+
     def local(self, name: str) -> str | None:
         """The text of one local, for tests and scripts."""
         return next((value.value for value in self.locals if value.name == name), None)
@@ -143,6 +147,12 @@ class Running(Outcome, frozen=True, kw_only=True, tag="running"):
     blocked: tuple[Frame, ...] = ()
     """Where a thread that could not be paused is blocked."""
     breakpoints: tuple[Breakpoint, ...] = ()
+    trail: tuple[Passed, ...] = ()
+    """The lines that were run by steps before one of them took too long."""
+
+    @property
+    def state(self) -> Literal["running"]:
+        return "running"
 
 
 class Exited(Outcome, frozen=True, kw_only=True, tag="exited"):
@@ -155,11 +165,19 @@ class Exited(Outcome, frozen=True, kw_only=True, tag="exited"):
     never_hit: tuple[Breakpoint, ...] = ()
     trail: tuple[Passed, ...] = ()
 
+    @property
+    def state(self) -> Literal["exited"]:
+        return "exited"
+
 
 class Lost(Outcome, frozen=True, kw_only=True, tag="lost"):
     """The debugger is gone; what became of the program is said as far as it is known."""
 
     cause: str
+
+    @property
+    def state(self) -> Literal["lost"]:
+        return "lost"
 
 
 AnyOutcome = Stop | Running | Exited | Lost

@@ -32,6 +32,8 @@ AFTER_DO = 1.0
 """Seconds that a stop may still come after the command of `--do` has ended."""
 AFTER_CHILD = 1.0
 """Seconds that something else of the family may still happen after a child has ended."""
+LAST_STEP = 0.25
+"""Seconds that the last of many steps gets when the time is over, so as to end between two of them."""
 MOST_PASSED = 500
 """Lines passed that one reply carries; the newest are kept."""
 
@@ -100,19 +102,21 @@ async def move(
     limit = sessions.settings(session.origin.base).wait if timeout is None else timeout
     began = loop.time()
     trail: list[Passed] = []
-    stepping = how is not Move.CONTINUE
+    stepping, asked = how is not Move.CONTINUE, count
     while True:
         await session.resume(how, session.thread_id(thread) if thread else None)
         if do:
             await run_beside(session, do, caller)
         do, count = None, count - 1
-        left = max(0.0, limit - (loop.time() - began))
+        left = max(LAST_STEP if trail else 0.0, limit - (loop.time() - began))
         told = await settle(sessions, session, left, alone=stepping, news=False)
         outcome = told.result
         if isinstance(outcome, Stop) and told.session is session:
             trail.extend(outcome.trail)
             if count > 0 and _step_done(outcome):
-                continue
+                if loop.time() - began < limit:
+                    continue
+                session.note(f"{asked - count:,} of {asked:,} steps in {limit:g} s")
         final = telling.with_news(told.session, outcome)
         if isinstance(final, Running):
             notes = (*final.notes, "its step is still under way") if stepping else final.notes
@@ -127,6 +131,6 @@ def _step_done(stop: Stop) -> bool:
 
 def with_trail(outcome: AnyOutcome, trail: list[Passed]) -> AnyOutcome:
     """The outcome of several steps: where it ended, and the lines that led there."""
-    if isinstance(outcome, Stop | Exited) and trail:
+    if isinstance(outcome, Stop | Exited | Running) and trail:
         return msgspec.structs.replace(outcome, trail=tuple(trail[-MOST_PASSED:]))
     return outcome

@@ -88,6 +88,8 @@ async def launch(
     The program is a file and its arguments, a module (-m), code (-c), or a whole command behind `--`.
     """
     readiness = Ready.parse(ready) if ready is not None else None
+    if readiness:
+        await readiness.check_free()
     plan = make_plan(
         caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
         stop_on_entry=stop_on_entry, all_code=all_code, children=children,
@@ -146,15 +148,18 @@ async def first_outcome(
     session.ready = ready
     if ready is not None:
         told = await ready.wait(session, sessions.settings(session.origin.base).wait if timeout is None else timeout)
-        if do is None and told is not None:
-            timeout = 0.0
+        if do is None or told is None:
+            timeout = 0.0  # it is up, or the time is over
     if do:
         await run_beside(session, do, caller)
     await session.recheck()
     outcome = await settle(sessions, session, timeout)
     result = outcome.result
     if isinstance(result, Running):
-        result = msgspec.structs.replace(result, ready=told, breakpoints=session.breakpoints.list())
+        late = (f"not ready yet: {ready}",) if ready is not None and told is None else ()
+        result = msgspec.structs.replace(
+            result, ready=told, breakpoints=session.breakpoints.list(), notes=result.notes + late
+        )
     elif not isinstance(result, Exited):  # an end lists the breakpoints that were never hit anyway
         odd = tuple(each for each in session.breakpoints.list() if not each.hits and _worth_telling(each))
         result = msgspec.structs.replace(result, unbound=odd)

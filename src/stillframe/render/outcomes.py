@@ -29,7 +29,8 @@ def outcome(name: str, result: AnyOutcome, budget: int) -> str:
         case Stop():
             body = _stop(name, result, room)
         case Running():
-            body = [room.take(_running(name, result))]
+            head = room.take(_running(name, result))
+            body = [room.take(trail(result.trail, room.left // 2)), head] if result.trail else [head]
         case Exited():
             body = _exited(name, result, room)
         case Lost(cause=cause):

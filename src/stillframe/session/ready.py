@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
+import psutil  # type: ignore[import-untyped]
+
+from ..errors import Busy, UsageError
 
 if TYPE_CHECKING:
     from .session import Session
@@ -34,6 +37,16 @@ class Ready:
             raise UsageError("--ready takes :8000 or a text that the program prints")
         return cls(text=word)
 
+    async def check_free(self) -> None:
+        """Refuse a port that somebody listens on already: its answers would be taken for the program's."""
+        if self.port is not None and await listens(self.port):
+            raise Busy(f"another process listens on :{self.port} already, so the program cannot")
+
+    def __str__(self) -> str:
+        return (
+            f"nothing of it listens on :{self.port}" if self.port is not None else f"it has not printed {self.text!r}"
+        )
+
     async def wait(self, session: Session, timeout: float) -> str | None:
         """Wait until it is so; None where the program stopped, ended or took too long."""
         if self.text is not None:
@@ -45,24 +58,39 @@ class Ready:
         assert self.port is not None
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout
-        while not await listens(self.port):
+        while not await listens(self.port, session.backend.pid):
             left = deadline - loop.time()
             if left <= 0 or await session.bell.wait_for(lambda: session.settled_member() is not None, min(LOOK, left)):
                 return None
         return f"listens on :{self.port}"
 
 
-async def listens(port: int) -> bool:
-    """Whether something on this machine listens on the port; asked of the kernel, so that the program sees no visitor."""
+async def listens(port: int, pid: int | None = None) -> bool:
+    """Whether this process or one below it listens on the port, anybody where none is named; asked of the kernel, so
+    that the program sees no visitor."""
     tables = [path for path in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")) if path.exists()]
     if not tables:
         return await _answers(port)
     wanted = f":{port:04X}"
-    for table in tables:
-        for line in table.read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A" and fields[1].endswith(wanted):  # 0A is LISTEN
-                return True
+    rows = [line.split() for table in tables for line in table.read_text().splitlines()[1:]]
+    sockets = {row[9] for row in rows if row[3] == "0A" and row[1].endswith(wanted)}  # 0A is LISTEN, 9 the inode
+    if pid is None or not sockets:
+        return bool(sockets)
+    return await asyncio.to_thread(_holds, pid, {f"socket:[{inode}]" for inode in sockets})
+
+
+def _holds(pid: int, sockets: set[str]) -> bool:
+    """Whether a process or one of its descendants has one of these sockets open."""
+    try:
+        family = [pid, *(each.pid for each in psutil.Process(pid).children(recursive=True))]
+    except psutil.NoSuchProcess:
+        return False
+    for member in family:
+        with contextlib.suppress(OSError):  # it ended, or is another user's
+            for link in Path(f"/proc/{member}/fd").iterdir():
+                with contextlib.suppress(OSError):
+                    if os.readlink(link) in sockets:
+                        return True
     return False
 
 

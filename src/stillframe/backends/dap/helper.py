@@ -22,6 +22,8 @@ from .client import Body, DapClient, Refused
 from .evidence import Evidence, reference_number, wire_id
 
 _ERRORS: Mapping[str, type[StillframeError]] = {
+    "blocked": WrongState,
+    "stuck": AdapterUnresponsive,
     "running": WrongState,
     "stale": StaleHandle,
     "unknown": NotFound,

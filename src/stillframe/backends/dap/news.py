@@ -176,5 +176,7 @@ class News:
             case {"kind": "condition_error", "id": int(number), "message": str(message)}:
                 names = ", ".join(self._breakpoints.named(number)) or "a breakpoint"
                 self._told.put(Output("console", f"the condition of {names} raised {message}\n".encode()))
+            case {"kind": "untraced", "message": str(message)}:
+                self._told.put(Output("console", f"{message}\n".encode()))
             case {"kind": "refused", "message": str(message)}:
                 self.refusal = message
