@@ -84,6 +84,11 @@ class Breakpoints:
         """The wanted ids that stand on this line, for debuggers that do not tell which one was hit."""
         return tuple(each.id for each in self._bindings.values() if (each.file, each.line) == (file, line))
 
+    def standing_at(self, file: str | None, line: int | None) -> tuple[Wanted, ...]:
+        """The wanted ones that stand on this line."""
+        ids = set(self.owners_at(file, line))
+        return tuple(each for each in self._wanted if each.id in ids)
+
     def at_line(self, file: str | None, line: int | None) -> tuple[tuple[str, str | None], ...]:
         """The wanted ones that stop on this line, each with the condition that the debugger was given for it."""
         ids = set(self.owners_at(file, line))

@@ -98,12 +98,13 @@ async def _standing(evidence: Evidence, breakpoints: Breakpoints, thread: str) -
         return ()
     owners = []
     for id, condition in breakpoints.at_line(frame.file, frame.line):
-        if condition is None or await _holds(evidence, frame.id, condition):
+        if condition is None or await holds(evidence, frame.id, condition):
             owners.append(id)
     return tuple(owners)
 
 
-async def _holds(evidence: Evidence, frame: str, condition: str) -> bool:
+async def holds(evidence: Evidence, frame: str, condition: str) -> bool:
+    """Whether a breakpoint's condition is true in this frame; one that cannot be evaluated is not."""
     try:
         (answer,) = await evidence.evaluate(frame, (f"bool({condition})",), Bounds(), _PATIENCE)
     except StillframeError:

@@ -8,10 +8,12 @@ from typing import Protocol
 
 from ...errors import AdapterDied, StillframeError
 from ...model.backend import Continued, Output, Stopped, ThreadChanged
+from ...model.values import Frame
 from ...wire.dap import Message
 from . import translate
 from .breakpoints import Breakpoints
 from .client import Body
+from .crowd import holds
 from .ending import Signs
 from .evidence import Evidence
 from .flow import Sequence, Told
@@ -112,7 +114,8 @@ class News:
 
     def _stopped(self, body: Body) -> Awaitable[None] | None:
         stop = translate.stopped(body, self._breakpoints.owners(body))
-        if self.stops.must_look(stop) or (stop.reason == "breakpoint" and not stop.breakpoints):
+        # None named: looked up by its place. Several: one that always stops stands for others on its line.
+        if self.stops.must_look(stop) or (stop.reason == "breakpoint" and len(stop.breakpoints) != 1):
             return self._look_at(stop)
         self._tell_stop(stop)
         return None
@@ -127,7 +130,7 @@ class News:
                 return
             if stop.reason == "breakpoint" and stop.thread is not None:
                 frames = (await self._evidence.stack(stop.thread, 0, 1)).frames
-                ids = self._breakpoints.owners_at(frames[0].file, frames[0].line) if frames else ()
+                ids = await self._that_hold(frames[0], stop.breakpoints) if frames else stop.breakpoints
                 stop = Stopped(stop.thread, stop.reason, stop.description, ids, stop.all_threads)
         except AdapterDied:
             return  # its end is told by itself
@@ -135,6 +138,21 @@ class News:
             self._tell_stop(stop)  # what could not be checked is told as it came
             return
         self._tell_stop(stop)
+
+    async def _that_hold(self, frame: Frame, named: tuple[str, ...]) -> tuple[str, ...]:
+        """Of the breakpoints on this line, or those of them that were named, the ones whose own condition holds."""
+        found = []
+        for wanted in self._breakpoints.standing_at(frame.file, frame.line):
+            if named and wanted.id not in named:
+                continue
+            if (
+                len(named) < 2
+                or wanted.hit
+                or not wanted.condition
+                or await holds(self._evidence, frame.id, wanted.condition)
+            ):
+                found.append(wanted.id)
+        return tuple(found) or named
 
     def _tell_stop(self, stop: Stopped) -> None:
         self._debuggee.read_output()  # what was printed before the stop is told before it

@@ -1,0 +1,119 @@
+"""What a hostile newcomer found untrue once, each as the smallest story that would show it again."""
+
+from __future__ import annotations
+
+import socket
+
+from .conftest import User
+
+LOOP = "total = 0\nfor i in range(5):\n    total += i\n    print(total)\n"
+
+
+def test_what_every_step_of_a_count_printed_is_told(user: User) -> None:
+    user.file("loop.py", LOOP)
+    user.ok("launch", "loop.py", "--break", "loop.py:3 if i == 0")
+    assert user.json("next", "--count", "6")["output"] == "0\n1\n"
+    assert user.json("continue")["output"] == "3\n6\n10\n"
+
+
+def test_what_the_user_wrote_is_no_change_of_the_next_line(user: User) -> None:
+    user.file("loop.py", LOOP)
+    user.ok("launch", "loop.py", "--break", "loop.py:4")
+    user.ok("set", "total", "100")
+    user.ok("eval", "extra = 3")
+    text = user.ok("next")
+    assert "100" not in text.partition("output")[0] and "extra" not in text
+    assert user.json("eval", "total")["values"][0]["value"] == "100"
+    user.ok("stop")
+
+
+def test_what_an_expression_printed_is_in_its_reply_and_in_no_later_one(user: User) -> None:
+    user.file("loop.py", LOOP)
+    user.ok("launch", "loop.py", "--break", "loop.py:3")
+    assert user.json("eval", "print('said', i)")["output"] == "said 0\n"
+    assert "said" not in user.json("next").get("output", "")
+    user.ok("stop")
+
+
+def test_a_line_is_passed_once_however_many_generators_share_it(user: User) -> None:
+    user.file("gen.py", "def f(xs, n):\n    return sum(x * n for x in xs)\n\nprint(f([1, 2, 3], 2))\n")
+    places = user.json("probe", "gen.py:2", "gen.py:2 if n == 3", "--hits", "9")["places"]
+    assert [(each["state"], each.get("count", 0)) for each in places] == [("reached", 1), ("not_reached", 0)]
+
+
+def test_a_breakpoint_on_a_function_stops_once_a_call(user: User) -> None:
+    user.file("fun.py", "def f(n):\n    for _ in range(n):\n        pass\n\nf(3)\nf(2)\n")
+    assert user.json("probe", "f", "--hits", "9", "--", "python3", "fun.py")["places"][0]["count"] == 2
+
+
+def test_a_file_that_was_loaded_meanwhile_is_no_longer_called_pending(user: User) -> None:
+    user.file("late.py", "def go():\n    return 4\n")
+    user.file("app.py", "import late\nprint('loaded', flush=True)\nwhile True:\n    pass\n")
+    told = user.json("launch", "app.py", "--break", "late.py:2", "--ready", "loaded")
+    assert told["breakpoints"][0]["state"] == "bound"
+    assert user.json("breaks")["breakpoints"][0]["state"] == "bound"
+    user.ok("stop")
+
+
+def test_steps_that_run_out_of_time_tell_how_far_they_came(user: User) -> None:
+    user.file("long.py", "t = 0\nfor i in range(10**7):\n    t += i\n")
+    user.ok("launch", "long.py", "--stop-on-entry")
+    told = user.json("next", "--count", "100000", "--timeout", "1")
+    assert told["state"] == "stopped" and len(told["trail"]) > 10
+    assert any("of 100,000 steps" in note for note in told["notes"])
+    user.ok("stop")
+
+
+def test_a_port_of_somebody_else_makes_no_program_ready(user: User) -> None:
+    user.file("app.py", "while True:\n    pass\n")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        user.fails("launch", "app.py", "--ready", f":{port}", code=3, error="busy")
+    told = user.json("launch", "app.py", "--ready", f":{port}", "--timeout", "1")
+    assert told["state"] == "running" and "ready" not in told
+    assert any("not ready yet" in note for note in told["notes"])
+    user.ok("stop")
+
+
+def test_a_session_named_for_one_call_is_not_the_one_that_the_next_call_means(user: User) -> None:
+    user.file("loop.py", LOOP)
+    for name in ("one", "two"):
+        user.ok("launch", "loop.py", "--name", name, "--break", "loop.py:3")
+    user.ok("use", "one")
+    assert "two stopped" in user.ok("next", "--session", "two")
+    assert "one stopped" in user.ok("next")
+    user.ok("stop", "--all")
+
+
+def test_what_can_be_no_place_is_refused_before_anything_moves(user: User) -> None:
+    user.file("loop.py", LOOP)
+    user.ok("launch", "loop.py", "--break", "loop.py:3")
+    user.fails("until", "4", code=2, error="usage")
+    user.fails("break", "loop.py", code=2, error="usage")
+    user.fails("until", "nowhere", code=1, error="not_found")
+    assert user.json("state")["frame"]["line"] == 3
+    user.ok("stop")
+
+
+def test_every_pass_of_every_thread_is_told_once(user: User) -> None:
+    user.file(
+        "pool.py",
+        "from concurrent.futures import ThreadPoolExecutor\n\ndef work(n):\n    return n * n\n\n"
+        "with ThreadPoolExecutor(4) as pool:\n    print(sum(pool.map(work, range(12))))\n",
+    )
+    place = user.json("probe", "pool.py:4", "--eval", "n", "--hits", "99")["places"][0]
+    assert sorted(int(hit[0]["value"]) for hit in place["values"]) == list(range(12))
+
+
+def test_siblings_that_are_held_are_told_one_after_the_other(user: User) -> None:
+    user.file(
+        "pool.py",
+        "import multiprocessing as mp\n\ndef work(n):\n    return n * n\n\nif __name__ == '__main__':\n"
+        "    with mp.get_context('fork').Pool(2) as pool:\n        print(sum(pool.map(work, range(4), 1)))\n",
+    )
+    told = [user.json("launch", "pool.py", "--break", "pool.py:4")]
+    while told[-1]["state"] == "stopped":
+        told.append(user.json("continue"))
+    values = [value["value"] for stop in told[:-1] for value in stop["locals"] if value["name"] == "n"]
+    assert sorted(values) == ["0", "1", "2", "3"]
+    assert (told[-1]["state"], told[-1]["output"]) == ("exited", "14\n")
