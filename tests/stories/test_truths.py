@@ -117,3 +117,15 @@ def test_siblings_that_are_held_are_told_one_after_the_other(user: User) -> None
     values = [value["value"] for stop in told[:-1] for value in stop["locals"] if value["name"] == "n"]
     assert sorted(values) == ["0", "1", "2", "3"]
     assert (told[-1]["state"], told[-1]["output"]) == ("exited", "14\n")
+
+
+def test_a_breakpoint_in_a_library_stops_there_when_it_was_asked_for(user: User) -> None:
+    user.file("app.py", "import json\n\nprint(json.dumps({}))\n")
+    assert user.json("launch", "app.py", "--break", "json!dumps")["frame"]["function"] == "dumps"
+    user.ok("stop")
+
+
+def test_a_function_on_one_line_stops_in_its_body(user: User) -> None:
+    user.file("one.py", "def r(n): return 0 if n == 0 else 1 + r(n - 1)\n\nr(2)\n")
+    place = user.json("probe", "r", "--hits", "9", "--eval", "n", "--", "python3", "one.py")["places"][0]
+    assert [hit[0]["value"] for hit in place["values"]] == ["2", "1", "0"]

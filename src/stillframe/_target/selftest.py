@@ -16,7 +16,7 @@ NAMES = {
         "PyDB.get_file_type PyDB.get_cache_file_type PyDB.apply_files_filter PyDB.in_project_roots_filename_uncached "
         "PyDB.process_internal_commands PyDB.prepare_to_run PyDB.notify_thread_created PyDB.enable_tracing PyDB.find_frame "
         "PyDB.has_user_threads_alive PyDB.check_output_redirect PyDB.post_method_as_internal_command "
-        "PyDB.handle_breakpoint_condition PyDB._do_wait_suspend PyDB.ignore_system_exit_code "
+        "PyDB.handle_breakpoint_condition PyDB._do_wait_suspend PyDB.ignore_system_exit_code PyDB.set_exclude_filters "
         "PyDB.set_trace_for_frame_and_parents "
         "CheckAliveThread._on_run PyDBDaemonThread.__init__ SetupHolder.setup settrace config "
         "start_client patch_stdin time get_current_thread_id pydevd_utils.get_non_pydevd_threads"
@@ -29,6 +29,7 @@ NAMES = {
     "_pydev_bundle.pydev_monkey": (
         "patch_new_process_functions _on_forked_process monkey_patch_os monkey_patch_module create_fork undo_patch_thread_modules"
     ),
+    "_pydevd_bundle.pydevd_filtering": "ExcludeFilter",
     "_pydev_bundle.pydev_log": "_pydevd_log_exception",
     "_pydevd_bundle.pydevd_breakpoints": "get_exception_class ExceptionBreakpoint LineBreakpoint.has_condition",
     "_pydev_bundle._pydev_saved_modules": "ThreadingEvent thread threading",

@@ -35,7 +35,8 @@ STALLED = 5.0  # seconds without a byte taken by the client, after which we stop
 POLL = 0.2  # seconds between two looks at a state that has no event to wait for
 _real_exit = os._exit
 _halts = itertools.count(1)
-ENTRY = "  # entry"  # ends the condition of a breakpoint on a function
+PRELUDE = ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "GEN_START", "NOP")
+ENTRY = "  # entry of "  # ends the condition of a breakpoint on a function, with its name
 
 
 def _start_client(host, port):
@@ -228,9 +229,17 @@ def _wait_suspend(self, thread, frame, event, *arguments):
 
 
 def _is_entry(frame, line):
-    """Whether the frame has come to this line for the first time: at the first instruction that is of it."""
-    first = next((offset for offset, found in dis.findlinestarts(frame.f_code) if found == line), None)
-    return first is None or frame.f_lasti == first
+    """Whether the frame has come to this line for the first time: at the first instruction that is of it.
+
+    A function on one line begins with instructions of the interpreter's own, which are of that line too.
+    """
+    first = next((offset for offset, found in dis.findlinestarts(frame.f_code) if found == line), 0)
+    for one in dis.get_instructions(frame.f_code):
+        if one.offset >= first and one.offset == frame.f_lasti:
+            return True
+        if one.offset >= first and one.opname not in PRELUDE:
+            return False
+    return True
 
 
 def _condition(self, info, breakpoint, frame):
@@ -242,7 +251,8 @@ def _condition(self, info, breakpoint, frame):
     condition, line = breakpoint.condition, getattr(breakpoint, "line", None)
     if line is not None and not Quick.owns(frame, line):
         return False
-    if condition and condition.endswith(ENTRY) and not _is_entry(frame, line):
+    _, is_function, name = (condition or "").rpartition(ENTRY)
+    if is_function and (frame.f_code.co_name != name or not _is_entry(frame, line)):
         return False
     if not condition and not breakpoint.hit_condition:
         return True

@@ -10,6 +10,7 @@ from _pydevd_bundle.pydevd_constants import get_global_debugger
 from _pydevd_sys_monitoring import _pydevd_sys_monitoring
 from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
+INNER = ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -141,7 +142,9 @@ class Places:
         return source.lines
 
     def owns(self, frame, line):
-        """Whether a breakpoint on this line is for this frame: not for a generator expression that shares the line."""
+        """Whether a breakpoint on this line is for this frame: not for a comprehension inside the statement that it is on."""
+        if frame.f_code.co_name not in INNER:
+            return True
         abs_path, real_path, _ = get_abs_path_real_path_and_base_from_frame(frame)
         held = self.sources.get(abs_path) or self.sources.get(real_path)
         holders = held[1].holders.get(line, {}) if held is not None else {}

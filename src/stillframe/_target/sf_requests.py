@@ -4,6 +4,7 @@ Calls that need no thread are answered at once by pydevd's reader thread; those 
 thread they are about, because code of the program must run where the program would run it.
 """
 
+import glob
 import os
 import sys
 
@@ -21,6 +22,7 @@ from _pydevd_bundle import (
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema, register_request
 from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
 from _pydevd_bundle.pydevd_constants import STATE_SUSPEND
+from _pydevd_bundle.pydevd_filtering import ExcludeFilter
 from _pydevd_bundle.pydevd_net_command import NetCommand
 from _pydevd_bundle.pydevd_process_net_command_json import PyDevJsonCommandProcessor
 from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
@@ -104,6 +106,7 @@ class Desk:
         self.settings = settings
         self.program = program
         self.places = sf_places.Places(program)
+        self.included = set()  # library files that breakpoints were asked for in
         self.posted = {}  # thread to the Tickets that wait for it
         self.busy = {}  # paused thread to the Ticket that it works on
         self.crowd = sf_threads.Crowd()
@@ -221,7 +224,16 @@ class Desk:
         }
 
     def resolve(self, db, arguments):
-        return self.places.resolve(arguments.get("files") or {}, arguments.get("symbols") or [])
+        found = self.places.resolve(arguments.get("files") or {}, arguments.get("symbols") or [])
+        self._include(db, set(found["files"]).union(one["file"] for one in found["symbols"] if one))
+        return found
+
+    def _include(self, db, files):
+        """A file that a breakpoint was asked for in is the user's business, even if it is a library's."""
+        fresh = {path for path in files - self.included if not db.in_project_roots_filename_uncached(path)}
+        if fresh:
+            self.included |= fresh
+            db.set_exclude_filters([ExcludeFilter(glob.escape(path), False, True) for path in sorted(self.included)])
 
     def loaded(self, db, arguments):
         self.places.named.update(arguments["files"])

@@ -234,7 +234,7 @@ _ODDITIES: dict[str, Any] = {
 _HELPED: dict[str, Any] = {
     **_ODDITIES,
     "knows_exception": lambda name: True,
-    "at_entry": lambda condition: f"{condition or True}  # entry",
+    "at_entry": lambda condition, symbol: f"{condition or True}  # entry of {symbol.rpartition('.')[2]}",
 }
 """Our code inside the target matches classes by name, so that none need be found beforehand."""
 

@@ -21,6 +21,7 @@ from ..model.places import BreakSpec
 from ..settings import PerProject, Settings, project_root
 from .kept import Kept, KeptPlan, Shelf
 from .origin import Origin
+from .phases import Phase
 from .session import Session
 
 Opener = Callable[[Plan | AttachPlan], Awaitable[Backend]]
@@ -254,7 +255,7 @@ class Sessions:
         for child in reversed(list(session.family())):
             await child.end(terminate=terminate)
         left: tuple[int, ...] = ()
-        if terminate and isinstance(session.backend, contract.Leaves):
+        if terminate and session.phase is not Phase.DETACHED and isinstance(session.backend, contract.Leaves):
             left = await session.backend.left_behind(end=tree)
         for member in session.family():
             await member.close()

@@ -268,7 +268,7 @@ class Breakpoints:
         terms = self._terms(wanted)
         if wanted.symbol and self._helper:
             # A function's first line may be come to again, by a loop that begins there.
-            terms["condition"] = self._launch.at_entry(terms.get("condition"))
+            terms["condition"] = self._launch.at_entry(terms.get("condition"), wanted.symbol)
         return {**arguments, **terms}
 
     def _terms(self, wanted: Wanted) -> Arguments:

@@ -101,8 +101,8 @@ class DapLaunch:
     """What the debugger says of itself that our helper tells in fewer words."""
     log_text: Callable[[str], str] = lambda text: text
     """A log text as users write it in the debugger's own form; ValueError says what is wrong with it."""
-    at_entry: Callable[[str | None], str | None] = lambda condition: condition
-    """A condition for the first line of a function that our helper takes to hold only when the function is entered."""
+    at_entry: Callable[[str | None, str], str | None] = lambda condition, _symbol: condition
+    """A condition for the first line of a function that our helper takes to hold only when this function is entered."""
     exception_root: str | None = None
     """The name under which the debugger files all exception classes, for its `exceptionOptions`."""
     knows_exception: Callable[[str], bool] = lambda _name: True
