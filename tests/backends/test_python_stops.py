@@ -30,7 +30,7 @@ async def test_a_program_stops_shows_its_locals_steps_and_exits(server, monkeypa
         assert (await run.look()).at.function == "price"
         await run.move(Move.FINISH)
         look = await run.look()
-        assert (look.at.function, look.returned.value) == ("main", "10")
+        assert (look.at.function, look.returned[-1].value) == ("main", "10")
         await run.backend.set_breakpoints(())
         await run.go()
         end = await run.ended()

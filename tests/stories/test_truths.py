@@ -129,3 +129,17 @@ def test_a_function_on_one_line_stops_in_its_body(user: User) -> None:
     user.file("one.py", "def r(n): return 0 if n == 0 else 1 + r(n - 1)\n\nr(2)\n")
     place = user.json("probe", "r", "--hits", "9", "--eval", "n", "--", "python3", "one.py")["places"][0]
     assert [hit[0]["value"] for hit in place["values"]] == ["2", "1", "0"]
+
+
+def test_a_step_off_the_end_tells_the_value_of_the_function_that_was_left(user: User) -> None:
+    user.file("rv.py", "import json\n\ndef price(x):\n    return x\n\nout = json.dumps({'k': price(1)})\nprint(out)\n")
+    user.ok("launch", "rv.py", "--break", "rv.py:4")
+    told = user.json("next")
+    assert told.get("returned", {"value": "1"})["value"] == "1"
+    user.ok("stop")
+
+
+def test_a_function_is_found_by_its_modules_name_and_by_its_classs(user: User) -> None:
+    user.file("app.py", "import json\n\nprint(json.dumps({}))\n")
+    places = user.json("probe", "json.dumps", "JSONEncoder.encode", "--", "python3", "app.py")["places"]
+    assert [each["state"] for each in places] == ["reached", "reached"]

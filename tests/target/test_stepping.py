@@ -68,7 +68,7 @@ def test_a_step_out_of_a_frame_that_raises_ends_in_the_handler(run_to: RunTo, de
     while passed[-1] != handler:
         assert not monitored(deep_python) and passed[-1][0] in ("hook", "passes_on", "handles")
         passed += moved(peer, thread, "next")
-    assert peer.stop(thread)["returned"] is None
+    assert peer.stop(thread)["returned"] == []
     assert moved(peer, thread, "next") == [("handles", mark(LEFT, "b = 2"))]
     assert_runs_to_its_end(target, peer, thread)
 

@@ -55,7 +55,7 @@ def test_a_stop_tells_frames_and_locals_in_order_on_every_version(run_to: RunTo,
     assert stop["total"] == len(stop["frames"]) and stop["at"] == 0
     assert names(stop) == ["self", "amount", "cap", "rest", "options", "half", "text"]
     assert stop["loaded"] == [str(tmp_path / "program.py")]
-    assert (stop["returned"], stop["exception"]) == (None, None)
+    assert (stop["returned"], stop["exception"]) == ([], None)
     listed = peer.request("stackTrace", threadId=thread)["stackFrames"]
     assert [frame["id"] for frame in listed] == [frame["id"] for frame in stop["frames"]]
 
@@ -71,11 +71,12 @@ def test_what_a_function_gave_back_is_told_once(run_to: RunTo, deep_python: str)
     peer.resume("stepOut", thread)
     peer.stopped()
     stop = peer.stop(thread)
-    assert (stop["returned"]["name"].rpartition(".")[2], stop["returned"]["value"]) == ("price", "10.0")
-    assert peer.stop(thread)["returned"] == stop["returned"]
+    returned = stop["returned"][-1]
+    assert (returned["name"].rpartition(".")[2], returned["value"]) == ("price", "10.0")
+    assert [each["value"] for each in peer.stop(thread)["returned"]] == [each["value"] for each in stop["returned"]]
     peer.resume("stepOut", thread)
     peer.stopped()
-    assert peer.stop(thread)["returned"]["value"] in ("[10.0, 11.0]", "11.0")
+    assert peer.stop(thread)["returned"][-1]["value"] in ("[10.0, 11.0]", "11.0")
 
 
 ERRORS = """

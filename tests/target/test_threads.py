@@ -79,7 +79,7 @@ def test_a_blocked_thread_is_looked_into_and_not_evaluated_in(run_to: RunTo, dee
         ("slow", "quick"),
         ("after", "2"),
     ]
-    assert (stop["returned"], stop["exception"]) == (None, None)
+    assert (stop["returned"], stop["exception"]) == ([], None)
     listed = peer.request("stackTrace", threadId=main)["stackFrames"]
     assert [row["id"] for row in listed][: len(stop["frames"])] == [row["id"] for row in stop["frames"]]
     page = peer.call("locals", frameId=at["id"], start=1, count=2)

@@ -14,6 +14,7 @@ from _pydevd_bundle.pydevd_constants import RETURN_VALUES_DICT
 from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
 from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
+RETURNS = 8  # returned values that a stop tells at the most
 DEEPEST = 200  # frames told at the most to reach the user's own frame under library ones
 _WORD = re.compile(r"[^\W\d]\w*")
 _UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
@@ -147,7 +148,7 @@ class Stop:
         for index, key in self.mark(at).items():
             if index < len(shown):
                 body["frames"][index]["key"] = key
-        body.update(locals=[], locals_total=len(rows), returned=None, exception=None)
+        body.update(locals=[], locals_total=len(rows), returned=[], exception=None)
         for name, value in rows[:count]:
             body["locals"].append(stuck_value(name, value))
             body["locals"][-1] = sf_values.describe(name, value, bounds, self.keep)
@@ -155,16 +156,15 @@ class Stop:
         body["exception"] = self.tell_exception(bounds)
 
     def tell_returned(self, bounds):
-        """What the function just left gave back. pydevd only adds to its record, so we empty it at each stop."""
+        """What calls out of this frame gave back since the last stop, the newest last. pydevd only adds to its record,
+        so we empty it at each stop."""
         if self.returned is _NONE:
-            self.returned = None
+            self.returned = []
             record = self.visible[0].f_locals.get(RETURN_VALUES_DICT) if self.visible else None
             if record:
-                self.returned = list(record.items())[-1]
+                self.returned = list(record.items())[-RETURNS:]
                 record.clear()
-        if self.returned is None:
-            return None
-        return sf_values.describe(self.returned[0], self.returned[1], bounds, self.keep)
+        return [sf_values.describe(name, value, bounds, self.keep) for name, value in self.returned]
 
     def tell_exception(self, bounds):
         frames = self.frames

@@ -182,7 +182,19 @@ class Places:
                 match = _matches(qualified, name)
                 if match > rank and line is not None:
                     best, rank = {"file": path, "line": line, "function": qualified}, match
-        return best
+        return best if best is not None or module is not None else self._symbol_elsewhere(name)
+
+    def _symbol_elsewhere(self, name):
+        """A name that says its module itself (`json.dumps`), or of a class that some loaded module has."""
+        parts = name.split(".")
+        for cut in range(len(parts) - 1, 0, -1):
+            if ".".join(parts[:cut]) in sys.modules:
+                return self._symbol(".".join(parts[cut:]), ".".join(parts[:cut]))
+        for held in list(sys.modules.values()) if len(parts) > 1 else ():
+            kind = getattr(held, "__dict__", {}).get(parts[0])
+            if isinstance(kind, type) and kind.__module__ in sys.modules:
+                return self._symbol(name, kind.__module__)
+        return None
 
     def _searched(self, module):
         """Files that may hold a symbol: the program's own first, then each loaded module of the user."""

@@ -26,7 +26,7 @@ class Look(sf_frames.Stop):
         return {}
 
     def tell_returned(self, bounds):
-        return None
+        return []
 
 
 class Crowd:

@@ -121,7 +121,8 @@ class Capture:
     at: Frame | None
     """The frame that `values` belong to."""
     values: Values
-    returned: Value | None = None
+    returned: tuple[Value, ...] = ()
+    """What functions gave back since the last stop, the newest last, each under the function's name."""
     exception: ExceptionInfo | None = None
 
 

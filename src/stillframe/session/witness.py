@@ -8,7 +8,7 @@ import msgspec
 
 from ..model.backend import Capture, Move, Stopped
 from ..model.outcomes import Stop
-from ..model.values import Frame
+from ..model.values import Frame, Value
 from .evidence import FrameMemory, SourceCache, compare, passed
 from .handles import Handles
 
@@ -59,6 +59,14 @@ class Witness:
         at = capture.at
         return next((number for number, frame in enumerate(capture.frames.frames) if at and frame.id == at.id), 0)
 
+    def _returned(self, capture: Capture, before: Stop | None, *, same: bool) -> Value | None:
+        """The value of the function that a step left; in the same frame, of the call that it made last."""
+        found = capture.returned
+        if not same:
+            left = _last_name(before.frame.function) if before and before.frame else None
+            found = tuple(value for value in found if _last_name(value.name) == left)
+        return self._handles.value(found[-1]) if found else None
+
     def note_values(self, thread: str, capture: Capture) -> None:
         """Remember what the held frame holds now, without telling of it."""
         if capture.at:
@@ -84,9 +92,13 @@ class Witness:
         stepped = self._move is not Move.CONTINUE
         return msgspec.structs.replace(
             scene,
-            returned=self._handles.value(capture.returned) if capture.returned and stepped else None,
+            returned=self._returned(capture, before, same=same) if stepped else None,
             all_threads_stopped=event.all_threads,
             trail=passed(before, scene.frame, changes, same_frame=same) if stepped else (),
             same_frame=same,
             changes=() if stepped or not same else changes,
         )
+
+
+def _last_name(function: str) -> str:
+    return function.rpartition(".")[2]

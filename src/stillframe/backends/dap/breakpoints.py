@@ -110,6 +110,8 @@ class Breakpoints:
 
     async def recheck(self) -> tuple[Binding, ...]:
         """Ask which files of pending ones are loaded by now."""
+        if self._helper and any(each.state == "pending" and each.file is None for each in self._bindings.values()):
+            return await self.set(self._wanted)  # a function that was not known may be by now
         if self._helper and (files := self.pending_files):
             body = await self._helper.call("loaded", files=list(files))
             self.loaded(name for name in body.get("loaded") or () if isinstance(name, str))

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from ...errors import EvalFailed, NotFound, StaleHandle
 from ...model.backend import Bounds, Capture, Evaluated
 from ...model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Value, Values
 from . import translate
 from .client import DapClient, Refused
 
+_RETURN = "(return) "
+"""What debugpy 1.8.22 puts before the name of a function whose value it tells among the locals of its caller."""
 _LOCAL_SCOPES = ("locals", "local", "arguments")
 
 
@@ -26,8 +30,12 @@ class Evidence:
         at = next((frame for frame in frames.frames if frame.kind == "user"), None)
         at = at or (frames.frames[0] if frames.frames else None)
         values = await self.locals(at.id, bounds, 0) if at else Values(values=())
-        kept = tuple(value for value in values.values if not value.name.startswith("(return) "))
-        returned = next((value for value in values.values if value.name.startswith("(return) ")), None)
+        kept = tuple(value for value in values.values if not value.name.startswith(_RETURN))
+        returned = tuple(
+            msgspec.structs.replace(value, name=value.name.removeprefix(_RETURN))
+            for value in values.values
+            if value.name.startswith(_RETURN)
+        )
         exception = await self.exception(thread) if excepted else None
         return Capture(frames, at, Values(values=kept, total=values.total), returned, exception)
 

@@ -68,13 +68,13 @@ class HelperEvidence(Evidence):
         frames = _frames(body, thread, 0, bounds.frames)
         index = translate.number(body.get("at")) or 0
         values = translate.helper_values(translate.items(body, "locals"))
-        returned, exception = body.get("returned"), body.get("exception")
+        exception = body.get("exception")
         self._on_loaded(name for name in body.get("loaded") or () if isinstance(name, str))
         return Capture(
             frames,
             frames.frames[index] if index < len(frames.frames) else None,
             Values(values=values, total=translate.number(body.get("locals_total"))),
-            translate.helper_value(returned) if isinstance(returned, dict) else None,
+            translate.helper_values(translate.items(body, "returned")),
             translate.helper_exception(exception) if isinstance(exception, dict) else None,
         )
 
