@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import socket
 
+import pytest
+
+from ..conftest import INTERPRETERS
 from .conftest import User
 
 LOOP = "total = 0\nfor i in range(5):\n    total += i\n    print(total)\n"
@@ -143,3 +146,48 @@ def test_a_function_is_found_by_its_modules_name_and_by_its_classs(user: User) -
     user.file("app.py", "import json\n\nprint(json.dumps({}))\n")
     places = user.json("probe", "json.dumps", "JSONEncoder.encode", "--", "python3", "app.py")["places"]
     assert [each["state"] for each in places] == ["reached", "reached"]
+
+
+LAYOUT = """\
+import contextlib
+def f(*a): return 1
+def g():
+    x = f(  # @call
+        1,
+        2,
+    )
+    with contextlib.nullcontext():  # @with
+        z = 1
+    for i in range(3):  # @for
+        f(  # @inner
+            i,
+            i,
+        )
+    k = 2
+    while k:  # @while
+        k -= 1
+    try:
+        pass
+    finally:
+        f(3,  # @finally
+          4)
+    return f(  # @return
+        x,
+        z,
+    )
+@contextlib.contextmanager  # @decorator
+def cm():
+    yield
+g()
+g()
+"""
+PASSES = {"call": 2, "with": 2, "for": 8, "inner": 6, "while": 6, "finally": 2, "return": 2, "decorator": 1}
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.11", "3.13") if each in INTERPRETERS])
+def test_a_statement_of_several_lines_is_passed_once_each_time(user: User, version: str) -> None:
+    user.file("layout.py", LAYOUT)
+    lines = {mark: LAYOUT[: LAYOUT.index(f"# @{mark}")].count("\n") + 1 for mark in PASSES}
+    words = [f"layout.py:{line}" for line in lines.values()]
+    report = user.json("probe", *words, "--hits", "50", "--python", INTERPRETERS[version], "--budget", "10000000")
+    assert {mark: each["count"] for mark, each in zip(lines, report["places"], strict=True)} == PASSES

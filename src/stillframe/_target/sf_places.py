@@ -11,6 +11,7 @@ from _pydevd_sys_monitoring import _pydevd_sys_monitoring
 from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
 INNER = ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")
+BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -22,6 +23,7 @@ class Source:
         self.count = text.count("\n") + (1 if text and not text.endswith("\n") else 0)
         self.problem = None
         self.lines = []
+        self.spans = {}  # line that a statement of several lines, no loop, begins on to its first and last line
         self.holders = {}  # line to the code objects that have it, as {(name, first line): depth}
         self.tree = None
         try:
@@ -34,6 +36,7 @@ class Source:
         else:
             self.holders = _holders(code, 0, {})
             self.lines = sorted(self.holders)
+            self.spans = _spans(self.tree)
         self._functions = None
 
     def line_at_or_after(self, line):
@@ -91,6 +94,46 @@ def _holders(code, depth, found):
     return found
 
 
+def _spans(tree):
+    """Statements that a run may come back into from their later lines: calls over several lines, `with`, decorated ones."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, BLOCKS):
+            continue
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
+        if isinstance(node, FUNCTIONS + (ast.ClassDef,)):
+            first, last = min([first] + [one.lineno for one in node.decorator_list]), node.lineno
+            found[last] = (first, last)
+        if isinstance(node, ast.stmt) and last > first:
+            found[first] = (first, last)
+    return found
+
+
+def _comes_back(code, offset, line, span):
+    """Whether this offset, on a line of a statement, lies behind where the line began, in one piece with the statement."""
+    began, here = None, None
+    for start, found in _starts(code):
+        if start > offset:
+            break
+        if found is not None and not span[0] <= found <= span[1]:
+            began = None
+        elif found == line:
+            here = start
+            began = start if began is None else began
+    return began is not None and here is not None and began < here
+
+
+def _starts(code):
+    if code not in _known_starts:
+        if len(_known_starts) > 1000:
+            _known_starts.clear()
+        _known_starts[code] = list(dis.findlinestarts(code))
+    return _known_starts[code]
+
+
+_known_starts = {}
+
+
 def _matches(qualified, asked):
     """How well a qualified name answers an asked one: 2 wholly, 1 by its last parts, 0 not."""
     plain = qualified.replace("<locals>.", "")
@@ -142,13 +185,18 @@ class Places:
         return source.lines
 
     def owns(self, frame, line):
-        """Whether a breakpoint on this line is for this frame: not for a comprehension inside the statement that it is on."""
-        if frame.f_code.co_name not in INNER:
-            return True
+        """Whether a breakpoint on this line is for this frame now: not for a comprehension inside the statement that is
+        there, nor where a statement of several lines comes back to its first one."""
         abs_path, real_path, _ = get_abs_path_real_path_and_base_from_frame(frame)
         held = self.sources.get(abs_path) or self.sources.get(real_path)
-        holders = held[1].holders.get(line, {}) if held is not None else {}
-        code = frame.f_code
+        if held is None:
+            return True
+        code, span = frame.f_code, held[1].spans.get(line)
+        if span is not None and _comes_back(code, frame.f_lasti, line, span):
+            return False
+        if code.co_name not in INNER:
+            return True
+        holders = held[1].holders.get(line, {})
         depth = holders.get((code.co_name, code.co_firstlineno))
         return depth is None or depth == min(holders.values())
 
