@@ -71,8 +71,11 @@ async def test_a_signal_is_told_by_its_name():
 async def test_an_orphan_that_holds_the_pipes_does_not_delay_the_end():
     run = Run(
         """
-        import subprocess, sys
-        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+        import os, subprocess, sys
+        reading, writing = os.pipe()
+        code = f"import os, time; os.write({writing}, b'up'); time.sleep(60)"
+        child = subprocess.Popen([sys.executable, "-c", code], start_new_session=True, pass_fds=[writing])
+        os.read(reading, 2)  # its exec is over, so that its environment can be read
         print(child.pid, flush=True)
         """,
         env={MARK: "orphan"},

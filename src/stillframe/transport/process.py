@@ -367,11 +367,21 @@ def in_group(pid: int, leader: int | None) -> bool:
 def marked(mark: str) -> list[int]:
     """Processes that carry our mark in their environment, wherever they have moved to."""
     wanted = f"{MARK}={mark}".encode()
-    found = []
+    found: list[int] = []
+    empty: list[int] = []
     for pid in psutil.pids():
-        try:
-            if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-                found.append(pid)
-        except OSError:
-            continue
+        _look_for(wanted, pid, found, empty)
+    for pid in empty:  # one that is in the middle of exec has no environment for a moment
+        _look_for(wanted, pid, found, [])
     return found
+
+
+def _look_for(wanted: bytes, pid: int, found: list[int], empty: list[int]) -> None:
+    try:
+        environ = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # it ended, or is somebody else's
+        return
+    if wanted in environ.split(b"\0"):
+        found.append(pid)
+    elif not environ:
+        empty.append(pid)
