@@ -191,3 +191,8 @@ def test_a_statement_of_several_lines_is_passed_once_each_time(user: User, versi
     words = [f"layout.py:{line}" for line in lines.values()]
     report = user.json("probe", *words, "--hits", "50", "--python", INTERPRETERS[version], "--budget", "10000000")
     assert {mark: each["count"] for mark, each in zip(lines, report["places"], strict=True)} == PASSES
+
+
+def test_the_program_finds_itself_in_argv_as_in_a_plain_run(user: User) -> None:
+    user.file("av.py", "import sys\nprint(sys.argv)\n")
+    assert user.json("launch", "av.py", "x")["output"] == "['av.py', 'x']\n"

@@ -375,6 +375,7 @@ class Verbs(ABC):
         python: str | None = None,
         all_code: bool = False,
         children: bool = True,
+        ready: str | None = None,
         do: str | None = None,
         timeout: float | None = None,
     ) -> ProbeReport:
@@ -399,6 +400,7 @@ class Verbs(ABC):
                     "python": python,
                     "all_code": all_code,
                     "children": children,
+                    "ready": ready,
                     "do": do,
                     "timeout": timeout,
                 },

@@ -17,11 +17,26 @@ from ..model.values import Value
 from ..model.views import ProbedPlace, ProbeReport
 from ..registry import Access, Param, operation
 from ..session.phases import Phase
+from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import Do, Timeout, run_beside
 from .evaluate import EVAL_SECONDS
-from .launch import AllCode, Children, Code, Command, Cwd, Env, Module, Python, Stdin, default_name, make_plan, start
+from .launch import (
+    AllCode,
+    Children,
+    Code,
+    Command,
+    Cwd,
+    Env,
+    Module,
+    Python,
+    ReadyWord,
+    Stdin,
+    default_name,
+    make_plan,
+    start,
+)
 
 SEEN_ENOUGH = "ended by the probe, which had seen enough"
 
@@ -57,6 +72,7 @@ async def probe(
     python: Python = None,
     all_code: AllCode = False,
     children: Children = True,
+    ready: ReadyWord = None,
     do: Do = None,
     timeout: Timeout = None,
 ) -> ProbeReport:
@@ -68,6 +84,9 @@ async def probe(
         raise UsageError("--hits takes a number from 1 up")
     if not places:
         raise UsageError("probe where? Give places, as in: dbg probe shop.py:14 -- python shop.py")
+    readiness = Ready.parse(ready) if ready is not None else None
+    if readiness:
+        await readiness.check_free()
     plan, assumed = _plan(caller, places, command, module, code, cwd, env, stdin, python, all_code, children)
     session = await start(
         sessions,
@@ -80,6 +99,8 @@ async def probe(
         private=True,
     )
     try:
+        if readiness:
+            await readiness.wait(session, sessions.settings(session.origin.base).wait if timeout is None else timeout)
         if do:
             await run_beside(session, do, caller)
         seen = [Sighting(spec, session.breakpoints.id_of(spec, caller.cwd)) for spec in dict.fromkeys(places)]

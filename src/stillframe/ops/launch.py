@@ -199,7 +199,8 @@ def make_plan(
         kind, args, words = "code", program + command, ("-c", code)
     elif program:
         kind, args, words = "file", program[1:] + command, program[:1]
-        path = absolute(program[0], caller.cwd)
+        # As it was typed where that means the same there, so that the program finds itself in argv as in a plain run.
+        path = program[0] if cwd is None else absolute(program[0], caller.cwd)
     elif command:
         kind, args, words = "command", (), command
     else:

@@ -48,7 +48,7 @@ class SourceCache:
                 return known[1]
             if stat.st_size > FILE_LIMIT:
                 return []
-            text = path.read_text(encoding="utf-8", errors="replace")
+            text = path.read_text(encoding="utf-8-sig", errors="replace")  # a byte order mark is no source
         except (OSError, ValueError):
             return []
         lines = text.splitlines()

@@ -322,6 +322,7 @@ MANUAL: "dict[str, Page]" = {
             "python": "the interpreter to run it with",
             "all_code": "stop and step in library code too",
             "children": "follow child processes as sessions of their own, which is the default",
+            "ready": "return when it printed this text, or listens on this port",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
         },
