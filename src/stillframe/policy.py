@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .errors import Denied, UsageError
+from .errors import Denied
 from .registry import Access, Operation
-
-WORDS: Mapping[str, Access] = {each.name.lower(): each for each in Access}
-
-
-def access_word(text: str) -> Access:
-    """`read`, `inspect`, `control` or `exec`."""
-    if text not in WORDS:
-        raise UsageError(f"--allow is one of {', '.join(WORDS)}, not {text!r}")
-    return WORDS[text]
 
 
 def check(operation: Operation, bound: Mapping[str, Any], allow: Access) -> None:

@@ -138,15 +138,6 @@ class Operation:
     def takes_session(self) -> bool:
         return bool({"session", "session?"} & set(self.injected.values()))
 
-    @property
-    def takes_caller(self) -> bool:
-        """The caller's environment must travel with the call."""
-        return "caller" in self.injected.values()
-
-    @property
-    def summary(self) -> str:
-        return self.doc.partition("\n")[0]
-
     def field(self, name: str) -> Field | None:
         return next((each for each in self.fields if each.name == name), None)
 

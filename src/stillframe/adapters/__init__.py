@@ -22,8 +22,6 @@ class Adapter(Protocol):
     name: str
     claims: tuple[str, ...]
     """File names that it runs, as shell patterns."""
-    commands: tuple[str, ...]
-    """First words of a command that it runs, as shell patterns."""
 
     def tool(self) -> Tool:
         """The debugger underneath and its version; AdapterMissing, with the line that installs it, where there is none."""

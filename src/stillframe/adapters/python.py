@@ -74,7 +74,6 @@ class PythonAdapter:
 
     name = "python"
     claims: tuple[str, ...] = ("*.py", "*.pyw", "*.pyz")
-    commands: tuple[str, ...] = ("python", "python3", "python3.*")
 
     def tool(self, how: str = "") -> Tool:
         try:

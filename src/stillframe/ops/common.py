@@ -75,11 +75,10 @@ async def settle(
 
 def _with_held(session: Session, running: Running) -> Running:
     """A program that runs on, with the members of its family that do not: they wait for somebody."""
-    held = [each for each in session.root.family() if each is not session and each.stop and each.stop.frame]
     notes = tuple(
         f"{each.name} is held at {each.stop.frame.file}:{each.stop.frame.line} (dbg continue --session {each.name})"
-        for each in held
-        if each.stop and each.stop.frame
+        for each in session.root.family()
+        if each is not session and each.stop and each.stop.frame
     )
     return msgspec.structs.replace(running, notes=running.notes + notes)
 

@@ -133,11 +133,6 @@ class Breakpoints:
         for id in ids:
             self._entries[id] = replace(self.get(id), enabled=enabled)
 
-    def clear_run(self) -> None:
-        """A new run begins: bindings and counts of the last one are void, the wanted set stays."""
-        for id, entry in self._entries.items():
-            self._entries[id] = replace(entry, binding=None, hits=0)
-
     def adopt(self, other: Breakpoints) -> None:
         """Want what another session of the family wants, by the same ids; our own bindings and counts stay."""
         mine = self._entries
