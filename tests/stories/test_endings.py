@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import psutil
 import pytest
 
-from .conftest import User, gone
+from .conftest import User, eventually, gone
 
 ENDINGS = {
     "return": ("print('bye')", 0, None),
@@ -50,6 +51,42 @@ def test_stop_ends_whatever_the_program_does(user: User) -> None:
         family = [process, *process.children(recursive=True)]
         assert user.json("stop")["action"] == "terminated", name
         assert all(map(gone, family)), name
+
+
+SPAWNS = "import subprocess, time\nprint(subprocess.Popen(['sleep', '600']).pid, flush=True)\nprint('in', flush=True)\n{rest}"
+
+
+def _spawned(user: User) -> psutil.Process:
+    return psutil.Process(int(user.json("output", "--since", "0.0.0.0")["stdout"].split()[0]))
+
+
+def test_children_of_a_program_that_was_killed_are_ended_by_a_plain_stop(user: User) -> None:
+    user.file("sl.py", SPAWNS.format(rest="time.sleep(600)\n"))
+    user.ok("launch", "sl.py", "--ready", "in")
+    child = _spawned(user)
+    user.pid().kill()
+    assert user.json("wait")["signal"] == "SIGKILL"
+    assert not gone(child)
+    told = user.json("stop")
+    assert gone(child) and "left" not in told
+
+
+def test_a_killed_guardian_is_replaced_and_a_killed_daemon_still_leaves_nothing(user: User) -> None:
+    user.file("sl.py", SPAWNS.format(rest="time.sleep(600)\n"))
+    user.ok("launch", "sl.py", "--ready", "in")
+    family = [_spawned(user), user.pid()]
+    daemon = psutil.Process(user.json("daemon", "status")["pid"])
+
+    def guardians() -> list[psutil.Process]:
+        return [each for each in daemon.children() if any("guardian" in word for word in each.cmdline())]
+
+    [first] = guardians()
+    first.kill()
+    eventually(lambda: not psutil.pid_exists(first.pid), "the dead guardian was not reaped")
+    eventually(lambda: len(guardians()) == 1, "no other guardian came")
+    daemon.kill()
+    eventually(lambda: all(map(gone, family)), "the program outlived its daemon")
+    assert "lost" in user.ok("sessions")
 
 
 def test_a_program_that_replaces_itself_is_followed_or_told_never_lost_in_silence(user: User) -> None:

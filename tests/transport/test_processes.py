@@ -15,7 +15,8 @@ import pytest
 
 import stillframe
 from stillframe.errors import LaunchFailed
-from stillframe.transport.guardian import GUARDIAN, start_time
+from stillframe.transport.guardian import GUARDIAN
+from stillframe.transport.guardian_program import start_time
 from stillframe.transport.process import MARK, Exit, end_tree, marked, spawn, wait_pid
 from stillframe.transport.streams import Listener, dial, dial_unix
 
@@ -243,6 +244,36 @@ async def test_the_guardian_starts_late_comes_back_and_ends_with_its_host():
     assert not alive(second)
     run.process.close()
     other.process.close()
+
+
+async def test_a_killed_guardian_is_reaped_and_replaced_at_once_by_one_that_knows_everything():
+    """Nothing is spawned or ended meanwhile: the host itself looks out for its guardian."""
+    runs = [Run("input()", stdin="-") for _ in "ab"]
+    first = GUARDIAN.pid
+    os.kill(first, signal.SIGKILL)
+    async with asyncio.timeout(PATIENCE):
+        while GUARDIAN.pid == first:
+            await wait_pid(first)
+    assert not psutil.pid_exists(first), "it must not stay as a zombie"
+    os.kill(GUARDIAN.pid, signal.SIGKILL)  # the one in its place is looked out for just so
+    second = GUARDIAN.pid
+    async with asyncio.timeout(PATIENCE):
+        while GUARDIAN.pid == second:
+            await wait_pid(second)
+    GUARDIAN.close()
+    assert [(await run.exit()).signal for run in runs] == ["SIGKILL", "SIGKILL"]
+    for run in runs:
+        run.process.close()
+
+
+async def test_children_of_a_program_that_ended_stay_guarded_until_we_let_go_of_it():
+    run = Run("import subprocess; print(subprocess.Popen(['sleep', '100']).pid, flush=True)")
+    assert await run.exit() == Exit(0)
+    child = int(run.out["stdout"])
+    assert alive(child)
+    GUARDIAN.close()
+    await asyncio.wait_for(wait_pid(child), PATIENCE)
+    run.process.close()
 
 
 def test_a_start_time_tells_one_process_from_the_next_of_the_same_number():

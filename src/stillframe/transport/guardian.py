@@ -1,35 +1,35 @@
-"""One small process per host that ends what the host launched when the host dies, even by SIGKILL.
+"""One small process per host that ends what the host launched when the host dies, even by SIGKILL: the host's side.
 
-It holds the read end of a pipe whose write end only the host has. The host writes `+pid starttime` for each process
-group it launches and `-pid` when that one is gone; at end of file the guardian kills the groups that are still listed,
-with their descendants, and exits. Attached processes are never listed. This file is also the guardian's own program:
-run by path under `python -IS`, it uses nothing but the standard library.
+The guardian holds the read end of a pipe whose write end only the host has. The host writes `+pid starttime` for each
+process group it launches and `-pid` when that one is gone. Attached processes are never listed.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
-import signal
 import subprocess
 import sys
-from pathlib import Path
 
+from . import guardian_program
+from .guardian_program import start_time
 
-def start_time(pid: int) -> str | None:
-    """When a process started, in the kernel's ticks; with it a pid is not mistaken for a later process's."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
-        return None
-    return stat.rpartition(")")[2].split()[19]
+log = logging.getLogger(__name__)
+
+MOST_REPLACED = 20
+"""Guardians that one host puts in the place of dead ones unasked; an interpreter that cannot run would be tried for ever."""
 
 
 class Guardian:
-    """The host's side of the pipe: started at the first process to watch, again if it died, ended by `close`."""
+    """The host's side of the pipe: started at the first process to watch, replaced as soon as it dies, ended by `close`."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._watched: dict[int, str] = {}
+        self._deathwatch: tuple[asyncio.AbstractEventLoop, int] | None = None
+        """The loop that looks out for the guardian's end, and the descriptor by which it does."""
+        self._replaced = 0
 
     @property
     def pid(self) -> int | None:
@@ -39,14 +39,17 @@ class Guardian:
         """From now on this process group dies with us."""
         self._watched[pid] = start_time(pid) or "-"
         self._tell(f"+{pid} {self._watched[pid]}\n")
+        self._look_out()
 
     def forget(self, pid: int) -> None:
         """This process is gone, or is to live on without us."""
         if self._watched.pop(pid, None) is not None:
             self._tell(f"-{pid}\n")
+            self._look_out()
 
     def close(self) -> None:
         """End the guardian; what is still watched ends with it."""
+        self._look_away()
         process, self._process = self._process, None
         self._watched.clear()
         if process and process.stdin:
@@ -70,71 +73,48 @@ class Guardian:
             self._tell(line)
 
     def _start(self) -> None:
+        self._look_away()
         if self._process and self._process.stdin:
             self._process.stdin.close()
         self._process = subprocess.Popen(
-            [sys.executable, "-IS", __file__],
+            [sys.executable, "-IS", guardian_program.__file__],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=True, cwd="/", env={}, bufsize=0,
         )  # fmt: skip
 
+    # Its own death
+
+    def _look_out(self) -> None:
+        """Have the running loop notice the guardian's end; where it cannot, the next thing to tell it does."""
+        loop = asyncio.get_running_loop()
+        if self._process is None or (self._deathwatch and self._deathwatch[0] is loop):
+            return
+        self._look_away()
+        try:
+            fd = os.pidfd_open(self._process.pid)
+        except (AttributeError, OSError):  # macOS has no pidfd, old kernels neither
+            return
+        loop.add_reader(fd, self._died)
+        self._deathwatch = loop, fd
+
+    def _look_away(self) -> None:
+        if self._deathwatch:
+            (loop, fd), self._deathwatch = self._deathwatch, None
+            if not loop.is_closed():
+                loop.remove_reader(fd)
+            os.close(fd)
+
+    def _died(self) -> None:
+        """Reap the guardian that somebody killed, and have another know everything that lives."""
+        self._look_away()
+        if self._process is None:
+            return
+        log.warning("the guardian (%d) ended: %s", self._process.pid, self._process.wait())
+        if self._watched and self._replaced < MOST_REPLACED:
+            self._replaced += 1
+            self._tell("")
+            self._look_out()
+
 
 GUARDIAN = Guardian()
 """The one guardian of this host process."""
-
-
-def _descendants(roots: set[int]) -> set[int]:
-    """Every process below these, by one look at /proc."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text(errors="replace")
-            except OSError:
-                continue
-            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
-    found: set[int] = set()
-    grown = True
-    while grown:
-        grown = False
-        for pid, parent in parents.items():
-            if parent in roots | found and pid not in found:
-                found.add(pid)
-                grown = True
-    return found
-
-
-def _kill(watched: dict[int, str]) -> None:
-    roots = {pid for pid, started in watched.items() if start_time(pid) == started}
-    below = _descendants(roots)
-    for group in watched:
-        # A group outlives its leader, and the leader's pid is not given away while the group has members.
-        if group in roots or start_time(group) is None:
-            _send(os.killpg, group)
-    for pid in roots | below:
-        _send(os.kill, pid)
-
-
-def _send(how: object, pid: int) -> None:
-    try:
-        how(pid, signal.SIGKILL)  # type: ignore[operator]
-    except OSError:
-        return
-
-
-def main() -> None:
-    """Read the host's list until it ends, then end what is on it."""
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, signal.SIG_IGN)
-    watched: dict[int, str] = {}
-    for line in sys.stdin:
-        if line.startswith("+"):
-            pid, _, started = line[1:].strip().partition(" ")
-            watched[int(pid)] = started
-        elif line.startswith("-"):
-            watched.pop(int(line[1:]), None)
-    _kill(watched)
-
-
-if __name__ == "__main__":
-    main()

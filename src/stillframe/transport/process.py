@@ -170,8 +170,11 @@ class Process:
             self._loop.remove_reader(self._pidfd)
             os.close(self._pidfd)
             self._pidfd = None
-        GUARDIAN.forget(self.pid)
         returncode = self._popen.wait()
+        if not _group_lives(
+            self.pid
+        ):  # else the guardian keeps it until we let go: its children are of our launch, too
+            GUARDIAN.forget(self.pid)
         self.drain()
         if not self.exited.done():
             self.exited.set_result(Exit.of(returncode))
@@ -194,6 +197,8 @@ class Process:
 
     def close(self) -> None:
         """Let go of its pipes. Only after its end, or it may die of a closed pipe."""
+        if self.exited.done():
+            GUARDIAN.forget(self.pid)
         for fd in tuple(self._readers):
             self._unwatch(fd)
         for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
@@ -354,6 +359,16 @@ def _signal(victims: Iterable[psutil.Process], number: signal.Signals, group: in
 def _settle(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
+
+
+def _group_lives(leader: int) -> bool:
+    try:
+        os.killpg(leader, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody is there
+        return True
+    return True
 
 
 def in_group(pid: int, leader: int | None) -> bool:
