@@ -7,6 +7,7 @@ process group it launches and `-pid` when that one is gone. Attached processes a
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 import os
 import subprocess
@@ -26,6 +27,7 @@ class Guardian:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: io.FileIO | None = None
         self._watched: dict[int, str] = {}
         self._deathwatch: tuple[asyncio.AbstractEventLoop, int] | None = None
         """The loop that looks out for the guardian's end, and the descriptor by which it does."""
@@ -52,8 +54,8 @@ class Guardian:
         self._look_away()
         process, self._process = self._process, None
         self._watched.clear()
-        if process and process.stdin:
-            process.stdin.close()
+        if process and self._pipe:
+            self._pipe.close()
             try:
                 process.wait(timeout=2)
             except subprocess.TimeoutExpired:
@@ -63,24 +65,30 @@ class Guardian:
     def _tell(self, line: str) -> None:
         if self._process is None or self._process.poll() is not None:
             self._start()
-            line = "".join(f"+{pid} {started}\n" for pid, started in self._watched.items())
-        assert self._process is not None and self._process.stdin is not None
+            return
+        assert self._pipe is not None
         try:
-            self._process.stdin.write(line.encode())
-            self._process.stdin.flush()
+            self._pipe.write(line.encode())
         except BrokenPipeError:
             self._process.wait()
-            self._tell(line)
+            self._start()
 
     def _start(self) -> None:
+        """Start a guardian that has the whole list to read before it is there, so that no death of ours can come between."""
         self._look_away()
-        if self._process and self._process.stdin:
-            self._process.stdin.close()
-        self._process = subprocess.Popen(
-            [sys.executable, "-IS", guardian_program.__file__],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True, cwd="/", env={}, bufsize=0,
-        )  # fmt: skip
+        if self._pipe:
+            self._pipe.close()
+        reading, writing = os.pipe()
+        self._pipe = io.FileIO(writing, "w")  # it holds some two thousand rows unread
+        self._pipe.write("".join(f"+{pid} {started}\n" for pid, started in self._watched.items()).encode())
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-IS", guardian_program.__file__],
+                stdin=reading, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True, cwd="/", env={},
+            )  # fmt: skip
+        finally:
+            os.close(reading)
 
     # Its own death
 
@@ -112,7 +120,7 @@ class Guardian:
         log.warning("the guardian (%d) ended: %s", self._process.pid, self._process.wait())
         if self._watched and self._replaced < MOST_REPLACED:
             self._replaced += 1
-            self._tell("")
+            self._start()
             self._look_out()
 
 
