@@ -196,3 +196,18 @@ def test_a_statement_of_several_lines_is_passed_once_each_time(user: User, versi
 def test_the_program_finds_itself_in_argv_as_in_a_plain_run(user: User) -> None:
     user.file("av.py", "import sys\nprint(sys.argv)\n")
     assert user.json("launch", "av.py", "x")["output"] == "['av.py', 'x']\n"
+
+
+def test_a_process_that_a_signal_stopped_is_said_to_be_that_at_once(user: User) -> None:
+    user.file("loop.py", "import time\nn = 0\nwhile True:\n    n += 1\n    time.sleep(0.01)\n")
+    user.ok("launch", "loop.py", "--timeout", "0")
+    process = user.pid()
+    process.suspend()
+    for words in (("pause",), ("break", "loop.py:4"), ("threads",)):
+        assert f"kill -CONT {process.pid}" in user.fails(*words, code=3, error="wrong_state")
+    assert any(f"kill -CONT {process.pid}" in note for note in user.json("wait", "--timeout", "0")["notes"])
+    assert user.json("sessions")["sessions"][0]["state"] == "running"
+    process.resume()
+    user.ok("break", "loop.py:4")
+    assert user.json("wait")["breakpoints"] == ["b1"]
+    user.ok("stop")

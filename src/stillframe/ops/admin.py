@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Literal
 
 import msgspec
@@ -28,7 +29,9 @@ async def sessions_(
 ) -> SessionList:
     """List the sessions of this project: live ones, ended ones, and those that a killed daemon lost."""
     root = project_root(caller.cwd)
-    found = [describe(each) for each in sessions.all if not each.private and (all or each.origin.root == root)]
+    shown = [each for each in sessions.all if not each.private and (all or each.origin.root == root)]
+    await asyncio.gather(*(each.recheck() for each in shown if each.parent is None))
+    found = [describe(each) for each in shown]
     lost = [
         SessionInfo(
             name=kept.name,

@@ -12,6 +12,7 @@ from ..model.outcomes import Breakpoint, Spot
 from ..model.places import BreakSpec, HitRule
 from ..model.views import Breakpoints, Caught
 from ..registry import Access, Param, operation
+from ..session import telling
 from ..session.session import Session
 from ..session.sessions import Sessions
 
@@ -120,7 +121,7 @@ async def breaks(session: Session | None, sessions: Sessions, caller: Caller) ->
     lives, those that the last one kept on disk."""
     if session is not None:
         await session.recheck()
-        return Breakpoints(breakpoints=session.breakpoints.list())
+        return Breakpoints(breakpoints=telling.in_family(session, session.breakpoints.list()))
     kept = sessions.kept(None, caller)
     if kept is None:
         raise NoSession("no session here, and none kept its breakpoints", hint=Try("launch"))

@@ -40,7 +40,7 @@ MOST_PASSED = 500
 
 async def run_beside(session: Session, command: str, caller: Caller) -> Beside:
     """Start the command of `--do`; its end wakes whoever waits for the session."""
-    beside = await Beside.start(command, caller, session.bell.ring)
+    beside = await Beside.start(command, caller, session.root.bell.ring)
     session.beside.append(beside)
     return beside
 
@@ -55,14 +55,7 @@ async def settle(
     loop = asyncio.get_running_loop()
     limit = sessions.settings(session.origin.base).wait if timeout is None else timeout
     began = loop.time()
-    beside = [each for each in session.beside if not each.ended]
-    if beside:
-        await session.root.bell.wait_for(
-            lambda: any(each.ended for each in beside) or session.settled_member(alone=alone) is not None, limit
-        )
-        limit = max(0.0, limit - (loop.time() - began))
-        limit = min(limit, AFTER_DO) if any(each.ended for each in beside) else limit
-    member = await session.settle(limit, alone=alone)
+    member = await heard_of(session, limit, alone=alone)
     if member.parent is not None and not member.live:
         # A child's end is seldom what was waited for: the family may go on, or end with it.
         root = member.root
@@ -71,6 +64,20 @@ async def settle(
     member.last_used = session.last_used
     outcome = member.outcome(after=round(loop.time() - began, 1), news=news)
     return From(member, _with_held(session, outcome) if isinstance(outcome, Running) else outcome)
+
+
+async def heard_of(session: Session, limit: float, *, alone: bool = False) -> Session:
+    """Wait for a stop or the end, or for a little longer than the commands run beside; the member that it came from."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    beside = [each for each in session.beside if not each.ended]
+    if beside:
+        await session.root.bell.wait_for(
+            lambda: any(each.ended for each in beside) or session.settled_member(alone=alone) is not None, limit
+        )
+        limit = max(0.0, limit - (loop.time() - began))
+        limit = min(limit, AFTER_DO) if any(each.ended for each in beside) else limit
+    return await session.settle(limit, alone=alone)
 
 
 def _with_held(session: Session, running: Running) -> Running:

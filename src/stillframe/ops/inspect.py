@@ -14,6 +14,7 @@ from ..model.places import LinePlace, Place, SymbolPlace
 from ..model.values import ExceptionInfo, Frames, Modules, Values
 from ..model.views import FrameView, Scopes, Source, Threads
 from ..registry import Access, From, Param, operation
+from ..session import holding
 from ..session.breakpoints import absolute, line_of
 from ..session.evidence import SourceCache
 from ..session.handles import frame_index
@@ -27,7 +28,7 @@ async def state(session: Session, thread: ThreadWord = None) -> From[AnyOutcome]
     """The whole stop again: where, why, source, stack and every local; or running, exited, lost."""
     if thread is not None:
         session.need_stopped()
-        return From(session, await session.look(session.thread_id(thread)))
+        return From(session, await holding.look(session, session.thread_id(thread)))
     member = session.settled_member() or session
     outcome = member.outcome()
     if isinstance(outcome, Stop):

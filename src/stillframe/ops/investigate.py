@@ -20,7 +20,7 @@ from ..session.phases import Phase
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import Do, Timeout, run_beside
+from .common import Do, Timeout, heard_of, run_beside
 from .evaluate import EVAL_SECONDS
 from .launch import (
     AllCode,
@@ -148,12 +148,12 @@ async def _watch(
 ) -> AnyOutcome:
     """Go from hit to hit until every place has been seen often enough, the program ends, or the time does."""
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + timeout
+    began = loop.time()
     while True:
-        member = await session.settle(max(0.0, deadline - loop.time()))
+        member = await heard_of(session, max(0.0, began + timeout - loop.time()))
         stop = member.outcome(news=False)
         if not isinstance(stop, Stop):
-            end = member.outcome(after=round(timeout, 1))
+            end = member.outcome(after=round(loop.time() - began, 1))
             return msgspec.structs.replace(end, never_hit=()) if isinstance(end, Exited) else end
         for place in seen:
             if place.id in stop.breakpoints and len(place.hits) < hits:

@@ -14,6 +14,7 @@ from ..model.backend import AttachPlan, Caller, Plan
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Running
 from ..model.places import BreakSpec
 from ..registry import Access, From, Param, operation
+from ..session import telling
 from ..session.breakpoints import absolute
 from ..session.ready import Ready
 from ..session.session import Session
@@ -154,14 +155,12 @@ async def first_outcome(
         await run_beside(session, do, caller)
     await session.recheck()
     outcome = await settle(sessions, session, timeout)
-    result = outcome.result
+    result, made = outcome.result, telling.in_family(session, session.breakpoints.list())
     if isinstance(result, Running):
         late = (f"not ready yet: {ready}",) if ready is not None and told is None else ()
-        result = msgspec.structs.replace(
-            result, ready=told, breakpoints=session.breakpoints.list(), notes=result.notes + late
-        )
+        result = msgspec.structs.replace(result, ready=told, breakpoints=made, notes=result.notes + late)
     elif not isinstance(result, Exited):  # an end lists the breakpoints that were never hit anyway
-        odd = tuple(each for each in session.breakpoints.list() if not each.hits and _worth_telling(each))
+        odd = tuple(each for each in made if not each.hits and _worth_telling(each))
         result = msgspec.structs.replace(result, unbound=odd)
     return From(outcome.session, result)
 

@@ -11,20 +11,17 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
-
-import msgspec
 
 from ..errors import AdapterGone, NotFound, StillframeError, Try, WrongState
 from ..model import backend as contract
-from ..model.backend import Backend, Bounds, Capture, CatchRule, Move, Plan, Tool
+from ..model.backend import Backend, Bounds, CatchRule, Move, Plan, Tool
 from ..model.outcomes import AnyOutcome, Stop
-from ..model.values import Frame
-from . import telling
+from . import holding, telling
 from .bell import Bell
 from .beside import Beside
-from .breakpoints import UNTIL, Breakpoints
+from .breakpoints import Breakpoints
 from .crowd import Crowd
 from .evidence import SourceCache
 from .handles import Handles
@@ -38,8 +35,8 @@ log = logging.getLogger(__name__)
 
 CODE = "<string>"
 """What debuggers call the file of code that was given by itself."""
-CAPTURE_SECONDS = 10.0
-"""How long reading the evidence of a stop may take; inside the target each value has a deadline of its own."""
+RECHECK_SECONDS = 2.0
+"""How long a reply waits for news of pending breakpoints; later news count for the next one."""
 
 
 class Session:
@@ -61,7 +58,8 @@ class Session:
         self.stop: Stop | None = None
         self.focus_thread: str | None = None
         self.focus_frame = 0
-        self.beside: list[Beside] = []
+        self.beside: list[Beside] = parent.beside if parent else []
+        """Commands of `--do`: the whole family's, since any member may be the one that answers."""
         self.ready: Ready | None = None
         """What it was started to wait for; a restart waits for it again."""
         self.introduced = False
@@ -86,7 +84,7 @@ class Session:
         self.ended_at: float | None = None
         self._notes: list[str] = []
         self.crowd = Crowd()
-        self._stopped_thread: str | None = None
+        self.held_thread: str | None = None
         self.stopped_reason = ""
         self._sending = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -167,9 +165,9 @@ class Session:
                 if move is Move.CONTINUE:
                     self._tell_next(other)
                     return
-                await self._mention(other)
+                await holding.mention(self, other)
             self.crowd.let_go()
-            await self._take_baseline()
+            await holding.take_baseline(self)
             held = self.stop
             self.witness.moved(move, held)
             self.stop = None
@@ -186,32 +184,12 @@ class Session:
                     self._become(Phase.STOPPED)
                 raise
 
-    async def _take_baseline(self) -> None:
-        """After somebody wrote into the held program: what is there now is what the next line finds, not what it did."""
-        if self.touched and self.focus_thread is not None:
-            self.touched = False
-            with contextlib.suppress(StillframeError):  # then the comparison is with what was told last
-                capture = await self.backend.capture(self._stopped_thread or self.focus_thread, self.bounds)
-                self.witness.note_values(self._stopped_thread or self.focus_thread, capture)
-
     def _tell_next(self, event: contract.Stopped) -> None:
         """Make another thread's stop the one that we speak of; the program stays as it is."""
         self.witness.moved(Move.CONTINUE, None)
         self.stop = None
         self.handles.renew()
         self._hold(event)
-
-    async def _mention(self, event: contract.Stopped) -> None:
-        """Say where another thread stopped, before a step lets it go."""
-        assert event.thread is not None
-        page = await self.backend.stack(event.thread, 0, 1)
-        top = page.frames[0] if page.frames else None
-        hit = self._count_hits(event, top)
-        where = f"{self.show(top.file)}:{top.line}" if top else "an unknown place"
-        self.note(
-            f"thread {self.handles.thread(event.thread)} had stopped, too: {' '.join(hit) or event.reason} at {where}"
-        )
-        self.crowd.tell(event)
 
     async def jump(self, thread: str, file: str, line: int) -> None:
         """Move the point of execution; the stop at the new line comes as an event."""
@@ -240,6 +218,7 @@ class Session:
     async def sync_breakpoints(self) -> None:
         """Make the debuggers of this session and of its descendants want what we want."""
         if self.live and self.phase is not Phase.NEW:
+            self.need_live()
             await self.breakpoints.sync(self.backend)
         for child in self.children:
             child.breakpoints.adopt(self.breakpoints)
@@ -247,9 +226,14 @@ class Session:
         self.on_breakpoints(self)
 
     async def recheck(self) -> None:
-        """Ask anew about breakpoints whose file was not loaded when we last heard of it."""
+        """Ask anew about breakpoints whose file was not loaded when the family last heard of it."""
+        asked = {member.keep(member._recheck(), "recheck") for member in self.family() if member.live}
+        if asked:
+            await asyncio.wait(asked, timeout=RECHECK_SECONDS)
+
+    async def _recheck(self) -> None:
         pending = any(each.state == "pending" for each in self.breakpoints.list())
-        if pending and self.live and isinstance(self.backend, contract.Rechecks):
+        if pending and not self.suspended and isinstance(self.backend, contract.Rechecks):
             with contextlib.suppress(StillframeError):  # it cannot say now; what we know stands
                 self.breakpoints.bound(await self.backend.recheck())
 
@@ -304,9 +288,19 @@ class Session:
 
     # What an operation may count on
 
+    @property
+    def suspended(self) -> bool:
+        """Whether a signal keeps its process from answering anybody."""
+        plan, pid = self.origin.plan, self.backend.pid
+        here = isinstance(plan, Plan) or plan.pid is not None
+        return here and pid is not None and telling.is_suspended(pid)
+
     def need_live(self) -> None:
         if not self.live:
-            raise WrongState(f"{self.name} has {_past(self.phase)}", hint=Try("restart"))
+            hint = "restart" if self.root.backend.launched else "attach"
+            raise WrongState(f"{self.name} has {_past(self.phase)}", hint=Try(hint))
+        if self.suspended:
+            raise WrongState(f"{self.name} answers nobody: {telling.suspended(self)}")
 
     def need_stopped(self, hint: str = "pause") -> None:
         self.need_live()
@@ -378,7 +372,7 @@ class Session:
                 (self.crowd.alive.add if alive else self.crowd.alive.discard)(thread)
 
     def _on_stopped(self, event: contract.Stopped) -> None:
-        if self.phase is Phase.STOPPED and event.thread != self._stopped_thread:
+        if self.phase is Phase.STOPPED and event.thread != self.held_thread:
             self.crowd.keep(event)
             return
         self._hold(event)
@@ -386,73 +380,17 @@ class Session:
     def _hold(self, event: contract.Stopped) -> None:
         self._become(Phase.STOPPED)
         self.crowd.tell(event)
-        self._stopped_thread = event.thread
+        self.held_thread = event.thread
         self.stopped_reason = event.reason
         self.focus_thread, self.focus_frame = event.thread, 0
-        task = asyncio.get_running_loop().create_task(self._capture(event), name=f"capture of {self.name}")
+        self.keep(holding.read(self, event), "capture")
+
+    def keep(self, work: Coroutine[None, None, None], what: str) -> asyncio.Task[None]:
+        """Do this in a task of the session's own, which ends with it."""
+        task = asyncio.get_running_loop().create_task(work, name=f"{what} of {self.name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    async def _capture(self, event: contract.Stopped) -> None:
-        """Read the evidence of a stop, once. What cannot be read is said; the stop stands in any case."""
-        try:
-            thread = event.thread or (await self.backend.threads())[0].id
-            self.focus_thread = thread
-            async with asyncio.timeout(CAPTURE_SECONDS):
-                capture = await self.backend.capture(thread, self.bounds)
-            stop = self._witnessed(event, thread, capture)
-            if len(self.crowd.alive) > 1:
-                names = {each.id: each.name for each in await self.backend.threads()}
-                stop = msgspec.structs.replace(stop, thread_name=names.get(thread))
-            if used := self.breakpoints.used_up(stop.breakpoints):
-                home = self if UNTIL in used else self.root
-                home.breakpoints.remove(used)
-                await home.sync_breakpoints()
-        except TimeoutError:
-            stop = Stop(reason=event.reason, notes=(f"its frame could not be read within {CAPTURE_SECONDS:g} s",))
-        except AdapterGone:
-            return  # the end of the program or of the debugger follows as an event
-        except (StillframeError, IndexError) as error:
-            stop = Stop(reason=event.reason, notes=(f"its frame could not be read: {error}",))
-        if self.phase is Phase.STOPPED:
-            self.stops += 1
-            self.told_stop = self.touched = False
-            self.stop = stop
-            self.bell.ring()
-
-    def _witnessed(self, event: contract.Stopped, thread: str, capture: Capture) -> Stop:
-        """The stop with what the session adds: breakpoints and their counts, its number, doubts about the source."""
-        frames, at = capture.frames.frames, capture.at
-        self.focus_frame = self.witness.index(capture)
-        hit = self._count_hits(event, frames[0] if frames else None)
-        notes: tuple[str, ...] = ()
-        if at and at.file and self.sources.changed_since(at.file, self.created):
-            notes = (f"{self.show(at.file)} changed after the program started; the lines shown may not be what runs",)
-        named = tuple(id for id in hit if id != UNTIL)
-        return msgspec.structs.replace(
-            self.witness.stop(event, thread, capture),
-            reason=UNTIL if UNTIL in hit else event.reason,
-            breakpoints=named,
-            hit=self.breakpoints.get(named[0]).hits if named else None,
-            number=self.stops + 1,
-            notes=notes,
-        )
-
-    def _count_hits(self, event: contract.Stopped, top: Frame | None) -> tuple[str, ...]:
-        """The breakpoints that made a stop; they count for the ancestors too, who want them as well."""
-        hit = self.breakpoints.hit(event, top)
-        ancestor = self.parent
-        while ancestor is not None:
-            ancestor.breakpoints.count(hit)
-            ancestor = ancestor.parent
-        return hit
-
-    async def look(self, thread: str) -> Stop:
-        """Another held thread, read now."""
-        capture = await self.backend.capture(thread, self.bounds)
-        names = {each.id: each.name for each in await self.backend.threads()}
-        own = self.stop.reason if self.stop and thread == self.focus_thread else "held"
-        return msgspec.structs.replace(self.witness.scene(thread, capture, own), thread_name=names.get(thread))
+        return task
 
     # The end
 
@@ -465,9 +403,10 @@ class Session:
 
     async def close(self) -> None:
         """Let go of everything; the session's results stay readable."""
-        for each in self.beside:
-            await each.close()
-        self.beside.clear()
+        if self.parent is None:
+            for each in self.beside:
+                await each.close()
+            self.beside.clear()
         await self.backend.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(5):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from ..model.backend import Ended
-from ..model.outcomes import AnyOutcome, Exited, Lost, Running, Stop
+from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
 from .phases import Phase
 
 if TYPE_CHECKING:
@@ -37,7 +38,20 @@ def _bare(session: Session, after: float | None) -> AnyOutcome:
         case Phase.LOST:
             return Lost(cause=(session.ended and session.ended.cause) or "the debugger went away")
         case _:
-            return Running(after=after)
+            return Running(after=after, notes=(suspended(session),) if session.suspended else ())
+
+
+def is_suspended(pid: int) -> bool:
+    """Whether a signal (SIGSTOP, Ctrl-Z) has stopped this process, so that it answers nobody; False where nothing tells."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] == "T"  # a debugger's own hold is a small t
+
+
+def suspended(session: Session) -> str:
+    return f"its process {session.backend.pid} is stopped by a signal (kill -CONT {session.backend.pid} lets it go on)"
 
 
 def _exited(session: Session) -> Exited:
@@ -48,13 +62,29 @@ def _exited(session: Session) -> Exited:
         cause=ended.cause,
         after=round((session.ended_at or time.monotonic()) - session.started, 3),
         notes=_children_left(session),
-        never_hit=() if session.stopping or session.parent else session.breakpoints.never_hit(),
+        never_hit=() if session.stopping or session.parent else in_family(session, session.breakpoints.never_hit()),
     )
 
 
 def _children_left(session: Session) -> tuple[str, ...]:
     living = [each for each in session.family() if each is not session and each.live]
     return (f"its children live on: {', '.join(each.name for each in living)}",) if living else ()
+
+
+def in_family(session: Session, made: tuple[Breakpoint, ...]) -> tuple[Breakpoint, ...]:
+    """Breakpoints of a session; what is not bound there but in a child of it is bound, and the row says where."""
+    return tuple(each if each.state == "bound" else _bound_below(session, each) for each in made)
+
+
+def _bound_below(session: Session, made: Breakpoint) -> Breakpoint:
+    for member in session.family():
+        if member is not session and made.id in member.breakpoints:
+            theirs = member.breakpoints.view(member.breakpoints.get(made.id))
+            if theirs.state == "bound":
+                return msgspec.structs.replace(
+                    made, state="bound", actual=theirs.actual, message=theirs.message or f"in {member.name}"
+                )
+    return made
 
 
 def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:
@@ -64,7 +94,7 @@ def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:
     texts = {piece.stream: piece.text for piece in pieces}
     said = texts.get("console", "").strip()
     done = tuple(each.result() for each in session.beside)
-    session.beside = [each for each in session.beside if not each.ended]
+    session.beside[:] = [each for each in session.beside if not each.ended]
     return msgspec.structs.replace(
         found,
         output=texts.get("stdout", ""),

@@ -1,0 +1,109 @@
+"""How a stop comes to be: a thread is held, and its evidence is read once, right then, with what the session adds to it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..errors import AdapterGone, StillframeError
+from ..model.backend import Capture, Stopped
+from ..model.outcomes import Stop
+from ..model.values import Frame
+from .breakpoints import UNTIL
+from .phases import Phase
+
+if TYPE_CHECKING:
+    from .session import Session
+
+CAPTURE_SECONDS = 10.0
+"""How long reading the evidence of a stop may take; inside the target each value has a deadline of its own."""
+
+
+async def take_baseline(session: Session) -> None:
+    """After somebody wrote into the held program: what is there now is what the next line finds, not what it did."""
+    if session.touched and session.focus_thread is not None:
+        session.touched = False
+        with contextlib.suppress(StillframeError):  # then the comparison is with what was told last
+            capture = await session.backend.capture(session.held_thread or session.focus_thread, session.bounds)
+            session.witness.note_values(session.held_thread or session.focus_thread, capture)
+
+
+async def mention(session: Session, event: Stopped) -> None:
+    """Say where another thread stopped, before a step lets it go."""
+    assert event.thread is not None
+    page = await session.backend.stack(event.thread, 0, 1)
+    top = page.frames[0] if page.frames else None
+    hit = count_hits(session, event, top)
+    where = f"{session.show(top.file)}:{top.line}" if top else "an unknown place"
+    session.note(
+        f"thread {session.handles.thread(event.thread)} had stopped, too: {' '.join(hit) or event.reason} at {where}"
+    )
+    session.crowd.tell(event)
+
+
+async def read(session: Session, event: Stopped) -> None:
+    """Read the evidence of a stop, once. What cannot be read is said; the stop stands in any case."""
+    try:
+        thread = event.thread or (await session.backend.threads())[0].id
+        session.focus_thread = thread
+        async with asyncio.timeout(CAPTURE_SECONDS):
+            capture = await session.backend.capture(thread, session.bounds)
+        stop = _witnessed(session, event, thread, capture)
+        if len(session.crowd.alive) > 1:
+            names = {each.id: each.name for each in await session.backend.threads()}
+            stop = msgspec.structs.replace(stop, thread_name=names.get(thread))
+        if used := session.breakpoints.used_up(stop.breakpoints):
+            home = session if UNTIL in used else session.root
+            home.breakpoints.remove(used)
+            await home.sync_breakpoints()
+    except TimeoutError:
+        stop = Stop(reason=event.reason, notes=(f"its frame could not be read within {CAPTURE_SECONDS:g} s",))
+    except AdapterGone:
+        return  # the end of the program or of the debugger follows as an event
+    except (StillframeError, IndexError) as error:
+        stop = Stop(reason=event.reason, notes=(f"its frame could not be read: {error}",))
+    if session.phase is Phase.STOPPED:
+        session.stops += 1
+        session.told_stop = session.touched = False
+        session.stop = stop
+        session.bell.ring()
+
+
+def _witnessed(session: Session, event: Stopped, thread: str, capture: Capture) -> Stop:
+    """The stop with what the session adds: breakpoints and their counts, its number, doubts about the source."""
+    frames, at = capture.frames.frames, capture.at
+    session.focus_frame = session.witness.index(capture)
+    hit = count_hits(session, event, frames[0] if frames else None)
+    notes: tuple[str, ...] = ()
+    if at and at.file and session.sources.changed_since(at.file, session.created):
+        notes = (f"{session.show(at.file)} changed after the program started; the lines shown may not be what runs",)
+    named = tuple(id for id in hit if id != UNTIL)
+    return msgspec.structs.replace(
+        session.witness.stop(event, thread, capture),
+        reason=UNTIL if UNTIL in hit else event.reason,
+        breakpoints=named,
+        hit=session.breakpoints.get(named[0]).hits if named else None,
+        number=session.stops + 1,
+        notes=notes,
+    )
+
+
+def count_hits(session: Session, event: Stopped, top: Frame | None) -> tuple[str, ...]:
+    """The breakpoints that made a stop; they count for the ancestors too, who want them as well."""
+    hit = session.breakpoints.hit(event, top)
+    ancestor = session.parent
+    while ancestor is not None:
+        ancestor.breakpoints.count(hit)
+        ancestor = ancestor.parent
+    return hit
+
+
+async def look(session: Session, thread: str) -> Stop:
+    """Another held thread, read now."""
+    capture = await session.backend.capture(thread, session.bounds)
+    names = {each.id: each.name for each in await session.backend.threads()}
+    own = session.stop.reason if session.stop and thread == session.focus_thread else "held"
+    return msgspec.structs.replace(session.witness.scene(thread, capture, own), thread_name=names.get(thread))
