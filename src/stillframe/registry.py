@@ -97,9 +97,9 @@ class Field:
                     return raw
                 raise UsageError(f"{self.name} is one of {', '.join(self.choices)}, not {raw!r}")
             case "place":
-                return parse_place(raw) if isinstance(raw, str) else raw
+                return parse_place(str(raw)) if isinstance(raw, str | int) else raw
             case "break":
-                return parse_break(raw) if isinstance(raw, str) else raw
+                return parse_break(str(raw)) if isinstance(raw, str | int) else raw
             case "hit":
                 return parse_hit(str(raw)) if not isinstance(raw, HitRule) else raw
         raise UsageError(f"{self.name} takes a {self.kind}, not {raw!r}")

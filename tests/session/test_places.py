@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from stillframe.errors import UsageError
 from stillframe.model.places import (
     BreakSpec,
+    HerePlace,
     HitRule,
     LinePlace,
     SymbolPlace,
@@ -32,6 +33,12 @@ def test_a_line_reads_back_as_it_is_written(file: str, line: int, column: int | 
 def test_a_text_reads_back_whatever_stands_in_it(file: str, text: str) -> None:
     place = TextPlace(file, text)
     assert parse_place(str(place)) == place
+
+
+@given(st.integers(1, 10**9))
+def test_a_number_by_itself_is_a_line(line: int) -> None:
+    assert parse_place(str(line)) == HerePlace(line)
+    assert parse_break(f"{line} if x") == BreakSpec(HerePlace(line), "x")
 
 
 @given(NAMES, st.none() | NAMES)

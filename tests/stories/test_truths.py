@@ -91,7 +91,6 @@ def test_a_session_named_for_one_call_is_not_the_one_that_the_next_call_means(us
 def test_what_can_be_no_place_is_refused_before_anything_moves(user: User) -> None:
     user.file("loop.py", LOOP)
     user.ok("launch", "loop.py", "--break", "loop.py:3")
-    user.fails("until", "4", code=2, error="usage")
     user.fails("break", "loop.py", code=2, error="usage")
     user.fails("until", "nowhere", code=1, error="not_found")
     assert user.json("state")["frame"]["line"] == 3
@@ -210,4 +209,27 @@ def test_a_process_that_a_signal_stopped_is_said_to_be_that_at_once(user: User) 
     process.resume()
     user.ok("break", "loop.py:4")
     assert user.json("wait")["breakpoints"] == ["b1"]
+    user.ok("stop")
+
+
+def test_a_line_number_by_itself_is_a_line_of_the_file_that_is_held(user: User) -> None:
+    user.file("lib/job.py", "def work(n):\n    n += 1\n    n += 2\n    n += 3\n    return n\n")
+    user.file("app.py", "from lib.job import work\n\nwork(1)\nprint('end')\n")
+    for words in (("launch", "app.py", "--break", "4"), ("probe", "4"), ("source", "4")):
+        assert "name the file" in user.fails(*words, code=2, error="usage")
+    user.ok("launch", "app.py", "--break", "work")
+    assert user.json("until", "3")["frame"]["line"] == 3
+    assert user.json("jump", "2")["frame"]["line"] == 2
+    assert user.json("break", "5 if n > 0")["actual"] == {"file": "lib/job.py", "line": 5}
+    assert user.json("source", "4")["file"] == "lib/job.py"
+    user.ok("frame", "up")
+    assert user.json("break", "4")["actual"] == {"file": "app.py", "line": 4}
+    user.ok("stop")
+
+
+def test_a_column_that_the_debugger_cannot_use_is_said_not_to_be_used(user: User) -> None:
+    user.file("loop.py", LOOP)
+    assert "column 9 is not used" in user.ok("launch", "loop.py", "--break", "loop.py:3:9")
+    assert "column 5 is not used" in user.json("break", "loop.py:4:5")["message"]
+    assert "columns" in user.json("capabilities")["cannot"]
     user.ok("stop")

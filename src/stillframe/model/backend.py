@@ -27,7 +27,7 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     """How it is reached, where that is not the best way there is, so that less can be told."""
 
     def __str__(self) -> str:
-        return f"{self.tool} {self.version}" + (f", {self.how}" if self.how else "")
+        return f"{self.tool} {self.version}".rstrip() + (f", {self.how}" if self.how else "")
 
 
 class Capability(enum.StrEnum):
@@ -36,6 +36,8 @@ class Capability(enum.StrEnum):
     CONDITIONS = "conditions"
     HIT_COUNTS = "hit counts"
     LOG_POINTS = "log points"
+    COLUMNS = "columns"
+    """Breakpoints on a statement within a line."""
     FUNCTION_BREAKPOINTS = "function breakpoints"
     CONFIRMED_BREAKPOINTS = "confirmed breakpoints"
     EXCEPTION_CLASSES = "exception classes"
@@ -321,6 +323,15 @@ class Rechecks(Protocol):
 class Leaves(Protocol):
     async def left_behind(self, *, end: bool) -> tuple[int, ...]:
         """Processes that the program started and detached from its family and that still live; `end` ends them first."""
+        ...
+
+
+@runtime_checkable
+class Wraps(Protocol):
+    """A process that is run for those it starts: they are debugged as its children, it is not."""
+
+    def without_debugger(self) -> str:
+        """What is so, for whoever wants to hold it or to look into it."""
         ...
 
 

@@ -57,6 +57,7 @@ class Spot(msgspec.Struct, frozen=True, omit_defaults=True):
     line: int | None = None
     symbol: str | None = None
     text: str | None = None
+    column: int | None = None
 
 
 class Breakpoint(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -1,6 +1,7 @@
 """Where: the places a user names, and the closed grammars for hit counts and `LOC if EXPR`.
 
-A place is tried as `file@"text"` first, then `file:line[:column]`, then `module!method`, else it is a symbol.
+A place is tried as `file@"text"` first, then `file:line[:column]`, then a line number by itself, then `module!method`, else
+it is a symbol.
 """
 
 from __future__ import annotations
@@ -44,7 +45,16 @@ class SymbolPlace(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{self.module}!{self.name}" if self.module else self.name
 
 
-Place = LinePlace | TextPlace | SymbolPlace
+class HerePlace(msgspec.Struct, frozen=True):
+    """A line of the file that the program is held in."""
+
+    line: int
+
+    def __str__(self) -> str:
+        return str(self.line)
+
+
+Place = LinePlace | TextPlace | SymbolPlace | HerePlace
 
 _TEXT = re.compile(r"""^(?P<file>.+?)@(?:"(?P<double>.*)"|'(?P<single>.*)')$""", re.DOTALL)
 _LINE = re.compile(r"^(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?$", re.DOTALL)
@@ -60,15 +70,19 @@ def parse_place(text: str) -> Place:
             raise UsageError(f'no text in {text!r}: give some of the line, as in shop.py@"total +="')
         return TextPlace(match["file"], wanted)
     if match := _LINE.match(text):
-        line, column = int(match["line"]), int(match["column"]) if match["column"] else None
-        if line < 1:
-            raise UsageError(f"lines count from 1, not {line}")
-        return LinePlace(match["file"], line, column)
-    if text.isdigit():
-        raise UsageError(f"{text} is no place: name the file too, as in shop.py:{text}")
+        column = int(match["column"]) if match["column"] else None
+        return LinePlace(match["file"], _line(match["line"]), column)
+    if text.isdecimal():
+        return HerePlace(_line(text))
     if match := _SYMBOL.match(text):
         return SymbolPlace(match["name"], match["module"])
     raise UsageError(f'{text!r} is no place: use file:line, file@"text", module!function or a function\'s name')
+
+
+def _line(digits: str) -> int:
+    if int(digits) < 1:
+        raise UsageError(f"lines count from 1, not {int(digits)}")
+    return int(digits)
 
 
 class BreakSpec(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -15,6 +15,7 @@ from ..registry import Access, Param, operation
 from ..session import telling
 from ..session.session import Session
 from ..session.sessions import Sessions
+from .common import at_hand
 
 Ids = Annotated[tuple[str, ...], Param("breakpoints, such as b1", positional=True, rest=True, metavar="ID")]
 
@@ -30,7 +31,11 @@ async def break_(
     caller: Caller,
     at: Annotated[
         BreakSpec,
-        Param('file:line, file@"text", module!function or a function\'s name', positional=True, metavar="LOC"),
+        Param(
+            'file:line, file@"text", module!function, a function\'s name, or a line of the file that is held',
+            positional=True,
+            metavar="LOC",
+        ),
     ],
     condition: Annotated[
         str | None, Param("stop only when this is true", flag="--if", aliases=("--condition",), access=Access.EXEC)
@@ -50,8 +55,8 @@ async def break_(
     _need(session, Capability.CONDITIONS, condition)
     _need(session, Capability.HIT_COUNTS, hit)
     _need(session, Capability.LOG_POINTS, log)
-    home = session.root
-    id = home.breakpoints.add(at.place, base=caller.cwd, condition=condition, hit=hit, log=log, once=once)
+    home, place = session.root, await at_hand(session, at.place, caller)
+    id = home.breakpoints.add(place, base=caller.cwd, condition=condition, hit=hit, log=log, once=once)
     await home.sync_breakpoints()
     made = session.breakpoints.view(session.breakpoints.get(id))
     file = session.breakpoints.get(id).wanted.file

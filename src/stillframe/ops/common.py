@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
-from ..errors import UsageError
+from ..errors import NotFound, UsageError
 from ..model.backend import Caller, Move
 from ..model.outcomes import AnyOutcome, Exited, Passed, Running, Stop
+from ..model.places import HerePlace, LinePlace, Place
 from ..registry import Access, From, Param
 from ..session import telling
 from ..session.beside import Beside
@@ -36,6 +38,19 @@ LAST_STEP = 0.25
 """Seconds that the last of many steps gets when the time is over, so as to end between two of them."""
 MOST_PASSED = 500
 """Lines passed that one reply carries; the newest are kept."""
+
+
+async def at_hand(session: Session | None, place: Place, caller: Caller) -> Place:
+    """The place; a line number by itself is a line of the file of the selected frame."""
+    if not isinstance(place, HerePlace) or session is None or session.stop is None:
+        return place
+    page = await session.backend.stack(session.thread_id(None), session.focus_frame, 1)
+    file = page.frames[0].file if page.frames else None
+    if file is None:
+        raise NotFound(f"the selected frame has no source file; name the file too, as in shop.py:{place}")
+    return LinePlace(
+        str(Path(file).relative_to(caller.cwd)) if Path(file).is_relative_to(caller.cwd) else file, place.line
+    )
 
 
 async def run_beside(session: Session, command: str, caller: Caller) -> Beside:

@@ -9,13 +9,13 @@ import msgspec
 from ..errors import NotFound, StillframeError, Try, Unsupported, UsageError
 from ..model.backend import Caller, Capability, Jumps, Move
 from ..model.outcomes import AnyOutcome, Running
-from ..model.places import LinePlace, Place
+from ..model.places import Place
 from ..model.values import Frame
 from ..registry import Access, From, Param, operation
 from ..session.breakpoints import locate
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import Do, ThreadWord, Timeout, move, run_beside, settle
+from .common import Do, ThreadWord, Timeout, at_hand, move, run_beside, settle
 
 Times = Annotated[
     int,
@@ -87,12 +87,15 @@ async def until(
     session: Session,
     sessions: Sessions,
     caller: Caller,
-    at: Annotated[Place, Param("the place to run to", positional=True, metavar="LOC")],
+    at: Annotated[
+        Place, Param("the place to run to; 20 is line 20 of the file that is held", positional=True, metavar="LOC")
+    ],
     timeout: Timeout = None,
     do: Do = None,
 ) -> From[AnyOutcome]:
     """Run to a place, or to whatever stops the program before it."""
     session.need_stopped()
+    at = await at_hand(session, at, caller)
     id = session.breakpoints.add(at, base=caller.cwd, once=True, hidden=True)
     try:
         await session.breakpoints.sync(session.backend)
@@ -113,7 +116,10 @@ async def jump(
     session: Session,
     sessions: Sessions,
     caller: Caller,
-    at: Annotated[Place, Param("the line to go on at, in the function that is held", positional=True, metavar="LOC")],
+    at: Annotated[
+        Place,
+        Param("the line to go on at, in the function that is held: 12 or shop.py:12", positional=True, metavar="LOC"),
+    ],
     thread: ThreadWord = None,
     timeout: Timeout = None,
 ) -> From[AnyOutcome]:
@@ -122,11 +128,9 @@ async def jump(
     backend = session.backend
     if Capability.JUMP not in backend.capabilities or not isinstance(backend, Jumps):
         raise Unsupported(f"{session.tool.tool} cannot jump", hint=Try("raw"))
-    if isinstance(at, LinePlace) or hasattr(at, "file"):
-        _, wanted = locate(at, caller.cwd)
-        assert wanted.file is not None and wanted.line is not None
-    else:
-        raise UsageError("jump takes a line, as in shop.py:12")
+    _, wanted = locate(await at_hand(session, at, caller), caller.cwd)
+    if wanted.file is None or wanted.line is None:
+        raise UsageError("jump takes a line, as in 12 or shop.py:12")
     await session.jump(session.thread_id(thread), wanted.file, wanted.line)
     return await settle(sessions, session, timeout)
 

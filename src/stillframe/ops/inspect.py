@@ -10,17 +10,17 @@ import msgspec
 from ..errors import NotFound, Try, Unsupported, UsageError
 from ..model.backend import Bounds, Caller, Capability
 from ..model.outcomes import AnyOutcome, Stop
-from ..model.places import LinePlace, Place, SymbolPlace
+from ..model.places import Place, SymbolPlace
 from ..model.values import ExceptionInfo, Frames, Modules, Values
 from ..model.views import FrameView, Scopes, Source, Threads
 from ..registry import Access, From, Param, operation
 from ..session import holding
-from ..session.breakpoints import absolute, line_of
+from ..session.breakpoints import locate
 from ..session.evidence import SourceCache
 from ..session.handles import frame_index
 from ..session.session import Session
 from ..session.witness import SHOWN
-from .common import Count, FrameWord, Start, ThreadWord
+from .common import Count, FrameWord, Start, ThreadWord, at_hand
 
 
 @operation(Access.INSPECT, aliases=("context", "info"), example="dbg state")
@@ -174,11 +174,17 @@ async def source(
     session: Session | None,
     caller: Caller,
     at: Annotated[
-        Place | None, Param("a place; the selected frame if left out", positional=True, metavar="LOC")
+        Place | None,
+        Param(
+            "a place, or a line of the file that is held; the selected frame if left out",
+            positional=True,
+            metavar="LOC",
+        ),
     ] = None,
     around: Annotated[int, Param("lines before and after", metavar="N")] = 8,
 ) -> Source:
     """Source lines around a place, or around where the program is held."""
+    at = await at_hand(session, at, caller) if at else None
     if at is None:
         if session is None:
             raise UsageError("source of what? Give a place, as in shop.py:14")
@@ -188,11 +194,12 @@ async def source(
         if not page.frames or page.frames[0].file is None or page.frames[0].line is None:
             raise NotFound("this frame has no source")
         file, line = page.frames[0].file, page.frames[0].line
-    elif isinstance(at, SymbolPlace):
-        raise UsageError(f'source takes file:line or file@"text", not the name {at}')
     else:
-        file = absolute(at.file, caller.cwd)
-        line = at.line if isinstance(at, LinePlace) else line_of(file, at.text)
+        if isinstance(at, SymbolPlace):
+            raise UsageError(f'source takes file:line or file@"text", not the name {at}')
+        _, wanted = locate(at, caller.cwd)
+        assert wanted.file is not None and wanted.line is not None
+        file, line = wanted.file, wanted.line
     return _read(session, file, line, around)
 
 

@@ -12,10 +12,11 @@ import msgspec
 from ..errors import StillframeError, UsageError
 from ..model.backend import Bounds, Caller, Move, Plan
 from ..model.outcomes import AnyOutcome, Exited, Stop
-from ..model.places import BreakSpec, SymbolPlace
+from ..model.places import BreakSpec, LinePlace, TextPlace
 from ..model.values import Value
 from ..model.views import ProbedPlace, ProbeReport
 from ..registry import Access, Param, operation
+from ..session.breakpoints import locate
 from ..session.phases import Phase
 from ..session.ready import Ready
 from ..session.session import Session
@@ -87,6 +88,8 @@ async def probe(
     readiness = Ready.parse(ready) if ready is not None else None
     if readiness:
         await readiness.check_free()
+    for spec in places:
+        locate(spec.place, caller.cwd)  # what is no place there is said before anything runs
     plan, assumed = _plan(caller, places, command, module, code, cwd, env, stdin, python, all_code, children)
     session = await start(
         sessions,
@@ -130,7 +133,7 @@ def _plan(
     program: tuple[str, ...] = ()
     assumed = not command and module is None and code is None
     if assumed:
-        files = [spec.place.file for spec in places if not isinstance(spec.place, SymbolPlace)]
+        files = [spec.place.file for spec in places if isinstance(spec.place, LinePlace | TextPlace)]
         if not files:
             raise UsageError(
                 f"probe {places[0].place} in what? Give a command: dbg probe {places[0].place} -- python app.py"

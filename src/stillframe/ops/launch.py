@@ -15,7 +15,7 @@ from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Running
 from ..model.places import BreakSpec
 from ..registry import Access, From, Param, operation
 from ..session import telling
-from ..session.breakpoints import absolute
+from ..session.breakpoints import absolute, locate
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
@@ -122,6 +122,8 @@ async def start(
 ) -> Session:
     """Make the session in a task of its own: a caller that goes away in the middle leaves no half of one."""
     rule = catch_rule(catch) if catch else None
+    for spec in breaks:
+        locate(spec.place, caller.cwd)  # what is no place there is said before anything runs
     work = sessions.launch(
         plan,
         name=name,
@@ -160,15 +162,17 @@ async def first_outcome(
         late = (f"not ready yet: {ready}",) if ready is not None and told is None else ()
         result = msgspec.structs.replace(result, ready=told, breakpoints=made, notes=result.notes + late)
     elif not isinstance(result, Exited):  # an end lists the breakpoints that were never hit anyway
-        odd = tuple(each for each in made if not each.hits and _worth_telling(each))
+        odd = tuple(each for each in made if _worth_telling(each))
         result = msgspec.structs.replace(result, unbound=odd)
     return From(outcome.session, result)
 
 
 def _worth_telling(made: Breakpoint) -> bool:
-    """Whether a breakpoint is not simply bound where it was asked for."""
+    """Whether a breakpoint is not simply bound where it was asked for, and no hit has shown where it is."""
+    if made.requested.column is not None and made.message:
+        return True
     moved = made.actual is not None and made.requested.line not in (None, made.actual.line)
-    return made.enabled and (made.state != "bound" or moved)
+    return made.enabled and not made.hits and (made.state != "bound" or moved)
 
 
 def make_plan(

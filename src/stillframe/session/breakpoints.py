@@ -15,7 +15,17 @@ from pathlib import Path
 from ..errors import NotFound, Try, UsageError
 from ..model.backend import Backend, Binding, Stopped, Wanted
 from ..model.outcomes import Breakpoint, Spot
-from ..model.places import BreakSpec, HitRule, LinePlace, Place, SymbolPlace, TextPlace, parse_hit, parse_place
+from ..model.places import (
+    BreakSpec,
+    HerePlace,
+    HitRule,
+    LinePlace,
+    Place,
+    SymbolPlace,
+    TextPlace,
+    parse_hit,
+    parse_place,
+)
 from ..model.values import Frame
 from .kept import KeptBreakpoint
 
@@ -42,10 +52,11 @@ class Entry:
 
 
 class Breakpoints:
-    def __init__(self, show: Callable[[str | None], str | None]) -> None:
+    def __init__(self, show: Callable[[str | None], str | None], by_column: Callable[[], bool]) -> None:
         self._entries: dict[str, Entry] = {}
         self._issued = 0
         self._show = show
+        self._by_column = by_column
         self._syncing = asyncio.Lock()
 
     # What the user sees
@@ -60,7 +71,7 @@ class Breakpoints:
             requested=entry.requested,
             actual=actual,
             state=binding.state if binding else "pending",
-            message=binding.message if binding else None,
+            message=self._message(entry),
             condition=wanted.condition,
             hit=str(wanted.hit) if wanted.hit else None,
             log=wanted.log,
@@ -68,6 +79,13 @@ class Breakpoints:
             enabled=entry.enabled,
             hits=entry.hits,
         )
+
+    def _message(self, entry: Entry) -> str | None:
+        said = entry.binding.message if entry.binding else None
+        if entry.wanted.column is None or self._by_column():
+            return said
+        unused = f"column {entry.wanted.column} is not used: this debugger stops at lines"
+        return f"{said}; {unused}" if said else unused
 
     def list(self) -> tuple[Breakpoint, ...]:
         return tuple(self.view(entry) for entry in self._entries.values() if not entry.hidden)
@@ -180,7 +198,8 @@ class Breakpoints:
 
     @property
     def wanted(self) -> tuple[Wanted, ...]:
-        return tuple(entry.wanted for entry in self._entries.values() if entry.enabled)
+        wanted = (entry.wanted for entry in self._entries.values() if entry.enabled)
+        return tuple(wanted) if self._by_column() else tuple(replace(each, column=None) for each in wanted)
 
     async def sync(self, backend: Backend) -> None:
         """Make the debugger's set the wanted one."""
@@ -225,11 +244,13 @@ def locate(place: Place, base: str) -> tuple[Spot, Wanted]:
     match place:
         case LinePlace(file, line, column):
             path = absolute(file, base)
-            return Spot(file=file, line=line), Wanted("", file=path, line=line, column=column)
+            return Spot(file=file, line=line, column=column), Wanted("", file=path, line=line, column=column)
         case TextPlace(file, text):
             path = absolute(file, base)
             line = line_of(path, text)
             return Spot(file=file, line=line, text=text), Wanted("", file=path, line=line)
+        case HerePlace(line):
+            raise UsageError(f"{line} is no place while nothing is held: name the file too, as in shop.py:{line}")
         case SymbolPlace(name, module):
             if (Path(base) / name).is_file():
                 raise UsageError(f"{name} is a file; give a line of it, as in {name}:1")

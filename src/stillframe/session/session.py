@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..errors import AdapterGone, NotFound, StillframeError, Try, WrongState
 from ..model import backend as contract
-from ..model.backend import Backend, Bounds, CatchRule, Move, Plan, Tool
+from ..model.backend import Backend, Bounds, Capability, CatchRule, Move, Plan, Tool
 from ..model.outcomes import AnyOutcome, Stop
 from . import holding, telling
 from .bell import Bell
@@ -48,7 +48,7 @@ class Session:
         self.children: list[Session] = []
         self.phase = Phase.NEW
         self.bell: Bell = Bell(above=parent.bell if parent else None)
-        self.breakpoints = Breakpoints(self.show)
+        self.breakpoints = Breakpoints(self.show, lambda: Capability.COLUMNS in backend.capabilities)
         self.catch = origin.catch
         self.handles = Handles()
         self.output = OutputLog(spill)

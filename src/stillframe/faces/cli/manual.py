@@ -108,7 +108,7 @@ MANUAL: "dict[str, Page]" = {
         "doc": "Run to a place, or to whatever stops the program before it.",
         "example": "dbg until shop.py:20",
         "fields": {
-            "at": "the place to run to",
+            "at": "the place to run to; 20 is line 20 of the file that is held",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
         },
@@ -118,7 +118,7 @@ MANUAL: "dict[str, Page]" = {
         "doc": "Go on at another line of this function without running what lies between.",
         "example": "dbg jump shop.py:12",
         "fields": {
-            "at": "the line to go on at, in the function that is held",
+            "at": "the line to go on at, in the function that is held: 12 or shop.py:12",
             "thread": "the thread to act on, such as t2; the stopped one if left out",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
         },
@@ -146,7 +146,7 @@ MANUAL: "dict[str, Page]" = {
         "doc": "Set a breakpoint. It may move to the next line that can hold one; the answer says so.",
         "example": "dbg break shop.py:14 --if 'price < 0'",
         "fields": {
-            "at": 'file:line, file@"text", module!function or a function\'s name',
+            "at": 'file:line, file@"text", module!function, a function\'s name, or a line of the file that is held',
             "condition": "stop only when this is true",
             "hit": "stop at the Nth time (3), from then on (>=3), or at every Nth (%3)",
             "log": "print this, with {expressions} in it, instead of stopping",
@@ -258,7 +258,10 @@ MANUAL: "dict[str, Page]" = {
         "group": "inspect",
         "doc": "Source lines around a place, or around where the program is held.",
         "example": "dbg source shop.py:14 --around 10",
-        "fields": {"at": "a place; the selected frame if left out", "around": "lines before and after (default 8)"},
+        "fields": {
+            "at": "a place, or a line of the file that is held; the selected frame if left out",
+            "around": "lines before and after (default 8)",
+        },
     },
     "modules": {
         "group": "inspect",
