@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -83,6 +84,20 @@ def new_python(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+def _with_guests() -> list[Any]:
+    """Interpreters for which `./dev test` put the libraries of debugged programs into a folder, and that folder."""
+    pairs = ((version, PYTHONS.get(version), Path(sys.prefix, "guests", version, "site-packages")) for version in DEEP)
+    found = [pytest.param((path, str(folder)), id=id) for id, path, folder in pairs if path and folder.is_dir()]
+    return found or [pytest.param(None, marks=pytest.mark.skip(reason="no guests installed: ./dev test does it"))]
+
+
+@pytest.fixture(params=_with_guests())
+def guests(request: pytest.FixtureRequest) -> tuple[str, dict[str, str]]:
+    """An interpreter, and the environment in which it finds gevent and numpy."""
+    python, folder = request.param
+    return python, {"PYTHONPATH": folder}
+
+
 @pytest.fixture
 def start() -> Iterator[Callable[..., Target]]:
     """Start a program through our script; it is ended after the test."""
@@ -98,7 +113,7 @@ def run_to(start: Callable[..., Target], tmp_path: Path) -> Callable[..., tuple[
         program = tmp_path / "program.py"
         program.write_text(text, encoding="utf-8", errors="surrogatepass")
         line = 1 + next(i for i, row in enumerate(text.splitlines()) if mark in row)
-        target = start(python, program, cwd=tmp_path)
+        target = start(python, program, cwd=tmp_path, env={**os.environ, **options.pop("env", {})})
         peer = target.accept()
         peer.configure({str(program): [line]}, **options)
         peer.go()

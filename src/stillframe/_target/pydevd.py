@@ -47,10 +47,15 @@ def import_engine(vendored, pycache):
     sys.path.insert(0, vendored)
     try:
         import _pydevd_bundle
-        import pydevd  # noqa: F401
 
         _pydevd_bundle.__path__.append(HERE)
+        from _pydevd_bundle import sf_greenlets
+
+        asked = os.environ.get(sf_greenlets.SWITCH)
+        sf_greenlets.prepare()
         from _pydevd_bundle import sf_engine, sf_program, sf_requests  # noqa: F401
+
+        sf_greenlets.settle(asked)
     finally:
         sys.pycache_prefix, sys.dont_write_bytecode = prefix, silent
         while vendored in sys.path:

@@ -19,20 +19,21 @@ NAMES = {
         "PyDB.handle_breakpoint_condition PyDB._do_wait_suspend PyDB.ignore_system_exit_code PyDB.set_exclude_filters "
         "PyDB.set_trace_for_frame_and_parents "
         "CheckAliveThread._on_run PyDBDaemonThread.__init__ SetupHolder.setup settrace config "
-        "start_client patch_stdin time get_current_thread_id pydevd_utils.get_non_pydevd_threads"
+        "start_client patch_stdin time get_current_thread_id pydevd_utils.get_non_pydevd_threads pydevd_gevent_integration"
     ),
     "pydevd_tracing": (
         "set_trace_to_threads SetTrace restore_sys_set_trace_func replace_sys_set_trace_func _internal_set_trace "
-        "TracingFunctionHolder._original_tracing"
+        "TracingFunctionHolder._original_tracing reapply_settrace"
     ),
     "pydevd_file_utils": "get_abs_path_real_path_and_base_from_frame",
     "_pydev_bundle.pydev_monkey": (
-        "patch_new_process_functions _on_forked_process monkey_patch_os monkey_patch_module create_fork undo_patch_thread_modules"
+        "patch_new_process_functions _on_forked_process monkey_patch_os monkey_patch_module create_fork undo_patch_thread_modules "
+        "threading_modules_to_patch"
     ),
     "_pydevd_bundle.pydevd_filtering": "ExcludeFilter",
     "_pydev_bundle.pydev_log": "_pydevd_log_exception",
     "_pydevd_bundle.pydevd_breakpoints": "get_exception_class ExceptionBreakpoint LineBreakpoint.has_condition",
-    "_pydev_bundle._pydev_saved_modules": "ThreadingEvent thread threading",
+    "_pydev_bundle._pydev_saved_modules": "ThreadingEvent thread threading time _queue",
     "_pydevd_bundle.pydevd_command_line_handling": "process_command_line get_pydevd_file",
     "_pydevd_bundle.pydevd_constants": (
         "HTTP_JSON_PROTOCOL set_protocol get_global_debugger set_global_debugger PYDEVD_USE_SYS_MONITORING RETURN_VALUES_DICT "

@@ -6,7 +6,7 @@ import sys
 import pydevd
 from _pydev_bundle._pydev_saved_modules import threading
 from _pydevd_bundle import pydevd_command_line_handling as command_line
-from _pydevd_bundle import pydevd_constants, pydevd_defaults, sf_children, sf_patches
+from _pydevd_bundle import pydevd_constants, pydevd_defaults, sf_children, sf_greenlets, sf_patches
 from _pydevd_bundle.pydevd_api import PyDevdAPI
 
 NO_DEBUGGER = 70  # exit code of a launch that could not reach its debugger
@@ -79,7 +79,9 @@ def begin(db):
     """Wait for configurationDone, turn tracing on, and give the current thread (None where the client let us go)."""
     if db is not None:
         db.wait_for_ready_to_run()
-    threading._counter = itertools.count(1).__next__  # the program's first thread is Thread-1, as in a plain run
+        sf_greenlets.hide_threads()
+    names = itertools.count(1).__next__
+    sf_greenlets.real_threading()._counter = names  # the program's first thread is Thread-1, as in a plain run
     if db is None or db.pydb_disposed:
         return None
     db.prepare_to_run()
@@ -110,3 +112,4 @@ def join(host, port, settings):
     except OSError:
         pydevd_constants.set_global_debugger(None)
         raise
+    sf_greenlets.hide_threads()

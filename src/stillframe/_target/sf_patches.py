@@ -8,18 +8,18 @@ import itertools
 import os
 import signal
 import sys
-import time
 
 import pydevd
 import pydevd_tracing
 from _pydev_bundle import pydev_log
-from _pydev_bundle._pydev_saved_modules import ThreadingEvent, threading
+from _pydev_bundle._pydev_saved_modules import ThreadingEvent, threading, time
 from _pydevd_bundle import (
     pydevd_breakpoints,
     pydevd_comm,
     pydevd_constants,
     pydevd_net_command,
     pydevd_thread_lifecycle,
+    sf_greenlets,
     sf_release,
     sf_stepping,
 )
@@ -164,7 +164,7 @@ def _watch_for_the_end(self):
     while not self._kill_received and db.has_user_threads_alive():
         for thread in pydevd.pydevd_utils.get_non_pydevd_threads():
             if not thread.daemon and thread.is_alive():
-                thread.join(POLL)
+                threading.Thread.join(thread, POLL)  # not its own join: that may be the program's, or gevent's
                 break
         else:
             self._wait_event.wait(POLL)
@@ -323,11 +323,12 @@ def _unnumbered(init):
     """Threads of pydevd that start later take no number that the program's own would have had."""
 
     def made(self, *arguments, **options):
-        kept, threading._counter = threading._counter, itertools.count(1000).__next__
+        real = sf_greenlets.real_threading()
+        kept, real._counter = real._counter, itertools.count(1000).__next__
         try:
             init(self, *arguments, **options)
         finally:
-            threading._counter = kept
+            real._counter = kept
 
     return made
 

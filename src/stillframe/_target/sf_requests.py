@@ -177,7 +177,9 @@ class Desk:
         if self._is_stuck((thread_id, False)):
             raise Refused(*STUCK.split(": "))
         if name in ("eval", "assign"):
-            raise Refused("blocked", "thread %s is in native code; it can be looked into, not evaluated in" % number)
+            raise Refused(
+                "blocked", "thread %s is in native code or waits; it can be looked into, not evaluated in" % number
+            )
 
     def _on_paused_thread(self, db, ticket, name, thread_id):
         self.posted[thread_id].remove(ticket)

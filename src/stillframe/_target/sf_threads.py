@@ -1,11 +1,9 @@
-"""Threads that pydevd could not hold because they are blocked in native code: told from the others, and looked into."""
+"""Threads that pydevd could not hold, blocked in native code, and greenlets that wait: told from the others, and looked into."""
 
-import queue
 import sys
-import time
 
-from _pydev_bundle._pydev_saved_modules import ThreadingEvent
-from _pydevd_bundle import pydevd_utils, sf_frames, sf_patches
+from _pydev_bundle._pydev_saved_modules import ThreadingEvent, _queue, time
+from _pydevd_bundle import pydevd_utils, sf_frames, sf_greenlets, sf_patches
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_constants import STATE_SUSPEND, get_thread_id
 from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
@@ -15,6 +13,7 @@ from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
 SETTLED = 0.02  # seconds at one instruction, though it was told to stop, after which a thread counts as blocked
 PATIENCE = 0.25  # seconds that we wait for every thread to be held or settled
 POLL = 0.005
+GREENLETS = 100  # told at the most
 DEPTH = 25  # frames from the top among which pydevd's own are, where it is about to hold a thread
 HELD, BLOCKED, RUNNING = "held", "blocked", "running"
 
@@ -49,7 +48,7 @@ class Crowd:
         """The state of one thread; RUNNING for one that is gone."""
         one = pydevd_find_thread_by_id(thread_id)
         if one is None:
-            return RUNNING
+            return BLOCKED if sf_greenlets.frame_of(thread_id) is not None else RUNNING
         until = time.monotonic() + PATIENCE
         while True:
             state = self._state(db, one)[1]
@@ -62,7 +61,7 @@ class Crowd:
         if db.suspended_frames_manager.get_frame_tracker(thread_id) is not None:
             return thread_id, HELD
         info = getattr(one, "additional_info", None)
-        place = _place(one)
+        place = _place(thread_id)
         if info is None or info.pydev_state != STATE_SUSPEND or place is None:
             return thread_id, RUNNING
         if _is_being_held(db, one):
@@ -78,15 +77,17 @@ class Crowd:
             row = {"threadId": BaseSchema._translate_id_to_dap(thread_id), "name": one.name}
             row.update(held=state == HELD, blocked=state == BLOCKED)
             told.append(row)
+        for thread_id, one in sf_greenlets.waiting(GREENLETS):
+            row = {"threadId": BaseSchema._translate_id_to_dap(thread_id), "name": _greenlet_name(db, one)}
+            told.append(dict(row, held=False, blocked=True))
         return told
 
     def look(self, db, thread_id):
         """A Look at where the thread is now, with the references that were given out while it was there."""
-        one = pydevd_find_thread_by_id(thread_id)
-        top = sys._current_frames().get(one.ident) if one is not None else None
+        top = _top(thread_id)
         if top is None:
             return None
-        place = _place(one)
+        place = _place(thread_id)
         look = Look(db, thread_id, create_frames_list_from_frame(top))
         if self._kept.get(thread_id, (None, None))[0] != place:
             self._kept[thread_id] = (place, look.kept)
@@ -95,16 +96,12 @@ class Crowd:
 
     def thread_of_frame(self, frame_id):
         """pydevd's id of the thread that pydevd wants to hold, does not, and that has this frame."""
+        found = [thread_id for thread_id, _ in sf_greenlets.waiting(GREENLETS)]
         for one in pydevd_utils.get_non_pydevd_threads():
             info = getattr(one, "additional_info", None)
-            if info is None or info.pydev_state != STATE_SUSPEND:
-                continue
-            frame = sys._current_frames().get(one.ident)
-            while frame is not None and id(frame) != frame_id:
-                frame = frame.f_back
-            if frame is not None:
-                return get_thread_id(one)
-        return None
+            if info is not None and info.pydev_state == STATE_SUSPEND:
+                found.append(get_thread_id(one))
+        return next((thread_id for thread_id in found if _has_frame(_top(thread_id), frame_id)), None)
 
     def frame(self, db, frame_id):
         """(Look, frame) of a frame of a blocked thread, or None."""
@@ -116,7 +113,7 @@ class Crowd:
     def thread_of_reference(self, number):
         """pydevd's id of the thread that a reference was given out for, while that thread is where it was then."""
         for thread_id, (place, kept) in list(self._kept.items()):
-            if number in kept and _place(pydevd_find_thread_by_id(thread_id)) == place:
+            if number in kept and _place(thread_id) == place:
                 return thread_id
         return None
 
@@ -126,9 +123,31 @@ class Crowd:
         self._kept.clear()
 
 
-def _place(one):
-    frame = sys._current_frames().get(one.ident) if one is not None else None
+def _top(thread_id):
+    """The innermost frame of a thread, or of a greenlet that waits for its turn; None for one that is gone."""
+    one = pydevd_find_thread_by_id(thread_id)
+    return sys._current_frames().get(one.ident) if one is not None else sf_greenlets.frame_of(thread_id)
+
+
+def _place(thread_id):
+    frame = _top(thread_id)
     return None if frame is None else (id(frame), frame.f_lasti)
+
+
+def _has_frame(frame, frame_id):
+    while frame is not None and id(frame) != frame_id:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _greenlet_name(db, one):
+    """By the outermost function of the user's in it: what it was started for."""
+    frame, name = one.gr_frame, type(one).__name__
+    while frame is not None:
+        if not db.apply_files_filter(frame, frame.f_code.co_filename, True):
+            name = frame.f_code.co_name
+        frame = frame.f_back
+    return "greenlet " + name
 
 
 def _is_being_held(db, one):
@@ -169,12 +188,12 @@ class Lookers:
     """
 
     def __init__(self):
-        self.jobs = queue.Queue()
+        self.jobs = _queue.Queue()
         self.present = None
 
     def post(self, db, job):
         if self.present is None or self.present.py_db is not db:  # none yet, or that of a debugger before this one
-            self.jobs = queue.Queue()
+            self.jobs = _queue.Queue()
             self.replace(db)
         self.jobs.put(job)
 

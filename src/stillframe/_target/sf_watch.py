@@ -8,9 +8,8 @@ bytecode. What cannot be freed: code that blocks in C on another thread, and C c
 
 import ctypes
 import signal
-import time
 
-from _pydev_bundle._pydev_saved_modules import thread, threading
+from _pydev_bundle._pydev_saved_modules import thread, threading, time
 from _pydevd_bundle.pydevd_constants import get_global_debugger
 from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
 

@@ -259,11 +259,10 @@ class DapBackend:
     async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
         body = await self._client.request("threads")
         found = translate.items(body, "threads")
-        told = await self._crowd.states() if states and self._crowd and self._news.held else {}
-        words = (str(each.get("id", "")) for each in found)
-        return tuple(
-            translate.thread(each, told.get(id) or self._state(id)) for id, each in zip(words, found, strict=True)
-        )
+        listed = {str(each.get("id", "")): each for each in found}
+        told = await self._crowd.threads() if states and self._crowd and self._news.held else {}
+        threads = {id: translate.thread(each, self._state(id)) for id, each in listed.items()}
+        return tuple({**threads, **told}.values())
 
     def _state(self, thread: str) -> Any:
         return "stopped" if self._news.is_held(thread) else "running"

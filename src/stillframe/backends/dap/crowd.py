@@ -9,6 +9,7 @@ import msgspec
 
 from ...errors import StillframeError
 from ...model.backend import Bounds, Stopped
+from ...model.values import Thread
 from . import translate
 from .breakpoints import Breakpoints
 from .evidence import Evidence
@@ -30,10 +31,12 @@ class HelpedCrowd:
         self._breakpoints = breakpoints
         self._told: set[int] = set()
 
-    async def states(self) -> dict[str, Literal["stopped", "blocked", "running"]]:
-        """Of every thread, whether it is really held."""
+    async def threads(self) -> dict[str, Thread]:
+        """Every thread by its id, told whether it is really held; and what else takes turns in the program."""
         rows = translate.items(await self._helper.call("crowd"), "threads")
-        return {str(row.get("threadId")): _state(row) for row in rows}
+        return {
+            str(row.get("threadId")): translate.thread({**row, "id": row.get("threadId")}, _state(row)) for row in rows
+        }
 
     async def listed(self, told: str) -> tuple[Stopped, ...]:
         """The stops of other threads than the one that was told of, each once."""
