@@ -1,81 +1,25 @@
 """Python processes that the program starts come up through our start-up script, and dial the same debugger.
 
 Patched are the few functions that all others end in: fork, execv, execve, posix_spawn and subprocess's fork_exec (os.spawn*,
-os.exec*p, Popen and multiprocessing call these by name). The command line is rewritten to run our script, and the settings
-that were taken out of the environment are put into the child's. Processes behind a shell are left alone.
+os.exec*p, Popen and multiprocessing call these by name). The command line of a Python is rewritten to run our script, and the
+settings that were taken out of the environment are put into the child's. Any other program, a shell or make, may start a Python
+in its turn: it gets variables by which that one finds us (`follow/sitecustomize.py`). They are also in the C environment of this
+process, out of os.environ's sight, for whatever starts a shell without asking Python: os.system, a library in C.
 """
 
 import os
-import re
 import sys
 
 import pydevd
 from _pydev_bundle import pydev_monkey
 from _pydevd_bundle import sf_patches, sf_release
 from _pydevd_bundle.pydevd_constants import get_global_debugger
+from _pydevd_bundle.sf_command import FOLDER, FOLLOW, PYTHON, Command
 
-_PYTHON = re.compile(r"^python(\d+(\.\d+)?)?[dt]?(\.exe)?$")
 _TRACKER = "from multiprocessing.resource_tracker import main"
 _FORKSERVER = "from multiprocessing.forkserver import main"
 _ENVIRONMENT_AT = 4  # of fork_exec's arguments after the first: executables, close_fds, pass_fds, cwd, env
-
-
-class Command:
-    """A python command line taken apart: interpreter words, then a file, `-m` and a module, or `-c` and code."""
-
-    def __init__(self, interpreter, kind, what, arguments):
-        self.interpreter = interpreter
-        self.kind = kind
-        self.what = what
-        self.arguments = arguments
-
-    @classmethod
-    def parse(cls, words):
-        """None for what must be left as it is: no python, its REPL, a script from stdin, `--version` and the like."""
-        if not words or not _PYTHON.match(os.path.basename(words[0])):
-            return None
-        at = 1
-        while at < len(words) and words[at].startswith("-") and words[at] != "-":
-            word = words[at]
-            if word.startswith("--"):
-                if word != "--check-hash-based-pycs":
-                    return None
-                at += 2
-                continue
-            found = cls._in_cluster(words, at)
-            if found is not None:
-                return found
-            if any(letter in word for letter in "hV?i") and not re.match(r"^-[a-zA-Z]*[WX]", word):
-                return None
-            at += 2 if word[-1] in "WX" and not re.match(r"^-[a-zA-Z]*?[WX].", word) else 1
-        if at >= len(words) or words[at] == "-":
-            return None
-        return cls(words[:at], "file", words[at], words[at + 1 :])
-
-    @classmethod
-    def _in_cluster(cls, words, at):
-        """`-c` and `-m` may stand behind other letters and hold their value: `-qc`, `-Im`, `-mname`."""
-        found = re.match(r"^-([^WXcm]*)([cm])(.*)$", words[at], re.DOTALL)
-        if found is None:
-            return None
-        before, kind, value = found.groups()
-        rest = words[at + 1 :]
-        if not value:
-            if not rest:
-                return None
-            value, rest = rest[0], rest[1:]
-        return cls(words[:at] + (["-" + before] if before else []), kind, value, rest)
-
-    def is_ours(self):
-        return self.kind == "file" and os.path.basename(self.what) == "pydevd.py"
-
-    def through(self, boot, setup, parent):
-        """The command line that runs the same through our script."""
-        words = [boot, "--json-dap-http", "--client", setup["client"], "--port", str(setup["port"])]
-        words += ["--ppid", str(parent), "--skip-notify-stdin", "--multiprocess"]
-        words += ["--module"] if self.kind == "m" else []
-        words += ["--file"] + (["-c"] if self.kind == "c" else []) + [self.what]
-        return self.interpreter + words + self.arguments
+_PATH = "PYTHONPATH"
 
 
 class _Family:
@@ -91,6 +35,8 @@ def _prepared(executable, arguments, same_process=False):
         named = [os.fsdecode(executable)] + words[1:]
     except TypeError:  # not words at all: the real function will say so
         return arguments, {}
+    if not PYTHON.match(os.path.basename(named[0])):
+        return arguments, _by_environment()
     command = Command.parse(named)
     if command is None or (command.kind == "c" and command.what.startswith(_TRACKER)):
         return arguments, {}
@@ -101,27 +47,39 @@ def _prepared(executable, arguments, same_process=False):
         return arguments, variables
     setup = pydevd.SetupHolder.setup
     parent = setup["ppid"] if same_process else os.getpid()
-    return words[:1] + command.through(_Family.settings.boot, setup, parent)[1:], variables
+    boot = _Family.settings.boot
+    return words[:1] + command.through(boot, setup["client"], setup["port"], parent)[1:], variables
 
 
-def _with(environment, variables):
-    """A mapping for exec and posix_spawn: the given one, or ours, and the variables."""
-    merged = dict(os.environ if environment is None else environment)
-    keys = {os.fsdecode(key) for key in merged}
-    merged.update({key: value for key, value in variables.items() if key not in keys})
+def _by_environment():
+    """The variables by which a Python behind another program finds this debugger."""
+    setup = pydevd.SetupHolder.setup
+    variables = {FOLLOW: "%s:%s" % (setup["client"], setup["port"]), _PATH: FOLDER}
+    return dict(_Family.settings.for_child(), **variables)
+
+
+def _surroundings(environment, variables):
+    """A mapping of bytes: the given environment, or that of os.environ, and the variables."""
+    held = (os.environ if environment is None else environment).items()
+    merged = {os.fsencode(key): os.fsencode(value) for key, value in held}
+    for name, value in variables.items():
+        key = os.fsencode(name)
+        if name == _PATH:
+            merged[key] = b":".join(each for each in (os.fsencode(value), merged.get(key)) if each)
+        else:
+            merged.setdefault(key, os.fsencode(value))
     return merged
 
 
 def _fork_exec(real):
     def fork_exec(arguments, executables, *others):
         prepared, variables = _prepared(executables[0], arguments) if executables else (arguments, {})
-        if variables:
-            others = list(others)
-            held = others[_ENVIRONMENT_AT - 1]
-            if held is None:
-                held = [key + b"=" + value for key, value in os.environb.items()]
-            added = [os.fsencode(key + "=" + value) for key, value in variables.items()]
-            others[_ENVIRONMENT_AT - 1] = list(held) + added
+        others = list(others)
+        held = others[_ENVIRONMENT_AT - 1]
+        if held is None or variables:
+            given = None if held is None else dict(each.split(b"=", 1) for each in held)
+            made = _surroundings(given, variables).items()
+            others[_ENVIRONMENT_AT - 1] = [key + b"=" + value for key, value in made]
         return real(prepared, executables, *others)
 
     return fork_exec
@@ -130,9 +88,7 @@ def _fork_exec(real):
 def _posix_spawn(real):
     def posix_spawn(path, arguments, environment, **options):
         prepared, variables = _prepared(path, arguments)
-        if variables:
-            environment = _with(environment, variables)
-        return real(path, prepared, environment, **options)
+        return real(path, prepared, _surroundings(environment, variables) if variables else environment, **options)
 
     return posix_spawn
 
@@ -141,7 +97,7 @@ def _execve(real):
     def execve(path, arguments, environment):
         prepared, variables = _prepared(path, arguments, same_process=True)
         _say_goodbye()
-        return real(path, prepared, _with(environment, variables) if variables else environment)
+        return real(path, prepared, _surroundings(environment, variables) if variables else environment)
 
     return execve
 
@@ -150,9 +106,7 @@ def _execv(real):
     def execv(path, arguments):
         prepared, variables = _prepared(path, arguments, same_process=True)
         _say_goodbye()
-        if variables:
-            return os.original_execve(path, prepared, _with(None, variables))
-        return real(path, prepared)
+        return os.original_execve(path, prepared, _surroundings(None, variables))
 
     return execv
 
@@ -176,9 +130,17 @@ def _after_fork(real):
     return on_forked_process
 
 
+def _let_shells_know():
+    """os.putenv tells the C library and not os.environ, so that the program still sees the environment of a plain run."""
+    variables = _by_environment()
+    for key, value in _surroundings({_PATH: os.environ.get(_PATH, "")}, variables).items():
+        os.putenv(key, value)
+
+
 def install(settings):
     """Patch this process once; pydevd asks again in each forked child."""
     _Family.settings = settings
+    _let_shells_know()
     pydev_monkey.patch_new_process_functions = lambda: None
     pydev_monkey._on_forked_process = _after_fork(pydev_monkey._on_forked_process)
     pydev_monkey.monkey_patch_os("fork", pydev_monkey.create_fork)

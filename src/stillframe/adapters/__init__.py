@@ -51,6 +51,13 @@ def adapters() -> tuple[Adapter, ...]:
     return (PYTHON,)
 
 
+def _wrapper() -> Adapter:
+    """For any command that none of them claims: those of them that can follow what it starts do."""
+    from .wrappers import Follows, WrapperAdapter
+
+    return WrapperAdapter(tuple(each for each in adapters() if isinstance(each, Follows)))
+
+
 def named(name: str) -> Adapter:
     for each in adapters():
         if each.name == name:
@@ -65,6 +72,9 @@ def for_plan(plan: Plan) -> Adapter:
     for each in adapters():
         if each.understands(plan):
             return each
+    wrapper = _wrapper()
+    if wrapper.understands(plan):
+        return wrapper
     if plan.kind == "command" and not _exists(plan):
         raise LaunchFailed(f"no such program: {plan.command[0]}")
     known = ", ".join(each.name for each in adapters())

@@ -33,12 +33,16 @@ Server = Literal["boot", "stock", "adapter"]
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target"
 _BOOT = _TARGET / "pydevd.py"
+_FOLLOW = _TARGET / "follow"
 _HELPER = "stillframe"
 _CHOICE = "STILLFRAME_PYTHON_SERVER"
 
 _QUIRKS = frozenset(Quirk)
 _PLUMBING = re.compile(r"multiprocessing[./](resource_tracker|forkserver|semaphore_tracker)")
 """Processes that Python's multiprocessing starts for its own ends."""
+
+_ASIDES = re.compile(r"-c( |$)")
+"""`python -c`, by which makefiles and installers ask an interpreter about itself."""
 
 _TOLD_BETTER = re.compile(r"pydevd: Error while evaluating expression in conditional breakpoint")
 
@@ -135,9 +139,34 @@ class PythonAdapter:
             owns_target=True,
             children=plan.children,
             plumbing=_PLUMBING,
+            asides=_ASIDES,
             mark=mark,
             **(_HELPED if boot else _ODDITIES),
         )  # fmt: skip
+
+    def inside(self, plan: Plan) -> DapLaunch:
+        """Pythons behind a shell or a wrapper: `follow/sitecustomize.py` has them dial us."""
+        tokens = Authorize("pydevdAuthorize", secrets.token_hex(16), secrets.token_hex(16))
+        others = plan.env.get("PYTHONPATH")
+        return DapLaunch(
+            tool=self.tool(),
+            reach=DialsBack(),
+            request="launch",
+            arguments=_arguments(plan.just_my_code, stop_on_entry=plan.stop_on_entry),
+            child_arguments=_arguments(plan.just_my_code, stop_on_entry=False),
+            env={
+                **_settings(tokens, on_eof="kill"),
+                "STILLFRAME_FOLLOW": f"127.0.0.1:{PORT}" + ("" if plan.children else ":alone"),
+                "PYTHONPATH": str(_FOLLOW) + (os.pathsep + others if others else ""),
+            },
+            helper=_HELPER,
+            told_better=_TOLD_BETTER,
+            authorize=tokens,
+            children=plan.children,
+            plumbing=_PLUMBING,
+            asides=_ASIDES,
+            **_HELPED,
+        )
 
     def _through_adapter(self, plan: Plan, interpreter: Interpreter) -> DapLaunch:
         """debugpy's own adapter and launcher: slow, and the last resort."""

@@ -347,6 +347,22 @@ def tree(pid: int) -> frozenset[int]:
     return frozenset(each.pid for each in _tree(pid))
 
 
+def is_alive(pid: int) -> bool:
+    """Whether a process is there and has not ended."""
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def ancestors(pid: int) -> list[int]:
+    """The processes above this one, the nearest first; none where it has ended."""
+    try:
+        return [each.pid for each in psutil.Process(pid).parents()]
+    except psutil.NoSuchProcess:
+        return []
+
+
 def _signal(victims: Iterable[psutil.Process], number: signal.Signals, group: int | None) -> None:
     if group is not None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -389,6 +405,29 @@ def marked(mark: str) -> list[int]:
     for pid in empty:  # one that is in the middle of exec has no environment for a moment
         _look_for(wanted, pid, found, [])
     return found
+
+
+async def left_behind(mark: str, pid: int | None, *, over: bool, end: bool) -> tuple[int, ...]:
+    """Processes that carry our mark but are no longer below `pid`; `end` ends them first."""
+    if not mark:
+        return ()
+    found = await asyncio.to_thread(marked, mark)
+    # Those of its own process group never left the program, whatever became of it.
+    victims = found if end else [each for each in found if in_group(each, pid)]
+    if victims:
+        await asyncio.gather(*(end_tree(each, group=False) for each in victims))
+        found = await asyncio.to_thread(marked, mark)
+    family = await asyncio.to_thread(tree, pid) if pid and not over else frozenset[int]()
+    return tuple(each for each in found if each not in family)
+
+
+def same_output(pid: int, other: int) -> bool:
+    """Whether two processes write their standard output to the same place; True where that cannot be told."""
+    try:
+        one, two = (Path(f"/proc/{each}/fd/1").stat() for each in (pid, other))
+    except OSError:
+        return True
+    return (one.st_dev, one.st_ino) == (two.st_dev, two.st_ino)
 
 
 def _look_for(wanted: bytes, pid: int, found: list[int], empty: list[int]) -> None:

@@ -22,7 +22,7 @@ from ...model.backend import (
     Wanted,
 )  # fmt: skip
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
-from ...transport.process import Exit, Process, end_tree, in_group, marked, tree, wait_pid
+from ...transport.process import Exit, Process, end_tree, left_behind, wait_pid
 from ...transport.streams import Line
 from . import handshake, translate
 from .breakpoints import Breakpoints, set_catch
@@ -79,6 +79,8 @@ class DapBackend:
         self._family = family
         self._process = process
         self._child = child
+        self._arguments = launch.child_arguments if child else launch.arguments
+        self._is_aside = False
         loop = asyncio.get_running_loop()
         self._told = Told(family.hold_output, family.let_output_go)
         self._signs = Signs(
@@ -133,7 +135,7 @@ class DapBackend:
         self.capabilities |= found
 
     async def start(self, wanted: Sequence[Wanted], catch: CatchRule) -> tuple[Binding, ...]:
-        arguments = dict(self._launch.child_arguments if self._child else self._launch.arguments)
+        arguments = dict(self._arguments)
         answer = await handshake.begin(self._client, self._launch, arguments, self._news.initialized)
         bindings = await self._breakpoints.set(wanted)
         await self.set_catch(catch)
@@ -157,6 +159,14 @@ class DapBackend:
         self._process = process
         self._signs.process = process.exited if process else None
 
+    def lead(self) -> None:
+        """The first of those behind a wrapper is started as a program of its own would be."""
+        self._arguments = self._launch.arguments
+
+    def step_aside(self) -> None:
+        """This process only answers a question of the one that started it, and an exception may be the answer."""
+        self._is_aside = True
+
     def tell(self, event: Event) -> None:
         """Put an event that the family knows of into this backend's stream."""
         self._told.put(event)
@@ -175,6 +185,11 @@ class DapBackend:
         """Why the process does not want to be debugged, where our code in it said so."""
         return self._news.refusal
 
+    async def over(self, timeout: float) -> None:
+        """Return when its end has been told, or the time is over."""
+        if self._end_watch is not None:
+            await asyncio.wait({self._end_watch}, timeout=timeout)
+
     @property
     def is_over(self) -> bool:
         return self._told.ended is not None
@@ -185,6 +200,8 @@ class DapBackend:
         return await self._breakpoints.set(wanted)
 
     async def set_catch(self, catch: CatchRule) -> None:
+        if self._is_aside:
+            catch = CatchRule(catch.modes - {"uncaught"}, catch.classes)
         stops, unknown = self._news.stops, [each for each in catch.classes if not self._launch.knows_exception(each)]
         stops.catches_raised = "raised" in catch.modes or bool(catch.classes)
         stops.classes = ()
@@ -347,16 +364,7 @@ class DapBackend:
             raise WrongState("the program does not read its input") from None
 
     async def left_behind(self, *, end: bool) -> tuple[int, ...]:
-        if not self._launch.mark:
-            return ()
-        found = await asyncio.to_thread(marked, self._launch.mark)
-        # Those of its own process group never left the program, whatever became of it.
-        victims = found if end else [pid for pid in found if in_group(pid, self.pid)]
-        if victims:
-            await asyncio.gather(*(end_tree(pid, group=False) for pid in victims))
-            found = await asyncio.to_thread(marked, self._launch.mark)
-        family = await asyncio.to_thread(tree, self.pid) if self.pid and not self.is_over else frozenset[int]()
-        return tuple(pid for pid in found if pid not in family)
+        return await left_behind(self._launch.mark, self.pid, over=self.is_over, end=end)
 
     # The end
 
@@ -381,7 +389,9 @@ class DapBackend:
             return
         with contextlib.suppress(StillframeError):
             await (self._terminate() if terminate else self._detach())
-        if self._end_watch is not None:
+        if self._signs.detached and self._signs.is_replaced:
+            self._told.put(Ended(detached=True))
+        elif self._end_watch is not None:
             await asyncio.wait({self._end_watch}, timeout=_END)
         self._told.put(Ended(lost=True, cause="it did not end when told to"))
 
@@ -391,7 +401,7 @@ class DapBackend:
             # The program belongs to its debugger, which has to be asked; one that does not hear is ended below.
             with contextlib.suppress(StillframeError):
                 await self._client.request("disconnect", {"terminateDebuggee": True}, timeout=_ASKED)
-        if self._process is None and self.launched and self.pid is not None:
+        if (self._process is None or self._child) and self.launched and self.pid is not None:
             await end_tree(self.pid, group=False)
         if not self._child:
             await self._family.end_process()
@@ -412,7 +422,7 @@ class DapBackend:
 
     async def _start_undebugged(self) -> None:
         """A process that waits for its first word gets it, with nothing to stop for."""
-        arguments = dict(self._launch.child_arguments if self._child else self._launch.arguments)
+        arguments = dict(self._arguments)
         self._client.send(self._launch.request, {**arguments, "stopOnEntry": False})
         await self._client.request("configurationDone", {}, timeout=_LETTING_GO)
 

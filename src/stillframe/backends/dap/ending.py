@@ -32,12 +32,19 @@ class Signs:
     """The exit of the process that is the program itself; None where we cannot wait for it."""
     gone: asyncio.Future[None] | None = None
     """The end of a process that is not our child: that it ended, not how."""
+    replacing: bool = False
+    """The process said that it is about to run another program (exec), which may be none that we can debug."""
     exit_code: int | None = None
     """From an `exited` event."""
     by_us: bool = False
     """We ended it."""
     detached: bool = False
     """We let it go on without us."""
+
+    @property
+    def is_replaced(self) -> bool:
+        """The line ended since another program runs in the process now; its end is the end of that."""
+        return self.replacing or self.replaced.done()
 
 
 async def ended(signs: Signs, pid: int | None) -> Ended:
@@ -52,11 +59,11 @@ async def ended(signs: Signs, pid: int | None) -> Ended:
 
 
 async def _of_our_process(signs: Signs, process: asyncio.Future[Exit], pid: int | None) -> Ended:
-    if not process.done():
+    if not process.done() and not signs.is_replaced:
         signs_to_come: list[asyncio.Future[Any]] = [process, signs.replaced]
         patience = _LEAVING if signs.terminated.done() else _DROPPED
         await asyncio.wait(signs_to_come, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
-    if signs.replaced.done():
+    if signs.is_replaced:
         await asyncio.wait({process})  # its end is that of the program that it is now, which is another session
     if signs.detached:
         return Ended(detached=True)
@@ -68,6 +75,8 @@ async def _of_our_process(signs: Signs, process: asyncio.Future[Exit], pid: int 
 
 
 async def _of_another(signs: Signs, pid: int | None) -> Ended:
+    if signs.gone is not None and signs.is_replaced:
+        await asyncio.wait({signs.gone})
     rest = {each for each in (signs.line, signs.gone) if each is not None and not each.done()}
     if rest:
         await asyncio.wait(rest, timeout=_SHORTLY)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ...errors import AdapterDied, AdapterUnresponsive, Busy, LaunchFailed, StillframeError
 from ...model.backend import CatchRule, ChildOpened, Output
-from ...transport.process import MARK, Exit, PipeLine, Process, Stream, spawn
+from ...transport.process import MARK, Exit, PipeLine, Process, Stream, ancestors, is_alive, same_output, spawn
 from ...transport.streams import Line, Listener, SocketLine, dial
+from ..wrapped import Wrapped
 from .backend import DapBackend
 from .handshake import Greeting
 from .launch import PORT, Address, DapLaunch, DialsBack, PrintedAddress, Stdio
@@ -24,6 +25,8 @@ _TAIL = 4000
 _PRINTED = 64 * 1024
 _HELPED = 5.0
 """A process that was made to dial in has done so by the time its helper is done, or will not."""
+_ENDING = 2.0
+"""How long the end of a process may take to be told of once it is gone."""
 
 
 class Family:
@@ -42,6 +45,9 @@ class Family:
         self._tail = b""
         self._early: list[Output] = []
         self._closed = False
+        self._wrapper: Wrapped | None = None
+        self._met = False
+        """Somebody has come up behind the wrapper."""
         self._hung_up = False
         """Somebody dialled in and was gone before we knew who it was."""
 
@@ -57,6 +63,19 @@ class Family:
         except BaseException:
             await self.close()
             raise
+
+    async def follow(self, wrapper: Wrapped) -> Mapping[str, str]:
+        """Wait for those that come up behind a program without a debugger; the variables that lead them here."""
+        self._wrapper = wrapper
+        _LIVE.add(self)
+        self._listener = Listener(self._dialled)
+        await self._listener.open()
+        return {name: value.replace(PORT, str(self._listener.port)) for name, value in self.launch.env.items()}
+
+    async def settle(self) -> None:
+        """Wait for the ends of those behind the wrapper whose processes are gone."""
+        ending = [each for each in self._members if not each.is_over and each.pid and not is_alive(each.pid)]
+        await asyncio.gather(*(each.over(_ENDING) for each in ending))
 
     # Reaching the root
 
@@ -198,6 +217,8 @@ class Family:
 
     def read_output(self) -> None:
         """Take what is in the pipes now, unless it is being held back."""
+        if self._wrapper is not None:
+            self._wrapper.read_output()
         if self.process is not None and not self.process.is_paused and self._pipe is None:
             self.process.drain()
 
@@ -214,8 +235,8 @@ class Family:
 
     async def _meet(self, line: SocketLine) -> None:
         """Somebody dialled in: find out who it is. The first that proves itself is the root, the others are children."""
-        child = self._root.done()
-        if child and not self.launch.children:
+        child = self._root.done() or self._wrapper is not None
+        if child and self._wrapper is None and not self.launch.children:
             line.close()
             return
         process = self.process if self.launch.owns_target and not child else None
@@ -237,20 +258,50 @@ class Family:
             await self._adopt(caller, greeting)
 
     async def _adopt(self, child: DapBackend, greeting: Greeting) -> None:
-        """Announce a child where its parent is known, else at the eldest that lives."""
+        """Announce a child where its nearest ancestor is known, else at the wrapper or the eldest that lives."""
         living = [each for each in self._members if not each.is_over]
         self._members.append(child)
         if self.launch.plumbing and self.launch.plumbing.search(" ".join(greeting.argv)):
             await self._run_along(child)
             return
-        before = next((each for each in living if each.pid == greeting.pid), None)
-        parent = before or next((each for each in living if each.pid == greeting.ppid), next(iter(living), None))
-        if parent is None:
+        if self._met and not self.launch.children:
             await child.close()
             return
-        parent.tell(ChildOpened(child, child.pid, child.name))
+        if self._is_aside(child, greeting):
+            child.step_aside()
+        before = next((each for each in living if each.pid == greeting.pid), None)
+        announced = ChildOpened(child, child.pid, child.name)
+        if parent := before or self._nearest(living, greeting):
+            parent.tell(announced)
+        elif self._wrapper is None or not self._wrapper.adopt(announced):
+            if not living:
+                await child.close()
+                return
+            living[0].tell(announced)
         if before is not None:
             before.hand_over(child)
+        elif self._wrapper is not None:
+            self._behind_wrapper(child, self._wrapper)
+
+    def _behind_wrapper(self, child: DapBackend, wrapper: Wrapped) -> None:
+        """Before its end is watched: the wrapper's own process, if that has become this program, tells its exit code."""
+        if not self._met:
+            child.lead()
+        self._met = True
+        if process := wrapper.process_of(child.pid):
+            child.inherit(process)
+
+    @staticmethod
+    def _nearest(living: Sequence[DapBackend], greeting: Greeting) -> DapBackend | None:
+        """The member that a newcomer descends from, be there a shell or more between them."""
+        above = [greeting.ppid, *(ancestors(greeting.pid) if greeting.pid else ())]
+        return next((each for pid in above for each in living if pid is not None and each.pid == pid), None)
+
+    def _is_aside(self, child: DapBackend, greeting: Greeting) -> bool:
+        leader = self._wrapper.pid if self._wrapper is not None else self.process.pid if self.process else None
+        if self.launch.asides is None or child.pid is None or leader is None:
+            return False
+        return bool(self.launch.asides.match(" ".join(greeting.argv))) and not same_output(child.pid, leader)
 
     async def _run_along(self, child: DapBackend) -> None:
         """A process of the runtime itself: it needs somebody at the other end, and nobody wants to see it."""
@@ -272,7 +323,7 @@ class Family:
         if member in self._members:
             self._members.remove(member)
         others = [each for each in self._members if not each.is_over]
-        if not others:
+        if not others and self._wrapper is None:
             await self.close()
 
     async def close(self) -> None:

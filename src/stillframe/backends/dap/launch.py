@@ -93,6 +93,9 @@ class DapLaunch:
     child_arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     plumbing: re.Pattern[str] | None = None
     """Command lines of child processes that belong to the runtime: run along, never announced."""
+    asides: re.Pattern[str] | None = None
+    """Command lines of child processes that mostly answer a question of another program; where somebody else reads what
+    they print, an exception that ends them is no news."""
     quirks: frozenset[Quirk] = frozenset()
     crowd: str | None = None
     """An expression that lists, flat, thread id and breakpoint number of every thread that stands at a breakpoint of

@@ -82,6 +82,7 @@ class News:
     def _event(self, message: Message) -> Awaitable[None] | None:
         body = message.get("body")
         body = body if isinstance(body, dict) else {}
+        self._signs.replacing = False  # whoever still speaks was not replaced
         match message["event"]:
             case "stopped":
                 return self._stopped(body)
@@ -196,5 +197,7 @@ class News:
                 self._told.put(Output("console", f"the condition of {names} raised {message}\n".encode()))
             case {"kind": "untraced", "message": str(message)}:
                 self._told.put(Output("console", f"{message}\n".encode()))
+            case {"kind": "replacing"}:
+                self._signs.replacing = True
             case {"kind": "refused", "message": str(message)}:
                 self.refusal = message

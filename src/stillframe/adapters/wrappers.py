@@ -1,0 +1,113 @@
+"""Commands that run other programs: a shell, make, uv, env, any script. They run as they are, and what they start is debugged."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from ..backends.dap.launch import DapLaunch
+from ..backends.wrapped import WrappedLaunch
+from ..errors import LaunchFailed, Unsupported, UsageError
+from ..model.backend import AttachPlan, Plan, Tool
+from .interpreters import on_path
+
+_FOREIGN = re.compile(
+    r"(node|nodejs|deno|bun|java|ruby|perl|php|lua|luajit|R|Rscript|dotnet|mono|erl|elixir|swift|julia|go|cargo)[\d.]*"
+)
+"""Runtimes of languages of their own: where no adapter claims one, running it undebugged would help nobody."""
+_ELF = b"\x7fELF"
+
+
+@runtime_checkable
+class Follows(Protocol):
+    """An adapter whose programs can be debugged wherever they come up, led to us by their environment."""
+
+    name: str
+
+    def inside(self, plan: Plan) -> DapLaunch:
+        """How those are reached that come up behind the plan's command; `env` is what it adds to the environment."""
+        ...
+
+
+class WrapperAdapter:
+    """What is run for the programs that it starts."""
+
+    name = "wrapper"
+    claims: tuple[str, ...] = ()
+
+    def __init__(self, inside: tuple[Follows, ...]) -> None:
+        self._inside = inside
+
+    def tool(self) -> Tool:
+        return Tool("wrapper", "")
+
+    def understands(self, plan: Plan) -> bool:
+        """Any command but a program compiled here (given by its path) and the runtime of another language."""
+        path = _executable(plan)
+        if path is None or _FOREIGN.fullmatch(path.name):
+            return False
+        first = _first_line(path)
+        if first.startswith(b"#!"):
+            words = [word.rpartition("/")[2] for word in first[2:].decode("utf-8", "replace").split()]
+            return not any(_FOREIGN.fullmatch(word) for word in words[:2])
+        if plan.kind == "file":
+            return os.access(path, os.X_OK) and not first.startswith(_ELF)
+        return not first.startswith(_ELF) or "/" not in plan.command[0] or on_path(path.name, plan.env, "/") is not None
+
+    def understood(self, plan: Plan) -> Plan:
+        """A file is a command like any other; one that a shell would refuse to run is refused here."""
+        path = _executable(plan)
+        if path is not None and not os.access(path, os.X_OK):
+            raise LaunchFailed(f"{path} is not executable: chmod +x it, or run it by a shell, as in: -- sh {path.name}")
+        if plan.kind == "command":
+            return plan
+        word = plan.program or ""
+        return replace(plan, kind="command", command=(word if "/" in word else f"./{word}", *plan.args), args=())
+
+    async def launch(self, plan: Plan) -> WrappedLaunch:
+        plan = self.understood(plan)
+        name = Path(plan.command[0]).name
+        if plan.interpreter is not None:
+            raise UsageError(f"--python does not go with {name}, which chooses its interpreter itself")
+        kinds = " or ".join(each.name.capitalize() for each in self._inside)
+        path = _executable(plan)
+        # Without a first line that names an interpreter it is the shell's, as execvp has it.
+        by_shell = path is not None and not _first_line(path).startswith((b"#!", _ELF))
+        return WrappedLaunch(
+            tool=Tool(name, "", "no debugger of its own"),
+            argv=("/bin/sh", str(path), *plan.command[1:]) if by_shell else plan.command,
+            inside=tuple(each.inside(plan) for each in self._inside),
+            cwd=plan.cwd,
+            env=plan.env,
+            umask=plan.umask,
+            stdin=plan.stdin,
+            mark=secrets.token_hex(8),
+            pending=f"no {kinds} program has come up yet",
+            unseen=f"no {kinds} program was seen in it",
+        )
+
+    async def attach(self, plan: AttachPlan) -> WrappedLaunch:
+        raise Unsupported("a wrapper is launched, not attached to: attach to the program that it runs")
+
+
+def _executable(plan: Plan) -> Path | None:
+    """The file that a plan would have the system run; None where there is none."""
+    if plan.kind == "command" and plan.command and "/" not in plan.command[0]:
+        found = on_path(plan.command[0], plan.env, plan.cwd)
+        return Path(found) if found else None
+    if plan.kind not in ("command", "file"):
+        return None
+    path = Path(plan.cwd, plan.command[0] if plan.kind == "command" and plan.command else plan.program or "")
+    return path if path.is_file() else None
+
+
+def _first_line(path: Path) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.readline(500)
+    except OSError as error:
+        raise LaunchFailed(f"cannot read {path}: {error.strerror}") from None

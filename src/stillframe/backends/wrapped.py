@@ -1,0 +1,241 @@
+"""A program that is run for those it starts, such as a shell, make or a task runner: no debugger holds it, they are its children.
+
+It runs as it is, with variables in its environment by which programs of a kind that we can debug find us. Each of them is held at
+its beginning and told as `ChildOpened`; the end of this backend is the end of the wrapper itself, with its exit code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..errors import Unsupported, WrongState
+from ..model.backend import (
+    Binding,
+    Bounds,
+    Capability,
+    Capture,
+    CatchRule,
+    ChildOpened,
+    Ended,
+    Evaluated,
+    Event,
+    Move,
+    Output,
+    Tool,
+    Wanted,
+)  # fmt: skip
+from ..model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
+from ..transport.process import MARK, Exit, Process, Stream, left_behind, spawn
+from .dap.flow import Told
+from .dap.launch import DapLaunch
+
+_END = 4.0
+"""How long the end may take to be seen once everything was ended."""
+
+
+@dataclass(frozen=True)
+class WrappedLaunch:
+    """What to spawn, and how those behind it are reached. The variables of each `inside` are added to the environment."""
+
+    tool: Tool
+    argv: tuple[str, ...]
+    inside: tuple[DapLaunch, ...]
+    cwd: str = "."
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    umask: int = -1
+    stdin: str | None = None
+    mark: str = ""
+    pending: str = ""
+    """What is said of a breakpoint as long as nothing has come up that it could be set in."""
+    unseen: str = ""
+    """What is said at the end where nothing came up at all."""
+    slowness: float = 1.0
+    start_timeout: float = 20.0
+    request_timeout: float = 30.0
+
+
+class Followed(Protocol):
+    """One kind of program that may come up behind a wrapper."""
+
+    async def follow(self, wrapper: Wrapped) -> Mapping[str, str]:
+        """Listen, and hand whoever comes to `wrapper.adopt`; the variables that lead them here."""
+        ...
+
+    async def settle(self) -> None:
+        """Return when those whose processes have ended are over, or will not be soon."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything."""
+        ...
+
+
+class Wrapped:
+    """The wrapper's process, as a Backend that cannot hold it."""
+
+    def __init__(self, launch: WrappedLaunch, followed: Sequence[Followed]) -> None:
+        self._launch = launch
+        self._followed = tuple(followed)
+        self._process: Process | None = None
+        self._told = Told(self._hold_output, self._let_output_go)
+        self._seen = False
+        self._watch: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self.tool = launch.tool
+        self.capabilities = frozenset({Capability.INPUT}) if launch.stdin == "-" else frozenset[Capability]()
+        self.pid: int | None = None
+        self.launched = True
+
+    # What those behind it need
+
+    def adopt(self, child: ChildOpened) -> bool:
+        """Announce one that came up; False where it came too late, so that nobody would hear of it."""
+        if self._told.ended is not None:
+            return False
+        self._seen = True
+        self._told.put(child)
+        return True
+
+    def process_of(self, pid: int | None) -> Process | None:
+        """The process itself, where the wrapper has become the program that came up (exec)."""
+        return self._process if self._process is not None and self._process.pid == pid else None
+
+    def read_output(self) -> None:
+        """Take what is in the pipes now, unless it is being held back."""
+        if self._process is not None and not self._process.is_paused:
+            self._process.drain()
+
+    # Its life
+
+    def events(self) -> AsyncIterator[Event]:
+        return self._told.events()
+
+    async def start(self, wanted: Sequence[Wanted], catch: CatchRule) -> tuple[Binding, ...]:
+        launch = self._launch
+        env = dict(launch.env)
+        for each in self._followed:
+            env.update(await each.follow(self))
+        if launch.mark:
+            env[MARK] = launch.mark
+        self._process = spawn(
+            launch.argv, cwd=launch.cwd, env=env, umask=launch.umask, stdin=launch.stdin, on_output=self._output
+        )
+        self.pid = self._process.pid
+        self._watch = asyncio.get_running_loop().create_task(self._watch_end(self._process.exited))
+        return await self.set_breakpoints(wanted)
+
+    async def _watch_end(self, exited: asyncio.Future[Exit]) -> None:
+        how = await asyncio.shield(exited)
+        for each in self._followed:
+            await each.settle()
+        if not self._seen and self._launch.unseen:
+            self._told.put(Output("console", self._launch.unseen.encode()))
+        self._told.put(Ended(exit_code=how.code, signal=how.signal))
+
+    def _output(self, stream: Stream, data: bytes) -> None:
+        self._told.put(Output(stream, data))
+
+    def _hold_output(self) -> None:
+        if self._process is not None:
+            self._process.pause_output()
+
+    def _let_output_go(self) -> None:
+        if self._process is not None:
+            self._process.resume_output()
+
+    async def feed(self, data: bytes, *, eof: bool) -> None:
+        if Capability.INPUT not in self.capabilities or self._process is None:
+            raise Unsupported("the program's standard input is not kept open for input")
+        try:
+            async with asyncio.timeout(self._launch.request_timeout):
+                await self._process.feed(data, eof=eof)
+        except BrokenPipeError as error:
+            raise WrongState(f"the program takes no more input: {error}") from None
+        except TimeoutError:
+            raise WrongState("the program does not read its input") from None
+
+    async def left_behind(self, *, end: bool) -> tuple[int, ...]:
+        return await left_behind(self._launch.mark, self.pid, over=self._told.ended is not None, end=end)
+
+    async def end(self, *, terminate: bool) -> None:
+        if self._told.ended is None and self._process is not None:
+            if terminate:
+                await self._process.terminate()
+                if self._watch is not None:
+                    await asyncio.wait({self._watch}, timeout=_END)
+            else:
+                self._process.release()
+                self._told.put(Ended(detached=True))
+        self._told.put(Ended(lost=True, cause="it did not end when told to"))
+
+    async def close(self) -> None:
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        await self.end(terminate=True)
+        for each in self._followed:
+            await each.close()
+        if self._watch is not None:
+            self._watch.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._watch
+        if self._process is not None and not self._process.released:
+            self._process.close()
+
+    # What only a debugger could do
+
+    def without_debugger(self) -> str:
+        return f"{self.tool.tool} itself runs without a debugger"
+
+    def _bare(self) -> WrongState:
+        return WrongState(self.without_debugger())
+
+    async def set_breakpoints(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
+        return tuple(Binding(each.id, "pending", message=self._launch.pending) for each in wanted)
+
+    async def set_catch(self, catch: CatchRule) -> None:
+        return None
+
+    async def resume(self, move: Move, thread: str | None) -> None:
+        raise self._bare()
+
+    async def pause(self, thread: str | None) -> None:
+        raise self._bare()
+
+    async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
+        raise self._bare()
+
+    async def stack(self, thread: str, start: int = 0, count: int = 20) -> Frames:
+        raise self._bare()
+
+    async def capture(self, thread: str, bounds: Bounds) -> Capture:
+        raise self._bare()
+
+    async def scopes(self, frame: str) -> tuple[Scope, ...]:
+        raise self._bare()
+
+    async def locals(self, frame: str, bounds: Bounds, start: int = 0) -> Values:
+        raise self._bare()
+
+    async def expand(self, ref: str, bounds: Bounds, start: int = 0) -> Values:
+        raise self._bare()
+
+    async def evaluate(
+        self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
+    ) -> tuple[Evaluated, ...]:
+        raise self._bare()
+
+    async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
+        raise self._bare()
+
+    async def exception(self, thread: str) -> ExceptionInfo | None:
+        raise self._bare()
+
+    async def modules(self, start: int = 0, count: int = 100) -> Modules:
+        raise self._bare()
