@@ -54,6 +54,10 @@ class Capability(enum.StrEnum):
     INSTRUCTION_BREAKPOINTS = "instruction breakpoints"
     MEMORY = "memory"
     DISASSEMBLY = "disassembly"
+    COLUMNS = "columns"
+    SAFE_EVAL = "safe eval"
+    SET_RETURN = "set return"
+    HOT_PATCH = "hot patch"
 
 
 class Move(enum.StrEnum):
@@ -335,6 +339,37 @@ class Wraps(Protocol):
         ...
 
 
+@runtime_checkable
+class EvaluatesSafely(Protocol):
+    async def evaluate_safely(
+        self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
+    ) -> tuple[Evaluated, ...]:
+        """Evaluate where the debugger itself forbids side effects; an expression that would have one is an error."""
+        ...
+
+
+@runtime_checkable
+class RestartsFrames(Protocol):
+    async def restart_frame(self, thread: str, frame: str) -> None:
+        """Go back to the beginning of a function that has not returned; a `Stopped` with reason restart follows."""
+        ...
+
+
+@runtime_checkable
+class SetsReturn(Protocol):
+    async def set_return(self, thread: str, value: str, bounds: Bounds) -> Value:
+        """Replace the value that the function held at its return is about to give back, by that of an expression."""
+        ...
+
+
+@runtime_checkable
+class HotPatches(Protocol):
+    async def hot_patch(self, file: str, text: str, *, dry_run: bool) -> tuple[str, ...]:
+        """Put new source in the place of a loaded file's without a restart; what is worth knowing of it. EvalFailed with
+        the reason where the new source does not compile or the change cannot be made in the running program."""
+        ...
+
+
 # What to start, how to reach it and what to send, as an adapter declares it.
 
 
@@ -379,6 +414,8 @@ class AttachPlan:
     pid: int | None = None
     host: str | None = None
     port: int | None = None
+    url: str | None = None
+    """A debugger's own address, such as ws://127.0.0.1:9229/…"""
     just_my_code: bool = True
     children: bool = True
     cwd: str = "."

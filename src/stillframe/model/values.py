@@ -48,6 +48,10 @@ class Frame(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     module: str | None = None
     key: str | None = None
     """The same for the same invocation at different stops, where the backend can tell; None where it cannot."""
+    generated: str | None = None
+    """`file:line:column` of what really runs, where file and line are those of the source that it was made from."""
+    awaited: str | None = None
+    """How the calls before this one were started by it: `await`, `setTimeout`, …; the call itself may have returned."""
 
 
 class Frames(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
