@@ -54,7 +54,6 @@ class Capability(enum.StrEnum):
     INSTRUCTION_BREAKPOINTS = "instruction breakpoints"
     MEMORY = "memory"
     DISASSEMBLY = "disassembly"
-    COLUMNS = "columns"
     SAFE_EVAL = "safe eval"
     SET_RETURN = "set return"
     HOT_PATCH = "hot patch"
