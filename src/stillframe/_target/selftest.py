@@ -27,8 +27,8 @@ NAMES = {
     ),
     "pydevd_file_utils": "get_abs_path_real_path_and_base_from_frame",
     "_pydev_bundle.pydev_monkey": (
-        "patch_new_process_functions _on_forked_process monkey_patch_os monkey_patch_module create_fork undo_patch_thread_modules "
-        "threading_modules_to_patch"
+        "patch_new_process_functions _on_forked_process monkey_patch_os monkey_patch_module create_fork "
+        "undo_patch_thread_modules threading_modules_to_patch"
     ),
     "_pydevd_bundle.pydevd_filtering": "ExcludeFilter",
     "_pydev_bundle.pydev_log": "_pydevd_log_exception",

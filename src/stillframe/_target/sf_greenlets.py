@@ -9,6 +9,8 @@ import gc
 import os
 import sys
 
+from _pydevd_bundle import sf_imports
+
 SWITCH = "GEVENT_SUPPORT"
 PREFIX = "greenlet_"  # of the ids under which greenlets stand among threads
 COPIED = ("threading", "_thread", "time", "socket", "queue", "select")  # what gevent changes and pydevd uses
@@ -42,9 +44,10 @@ def is_installed(name):
 def prepare():
     """Before pydevd is imported: give it modules of its own where gevent may change the real ones."""
     if is_installed("greenlet"):
-        sys.meta_path.insert(0, _Doorman())
+        sf_imports.after("greenlet", enable_gevent_integration)
     if not is_installed("gevent"):
         return
+    sf_imports.after("gevent.monkey", _part)
     os.environ[SWITCH] = "True"
     sys.modules[STAND_IN] = sys.modules[__name__]
     import _pydevd_bundle
@@ -129,45 +132,6 @@ def _ending(main, shutdown):
         shutdown()
 
     return end
-
-
-class _Doorman:
-    """First among the finders, which finds nothing itself: it sees what the program imports, and acts right after that."""
-
-    def __init__(self):
-        self.awaited = {"greenlet": enable_gevent_integration, "gevent.monkey": _part}
-
-    def find_spec(self, name, path=None, target=None):
-        if name not in self.awaited:
-            return None
-        call = self.awaited.pop(name)
-        if not self.awaited:
-            sys.meta_path.remove(self)
-        from importlib.machinery import PathFinder
-
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and hasattr(spec.loader, "exec_module"):
-            spec.loader = _Followed(spec.loader, call)
-        return spec
-
-
-class _Followed:
-    """A loader that calls something once its module is there, and leaves the real loader in the module."""
-
-    def __init__(self, real, call):
-        self.real = real
-        self.call = call
-
-    def __getattr__(self, name):
-        return getattr(self.real, name)
-
-    def create_module(self, spec):
-        return self.real.create_module(spec)
-
-    def exec_module(self, module):
-        module.__loader__ = module.__spec__.loader = self.real
-        self.real.exec_module(module)
-        self.call()
 
 
 def log_gevent_debug_info():
