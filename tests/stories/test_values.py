@@ -173,3 +173,27 @@ def test_an_expression_that_never_returns_is_given_up_at_its_deadline(user: User
     assert said.code in (1, 4), said
     assert "1 s" in said.err or "deadline" in said.err or "time" in said.err
     assert user.ok("stop") == "set ended\n"
+
+
+def test_pages_of_a_value_tell_where_they_begin_and_how_much_there_is(user: User) -> None:
+    user.file("held.py", "text = 'abcdefghij' * 3000\nitems = list(range(188))\nx = 1\n")
+    user.ok("launch", "held.py", "--break", "held.py:3")
+    ref = {value["name"]: str(value["ref"]) for value in user.json("locals")["values"]}
+    assert user.ok("expand", ref["items"], "--start", "1", "--count", "2").endswith("… 2 of 188 shown, from 1\n")
+    assert user.ok("expand", ref["items"], "--start", "600") == "nothing from 600 on: there are 188\n"
+    page = user.json("expand", ref["text"], "--start", "29990")
+    assert (page["total"], page["start"], page["values"][0]["name"]) == (30000, 29990, "[29990:30000]")
+    assert user.ok("expand", ref["text"], "--start", "990", "--count", "1").endswith(
+        "… 160 of 30,000 shown, from 990\n"
+    )
+    user.ok("stop")
+
+
+def test_a_function_that_called_itself_is_one_word_of_the_stack(user: User) -> None:
+    user.file(
+        "deep.py", "def fact(n):\n    if not n:\n        raise KeyError(n)\n    return n * fact(n - 1)\n\nfact(50)\n"
+    )
+    told = user.ok("launch", "deep.py")
+    assert "stack: f0 fact deep.py:3 < f1-f19 fact deep.py:4 x 19 < … 32 more\n" in told
+    assert "passed: fact deep.py:3 < fact deep.py:4 x" in user.ok("exception")
+    user.ok("stop")

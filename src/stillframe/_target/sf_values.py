@@ -352,11 +352,9 @@ def _iterate(value):
 
 
 def _slices(value, start, count, size):
+    """A text by pieces of `size`; where it starts and the total count characters, or bytes, as an index into it does."""
     base = next(one for one in _STRINGS if is_a(value, one))
     length = base.__len__(value)
-    total = -(-length // size)
-    rows = []
-    for index in range(start, min(start + count, total)):
-        low, high = index * size, min((index + 1) * size, length)
-        rows.append(("[%d:%d]" % (low, high), base.__getitem__(value, slice(low, high))))
-    return total, rows
+    ends = range(start, min(start + count * size, length), size)
+    spans = [(low, min(low + size, length)) for low in ends]
+    return length, [("[%d:%d]" % span, base.__getitem__(value, slice(*span))) for span in spans]

@@ -298,7 +298,7 @@ class Verbs(ABC):
     async def expand(
         self, value: str, *, start: int = 0, count: int = 40, text: int | None = None, session: str | None = None
     ) -> Values:
-        """What a value holds: items, keys or attributes, a page at a time; a long text by slices."""
+        """What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on."""
         return cast(
             "Values", await self.call("expand", {"value": value, "start": start, "count": count, "text": text}, session)
         )

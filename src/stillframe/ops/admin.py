@@ -74,7 +74,7 @@ def describe(session: Session) -> SessionInfo:
         breakpoints=len(session.breakpoints.list()),
         bound=len(bound),
         stops=session.stops,
-        output_bytes=session.output.total,
+        output_bytes=0 if session.parent else session.output.total,  # the family's, told once
         parent=session.parent.name if session.parent else None,
         children=tuple(child.name for child in session.children),
         just_my_code=plan.just_my_code,
@@ -128,7 +128,7 @@ async def output(
     begin = Cursor.parse(since) if since else None
     if wait:
         seen = begin or session.output.told
-        await session.bell.wait_for(lambda: session.output.cursor != seen or not session.live, timeout or 30.0)
+        await session.root.bell.wait_for(lambda: session.output.cursor != seen or not session.live, timeout or 30.0)
     if begin is None:
         pieces, cursor = session.output.tail(limit, streams)
     else:

@@ -105,7 +105,7 @@ async def input_(
 ) -> Fed:
     """Write to the program's standard input, which must have been kept open by `launch --stdin -`."""
     session.need_live()
-    backend = session.backend
+    backend = session.root.backend  # the family reads from the one pipe that we made
     if Capability.INPUT not in backend.capabilities or not isinstance(backend, Feeds):
         raise Unsupported(f"{session.name} has no standard input to write to; start it with: dbg launch --stdin - …")
     data = text.encode("utf-8", "surrogateescape")

@@ -39,7 +39,7 @@ async def state(session: Session, thread: ThreadWord = None) -> From[AnyOutcome]
 @operation(Access.INSPECT, aliases=("bt", "where", "backtrace"), example="dbg stack --count 50")
 async def stack(session: Session, thread: ThreadWord = None, start: Start = 0, count: Count = 20) -> Frames:
     """The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too."""
-    session.need_live()
+    session.need_debugger()
     if thread is None and session.focus_thread is None:
         session.handles.threads(await session.backend.threads())
         thread = "t1"
@@ -139,7 +139,7 @@ async def expand(
     count: Count = 40,
     text: Text = None,
 ) -> Values:
-    """What a value holds: items, keys or attributes, a page at a time; a long text by slices."""
+    """What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on."""
     session.need_stopped()
     page = await session.backend.expand(session.handles.ref(value), bounds_of(session, count, text), start)
     return msgspec.structs.replace(page, values=session.handles.values(page.values))
@@ -148,7 +148,7 @@ async def expand(
 @operation(Access.INSPECT, example="dbg threads")
 async def threads(session: Session, start: Start = 0, count: Count = 50) -> Threads:
     """The threads of the program; the one that the other verbs act on is marked."""
-    session.need_live()
+    session.need_debugger()
     found = session.handles.threads(await session.backend.threads(states=True))
     focus = session.handles.thread(session.focus_thread) if session.focus_thread else None
     return Threads(threads=found[start : start + count], total=len(found), focus=focus)

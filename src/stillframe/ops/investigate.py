@@ -16,6 +16,7 @@ from ..model.places import BreakSpec, LinePlace, TextPlace
 from ..model.values import Value
 from ..model.views import ProbedPlace, ProbeReport
 from ..registry import Access, Param, operation
+from ..session import telling
 from ..session.breakpoints import locate
 from ..session.phases import Phase
 from ..session.ready import Ready
@@ -190,7 +191,7 @@ async def _evaluate(session: Session, expressions: tuple[str, ...]) -> tuple[Val
 
 
 def _report(session: Session, seen: Sighting, wanted: int) -> ProbedPlace:
-    made = session.breakpoints.view(session.breakpoints.get(seen.id))
+    (made,) = telling.in_family(session, (session.breakpoints.view(session.breakpoints.get(seen.id)),))
     location = str(seen.spec.place) + (f" if {seen.spec.condition}" if seen.spec.condition else "")
     if seen.hits:
         plain = tuple(

@@ -49,15 +49,25 @@ def source_lines(lines: Sequence[SourceLine], limit: int) -> str:
 
 
 def stack_line(frames: Sequence[Frame], total: int | None, limit: int) -> str:
-    """`f0 total shop.py:14 < f1 …`, runs of library frames folded; outer frames go first where there is no room."""
+    """`f0 total shop.py:14 < f1 …`, runs of library frames and recursion folded; outer frames go first where there is no room."""
     folded: list[tuple[str, int]] = []
     for library, run in groupby(frames, key=lambda frame: frame.kind == "library"):
         group = list(run)
-        folded += [(_fold(group), len(group))] if library else [(_frame(frame), 1) for frame in group]
+        folded += [(_fold(group), len(group))] if library else _recursion(group)
     whole = max(total or 0, len(frames))
     shown, count = joined([text for text, _ in folded], " < ", limit, len(f" < … {whole:,} more"))
     missing = whole - sum(number for _, number in folded[:count])
     return shorten(shown + (f" < … {missing:,} more" if missing else ""), limit)
+
+
+def _recursion(frames: Sequence[Frame]) -> list[tuple[str, int]]:
+    """Frames, each with how many it stands for: a function that called itself from the same line is told once."""
+    rows = []
+    for (function, file, line), run in groupby(frames, key=lambda frame: (frame.function, frame.file, frame.line)):
+        same = list(run)
+        times = f" x {len(same):,}" if len(same) > 1 else ""
+        rows.append((f"{_ids(same)} {escape(function)} {place(file, line)}{times}".lstrip(), len(same)))
+    return rows
 
 
 def joined(texts: Sequence[str], between: str, limit: int, spare: int) -> tuple[str, int]:
@@ -71,15 +81,15 @@ def joined(texts: Sequence[str], between: str, limit: int, spare: int) -> tuple[
     return between.join(texts[:count]), count
 
 
-def _frame(frame: Frame) -> str:
-    return f"{frame.id} {escape(frame.function)} {place(frame.file, frame.line)}".lstrip()
+def _ids(frames: Sequence[Frame]) -> str:
+    first, last = frames[0].id, frames[-1].id
+    return first if first == last else f"{first}-{last}"
 
 
 def _fold(frames: Sequence[Frame]) -> str:
-    first, last = frames[0].id, frames[-1].id
     names = list(dict.fromkeys((frame.module or "library").partition(".")[0] for frame in frames))
-    ids = first if first == last else f"{first}-{last}"
-    return f"{ids}: {len(frames)} in {escape(', '.join(names[:3]))}"
+    ids = f"{_ids(frames)}: " if frames[0].id else ""  # the frames of a traceback have no names of their own
+    return f"{ids}{len(frames)} in {escape(', '.join(names[:3]))}"
 
 
 def value_list(values: Sequence[Value], total: int | None, limit: int) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -107,7 +108,7 @@ def _frames(result: Frames, name: str, budget: int) -> str:
     for frame in result.frames:
         mark = "" if frame.kind == "user" else f"  ({escape((frame.module or 'library').partition('.')[0])})"
         rows.append(f"{frame.id} {escape(frame.function)} {parts.place(frame.file, frame.line)}{mark}")
-    return clipped(rows, budget, total=(result.total or len(rows)) - result.start)
+    return clipped(rows, budget, total=result.total, start=result.start)
 
 
 @show.register
@@ -133,15 +134,19 @@ def _values(result: Values, name: str, budget: int) -> str:
         if item.total is not None and (item.truncated or item.ref):
             row += f" ({item.total:,})"
         rows.append(row)
-    if not rows:
-        return "nothing"
     room = budget // 2 if result.output or result.stderr else budget
     said = [
         parts.printed(stream, text, room // 2 - 1)
         for stream, text in (("output", result.output), ("stderr", result.stderr))
         if text
     ]
-    return "\n".join([clipped(rows, room, total=(result.total or len(rows)) - result.start), *said])
+    spans = [_SLICE.fullmatch(item.name) for item in result.values]
+    ends = [int(span[1]) for span in spans if span]
+    return "\n".join([clipped(rows, room, total=result.total, start=result.start, ends=ends), *said])
+
+
+_SLICE = re.compile(r"\[\d+:(\d+)\]")
+"""What a piece of a long text is called; start and total count its characters then."""
 
 
 _OBVIOUS = {"int", "float", "str", "bool", "NoneType", "list", "dict", "tuple", "set", "bytes", ""}
@@ -183,7 +188,7 @@ def _modules(result: Modules, name: str, budget: int) -> str:
         f"{escape(each.name)}{f' {each.version}' if each.version else ''} {escape(each.file or '')}".rstrip()
         for each in result.modules
     ]
-    return clipped(rows, budget, total=(result.total or len(rows)) - result.start)
+    return clipped(rows, budget, total=result.total, start=result.start)
 
 
 @show.register
@@ -295,14 +300,17 @@ def probed(place: views.ProbedPlace, budget: int) -> str:
     return "\n".join(row for row in rows if row.strip())
 
 
-def clipped(rows: list[str], budget: int, total: int | None = None) -> str:
-    """Rows as far as the budget goes, and how many there are in all where some are missing."""
-    whole = max(total or 0, len(rows))
-    if not whole:
-        return "none"
-    said = f"… {whole:,} of {whole:,} shown"
-    spare = len(said) + 1
-    shown, count = parts.joined(rows, "\n", budget - (spare if whole > len(rows) else 0), spare)
-    if count == whole:
+def clipped(rows: list[str], budget: int, total: int | None = None, start: int = 0, ends: Sequence[int] = ()) -> str:
+    """Rows as far as the budget goes, and how many there are in all where some are missing; `ends` are where pieces of a
+    text end."""
+    whole = max(total or 0, start + len(rows) if rows and not ends else 0)
+    if not rows:
+        return f"nothing from {start:,} on: there are {whole:,}" if whole else "nothing"
+    spare = len(f"\n… {whole:,} of {whole:,} shown, from {start:,}")
+    cut = start > 0 or (ends[-1] if ends else len(rows)) < whole
+    shown, count = parts.joined(rows, "\n", budget - (spare if cut else 0), spare)
+    if not cut and count == len(rows):
         return shorten(shown, budget)
-    return f"{shorten(shown, max(budget - spare, 0))}\n… {count} of {whole:,} shown"
+    shares = ends[count - 1] - start if ends else count
+    last = f"\n… {shares:,} of {whole:,} shown" + (f", from {start:,}" if start else "")
+    return shorten(shown, max(budget - spare, 0)) + last

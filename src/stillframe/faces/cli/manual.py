@@ -233,7 +233,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "expand": {
         "group": "inspect",
-        "doc": "What a value holds: items, keys or attributes, a page at a time; a long text by slices.",
+        "doc": "What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on.",
         "example": "dbg expand v3 --start 100 --count 20",
         "fields": {
             "value": "a value's handle, such as v3",
