@@ -33,6 +33,10 @@ from ..transport.process import MARK, Exit, Process, Stream, left_behind, spawn
 from .dap.flow import Told
 from .dap.launch import DapLaunch
 
+_WANTED = frozenset(
+    {Capability.CONDITIONS, Capability.HIT_COUNTS, Capability.LOG_POINTS, Capability.FUNCTION_BREAKPOINTS}
+)
+"""What may be wanted of a breakpoint here, for those to come; each says for itself what it cannot do."""
 _END = 4.0
 """How long the end may take to be seen once everything was ended."""
 
@@ -86,7 +90,7 @@ class Wrapped:
         self._watch: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self.tool = launch.tool
-        self.capabilities = frozenset({Capability.INPUT}) if launch.stdin == "-" else frozenset[Capability]()
+        self.capabilities = _WANTED | ({Capability.INPUT} if launch.stdin == "-" else frozenset[Capability]())
         self.pid: int | None = None
         self.launched = True
 

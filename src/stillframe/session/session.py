@@ -51,7 +51,8 @@ class Session:
         self.breakpoints = Breakpoints(self.show, lambda: Capability.COLUMNS in backend.capabilities)
         self.catch = origin.catch
         self.handles = Handles()
-        self.output = OutputLog(spill)
+        self.output: OutputLog = parent.output if parent else OutputLog(spill)
+        """One for the family: what its members print comes out of the same pipes."""
         self.sources: SourceCache = parent.sources if parent else SourceCache()
         self.witness = Witness(self.handles, self.sources, self.show)
         self.bounds = Bounds()
@@ -211,7 +212,7 @@ class Session:
         async with self._sending:
             if self.phase is Phase.STOPPED:
                 return
-            self.need_live()
+            self.need_debugger()
             with contextlib.suppress(AdapterGone):  # how it ended comes as an event
                 await self.backend.pause(thread)
 
@@ -302,8 +303,21 @@ class Session:
         if self.suspended:
             raise WrongState(f"{self.name} answers nobody: {telling.suspended(self)}")
 
-    def need_stopped(self, hint: str = "pause") -> None:
+    def need_debugger(self) -> None:
+        """Something holds this very process; for a wrapper, the answer names the sessions of what it runs."""
         self.need_live()
+        if isinstance(self.backend, contract.Wraps):
+            names = [each.name for each in self.family() if each is not self and each.live]
+            what = (
+                f"debugged in it: {', '.join(names)}"
+                if names
+                else "nothing that could be debugged has come up in it yet"
+            )
+            hint = Try("use", {"": names[0]}) if names else Try("wait")
+            raise WrongState(f"{self.backend.without_debugger()}; {what}", hint=hint)
+
+    def need_stopped(self, hint: str = "pause") -> None:
+        self.need_debugger()
         if self.phase is not Phase.STOPPED or self.stop is None:
             raise WrongState(f"{self.name} is running, not stopped", hint=Try(hint))
 

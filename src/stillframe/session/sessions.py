@@ -252,8 +252,11 @@ class Sessions:
 
     async def end(self, session: Session, *, terminate: bool, tree: bool = False) -> tuple[int, ...]:
         """End a session and its descendants. The answer names processes that the program had detached and that live on."""
-        for child in reversed(list(session.family())):
-            await child.end(terminate=terminate)
+        family = list(session.family())
+        # A wrapper goes on to its next program when one of them ends, so it has to end first.
+        wrapped = terminate and isinstance(session.backend, contract.Wraps)
+        for member in family if wrapped else reversed(family):
+            await member.end(terminate=terminate)
         left: tuple[int, ...] = ()
         if terminate and session.phase is not Phase.DETACHED and isinstance(session.backend, contract.Leaves):
             left = await session.backend.left_behind(end=tree)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..model.backend import Ended
+from ..model.backend import Ended, Wraps
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
 from .phases import Phase
 
@@ -72,25 +72,29 @@ def _children_left(session: Session) -> tuple[str, ...]:
 
 
 def in_family(session: Session, made: tuple[Breakpoint, ...]) -> tuple[Breakpoint, ...]:
-    """Breakpoints of a session; what is not bound there but in a child of it is bound, and the row says where."""
-    return tuple(each if each.state == "bound" else _bound_below(session, each) for each in made)
+    """Breakpoints of a session; what is not bound there but in a child of it is bound, and the row says where.
+
+    Of a wrapper, which has no debugger, what a child makes of it is told in any case.
+    """
+    return tuple(each if each.state == "bound" else _seen_below(session, each) for each in made)
 
 
-def _bound_below(session: Session, made: Breakpoint) -> Breakpoint:
-    for member in session.family():
-        if member is not session and made.id in member.breakpoints:
-            theirs = member.breakpoints.view(member.breakpoints.get(made.id))
-            if theirs.state == "bound":
-                return msgspec.structs.replace(
-                    made, state="bound", actual=theirs.actual, message=theirs.message or f"in {member.name}"
-                )
+def _seen_below(session: Session, made: Breakpoint) -> Breakpoint:
+    below = [each for each in session.family() if each is not session and made.id in each.breakpoints]
+    seen = [(each, each.breakpoints.view(each.breakpoints.get(made.id))) for each in below]
+    bound = [(each, theirs) for each, theirs in seen if theirs.state == "bound"]
+    if not bound and not isinstance(session.backend, Wraps):
+        return made
+    for member, theirs in bound or seen:
+        message = theirs.message or f"in {member.name}"
+        return msgspec.structs.replace(made, state=theirs.state, actual=theirs.actual, message=message)
     return made
 
 
 def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:
     """The outcome with what is to be told once: printed text, notes, commands that ran beside. It is told now."""
     session.told_stop = session.told_stop or found is session.stop
-    pieces, dropped = session.output.news(NEWS, final=not session.live)
+    pieces, dropped = session.output.news(NEWS, final=not session.root.live)
     texts = {piece.stream: piece.text for piece in pieces}
     said = texts.get("console", "").strip()
     done = tuple(each.result() for each in session.beside)

@@ -422,12 +422,13 @@ async def left_behind(mark: str, pid: int | None, *, over: bool, end: bool) -> t
 
 
 def same_output(pid: int, other: int) -> bool:
-    """Whether two processes write their standard output to the same place; True where that cannot be told."""
+    """Whether two processes print, on both streams, to the same places; True where that cannot be told."""
     try:
-        one, two = (Path(f"/proc/{each}/fd/1").stat() for each in (pid, other))
+        found = [[Path(f"/proc/{each}/fd/{stream}").stat() for stream in (1, 2)] for each in (pid, other)]
     except OSError:
         return True
-    return (one.st_dev, one.st_ino) == (two.st_dev, two.st_ino)
+    one, two = ([(each.st_dev, each.st_ino) for each in streams] for streams in found)
+    return one == two
 
 
 def _look_for(wanted: bytes, pid: int, found: list[int], empty: list[int]) -> None:
