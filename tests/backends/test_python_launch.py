@@ -47,13 +47,6 @@ async def test_a_directory_without_a_main_is_no_program_and_one_with_it_is(tmp_p
         assert run.printed() == "main of a directory\n"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-async def test_an_unreadable_program_is_named(tmp_path):
-    program = write(tmp_path, "x = 1\n")
-    program.chmod(0)
-    assert "not permitted" in await refused(plan(program))
-
-
 async def test_a_missing_directory_to_run_in_is_named(tmp_path):
     program = write(tmp_path, "x = 1\n")
     assert "no such directory" in await refused(plan(program, cwd=str(tmp_path / "gone")))

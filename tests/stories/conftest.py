@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ CLIENT_LINE = shlex.join(CLIENT)
 class User:
     """Somebody with a shell in a project's directory."""
 
-    def __init__(self, here: Path) -> None:
+    def __init__(self, here: Path, client: Sequence[str] = CLIENT) -> None:
         self.here = here
+        self._client = client
 
     def file(self, name: str, text: str) -> Path:
         path = self.here / name
@@ -34,7 +36,7 @@ class User:
 
     def start(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [*CLIENT, *words],
+            [*self._client, *words],
             cwd=self.here,
             env={**os.environ, **(env or {})},
             stdin=subprocess.DEVNULL,
@@ -105,5 +107,17 @@ def gone(process: psutil.Process) -> bool:
 def user(tmp_path: Path) -> Iterator[User]:
     """A user of a fresh project; what the daemon still holds at the end is ended with it."""
     made = User(tmp_path)
+    yield made
+    made.says("daemon", "stop")
+
+
+@pytest.fixture
+def bound_user(tmp_path: Path) -> Iterator[User]:
+    """A user whom the permissions of files bind: root, too, once it has laid down its right to read everything."""
+    lay_down: list[str] = []
+    if os.geteuid() == 0:
+        setpriv = shutil.which("setpriv") or pytest.skip("root reads everything, and there is no setpriv")
+        lay_down = [setpriv, "--bounding-set", "-dac_override,-dac_read_search"]
+    made = User(tmp_path, [*lay_down, *CLIENT])
     yield made
     made.says("daemon", "stop")

@@ -38,6 +38,23 @@ def library(vendored):
     return found
 
 
+def name(folder):
+    try:
+        with open(folder + "/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return "its name is not told"
+
+
+def refusal(folder):
+    """Why the kernel does not let us look at a process, as far as it says."""
+    with open(folder + "/status", encoding="utf-8", errors="replace") as file:
+        owner = re.search(r"^Uid:\s+(\d+)", file.read(), re.MULTILINE)
+    if owner and int(owner.group(1)) != os.geteuid():
+        return "it belongs to uid %s" % owner.group(1)
+    return "the system does not let it be traced"
+
+
 def check(pid):
     """Fail with the reason why this process cannot be attached to, as far as that can be seen from outside."""
     folder = "/proc/%d" % pid
@@ -48,7 +65,7 @@ def check(pid):
             maps = file.read()
         program = os.readlink(folder + "/exe")
     except PermissionError:
-        fail(NOT_PERMITTED, "process %d may not be attached to: it belongs to another user" % pid)
+        fail(NOT_PERMITTED, "process %d (%s) may not be attached to: %s" % (pid, name(folder), refusal(folder)))
     except OSError:
         fail(NO_PROCESS, "process %d has no program any more" % pid)
     if not os.path.basename(program).startswith("python") and "libpython" not in maps:
