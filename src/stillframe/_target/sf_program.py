@@ -178,8 +178,19 @@ def hide_own_frames(folder):
     sys.excepthook = trimmed
 
 
+def _prints_to_the_debugger():
+    """Whether stdout is that of the program which the debugger started, not a pipe or file of this process's own."""
+    try:
+        own, leader = os.fstat(1), os.stat("/proc/%d/fd/1" % os.getsid(0))
+    except OSError:  # it cannot be told
+        return True
+    return (own.st_dev, own.st_ino) == (leader.st_dev, leader.st_ino)
+
+
 def print_by_lines():
     """Let a printed line arrive when it is printed, as on a terminal: into a pipe it would wait for 8 KB more."""
     stream = sys.stdout
+    if not _prints_to_the_debugger():
+        return
     if type(stream).__name__ == "TextIOWrapper" and not stream.line_buffering and not stream.write_through:
         stream.reconfigure(line_buffering=True)

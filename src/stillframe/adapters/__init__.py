@@ -77,6 +77,8 @@ def for_plan(plan: Plan) -> Adapter:
         return wrapper
     if plan.kind == "command" and not _exists(plan):
         raise LaunchFailed(f"no such program: {plan.command[0]}")
+    if plan.kind == "file" and not (path := Path(plan.cwd, plan.program or "")).exists():
+        raise LaunchFailed(f"no such file: {path}")
     known = ", ".join(each.name for each in adapters())
     raise UsageError(f"cannot tell how to debug {' '.join(plan.command) or plan.program!r}; adapters here: {known}")
 

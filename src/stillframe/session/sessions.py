@@ -253,9 +253,8 @@ class Sessions:
     async def end(self, session: Session, *, terminate: bool, tree: bool = False) -> tuple[int, ...]:
         """End a session and its descendants. The answer names processes that the program had detached and that live on."""
         family = list(session.family())
-        # A wrapper goes on to its next program when one of them ends, so it has to end first.
-        wrapped = terminate and isinstance(session.backend, contract.Wraps)
-        for member in family if wrapped else reversed(family):
+        # A program goes on when its child ends (a shell to its next command), so the eldest, with all below it, ends first.
+        for member in family if terminate else reversed(family):
             await member.end(terminate=terminate)
         left: tuple[int, ...] = ()
         if terminate and session.phase is not Phase.DETACHED and isinstance(session.backend, contract.Leaves):
