@@ -113,11 +113,11 @@ def user(tmp_path: Path) -> Iterator[User]:
 
 @pytest.fixture
 def bound_user(tmp_path: Path) -> Iterator[User]:
-    """A user whom the permissions of files bind: root, too, once it has laid down its right to read everything."""
+    """A user whom permissions bind: root, too, once it has laid down its rights to read and to trace everything."""
     lay_down: list[str] = []
     if os.geteuid() == 0:
         setpriv = shutil.which("setpriv") or pytest.skip("root reads everything, and there is no setpriv")
-        lay_down = [setpriv, "--bounding-set", "-dac_override,-dac_read_search"]
+        lay_down = [setpriv, "--bounding-set", "-dac_override,-dac_read_search,-sys_ptrace"]
     made = User(tmp_path, [*lay_down, *CLIENT])
     yield made
     made.says("daemon", "stop")

@@ -112,3 +112,15 @@ def test_a_held_program_that_was_joined_runs_on_when_the_daemon_is_killed(
     assert (again["state"], again["frame"]["line"]) == ("stopped", 9)
     user.ok("detach")
     assert running(program.pid)
+
+
+def test_a_process_that_may_not_be_looked_at_is_not_said_to_be_another_users(bound_user: User) -> None:
+    code = "import ctypes; ctypes.CDLL(None).prctl(4, 0); print(flush=True); input()"  # PR_SET_DUMPABLE
+    mine = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert mine.stdout is not None and mine.stdout.readline()
+        said = bound_user.fails("attach", "--pid", str(mine.pid), code=7, error="denied")
+    finally:
+        mine.kill()
+        mine.communicate()
+    assert "does not let it be traced" in said and "user" not in said
