@@ -114,3 +114,46 @@ def test_a_function_that_raised_is_not_said_to_have_returned(user: User) -> None
     assert [each["frame"]["function"] for each in steps][-1] == "g"
     assert not any("returned" in each for each in steps)
     assert user.json("continue")["output"] == "caught\n"
+
+
+GROUP = """import asyncio
+
+def deep(n):
+    raise ValueError(f"bad {n}")
+
+async def child(n):
+    await asyncio.sleep(0)
+    deep(n)
+
+async def inner():
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(child(2))
+
+async def main():
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(child(1))
+        tasks.create_task(inner())
+
+asyncio.run(main())
+"""
+
+
+def test_the_exceptions_of_a_group_are_told_with_their_places(user: User) -> None:
+    user.file("group.py", GROUP)
+    text = user.ok("launch", "group.py")
+    for told in (text, user.ok("exception")):
+        assert "\n  ValueError: bad 1 at group.py:4 in deep\n" in told
+        assert "\n    ValueError: bad 2 at group.py:4 in deep\n" in told
+    info = user.json("exception")
+    assert (info["members_total"], info["members"][1]["members"][0]["message"]) == (2, "bad 2")
+    user.ok("stop")
+
+
+def test_library_frames_where_an_uncaught_exception_was_raised_are_folded_and_reachable(user: User) -> None:
+    user.file("lib.py", "import json\n\ndef main():\n    return json.loads('{bad')\n\nmain()\n")
+    text = user.ok("launch", "lib.py")
+    assert "at lib.py:4 in main\n" in text and "stack: f0-f2: 3 in json < f3 main lib.py:4 < " in text
+    assert "passed: 3 in json < main lib.py:4 < <module> lib.py:6" in user.ok("exception")
+    assert "s='{bad'" in user.ok("frame", "f1")
+    assert user.json("eval", "--frame", "f0", "type(self).__name__")["values"][0]["value"] == "'JSONDecoder'"
+    user.ok("stop")

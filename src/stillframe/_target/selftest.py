@@ -37,7 +37,7 @@ NAMES = {
     "_pydevd_bundle.pydevd_command_line_handling": "process_command_line get_pydevd_file",
     "_pydevd_bundle.pydevd_constants": (
         "HTTP_JSON_PROTOCOL set_protocol get_global_debugger set_global_debugger PYDEVD_USE_SYS_MONITORING RETURN_VALUES_DICT "
-        "get_thread_id STATE_RUN STATE_SUSPEND DebugInfoHolder.DEBUG_TRACE_LEVEL"
+        "get_thread_id EXCEPTION_TYPE_UNHANDLED STATE_RUN STATE_SUSPEND DebugInfoHolder.DEBUG_TRACE_LEVEL"
     ),
     "_pydevd_bundle.pydevd_defaults": "PydevdCustomization.DEFAULT_PROTOCOL",
     "_pydevd_bundle.pydevd_api": "PyDevdAPI.set_protocol PyDevdAPI.request_disconnect _get_code_lines",
@@ -53,7 +53,7 @@ NAMES = {
     "_pydevd_bundle.pydevd_dont_trace_files": "PYDEV_FILE",
     "_pydevd_bundle.pydevd_daemon_thread": "PyDBDaemonThread.do_kill_pydev_thread",
     "_pydevd_bundle.pydevd_utils": "get_non_pydevd_threads",
-    "_pydevd_bundle.pydevd_frame_utils": "create_frames_list_from_frame",
+    "_pydevd_bundle.pydevd_frame_utils": "create_frames_list_from_frame create_frames_list_from_traceback",
     "_pydevd_bundle.pydevd_save_locals": "save_locals",
     "_pydevd_bundle.pydevd_thread_lifecycle": "pydevd_find_thread_by_id internal_run_thread resume_threads",
     "_pydevd_bundle.pydevd_process_net_command_json": "PyDevJsonCommandProcessor.process_net_command_json",

@@ -16,6 +16,7 @@ from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
 RETURNS = 8  # returned values that a stop tells at the most
 DEEPEST = 200  # frames told at the most to reach the user's own frame under library ones
+MEMBERS = 16  # exceptions in groups that a stop tells at the most, however they are nested
 _WORD = re.compile(r"[^\W\d]\w*")
 _UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 _NONE = object()
@@ -170,18 +171,22 @@ class Stop:
         frames = self.frames
         if frames.exc_type is None:
             return None
-        error = frames.exc_desc
+        row = self._tell_error(frames.exc_desc, frames.trace_obj, bounds, itertools.repeat(None, MEMBERS))
+        row["mode"] = self._mode()
+        return row
+
+    def _tell_error(self, error, trace, bounds, room, most=20):
+        """An exception, where it passed, what it came from, and those inside it where it is a group of them."""
         cause = getattr(error, "__cause__", None) or (
             None if getattr(error, "__suppress_context__", True) else getattr(error, "__context__", None)
         )
         kind, _, message = sf_values.told(error, bounds).partition(": ")
-        return {
-            "type": kind,
-            "message": message,
-            "mode": self._mode(),
-            "cause": sf_values.told(cause, bounds) if cause is not None else None,
-            "frames": self._raise_path(frames.trace_obj),
-        }
+        row = {"type": kind, "message": message, "frames": self._raise_path(trace, most)}
+        row["cause"] = sf_values.told(cause, bounds) if cause is not None else None
+        inside = _members(error)
+        row["members"] = [self._tell_error(one, one.__traceback__, bounds, room, 8) for one, _ in zip(inside, room)]
+        row["members_total"] = len(inside)
+        return row
 
     def _mode(self):
         """How the exception came to stop us, as pydevd marked its list of frames."""
@@ -192,7 +197,7 @@ class Stop:
             return "user" if current is not None and current is not last else "raised"
         return "uncaught"
 
-    def _raise_path(self, trace, most=20):
+    def _raise_path(self, trace, most):
         """Where the exception passed, innermost first."""
         steps = []
         while trace is not None:
@@ -205,6 +210,13 @@ class Stop:
             row["line"] = line
             told.append(row)
         return told
+
+
+def _members(error):
+    """The exceptions that a group holds; the class of groups is a builtin from 3.11, and a package's before."""
+    is_group = any(kind.__name__ == "BaseExceptionGroup" for kind in type(error).__mro__)
+    inside = getattr(error, "exceptions", ()) if is_group else ()
+    return [one for one in inside if isinstance(one, BaseException)] if type(inside) in (tuple, list) else []
 
 
 def stuck_value(name, value):

@@ -17,6 +17,7 @@ from _pydevd_bundle import (
     pydevd_breakpoints,
     pydevd_comm,
     pydevd_constants,
+    pydevd_frame_utils,
     pydevd_net_command,
     pydevd_thread_lifecycle,
     sf_greenlets,
@@ -32,6 +33,7 @@ from _pydevd_bundle.pydevd_dont_trace_files import PYDEV_FILE
 HERE = os.path.dirname(os.path.abspath(__file__))
 CONNECT = 10.0  # seconds to reach the debugger
 STALLED = 5.0  # seconds without a byte taken by the client, after which we stop waiting for it
+FOLDED = 150  # library frames that may stand above the user's where an exception was raised
 POLL = 0.2  # seconds between two looks at a state that has no event to wait for
 _real_exit = os._exit
 _halts = itertools.count(1)
@@ -86,6 +88,7 @@ class Quick:
     wait_suspend = pydevd.PyDB._do_wait_suspend
     run_thread = staticmethod(pydevd_thread_lifecycle.internal_run_thread)
     exception_class = staticmethod(pydevd_breakpoints.get_exception_class)
+    frames_of_traceback = staticmethod(pydevd_frame_utils.create_frames_list_from_traceback)
     line_inode = 0
     halted = {}  # held thread to (a number of its own for each time, the trace event at which it waits)
 
@@ -285,6 +288,17 @@ def _exception_class(name):
     return _NameMatch(name.rpartition(".")[2], (), {"wanted": name})
 
 
+def _frames_of_traceback(trace, frame, kind, error, exception_type=None):
+    """As pydevd's, which for an uncaught exception leaves out the library's frames above the innermost of the user's."""
+    above, at = 0, trace
+    while at is not None:
+        above = 0 if at.tb_frame is frame else above + 1
+        at = at.tb_next
+    if exception_type == pydevd_constants.EXCEPTION_TYPE_UNHANDLED and above < FOLDED:
+        frame = None
+    return Quick.frames_of_traceback(trace, frame, kind, error, exception_type)
+
+
 def _set_trace(function):
     """sys.settrace as the program sees it until 3.11: what it means for us is told once, to the debugger alone."""
     caller = sys._getframe(1)
@@ -365,6 +379,7 @@ def patch(settings):
         command.do_it = _waking(command.do_it)
     cls.ignore_system_exit_code = lambda self, error: True  # sys.exit is how a program ends, whatever it says
     pydevd_breakpoints.get_exception_class = _exception_class
+    pydevd_frame_utils.create_frames_list_from_traceback = _frames_of_traceback
     DebugInfoHolder.DEBUG_TRACE_LEVEL = -1  # pydevd's own complaints are not the program's stderr
     pydev_log._pydevd_log_exception = lambda *arguments: None
     pydevd_tracing._internal_set_trace = _set_trace

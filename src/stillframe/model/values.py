@@ -106,3 +106,6 @@ class ExceptionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
     """Where it passed, innermost first, as far as the debugger told."""
     cause: str | None = None
     """`Type: message` of the exception it was raised from, where there is one."""
+    members: tuple[ExceptionInfo, ...] = ()
+    """The exceptions that it holds, where it is a group of them; some where there are many."""
+    members_total: int | None = None

@@ -230,9 +230,9 @@ async def exception(session: Session, thread: ThreadWord = None) -> ExceptionInf
     """The exception that the program is held at: class, message, where it passed, what caused it."""
     session.need_stopped()
     assert session.stop is not None
-    info = session.stop.exception if thread is None else None
-    info = info or await session.backend.exception(session.thread_id(thread))
+    if thread is None and session.stop.exception is not None:
+        return session.stop.exception
+    info = await session.backend.exception(session.thread_id(thread))
     if info is None:
         raise NotFound(f"{session.name} is not held at an exception")
-    nameless = (msgspec.structs.replace(each, id="") for each in info.frames)  # a traceback's frames may have returned
-    return msgspec.structs.replace(info, frames=tuple(session.witness.show_frame(each) for each in nameless))
+    return session.witness.show_exception(info)

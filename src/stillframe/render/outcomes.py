@@ -6,6 +6,8 @@ takes output first and the outcome itself never.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
 from ..model.values import ExceptionInfo
 from .escape import escape, shorten
@@ -45,11 +47,7 @@ def outcome(name: str, result: AnyOutcome, budget: int) -> str:
 
 def _stop(name: str, stop: Stop, room: Room) -> list[str]:
     head = room.take(f"{name} stopped: {_why(stop)}")
-    raised = (
-        room.take(f"  from {shorten(escape(stop.exception.cause), 200)}")
-        if stop.exception and stop.exception.cause
-        else ""
-    )
+    raised = room.take(_background(stop.exception, room.left // 2)) if stop.exception else ""
     passed = room.take(trail(stop.trail, room.left // 2)) if stop.trail else ""
     if stop.same_frame and not stop.trail:
         told = ", ".join(change(each) for each in stop.changes) or "nothing"
@@ -94,9 +92,31 @@ def _raised(info: ExceptionInfo) -> str:
     return f"{escape(info.type)}{message}{_MODES[info.mode]}"
 
 
-def exception(info: ExceptionInfo) -> str:
-    """An exception by itself: class, message, and what it was raised from."""
-    return _raised(info).rstrip(",") + (f"\n  from {shorten(escape(info.cause), 200)}" if info.cause else "")
+def exception(info: ExceptionInfo, limit: int = 2000) -> str:
+    """An exception by itself: class, message, what it was raised from and what it holds."""
+    return "\n".join(part for part in (_raised(info).rstrip(","), _background(info, limit)) if part)
+
+
+def _background(info: ExceptionInfo, limit: int) -> str:
+    """What an exception was raised from, and the exceptions in it where it is a group; those that have no room are counted."""
+    rows = [f"  from {shorten(escape(info.cause), 200)}"] if info.cause else []
+    for row in _members(info, "  "):
+        limit -= len(row) + 1
+        if limit < 0 and rows:
+            return "\n".join([*rows, "  …"])
+        rows.append(row)
+    return "\n".join(rows)
+
+
+def _members(info: ExceptionInfo, indent: str) -> Iterator[str]:
+    for each in info.members:
+        at = next((frame for frame in each.frames if frame.kind == "user"), next(iter(each.frames), None))
+        row = f"{indent}{_raised(each)}" + (f" at {where(at)}" if at and not each.members else "")
+        yield shorten(row + (f", from {escape(each.cause)}" if each.cause else ""), 240)
+        yield from _members(each, indent + "  ")
+    missing = (info.members_total or 0) - len(info.members)
+    if missing > 0:
+        yield f"{indent}… {missing:,} more"
 
 
 def _running(name: str, running: Running) -> str:

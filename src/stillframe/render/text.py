@@ -194,7 +194,7 @@ def _modules(result: Modules, name: str, budget: int) -> str:
 @show.register
 def _exception(result: ExceptionInfo, name: str, budget: int) -> str:
     stack = parts.stack_line(result.frames, None, budget) if result.frames else ""
-    return exception(result) + (f"\npassed: {stack}" if stack else "")
+    return exception(result, budget // 2) + (f"\npassed: {stack}" if stack else "")
 
 
 @show.register

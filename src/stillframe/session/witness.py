@@ -8,7 +8,7 @@ import msgspec
 
 from ..model.backend import Capture, Move, Stopped
 from ..model.outcomes import Stop
-from ..model.values import Frame, Value
+from ..model.values import ExceptionInfo, Frame, Value
 from .evidence import FrameMemory, SourceCache, compare, passed
 from .handles import Handles
 
@@ -36,6 +36,12 @@ class Witness:
         """A frame as the user should see it; the backend's own key stays with us."""
         return msgspec.structs.replace(frame, file=self._show(frame.file), key=None)
 
+    def show_exception(self, info: ExceptionInfo) -> ExceptionInfo:
+        """An exception as the user should see it. Its frames have no names of their own: some may have returned."""
+        frames = (msgspec.structs.replace(self.show_frame(each), id="") for each in info.frames)
+        members = tuple(self.show_exception(each) for each in info.members)
+        return msgspec.structs.replace(info, frames=tuple(frames), members=members)
+
     def scene(self, thread: str, capture: Capture, reason: str) -> Stop:
         """A held thread as it is now, whatever came before."""
         frames, index = capture.frames.frames, self.index(capture)
@@ -50,7 +56,7 @@ class Witness:
             stack_total=capture.frames.total or len(frames),
             locals=self._handles.values(capture.values.values[:SHOWN]),
             locals_total=capture.values.total,
-            exception=capture.exception,
+            exception=self.show_exception(capture.exception) if capture.exception else None,
         )
 
     @staticmethod

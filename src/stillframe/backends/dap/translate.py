@@ -175,6 +175,8 @@ def helper_exception(body: Body) -> ExceptionInfo:
         mode=_MODES.get(text(body.get("mode")) or "", "unknown"),
         frames=tuple(helper_frame(each) for each in items(body, "frames")),
         cause=text(body.get("cause")),
+        members=tuple(helper_exception(each) for each in items(body, "members")),
+        members_total=number(body.get("members_total")) or None,
     )
 
 
