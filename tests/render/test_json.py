@@ -57,9 +57,14 @@ def test_a_stop_of_any_size_stays_within_the_budget(
         shown = len(result.get(part, []))
         if shown < total and "result" not in cut:
             assert (cut[part]["shown"], cut[part]["total"]) == (shown, total)
-    if "result" not in cut:
-        assert result["reason"] == "breakpoint", "the outcome is never cut"
-        assert result["frame"]["line"] == 3
+    assert result["reason"] == "breakpoint", "the outcome is never cut"
+    assert result["frame"]["line"] == 3
+
+
+def test_the_smallest_budget_leaves_the_outcome_and_says_what_is_gone() -> None:
+    told = plain.loads(json(envelope(stop(30, 20, 100, 5, 50)), 100))["result"]
+    assert (told["state"], told["reason"], told["frame"]["line"]) == ("stopped", "breakpoint", 3)
+    assert told["cut"][0]["part"] == "result"
 
 
 @settings(max_examples=40)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -233,3 +237,42 @@ def test_a_column_that_the_debugger_cannot_use_is_said_not_to_be_used(user: User
     assert "column 5 is not used" in user.json("break", "loop.py:4:5")["message"]
     assert "columns" in user.json("capabilities")["cannot"]
     user.ok("stop")
+
+
+def test_lines_of_a_file_that_was_edited_meanwhile_are_shown_with_their_doubt(user: User) -> None:
+    path = user.file("ed.py", "def f(a):\n    x = 1\n    b = a + 1\n    return b\n\nfor i in range(3):\n    f(i)\n")
+    user.ok("launch", "ed.py", "--break", "ed.py:3")
+    path.write_text("# one\n# two\n" + path.read_text())
+    assert "ed.py changed after the program started" in user.json("break", 'ed.py@"return b"')["message"]
+    for words in (("frame",), ("source",), ("source", "ed.py:2"), ("next",), ("state",)):
+        notes = user.json(*words)["notes"]
+        assert [note for note in notes if "changed after the program started" in note], words
+        assert "note: ed.py changed" in user.ok(*words) or words == ("next",)
+    user.ok("stop")
+
+
+def test_a_session_whose_end_is_its_debuggers_affair_hints_at_what_can_be_done(user: User) -> None:
+    user.file("loop.py", "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.01)\n")
+    program = subprocess.Popen([sys.executable, "loop.py"], cwd=user.here, stdout=subprocess.PIPE)
+    assert program.stdout is not None and program.stdout.readline()
+    user.ok("attach", "--pid", str(program.pid))
+    program.kill()
+    program.communicate()
+    user.ok("wait")
+    assert "dbg attach" in user.fails("next", code=3, error="wrong_state")
+
+
+def test_moving_a_program_that_runs_hints_at_waiting_for_it(user: User) -> None:
+    user.file("loop.py", "while True:\n    pass\n")
+    user.ok("launch", "loop.py", "--timeout", "0")
+    assert "dbg wait" in user.fails("continue", code=3, error="wrong_state")
+    user.ok("stop")
+
+
+def test_what_a_killed_daemon_lost_is_named_by_every_verb(user: User) -> None:
+    user.file("loop.py", "while True:\n    pass\n")
+    user.ok("launch", "loop.py", "--timeout", "0")
+    os.kill(user.json("daemon", "status")["pid"], signal.SIGKILL)
+    for verb in ("state", "status", "continue"):
+        said = user.fails(verb, code=3, error="no_session")
+        assert "loop was lost with its daemon" in said and "dbg restart" in said

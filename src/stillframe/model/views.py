@@ -40,12 +40,14 @@ class FrameView(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     source: tuple[SourceLine, ...] = ()
     locals: tuple[Value, ...] = ()
     locals_total: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Source(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     file: str
     lines: tuple[SourceLine, ...]
     total: int
+    notes: tuple[str, ...] = ()
 
 
 class OutputPage(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -94,6 +94,7 @@ async def frame_view(session: Session, thread: str, index: int) -> FrameView:
         source=session.sources.around(found.file, found.line) if found.file and found.line else (),
         locals=session.handles.values(values.values),
         locals_total=values.total,
+        notes=holding.doubts(session, found.file),
     )
 
 
@@ -211,7 +212,8 @@ def _read(session: Session | None, file: str, line: int, around: int) -> Source:
     if line > total:
         raise NotFound(f"{Path(file).name} has {total} lines")
     shown = (session.show(file) if session else file) or file
-    return Source(file=shown, lines=cache.around(file, line, around, around), total=total)
+    notes = holding.doubts(session, file) if session and session.live else ()
+    return Source(file=shown, lines=cache.around(file, line, around, around), total=total, notes=notes)
 
 
 @operation(Access.INSPECT, example="dbg modules --count 20")

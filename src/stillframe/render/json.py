@@ -58,19 +58,17 @@ def _fit(reply: dict[str, Any], budget: int) -> bytes:
         if len(_dumps(reply)) > budget:
             _shorten_texts(result, limit, cut)
     for names in _LISTS:
-        keep = 64
-        while keep >= 4 and len(_dumps(reply)) > budget:
+        for keep in (64, 32, 16, 8, 4, 2, 1, 0):
+            if len(_dumps(reply)) <= budget:
+                break
             _shorten_lists(result, names, keep, cut)
             result["cut"] = list(cut.values())
-            keep //= 2
     if cut:
         result["cut"] = list(cut.values())
     data = _dumps(reply)
     if len(data) > budget:
-        reply["result"] = {
-            "cut": [{"part": "result", "shown": 0, "total": len(data)}],
-            "state": result.get("state", ""),
-        }
+        kept = {name: result[name] for name in _OUTCOME if name in result}
+        reply["result"] = {**kept, "cut": [{"part": "result", "shown": 0, "total": len(data)}]}
         data = _dumps(reply)
     return data
 

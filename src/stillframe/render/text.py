@@ -116,7 +116,11 @@ def _frame_view(result: views.FrameView, name: str, budget: int) -> str:
     head = f"{result.frame.id} {parts.where(result.frame)}"
     source = parts.source_lines(result.source, budget // 2)
     held = parts.value_list(result.locals, result.locals_total, budget - len(head) - len(source))
-    return "\n".join(part for part in (head, source, f"locals: {held}" if held else "") if part)
+    return "\n".join(part for part in (head, source, f"locals: {held}" if held else "", *_notes(result.notes)) if part)
+
+
+def _notes(notes: Sequence[str]) -> list[str]:
+    return [f"note: {escape(note)}" for note in notes]
 
 
 @show.register
@@ -179,7 +183,7 @@ def _threads(result: views.Threads, name: str, budget: int) -> str:
 @show.register
 def _source(result: views.Source, name: str, budget: int) -> str:
     rows = parts.source_lines(result.lines, budget)
-    return f"{escape(result.file)}, {result.total} lines\n{rows}"
+    return "\n".join([f"{escape(result.file)}, {result.total} lines", rows, *_notes(result.notes)])
 
 
 @show.register

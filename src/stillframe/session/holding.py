@@ -77,9 +77,6 @@ def _witnessed(session: Session, event: Stopped, thread: str, capture: Capture) 
     frames, at = capture.frames.frames, capture.at
     session.focus_frame = session.witness.index(capture)
     hit = count_hits(session, event, frames[0] if frames else None)
-    notes: tuple[str, ...] = ()
-    if at and at.file and session.sources.changed_since(at.file, session.created):
-        notes = (f"{session.show(at.file)} changed after the program started; the lines shown may not be what runs",)
     named = tuple(id for id in hit if id != UNTIL)
     return msgspec.structs.replace(
         session.witness.stop(event, thread, capture),
@@ -87,8 +84,15 @@ def _witnessed(session: Session, event: Stopped, thread: str, capture: Capture) 
         breakpoints=named,
         hit=session.breakpoints.get(named[0]).hits if named else None,
         number=session.stops + 1,
-        notes=notes,
+        notes=doubts(session, at.file if at else None),
     )
+
+
+def doubts(session: Session, file: str | None) -> tuple[str, ...]:
+    """What must be said along with lines of this file."""
+    if file and session.sources.changed_since(file, session.created):
+        return (f"{session.show(file)} changed after the program started; the lines shown may not be what runs",)
+    return ()
 
 
 def count_hits(session: Session, event: Stopped, top: Frame | None) -> tuple[str, ...]:

@@ -233,6 +233,7 @@ def test_a_lock_that_is_no_file_is_an_error_and_not_followed(tmp_path: Path, nam
 
 def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     assert "parent directory" in refused(tmp_path / "no" / "such")
+    assert "nothing can be made" in refused(Path("/proc/stillframe"))
 
 
 def test_without_a_runtime_directory_a_private_one_is_made_in_the_temporary_one(tmp_path: Path) -> None:

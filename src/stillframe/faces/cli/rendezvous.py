@@ -57,10 +57,12 @@ def secure(path: str, *, create: bool) -> bool:
             posix.mkdir(path, 0o700)
         except FileExistsError:
             pass
-        except FileNotFoundError:
-            raise Unsafe(f"cannot make {path}: its parent directory does not exist") from None
         except OSError as error:
-            raise Unsafe(f"cannot make {path}: {error.strerror}; set STILLFRAME_RUNTIME_DIR to one of yours") from None
+            why = error.strerror
+            if isinstance(error, FileNotFoundError):  # also what /proc says to anybody who wants to make something there
+                there = posix.access(path.rstrip("/").rpartition("/")[0] or "/", posix.F_OK)
+                why = "nothing can be made there" if there else "its parent directory does not exist"
+            raise Unsafe(f"cannot make {path}: {why}; set STILLFRAME_RUNTIME_DIR to one of yours") from None
     try:
         found = posix.lstat(path)
     except FileNotFoundError:
