@@ -16,6 +16,7 @@ from ..errors import Unsupported, WrongState
 from ..model.backend import (
     Binding,
     Bounds,
+    BreakpointChanged,
     Capability,
     Capture,
     CatchRule,
@@ -87,6 +88,7 @@ class Wrapped:
         self._process: Process | None = None
         self._told = Told(self._hold_output, self._let_output_go)
         self._seen = False
+        self._wanted: tuple[str, ...] = ()
         self._watch: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self.tool = launch.tool
@@ -136,9 +138,15 @@ class Wrapped:
         how = await asyncio.shield(exited)
         for each in self._followed:
             await each.settle()
-        if not self._seen and self._launch.unseen:
-            self._told.put(Output("console", self._launch.unseen.encode()))
+        if not self._seen:
+            self._tell_unseen()
         self._told.put(Ended(exit_code=how.code, signal=how.signal))
+
+    def _tell_unseen(self) -> None:
+        """Nobody came: whether a breakpoint's file was loaded in there cannot be known."""
+        for id in self._wanted:
+            self._told.put(BreakpointChanged(Binding(id, "unconfirmed", message=self._launch.unseen)))
+        self._told.put(Output("console", self._launch.unseen.encode()))
 
     def _output(self, stream: Stream, data: bytes) -> None:
         self._told.put(Output(stream, data))
@@ -201,6 +209,7 @@ class Wrapped:
         return WrongState(self.without_debugger())
 
     async def set_breakpoints(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
+        self._wanted = tuple(each.id for each in wanted)
         return tuple(Binding(each.id, "pending", message=self._launch.pending) for each in wanted)
 
     async def set_catch(self, catch: CatchRule) -> None:
