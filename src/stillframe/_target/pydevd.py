@@ -9,9 +9,8 @@ frames of files of that name, finds "uncaught" by that function, and does not pa
 Settings come by environment and are taken out of it before the program starts, so that the program sees the
 environment of a plain run: STILLFRAME_PYDEVD (folder of the vendored pydevd), STILLFRAME_TOKENS (server:client access
 tokens, kept off the command line), STILLFRAME_PYCACHE (where its .pyc files go), STILLFRAME_ON_EOF (kill | resume).
-They live on in `Settings`, and `sf_children` puts them back for each Python process that the program starts. The trade:
-a child behind a shell (`os.system`) does not get them and runs undebugged, and /proc/PID/environ of the process still
-shows them to its owner. STILLFRAME_RELAY marks multiprocessing's fork server, which is not debugged but whose forks are.
+They live on in `Settings`, and `sf_children` puts them back for each process that the program starts: a Python, which takes
+them out again, or a shell, behind which there may be one. /proc/PID/environ of the process shows them to its owner. STILLFRAME_RELAY marks multiprocessing's fork server, which is not debugged but whose forks are.
 STILLFRAME_MARK is the daemon's, and stays.
 """
 
