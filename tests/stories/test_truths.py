@@ -276,3 +276,13 @@ def test_what_a_killed_daemon_lost_is_named_by_every_verb(user: User) -> None:
     for verb in ("state", "status", "continue"):
         said = user.fails(verb, code=3, error="no_session")
         assert "loop was lost with its daemon" in said and "dbg restart" in said
+
+
+@pytest.mark.skipif(
+    "3.11" not in INTERPRETERS, reason="only until 3.11 a measuring coverage takes the debugger's place"
+)
+def test_what_every_process_of_a_family_has_to_say_is_said_once(user: User) -> None:
+    user.file("coverage.py", "")
+    user.file("app.py", "import coverage, os\nif not os.fork():\n    os._exit(0)\nos.wait()\n")
+    [note] = user.json("launch", "app.py", "--python", INTERPRETERS["3.11"])["notes"]
+    assert note.count("coverage is loaded") == 1

@@ -96,7 +96,7 @@ def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:
     session.told_stop = session.told_stop or found is session.stop
     pieces, dropped = session.output.news(NEWS, final=not session.root.live)
     texts = {piece.stream: piece.text for piece in pieces}
-    said = texts.get("console", "").strip()
+    said = tuple(dict.fromkeys(line for line in texts.get("console", "").splitlines() if line.strip()))
     done = tuple(each.result() for each in session.beside)
     session.beside[:] = [each for each in session.beside if not each.ended]
     return msgspec.structs.replace(
@@ -105,6 +105,6 @@ def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:
         stderr=texts.get("stderr", ""),
         log=texts.get("log", ""),
         dropped=dropped,
-        notes=found.notes + session.take_notes() + ((said,) if said else ()),
+        notes=found.notes + session.take_notes() + said,
         do=done,
     )

@@ -59,7 +59,7 @@ def secure(path: str, *, create: bool) -> bool:
             pass
         except OSError as error:
             why = error.strerror
-            if isinstance(error, FileNotFoundError):  # also what /proc says to anybody who wants to make something there
+            if isinstance(error, FileNotFoundError):  # /proc says so, too, to whoever wants to make something there
                 there = posix.access(path.rstrip("/").rpartition("/")[0] or "/", posix.F_OK)
                 why = "nothing can be made there" if there else "its parent directory does not exist"
             raise Unsafe(f"cannot make {path}: {why}; set STILLFRAME_RUNTIME_DIR to one of yours") from None
