@@ -165,3 +165,24 @@ def test_a_log_text_works_as_an_f_string_would_or_is_refused_at_once(user: User)
     for text, good in (("{x!r}|{n:>3}", "'0'|  0\n'1'|  1\n"), ("{x", None)):
         refused = made[text]["state"] == "failed" and made[text]["message"]
         assert refused or (good is not None and good in log), (text, made[text], log)
+
+
+def test_a_condition_that_raises_stops_says_so_and_is_no_hit(user: User) -> None:
+    user.file("cond.py", 'def f(row):\n    return row\n\nfor row in [{}, {"q": 3}, {}, {"q": 3}]:\n    f(row)\n')
+    user.ok("launch", "cond.py", "--stop-on-entry")
+    user.ok("break", 'cond.py:2 if row["q"] == 3', "--once")
+    raised = user.json("continue")
+    assert raised["breakpoints"] == ["b1"] and "hit" not in raised
+    assert raised["notes"] == ["the condition of b1 raised KeyError: 'q'"]
+    assert "hits" not in user.json("breaks")["breakpoints"][0]
+    held = user.json("continue")
+    assert (held["breakpoints"], held["hit"], held["locals"][0]["value"]) == (["b1"], 1, "{'q': 3}")
+    assert user.json("continue")["state"] == "exited"
+    assert user.json("probe", 'cond.py:2 if row["q"] == 3', "--hits", "9")["places"][0]["count"] == 2
+
+
+def test_a_condition_about_a_function_on_one_line_is_not_asked_where_it_is_made(user: User) -> None:
+    user.file("one.py", "def r(n): return n and r(n - 1)\nf = lambda q: q\nprint(r(2), f(1))\n")
+    report = user.json("probe", "r if n == 1", "one.py:2 if q == 1", "--hits", "9", "--", "python3", "one.py")
+    assert [each["count"] for each in report["places"]] == [1, 1]
+    assert "notes" not in report["end"]

@@ -6,6 +6,7 @@ Everything here leans on private names of the pinned debugpy; `selftest.py` chec
 import dis
 import itertools
 import os
+import re
 import signal
 import sys
 
@@ -25,6 +26,7 @@ from _pydevd_bundle import (
     sf_stepping,
 )
 from _pydevd_bundle import pydevd_command_line_handling as command_line
+from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_api import PyDevdAPI
 from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
 from _pydevd_bundle.pydevd_constants import DebugInfoHolder
@@ -37,6 +39,7 @@ FOLDED = 150  # library frames that may stand above the user's where an exceptio
 POLL = 0.2  # seconds between two looks at a state that has no event to wait for
 _real_exit = os._exit
 _halts = itertools.count(1)
+_UNDEFINED = re.compile(r"NameError: (?:free variable|name) '(\w+)'")
 PRELUDE = ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "GEN_START", "NOP")
 ENTRY = "  # entry of "  # ends the condition of a breakpoint on a function, with its name
 
@@ -79,6 +82,7 @@ class Quick:
     settings = None
     gone_on = staticmethod(lambda thread_id: None)
     owns = staticmethod(lambda frame, line: True)
+    is_of_another = staticmethod(lambda frame, line, name: False)
     ending = staticmethod(lambda db: {"kind": "ending", "loaded": []})
     initialize_network = pydevd.PyDB.initialize_network
     dispose = pydevd.PyDB.dispose_and_kill_all_pydevd_threads
@@ -249,7 +253,8 @@ def _condition(self, info, breakpoint, frame):
     """Whether a breakpoint that was come to is one to stop at; pydevd asks this for all of them, see `patch`.
 
     Not where a generator expression shares its line, nor for a function where its first line is come to again in a loop.
-    A condition that raised is told as an event of ours with the breakpoint's id, then it stops.
+    A condition that raised is told as an event of ours with the breakpoint's id, then it stops; but not where the name that
+    it misses is one of the function or lambda that begins on this line and is only being made here.
     """
     condition, line = breakpoint.condition, getattr(breakpoint, "line", None)
     if line is not None and not Quick.owns(frame, line):
@@ -262,10 +267,16 @@ def _condition(self, info, breakpoint, frame):
     info.conditional_breakpoint_exception = None
     held = Quick.condition(self, info, breakpoint, frame)
     problem = info.conditional_breakpoint_exception
-    if problem is not None:
-        message = problem[0].partition("Error:\n")[2].strip().splitlines()
-        body = {"kind": "condition_error", "id": breakpoint.breakpoint_id, "message": message[-1] if message else ""}
-        send_event(self, body)
+    if problem is None:
+        return held
+    message = (problem[0].partition("Error:\n")[2].strip().splitlines() or [""])[-1]
+    missing = _UNDEFINED.match(message)
+    if missing and Quick.is_of_another(frame, line, missing.group(1)):
+        info.conditional_breakpoint_exception = None
+        return False
+    body = {"kind": "condition_error", "id": breakpoint.breakpoint_id, "message": message}
+    thread_id = pydevd_constants.get_current_thread_id(threading.current_thread())
+    send_event(self, dict(body, threadId=BaseSchema._translate_id_to_dap(thread_id)))
     return held
 
 

@@ -25,6 +25,7 @@ class Source:
         self.lines = []
         self.spans = {}  # line that a statement of several lines, no loop, begins on to its first and last line
         self.holders = {}  # line to the code objects that have it, as {(name, first line): depth}
+        self.variables = {}  # line to the variables of functions that have it
         self.tree = None
         try:
             self.tree = compile(text, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
@@ -34,7 +35,7 @@ class Source:
         except (ValueError, RecursionError, MemoryError) as error:
             self.problem = "%s does not compile: %s" % (self.name, error)
         else:
-            self.holders = _holders(code, 0, {})
+            self.holders = _holders(code, 0, {}, self.variables)
             self.lines = sorted(self.holders)
             self.spans = _spans(self.tree)
         self._functions = None
@@ -83,14 +84,15 @@ def _first_line(function):
     return min([first.lineno] + [one.lineno for one in getattr(first, "decorator_list", ())])
 
 
-def _holders(code, depth, found):
+def _holders(code, depth, found, variables):
     """Lines where a stop can happen, with whose they are. 3.11 and later give module and class code a line 0: no stop there."""
     for _, line in dis.findlinestarts(code):
         if line:
             found.setdefault(line, {}).setdefault((code.co_name, code.co_firstlineno), depth)
+            variables.setdefault(line, set()).update(code.co_varnames)
     for constant in code.co_consts:
         if hasattr(constant, "co_code"):
-            _holders(constant, depth + 1, found)
+            _holders(constant, depth + 1, found, variables)
     return found
 
 
@@ -199,6 +201,12 @@ class Places:
         holders = held[1].holders.get(line, {})
         depth = holders.get((code.co_name, code.co_firstlineno))
         return depth is None or depth == min(holders.values())
+
+    def is_of_another(self, frame, line, name):
+        """Whether a name that is not known in this frame is a variable of a function on the same line."""
+        abs_path, real_path, _ = get_abs_path_real_path_and_base_from_frame(frame)
+        held = self.sources.get(abs_path) or self.sources.get(real_path)
+        return held is not None and name in held[1].variables.get(line, ()) and name not in frame.f_code.co_varnames
 
     def _cached(self, path, stamp, read):
         held = self.sources.get(path)

@@ -394,5 +394,6 @@ def install(settings, program):
     pydevd_api._get_code_lines = desk.places.code_lines
     sf_patches.Quick.gone_on = staticmethod(desk.gone_on)
     sf_patches.Quick.owns = staticmethod(desk.places.owns)
+    sf_patches.Quick.is_of_another = staticmethod(desk.places.is_of_another)
     sf_patches.Quick.ending = staticmethod(desk.ending)
     return desk

@@ -152,6 +152,8 @@ class Stopped:
     description: str | None = None
     breakpoints: tuple[str, ...] = ()
     all_threads: bool = False
+    counts: bool = True
+    """False where the condition of its breakpoints raised: it is told, and is no hit of theirs."""
 
 
 @dataclass(frozen=True)

@@ -160,7 +160,7 @@ async def _watch(
             end = member.outcome(after=round(loop.time() - began, 1))
             return msgspec.structs.replace(end, never_hit=()) if isinstance(end, Exited) else end
         for place in seen:
-            if place.id in stop.breakpoints and len(place.hits) < hits:
+            if place.id in stop.breakpoints and stop.hit and len(place.hits) < hits:
                 place.hits.append(msgspec.structs.replace(stop, same_frame=False, trail=(), changes=()))
                 place.values.append(await _evaluate(member, expressions))
         done = [place.id for place in seen if len(place.hits) >= hits and place.id in session.breakpoints]

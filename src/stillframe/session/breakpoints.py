@@ -225,7 +225,8 @@ class Breakpoints:
             and top.line == entry.binding.line
         )
         hit = tuple(id for id in ids if id in self._entries)
-        self.count(hit)
+        if event.counts:
+            self.count(hit)
         return hit
 
     def count(self, ids: Iterable[str]) -> None:

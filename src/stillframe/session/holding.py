@@ -55,7 +55,7 @@ async def read(session: Session, event: Stopped) -> None:
         if len(session.crowd.alive) > 1:
             names = {each.id: each.name for each in await session.backend.threads()}
             stop = msgspec.structs.replace(stop, thread_name=names.get(thread))
-        if used := session.breakpoints.used_up(stop.breakpoints):
+        if used := session.breakpoints.used_up(stop.breakpoints if event.counts else ()):
             home = session if UNTIL in used else session.root
             home.breakpoints.remove(used)
             await home.sync_breakpoints()
@@ -82,7 +82,7 @@ def _witnessed(session: Session, event: Stopped, thread: str, capture: Capture) 
         session.witness.stop(event, thread, capture),
         reason=UNTIL if UNTIL in hit else event.reason,
         breakpoints=named,
-        hit=session.breakpoints.get(named[0]).hits if named else None,
+        hit=session.breakpoints.get(named[0]).hits if named and event.counts else None,
         number=session.stops + 1,
         notes=doubts(session, at.file if at else None),
     )
@@ -98,7 +98,7 @@ def doubts(session: Session, file: str | None) -> tuple[str, ...]:
 def count_hits(session: Session, event: Stopped, top: Frame | None) -> tuple[str, ...]:
     """The breakpoints that made a stop; they count for the ancestors too, who want them as well."""
     hit = session.breakpoints.hit(event, top)
-    ancestor = session.parent
+    ancestor = session.parent if event.counts else None
     while ancestor is not None:
         ancestor.breakpoints.count(hit)
         ancestor = ancestor.parent

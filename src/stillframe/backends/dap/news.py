@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import Protocol
 
 from ...errors import AdapterDied, StillframeError
@@ -57,6 +58,8 @@ class News:
         self._all_held = False
         self.stops = StopFilter(launch, evidence)
         self.initialized: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._doubtful: set[tuple[str, int]] = set()
+        """Thread and number of a breakpoint whose condition raised there: the stop that follows is no hit of it."""
         self.held: dict[str, str] = {}
         """Thread to the reason for which it is held."""
         self.last_thread: str | None = None
@@ -114,12 +117,18 @@ class News:
     # Stops
 
     def _stopped(self, body: Body) -> Awaitable[None] | None:
-        stop = translate.stopped(body, self._breakpoints.owners(body))
+        stop = replace(translate.stopped(body, self._breakpoints.owners(body)), counts=not self._is_doubtful(body))
         # None named: looked up by its place. Several: one that always stops stands for others on its line.
         if self.stops.must_look(stop) or (stop.reason == "breakpoint" and len(stop.breakpoints) != 1):
             return self._look_at(stop)
         self._tell_stop(stop)
         return None
+
+    def _is_doubtful(self, body: Body) -> bool:
+        thread = str(body.get("threadId"))
+        found = {number for told, number in self._doubtful if told == thread}
+        self._doubtful = {each for each in self._doubtful if each[0] != thread}
+        return bool(found.intersection(body.get("hitBreakpointIds") or ()))
 
     async def _look_at(self, stop: Stopped) -> None:
         """Ask about a stop before it is told: it may be no news, or lack the name of its breakpoint."""
@@ -132,7 +141,7 @@ class News:
             if stop.reason == "breakpoint" and stop.thread is not None:
                 frames = (await self._evidence.stack(stop.thread, 0, 1)).frames
                 ids = await self._that_hold(frames[0], stop.breakpoints) if frames else stop.breakpoints
-                stop = Stopped(stop.thread, stop.reason, stop.description, ids, stop.all_threads)
+                stop = replace(stop, breakpoints=ids)
         except AdapterDied:
             return  # its end is told by itself
         except StillframeError:
@@ -192,7 +201,8 @@ class News:
         match body:
             case {"kind": "ending", "loaded": list(loaded)}:
                 self._breakpoints.loaded(each for each in loaded if isinstance(each, str))
-            case {"kind": "condition_error", "id": int(number), "message": str(message)}:
+            case {"kind": "condition_error", "id": int(number), "threadId": int(thread), "message": str(message)}:
+                self._doubtful.add((str(thread), number))
                 names = ", ".join(self._breakpoints.named(number)) or "a breakpoint"
                 self._told.put(Output("console", f"the condition of {names} raised {message}\n".encode()))
             case {"kind": "untraced", "message": str(message)}:
