@@ -26,6 +26,7 @@ caller. `STILLFRAME_SESSION` names the session of every call, `STILLFRAME_CLIENT
 `STILLFRAME_RUNTIME_DIR` is where the socket is, `STILLFRAME_IDLE_SECONDS` (300) how long an idle daemon stays."""
 TITLES = {
     "launch": "start", "control": "move", "breakpoints": "breakpoints", "inspect": "look", "evaluate": "ask and change",
+    "patch": "change what runs",
     "investigate": "one question", "admin": "sessions", "lowlevel": "past us",
 }  # fmt: skip
 

@@ -198,8 +198,8 @@ class PythonAdapter:
     async def attach(self, plan: AttachPlan) -> DapLaunch:
         if plan.pid is not None:
             return self._inject(plan, plan.pid)
-        if plan.port is None:
-            raise UsageError("attach needs a pid, or host:port")
+        if plan.port is None or plan.url is not None:
+            raise UsageError("a Python program is joined by its pid, or by the HOST:PORT that debugpy listens on")
         return DapLaunch(
             tool=self.tool(how="listening port"),
             reach=Address(plan.host or "127.0.0.1", plan.port),

@@ -15,6 +15,7 @@ from ..model.views import (
     Fed,
     FrameView,
     OutputPage,
+    Patched,
     ProbeReport,
     Scopes,
     SessionInfo,
@@ -255,15 +256,31 @@ class Verbs(ABC):
         """Choose the exceptions that stop the program; this replaces what was chosen before."""
         return cast("Caught", await self.call("catch", {"what": what}, session))
 
-    async def state(self, *, thread: str | None = None, session: str | None = None) -> AnyOutcome:
+    async def state(
+        self, *, thread: str | None = None, generated: bool = False, session: str | None = None
+    ) -> AnyOutcome:
         """The whole stop again: where, why, source, stack and every local; or running, exited, lost."""
-        return cast("AnyOutcome", await self.call("state", {"thread": thread}, session))
+        return cast("AnyOutcome", await self.call("state", {"thread": thread, "generated": generated}, session))
 
     async def stack(
-        self, *, thread: str | None = None, start: int = 0, count: int = 20, session: str | None = None
+        self,
+        *,
+        thread: str | None = None,
+        start: int = 0,
+        count: int = 20,
+        generated: bool = False,
+        session: str | None = None,
     ) -> Frames:
-        """The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too."""
-        return cast("Frames", await self.call("stack", {"thread": thread, "start": start, "count": count}, session))
+        """The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too.
+
+        Where calls were started by another that need not wait for them, a row between them says how: `-- setTimeout --`.
+        """
+        return cast(
+            "Frames",
+            await self.call(
+                "stack", {"thread": thread, "start": start, "count": count, "generated": generated}, session
+            ),
+        )
 
     async def frame(
         self, which: str | None = None, *, thread: str | None = None, session: str | None = None
@@ -311,9 +328,11 @@ class Verbs(ABC):
         """Select a thread for the verbs that follow, and look at where it is."""
         return cast("FrameView", await self.call("thread", {"which": which}, session))
 
-    async def source(self, at: str | None = None, *, around: int = 8, session: str | None = None) -> Source:
+    async def source(
+        self, at: str | None = None, *, around: int = 8, generated: bool = False, session: str | None = None
+    ) -> Source:
         """Source lines around a place, or around where the program is held."""
-        return cast("Source", await self.call("source", {"at": at, "around": around}, session))
+        return cast("Source", await self.call("source", {"at": at, "around": around, "generated": generated}, session))
 
     async def modules(self, *, start: int = 0, count: int = 100, session: str | None = None) -> Modules:
         """The modules that the program has loaded, your own first."""
@@ -330,14 +349,25 @@ class Verbs(ABC):
         thread: str | None = None,
         text: int | None = None,
         timeout: float = 10.0,
+        safe: bool = False,
         session: str | None = None,
     ) -> Values:
-        """Evaluate expressions in a frame, several in one call. They run in the program and may change it."""
+        """Evaluate expressions in a frame, several in one call. They run in the program and may change it.
+
+        With --safe the debugger itself stops an expression at its first side effect, where it can do that.
+        """
         return cast(
             "Values",
             await self.call(
                 "eval",
-                {"expressions": expressions, "frame": frame, "thread": thread, "text": text, "timeout": timeout},
+                {
+                    "expressions": expressions,
+                    "frame": frame,
+                    "thread": thread,
+                    "text": text,
+                    "timeout": timeout,
+                    "safe": safe,
+                },
                 session,
             ),
         )
@@ -360,6 +390,33 @@ class Verbs(ABC):
     async def input(self, text: str = "", *, eof: bool = False, raw: bool = False, session: str | None = None) -> Fed:
         """Write to the program's standard input, which must have been kept open by `launch --stdin -`."""
         return cast("Fed", await self.call("input", {"text": text, "eof": eof, "raw": raw}, session))
+
+    async def restart_frame(
+        self,
+        which: str | None = None,
+        *,
+        thread: str | None = None,
+        timeout: float | None = None,
+        session: str | None = None,
+    ) -> AnyOutcome:
+        """Go back to the beginning of a call that has not returned, out of the calls that it made; what they did stays done."""
+        return cast(
+            "AnyOutcome",
+            await self.call("restart-frame", {"which": which, "thread": thread, "timeout": timeout}, session),
+        )
+
+    async def set_return(self, value: str, *, thread: str | None = None, session: str | None = None) -> Values:
+        """Replace what the function that is held at its return gives back, and tell the new value."""
+        return cast("Values", await self.call("set-return", {"value": value, "thread": thread}, session))
+
+    async def hotpatch(
+        self, file: str, *, dry_run: bool = False, from_: str | None = None, session: str | None = None
+    ) -> Patched:
+        """Put a file's present text in the place of what the program has loaded of it, without a restart.
+
+        Calls that are under way may go on with the old text; the reply has what the debugger says about it.
+        """
+        return cast("Patched", await self.call("hotpatch", {"file": file, "dry_run": dry_run, "from_": from_}, session))
 
     async def probe(
         self,

@@ -129,6 +129,8 @@ class Stop(Outcome, frozen=True, kw_only=True, tag="stopped"):
     """What changed in this frame since the program was last held in it, where it got here otherwise than by steps."""
     number: int = 0
     """Counts the stops of this run from 1."""
+    generated: bool = False
+    """It was asked for what really runs: the text shows it beside each frame."""
 
     @property
     def state(self) -> Literal["stopped"]:

@@ -61,6 +61,8 @@ class Frames(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     total: int | None = None
     start: int = 0
     thread: str | None = None
+    generated: bool = False
+    """It was asked for what really runs: the text shows it beside each frame."""
 
 
 class Thread(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

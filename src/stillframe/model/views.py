@@ -50,6 +50,15 @@ class Source(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
+class Patched(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A file whose new source runs now, or would if asked to."""
+
+    file: str
+    dry_run: bool = False
+    notes: tuple[str, ...] = ()
+    """What is worth knowing of it, as the debugger tells."""
+
+
 class OutputPage(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Printed text by stream; `cursor` is where the next page begins."""
 

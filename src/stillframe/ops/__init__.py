@@ -6,7 +6,7 @@ import importlib
 
 from ..registry import OPERATIONS
 
-FILES = ("launch", "control", "breakpoints", "inspect", "evaluate", "investigate", "admin", "lowlevel")
+FILES = ("launch", "control", "breakpoints", "inspect", "evaluate", "patch", "investigate", "admin", "lowlevel")
 """In the order in which help and docs list them."""
 
 

@@ -131,7 +131,8 @@ async def jump(
     _, wanted = locate(await at_hand(session, at, caller), caller.cwd)
     if wanted.file is None or wanted.line is None:
         raise UsageError("jump takes a line, as in 12 or shop.py:12")
-    await session.jump(session.thread_id(thread), wanted.file, wanted.line)
+    id, file, line = session.thread_id(thread), wanted.file, wanted.line
+    await session.relocate(id, lambda: backend.jump(id, file, line))
     return await settle(sessions, session, timeout)
 
 

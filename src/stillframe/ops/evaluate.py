@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 import msgspec
 
 from ..errors import EvalFailed, Try, Unsupported, UsageError
-from ..model.backend import Capability, Evaluated, Feeds, Prints
+from ..model.backend import Capability, Evaluated, EvaluatesSafely, Feeds, Prints
 from ..model.values import Value, Values
 from ..model.views import Fed
 from ..registry import Access, Param, operation
@@ -33,21 +34,40 @@ async def eval_(
     thread: ThreadWord = None,
     text: Text = None,
     timeout: Annotated[float, Param("seconds that each may take", metavar="S")] = EVAL_SECONDS,
+    safe: Annotated[
+        bool,
+        Param("let the debugger refuse what would change the program: such an expression is an error, and not run"),
+    ] = False,
 ) -> Values:
-    """Evaluate expressions in a frame, several in one call. They run in the program and may change it."""
+    """Evaluate expressions in a frame, several in one call. They run in the program and may change it.
+
+    With --safe the debugger itself stops an expression at its first side effect, where it can do that.
+    """
+    session.need_debugger()
+    evaluate = _safely(session) if safe else session.backend.evaluate
     session.need_stopped()
     if not expressions:
         raise UsageError("eval what? Give an expression, as in: dbg eval 'len(items)'")
     id = session.thread_id(thread)
     frame_id = await session.frame_id(id, frame_index(frame) if frame else None)
     bounds = bounds_of(session, session.bounds.values, text or 4 * session.bounds.text)
-    session.touched = True
-    results = await session.backend.evaluate(frame_id, expressions, bounds, timeout)
+    session.touched = session.touched or not safe
+    results = await evaluate(frame_id, expressions, bounds, timeout)
     printed = await _printed(session)
     if all(each.error for each in results):
         raise EvalFailed("; ".join(_failure(each, len(results) > 1) for each in results))
     values = tuple(session.handles.value(_value(each)) for each in results)
     return Values(values=values, output=printed.get("stdout", ""), stderr=printed.get("stderr", ""))
+
+
+def _safely(session: Session) -> Callable[..., Awaitable[tuple[Evaluated, ...]]]:
+    backend = session.backend
+    if Capability.SAFE_EVAL not in backend.capabilities or not isinstance(backend, EvaluatesSafely):
+        raise Unsupported(
+            f"{session.tool.tool} cannot keep an expression from changing the program; `locals` and `expand` look without one",
+            hint=Try("locals"),
+        )
+    return backend.evaluate_safely
 
 
 async def _printed(session: Session) -> dict[str, str]:

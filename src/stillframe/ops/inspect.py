@@ -11,7 +11,7 @@ from ..errors import NotFound, Try, Unsupported, UsageError
 from ..model.backend import Bounds, Caller, Capability
 from ..model.outcomes import AnyOutcome, Stop
 from ..model.places import Place, SymbolPlace
-from ..model.values import ExceptionInfo, Frames, Modules, Values
+from ..model.values import ExceptionInfo, Frame, Frames, Modules, Values
 from ..model.views import FrameView, Scopes, Source, Threads
 from ..registry import Access, From, Param, operation
 from ..session import holding
@@ -19,26 +19,37 @@ from ..session.breakpoints import locate
 from ..session.evidence import SourceCache
 from ..session.handles import frame_index
 from ..session.session import Session
-from ..session.witness import SHOWN
+from ..session.witness import SHOWN, generated_spot
 from .common import Count, FrameWord, Start, ThreadWord, at_hand
+
+Generated = Annotated[
+    bool,
+    Param("show what really runs, too, where the source shown is what it was made from (compiled, by a source map)"),
+]
 
 
 @operation(Access.INSPECT, aliases=("context", "info"), example="dbg state")
-async def state(session: Session, thread: ThreadWord = None) -> From[AnyOutcome]:
+async def state(session: Session, thread: ThreadWord = None, generated: Generated = False) -> From[AnyOutcome]:
     """The whole stop again: where, why, source, stack and every local; or running, exited, lost."""
     if thread is not None:
         session.need_stopped()
-        return From(session, await holding.look(session, session.thread_id(thread)))
+        seen = await holding.look(session, session.thread_id(thread))
+        return From(session, msgspec.structs.replace(seen, generated=generated))
     member = session.settled_member() or session
     outcome = member.outcome()
     if isinstance(outcome, Stop):
-        outcome = msgspec.structs.replace(outcome, same_frame=False, trail=(), changes=())
+        outcome = msgspec.structs.replace(outcome, same_frame=False, trail=(), changes=(), generated=generated)
     return From(member, outcome)
 
 
 @operation(Access.INSPECT, aliases=("bt", "where", "backtrace"), example="dbg stack --count 50")
-async def stack(session: Session, thread: ThreadWord = None, start: Start = 0, count: Count = 20) -> Frames:
-    """The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too."""
+async def stack(
+    session: Session, thread: ThreadWord = None, start: Start = 0, count: Count = 20, generated: Generated = False
+) -> Frames:
+    """The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too.
+
+    Where calls were started by another that need not wait for them, a row between them says how: `-- setTimeout --`.
+    """
     session.need_debugger()
     if thread is None and session.focus_thread is None:
         session.handles.threads(await session.backend.threads())
@@ -51,6 +62,7 @@ async def stack(session: Session, thread: ThreadWord = None, start: Start = 0, c
         total=page.total,
         start=page.start,
         thread=session.handles.thread(id),
+        generated=generated,
     )
 
 
@@ -183,28 +195,45 @@ async def source(
         ),
     ] = None,
     around: Annotated[int, Param("lines before and after", metavar="N")] = 8,
+    generated: Annotated[
+        bool, Param("the lines of what really runs in the selected frame, where its source is what that was made from")
+    ] = False,
 ) -> Source:
     """Source lines around a place, or around where the program is held."""
+    if generated and at is not None:
+        raise UsageError(
+            "source --generated shows the selected frame; select another with `dbg frame`, and give no place"
+        )
+    column = 0
     at = await at_hand(session, at, caller) if at else None
     if at is None:
         if session is None:
             raise UsageError("source of what? Give a place, as in shop.py:14")
         session.need_stopped()
-        id = session.thread_id(None)
-        page = await session.backend.stack(id, session.focus_frame, 1)
-        if not page.frames or page.frames[0].file is None or page.frames[0].line is None:
-            raise NotFound("this frame has no source")
-        file, line = page.frames[0].file, page.frames[0].line
+        page = await session.backend.stack(session.thread_id(None), session.focus_frame, 1)
+        file, line, column = _spot(page.frames[0] if page.frames else None, generated=generated)
     else:
         if isinstance(at, SymbolPlace):
             raise UsageError(f'source takes file:line or file@"text", not the name {at}')
         _, wanted = locate(at, caller.cwd)
         assert wanted.file is not None and wanted.line is not None
         file, line = wanted.file, wanted.line
-    return _read(session, file, line, around)
+    return _read(session, file, line, around, column)
 
 
-def _read(session: Session | None, file: str, line: int, around: int) -> Source:
+def _spot(frame: Frame | None, *, generated: bool) -> tuple[str, int, int]:
+    """File, line and column of a frame: of its source, or of what was made from that and really runs."""
+    if frame is None or frame.file is None or frame.line is None:
+        raise NotFound("this frame has no source")
+    if not generated:
+        return frame.file, frame.line, frame.column or 0
+    spot = generated_spot(frame.generated) if frame.generated else None
+    if spot is None:
+        raise NotFound(f"{Path(frame.file).name} runs as it is written; nothing was made from it", hint=Try("source"))
+    return spot
+
+
+def _read(session: Session | None, file: str, line: int, around: int, column: int) -> Source:
     cache = session.sources if session else SourceCache()
     total = len(cache.lines(file))
     if not total:
@@ -213,7 +242,7 @@ def _read(session: Session | None, file: str, line: int, around: int) -> Source:
         raise NotFound(f"{Path(file).name} has {total} lines")
     shown = (session.show(file) if session else file) or file
     notes = holding.doubts(session, file) if session and session.live else ()
-    return Source(file=shown, lines=cache.around(file, line, around, around), total=total, notes=notes)
+    return Source(file=shown, lines=cache.around(file, line, around, around, column), total=total, notes=notes)
 
 
 @operation(Access.INSPECT, example="dbg modules --count 20")

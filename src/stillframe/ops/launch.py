@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -252,7 +253,8 @@ async def attach(
     sessions: Sessions,
     caller: Caller,
     address: Annotated[
-        str | None, Param("HOST:PORT that a debugger listens on", positional=True, metavar="HOST:PORT")
+        str | None,
+        Param("HOST:PORT or ws:// address that a debugger listens on", positional=True, metavar="HOST:PORT|URL"),
     ] = None,
     pid: Annotated[int | None, Param("a process of this machine", short="-p", metavar="N")] = None,
     breaks: Breaks = (),
@@ -266,10 +268,17 @@ async def attach(
 ) -> From[AnyOutcome]:
     """Join a program that is running. It is left running by `stop`, by `detach`, and when we die."""
     if (address is None) == (pid is None):
-        raise UsageError("attach to what? Give --pid N or HOST:PORT")
-    host, port = _address(address) if address is not None else (None, None)
+        raise UsageError("attach to what? Give --pid N, HOST:PORT or a ws:// address")
+    host, port, url = _address(address) if address is not None else (None, None, None)
     plan = AttachPlan(
-        pid=pid, host=host, port=port, just_my_code=not all_code, children=children, cwd=caller.cwd, env=caller.env
+        pid=pid,
+        host=host,
+        port=port,
+        url=url,
+        just_my_code=not all_code,
+        children=children,
+        cwd=caller.cwd,
+        env=caller.env,
     )
     word = f"pid-{pid}" if pid is not None else f"port-{port}"
     session = await start(sessions, plan, caller, breaks=breaks, catch=catch, name=name, default_name=word, lease=lease)
@@ -277,7 +286,26 @@ async def attach(
     return await first_outcome(sessions, session, caller, wait, do=do)
 
 
-def _address(text: str) -> tuple[str, int]:
+_PORTS = {"ws": 80, "wss": 443}
+"""The ports of addresses that name none."""
+
+
+def _address(text: str) -> tuple[str, int, str | None]:
+    """Host, port, and the whole of it where it is a URL."""
+    scheme, mark, _ = text.partition("://")
+    if not mark:
+        return *_host_and_port(text), None
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise UsageError(f"{text!r} is no address: {error}") from None
+    if not host or scheme.lower() not in _PORTS:
+        raise UsageError(f"{text!r} is no HOST:PORT and no ws://HOST:PORT/PATH")
+    return host, port or _PORTS[scheme.lower()], text
+
+
+def _host_and_port(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not colon or not port.isdigit() or not 0 < int(port) < 65536:
         raise UsageError(f"{text!r} is no HOST:PORT")

@@ -48,25 +48,48 @@ def source_lines(lines: Sequence[SourceLine], limit: int) -> str:
     return shorten(here, limit) if limit > width + 8 else ""
 
 
-def stack_line(frames: Sequence[Frame], total: int | None, limit: int) -> str:
-    """`f0 total shop.py:14 < f1 …`, runs of library frames and recursion folded; outer frames go first where there is no room."""
+def frame_place(frame: Frame, *, generated: bool) -> str:
+    """`total shop.ts:14`, and where that is in what really runs, if that is wanted."""
+    runs = f" [{escape(frame.generated)}]" if generated and frame.generated else ""
+    return f"{escape(frame.function)} {place(frame.file, frame.line)}{runs}"
+
+
+def stack_line(frames: Sequence[Frame], total: int | None, limit: int, *, generated: bool = False) -> str:
+    """`f0 total shop.py:14 < f1 …`, runs of library frames and recursion folded; outer frames go first where there is no room.
+
+    ` <~ ` stands before a call that started those before it without waiting for them.
+    """
     folded: list[tuple[str, int]] = []
-    for library, run in groupby(frames, key=lambda frame: frame.kind == "library"):
-        group = list(run)
-        folded += [(_fold(group), len(group))] if library else _recursion(group)
+    for hop in _hops(frames):
+        rows: list[tuple[str, int]] = []
+        for library, run in groupby(hop, key=lambda frame: frame.kind == "library"):
+            group = list(run)
+            rows += [(_fold(group), len(group))] if library else _recursion(group, generated=generated)
+        arrows = [" <~ " if folded else "", *[" < "] * (len(rows) - 1)]
+        folded += [(arrow + text, number) for arrow, (text, number) in zip(arrows, rows, strict=True)]
     whole = max(total or 0, len(frames))
-    shown, count = joined([text for text, _ in folded], " < ", limit, len(f" < … {whole:,} more"))
+    shown, count = joined([text for text, _ in folded], "", limit, len(f" < … {whole:,} more"))
     missing = whole - sum(number for _, number in folded[:count])
     return shorten(shown + (f" < … {missing:,} more" if missing else ""), limit)
 
 
-def _recursion(frames: Sequence[Frame]) -> list[tuple[str, int]]:
+def _hops(frames: Sequence[Frame]) -> list[list[Frame]]:
+    """The frames in runs of calls that wait for each other."""
+    hops: list[list[Frame]] = []
+    for frame in frames:
+        if frame.awaited or not hops:
+            hops.append([])
+        hops[-1].append(frame)
+    return hops
+
+
+def _recursion(frames: Sequence[Frame], *, generated: bool) -> list[tuple[str, int]]:
     """Frames, each with how many it stands for: a function that called itself from the same line is told once."""
     rows = []
-    for (function, file, line), run in groupby(frames, key=lambda frame: (frame.function, frame.file, frame.line)):
+    for where, run in groupby(frames, key=lambda frame: frame_place(frame, generated=generated)):
         same = list(run)
         times = f" x {len(same):,}" if len(same) > 1 else ""
-        rows.append((f"{_ids(same)} {escape(function)} {place(file, line)}{times}".lstrip(), len(same)))
+        rows.append((f"{_ids(same)} {where}{times}".lstrip(), len(same)))
     return rows
 
 

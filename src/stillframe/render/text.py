@@ -107,7 +107,8 @@ def _frames(result: Frames, name: str, budget: int) -> str:
     rows = []
     for frame in result.frames:
         mark = "" if frame.kind == "user" else f"  ({escape((frame.module or 'library').partition('.')[0])})"
-        rows.append(f"{frame.id} {escape(frame.function)} {parts.place(frame.file, frame.line)}{mark}")
+        row = f"{frame.id} {parts.frame_place(frame, generated=result.generated)}{mark}"
+        rows.append(f"  -- {escape(frame.awaited)} --\n{row}" if frame.awaited else row)
     return clipped(rows, budget, total=result.total, start=result.start)
 
 
@@ -184,6 +185,12 @@ def _threads(result: views.Threads, name: str, budget: int) -> str:
 def _source(result: views.Source, name: str, budget: int) -> str:
     rows = parts.source_lines(result.lines, budget)
     return "\n".join([f"{escape(result.file)}, {result.total} lines", rows, *_notes(result.notes)])
+
+
+@show.register
+def _patched(result: views.Patched, name: str, budget: int) -> str:
+    head = f"{escape(result.file)} {'would patch' if result.dry_run else 'patched'}"
+    return clipped([head, *_notes(result.notes)], budget)
 
 
 @show.register

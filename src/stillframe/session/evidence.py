@@ -32,7 +32,7 @@ class SourceCache:
     _lent: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
     def lend(self, name: str, text: str) -> None:
-        """Source that is in no file, such as the code of `-c`."""
+        """Source that is what runs, whatever a file of that name holds: the code of `-c`, or what a file was patched with."""
         self._lent[name] = text.splitlines()
 
     def lines(self, file: str) -> list[str]:
@@ -55,21 +55,31 @@ class SourceCache:
         self._files[file] = (stamp, lines)
         return lines
 
-    def around(self, file: str, line: int, before: int = 2, after: int = 0) -> tuple[SourceLine, ...]:
+    def around(self, file: str, line: int, before: int = 2, after: int = 0, column: int = 0) -> tuple[SourceLine, ...]:
+        """Lines near a line; of one that is too long to show, what stands around the column."""
         lines = self.lines(file)
         first, last = max(1, line - before), min(len(lines), line + after)
-        return tuple(SourceLine(number, _short(lines[number - 1]), number == line) for number in range(first, last + 1))
+        return tuple(
+            SourceLine(number, _short(lines[number - 1], column if number == line else 0), number == line)
+            for number in range(first, last + 1)
+        )
 
     def changed_since(self, file: str, when: float) -> bool:
         """Whether the file was written after the program started, so that the lines shown may not be what runs."""
+        if file in self._lent:
+            return False
         try:
             return Path(file).stat().st_mtime > when
         except OSError:
             return False
 
 
-def _short(line: str) -> str:
-    return line if len(line) <= LINE_LIMIT else line[:LINE_LIMIT] + "…"
+def _short(line: str, column: int = 0) -> str:
+    if len(line) <= LINE_LIMIT:
+        return line
+    begin = column - LINE_LIMIT // 4 if column > LINE_LIMIT // 2 else 0
+    end = begin + LINE_LIMIT
+    return ("…" if begin else "") + line[begin:end] + ("…" if end < len(line) else "")
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,29 @@ def count_hits(session: Session, event: Stopped, top: Frame | None) -> tuple[str
     return hit
 
 
+async def look_again(session: Session) -> None:
+    """The code of the held program was changed: its lines, and maybe its frames, are others now; why it stopped stands."""
+    capture: Capture | None = None
+    if session.stop is not None and session.held_thread is not None:
+        with contextlib.suppress(StillframeError):  # then it was let go meanwhile, or its next stop tells
+            capture = await session.backend.capture(session.held_thread, session.bounds)
+    held, thread = session.stop, session.held_thread
+    if capture is None or held is None or thread is None:
+        return
+    scene = session.witness.scene(thread, capture, held.reason)
+    session.focus_thread, session.focus_frame = thread, session.witness.index(capture)
+    session.stop = msgspec.structs.replace(
+        held,
+        frame=scene.frame,
+        source=scene.source,
+        stack=scene.stack,
+        stack_total=scene.stack_total,
+        locals=scene.locals,
+        locals_total=scene.locals_total,
+        notes=doubts(session, capture.at.file if capture.at else None),
+    )
+
+
 async def look(session: Session, thread: str) -> Stop:
     """Another held thread, read now."""
     capture = await session.backend.capture(thread, session.bounds)

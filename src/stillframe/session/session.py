@@ -11,7 +11,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
 
 from ..errors import AdapterGone, NotFound, StillframeError, Try, WrongState
@@ -192,19 +192,19 @@ class Session:
         self.handles.renew()
         self._hold(event)
 
-    async def jump(self, thread: str, file: str, line: int) -> None:
-        """Move the point of execution; the stop at the new line comes as an event."""
+    async def relocate(self, thread: str, order: Callable[[], Awaitable[None]]) -> None:
+        """Let the debugger move a thread's point of execution; the stop at the new place comes as an event."""
         async with self._sending:
             self.need_stopped()
             held, self.stop = self.stop, None
+            holder, self.held_thread = self.held_thread, thread  # the stop that comes is the one to tell of
             self.witness.moved(Move.CONTINUE, held)
             restore = self.handles.renew()
-            assert isinstance(self.backend, contract.Jumps)
             try:
-                await self.backend.jump(thread, file, line)
+                await order()
             except StillframeError:
                 if self.stop is None:
-                    self.stop = held
+                    self.stop, self.held_thread = held, holder
                     restore()
                 raise
 

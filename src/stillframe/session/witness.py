@@ -34,7 +34,10 @@ class Witness:
 
     def show_frame(self, frame: Frame) -> Frame:
         """A frame as the user should see it; the backend's own key stays with us."""
-        return msgspec.structs.replace(frame, file=self._show(frame.file), key=None)
+        generated = frame.generated
+        if generated is not None and (spot := generated_spot(generated)):
+            generated = ":".join([self._show(spot[0]) or spot[0], *map(str, spot[1:])])
+        return msgspec.structs.replace(frame, file=self._show(frame.file), generated=generated, key=None)
 
     def show_exception(self, info: ExceptionInfo) -> ExceptionInfo:
         """An exception as the user should see it. Its frames have no names of their own: some may have returned."""
@@ -104,6 +107,13 @@ class Witness:
             same_frame=same,
             changes=() if stepped or not same else changes,
         )
+
+
+def generated_spot(text: str) -> tuple[str, int, int] | None:
+    """File, line and column of what really runs, from the one word that a frame has for it."""
+    file, _, rest = text.rpartition(":")
+    file, _, line = file.rpartition(":")
+    return (file, int(line), int(rest)) if file and line.isdigit() and rest.isdigit() else None
 
 
 def _last_name(function: str) -> str:

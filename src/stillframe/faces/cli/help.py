@@ -41,6 +41,7 @@ _GROUPS = {
     "breakpoints": "stop at",
     "inspect": "look",
     "evaluate": "ask and change",
+    "patch": "change what runs",
     "admin": "sessions",
     "lowlevel": "the debugger underneath",
 }

@@ -38,7 +38,7 @@ MANUAL: "dict[str, Page]" = {
         "doc": "Join a program that is running. It is left running by `stop`, by `detach`, and when we die.",
         "example": "dbg attach --pid 4121 --break server.py:40",
         "fields": {
-            "address": "HOST:PORT that a debugger listens on",
+            "address": "HOST:PORT or ws:// address that a debugger listens on",
             "pid": "a process of this machine",
             "breaks": "set a breakpoint first: LOC or 'LOC if EXPR'; may be repeated",
             "catch": "exceptions to stop at: uncaught, raised, user, a class name, off",
@@ -189,16 +189,20 @@ MANUAL: "dict[str, Page]" = {
         "group": "inspect",
         "doc": "The whole stop again: where, why, source, stack and every local; or running, exited, lost.",
         "example": "dbg state",
-        "fields": {"thread": "the thread to act on, such as t2; the stopped one if left out"},
+        "fields": {
+            "thread": "the thread to act on, such as t2; the stopped one if left out",
+            "generated": "show what really runs, too, where the source shown is what it was made from (compiled, by a source map)",
+        },
     },
     "stack": {
         "group": "inspect",
-        "doc": "The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too.",
+        "doc": "The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too.\n\nWhere calls were started by another that need not wait for them, a row between them says how: `-- setTimeout --`.",
         "example": "dbg stack --count 50",
         "fields": {
             "thread": "the thread to act on, such as t2; the stopped one if left out",
             "start": "where the page begins",
             "count": "how many at the most (default 20)",
+            "generated": "show what really runs, too, where the source shown is what it was made from (compiled, by a source map)",
         },
     },
     "frame": {
@@ -261,6 +265,7 @@ MANUAL: "dict[str, Page]" = {
         "fields": {
             "at": "a place, or a line of the file that is held; the selected frame if left out",
             "around": "lines before and after (default 8)",
+            "generated": "the lines of what really runs in the selected frame, where its source is what that was made from",
         },
     },
     "modules": {
@@ -277,7 +282,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "eval": {
         "group": "evaluate",
-        "doc": "Evaluate expressions in a frame, several in one call. They run in the program and may change it.",
+        "doc": "Evaluate expressions in a frame, several in one call. They run in the program and may change it.\n\nWith --safe the debugger itself stops an expression at its first side effect, where it can do that.",
         "example": "dbg eval 'len(items)' 'items[0]'",
         "fields": {
             "expressions": "expressions or statements of the program's language",
@@ -285,6 +290,7 @@ MANUAL: "dict[str, Page]" = {
             "thread": "the thread to act on, such as t2; the stopped one if left out",
             "text": "characters of each value at the most",
             "timeout": "seconds that each may take (default 10.0)",
+            "safe": "let the debugger refuse what would change the program: such an expression is an error, and not run",
         },
     },
     "set": {
@@ -306,6 +312,35 @@ MANUAL: "dict[str, Page]" = {
             "text": "what to write; a newline is added",
             "eof": "close the standard input afterwards",
             "raw": "add no newline",
+        },
+    },
+    "restart-frame": {
+        "group": "patch",
+        "doc": "Go back to the beginning of a call that has not returned, out of the calls that it made; what they did stays done.",
+        "example": "dbg restart-frame f1",
+        "fields": {
+            "which": "the call to begin again; the selected frame if left out",
+            "thread": "the thread to act on, such as t2; the stopped one if left out",
+            "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
+        },
+    },
+    "set-return": {
+        "group": "patch",
+        "doc": "Replace what the function that is held at its return gives back, and tell the new value.",
+        "example": "dbg set-return 'null'",
+        "fields": {
+            "value": "an expression of the program's language",
+            "thread": "the thread to act on, such as t2; the stopped one if left out",
+        },
+    },
+    "hotpatch": {
+        "group": "patch",
+        "doc": "Put a file's present text in the place of what the program has loaded of it, without a restart.\n\nCalls that are under way may go on with the old text; the reply has what the debugger says about it.",
+        "example": "dbg hotpatch src/cart.js --dry-run",
+        "fields": {
+            "file": "the loaded file whose source is replaced",
+            "dry_run": "only say whether it could be done",
+            "from_": "take the new source from this file, not from the one that is replaced",
         },
     },
     "probe": {
