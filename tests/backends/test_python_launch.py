@@ -185,13 +185,15 @@ def test_a_python_without_a_program_is_a_usage_error(words):
         understood(replace(plan("", kind="command"), command=words, program=None))
 
 
-def test_a_script_with_a_python_shebang_is_understood_and_another_one_is_not(tmp_path):
+def test_a_script_with_a_python_shebang_is_understood_and_one_of_another_language_is_not(tmp_path):
     ours = script(tmp_path / "tool", "#!/usr/bin/env python3\nprint(1)\n")
     found = understood(replace(plan("", kind="command"), command=(str(ours), "a"), program=None))
     assert (found.kind, found.program, found.args) == ("file", str(ours), ("a",))
-    other = script(tmp_path / "sh-tool", "#!/bin/sh\n")
+    other = script(tmp_path / "ruby-tool", "#!/usr/bin/env ruby\n")
     with pytest.raises(UsageError, match="adapters here: python"):
         for_plan(replace(plan("", kind="command"), command=(str(other),), program=None))
+    shell = script(tmp_path / "sh-tool", "#!/bin/sh\n")
+    assert for_plan(replace(plan("", kind="command"), command=(str(shell),), program=None)).name == "wrapper"
 
 
 async def test_an_unknown_server_is_a_usage_error(tmp_path, monkeypatch):

@@ -10,7 +10,8 @@ Settings come by environment and are taken out of it before the program starts, 
 environment of a plain run: STILLFRAME_PYDEVD (folder of the vendored pydevd), STILLFRAME_TOKENS (server:client access
 tokens, kept off the command line), STILLFRAME_PYCACHE (where its .pyc files go), STILLFRAME_ON_EOF (kill | resume).
 They live on in `Settings`, and `sf_children` puts them back for each process that the program starts: a Python, which takes
-them out again, or a shell, behind which there may be one. /proc/PID/environ of the process shows them to its owner. STILLFRAME_RELAY marks multiprocessing's fork server, which is not debugged but whose forks are.
+them out again, or a shell, behind which there may be one. /proc/PID/environ of the process shows them to its owner.
+STILLFRAME_RELAY marks multiprocessing's fork server, which is not debugged but whose forks are.
 STILLFRAME_MARK is the daemon's, and stays.
 """
 
