@@ -103,6 +103,17 @@ def test_a_program_that_replaces_itself_is_followed_or_told_never_lost_in_silenc
     assert "first\nsecond 1\n" in user.json("output", "--since", "0.0.0.0", "--session", "first")["stdout"]
 
 
+def test_a_program_that_left_children_behind_says_so(user: User) -> None:
+    user.file(
+        "dm.py",
+        "import os, time\nif os.fork():\n    os._exit(0)\nos.setsid()\nif os.fork():\n    os._exit(0)\ntime.sleep(600)\n",
+    )
+    told = user.json("launch", "dm.py")
+    assert (told["state"], told["exit_code"]) == ("exited", 0)
+    assert any(note.startswith("its children live on: dm.1") for note in told["notes"]), told
+    user.ok("stop")
+
+
 def test_a_plain_fork_is_followed_too(user: User) -> None:
     user.file(
         "fork.py",

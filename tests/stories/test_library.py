@@ -66,3 +66,16 @@ async def test_two_programs_at_once_are_two_sessions(user: User) -> None:
             assert stop.local("x") == f"'{name}'"
         assert isinstance(await dbg.continue_(session="a"), stillframe.Exited)
         assert isinstance(await dbg.state(session="b"), stillframe.Stop)
+
+
+async def test_every_outcome_has_its_state_and_lists_are_refused_where_words_are_meant(user: User) -> None:
+    user.file("app.py", "x = 1\ny = 2\nz = 3\n")
+    async with stillframe.Debugger(cwd=str(user.here)) as dbg:
+        states = [(await dbg.launch("app.py", breaks=["app.py:2"])).state]
+        with pytest.raises(UsageError, match="plain text"):
+            await dbg.eval(["x", "1/0"])  # type: ignore[arg-type]
+        assert [each.value for each in (await dbg.eval("x", "x + 1")).values] == ["1", "2"]
+        assert (await dbg.break_(3)).requested.line == 3, "a number is a line of the held file here, too"  # type: ignore[arg-type]
+        states += [(await dbg.next()).state, (await dbg.continue_()).state]
+    assert states == ["stopped", "stopped", "exited"]
+    assert {"Debugger", "connect"} <= set(dir(stillframe))

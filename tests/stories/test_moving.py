@@ -125,6 +125,7 @@ def test_a_pause_of_a_thread_that_is_blocked_is_running_with_its_place(user: Use
     told = user.json("pause", "--timeout", "0.5")
     if told["state"] == "running":
         assert "block" in [each["function"] for each in told["blocked"]]
+        assert "block" in [each["function"] for each in user.json("stack")["frames"]], "and it can be looked at again"
     else:
         assert "block" in [each["function"] for each in told["stack"]]
     assert user.json("stop")["action"] == "terminated"
