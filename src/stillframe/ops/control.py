@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
 
 import msgspec
 
@@ -40,46 +41,42 @@ async def continue_(
     return await move(sessions, session, Move.CONTINUE, caller=caller, thread=thread, timeout=timeout, do=do)
 
 
-@operation(Access.CONTROL, name="next", aliases=("n", "step-over", "over"), example="dbg next --count 10")
-async def next_(
-    session: Session,
-    sessions: Sessions,
-    caller: Caller,
-    count: Times = 1,
-    thread: ThreadWord = None,
-    timeout: Timeout = None,
-    do: Do = None,
-) -> From[AnyOutcome]:
-    """Run one line, calls included, and stop at the next line of this frame or of its caller."""
-    return await move(sessions, session, Move.NEXT, caller=caller, thread=thread, count=count, timeout=timeout, do=do)
+def _stepping(how: Move, doc: str, *, aliases: tuple[str, ...], example: str) -> Callable[..., Awaitable[Any]]:
+    """One of the verbs that step: they differ in how far a step goes, and in nothing else."""
+
+    async def steps(
+        session: Session,
+        sessions: Sessions,
+        caller: Caller,
+        count: Times = 1,
+        thread: ThreadWord = None,
+        timeout: Timeout = None,
+        do: Do = None,
+    ) -> From[AnyOutcome]:
+        return await move(sessions, session, how, caller=caller, thread=thread, count=count, timeout=timeout, do=do)
+
+    steps.__doc__ = doc
+    return operation(Access.CONTROL, name=how.value, aliases=aliases, example=example)(steps)
 
 
-@operation(Access.CONTROL, aliases=("s", "step-into", "into", "step-in"), example="dbg step")
-async def step(
-    session: Session,
-    sessions: Sessions,
-    caller: Caller,
-    count: Times = 1,
-    thread: ThreadWord = None,
-    timeout: Timeout = None,
-    do: Do = None,
-) -> From[AnyOutcome]:
-    """Run to the next line wherever it is, into a called function of your code too."""
-    return await move(sessions, session, Move.STEP, caller=caller, thread=thread, count=count, timeout=timeout, do=do)
-
-
-@operation(Access.CONTROL, aliases=("out", "step-out", "return"), example="dbg finish")
-async def finish(
-    session: Session,
-    sessions: Sessions,
-    caller: Caller,
-    count: Times = 1,
-    thread: ThreadWord = None,
-    timeout: Timeout = None,
-    do: Do = None,
-) -> From[AnyOutcome]:
-    """Run until this function has returned, and tell what it returned."""
-    return await move(sessions, session, Move.FINISH, caller=caller, thread=thread, count=count, timeout=timeout, do=do)
+next_ = _stepping(
+    Move.NEXT,
+    "Run one line, calls included, and stop at the next line of this frame or of its caller.",
+    aliases=("n", "step-over", "over"),
+    example="dbg next --count 10",
+)
+step = _stepping(
+    Move.STEP,
+    "Run to the next line wherever it is, into a called function of your code too.",
+    aliases=("s", "step-into", "into", "step-in"),
+    example="dbg step",
+)
+finish = _stepping(
+    Move.FINISH,
+    "Run until this function has returned, and tell what it returned.",
+    aliases=("out", "step-out", "return"),
+    example="dbg finish",
+)
 
 
 @operation(Access.CONTROL, aliases=("run-to", "advance"), example="dbg until shop.py:20")
