@@ -70,6 +70,8 @@ STORIES: dict[str, tuple[str, str, list[str]]] = {
         ["launch shop.py --catch ZeroDivisionError", "catch off", "status", "continue"]),
     "running": ("spin.py", SPIN, ["launch spin.py --ready up", "locals", "continue", "break spin.py:5", "wait", "stop", "state"]),
     "exited": ("exit.py", "import sys\nprint('a')\nsys.exit(3)\n", ["launch exit.py", "output", "sessions", "restart"]),
+    "lacking": ("shop.py", SHOP, ["launch shop.py --break shop.py:5", "restart-frame f1", "set-return 1",
+        "hotpatch shop.py --dry-run", "eval --safe out", "source --generated", "stop"]),
     "wide": ("wide.py", "def f(rows, text):\n    return rows\n\nf([{'a': n} for n in range(100)], 'x' * 1000)\n",
         ["launch wide.py --break f", "expand v1 --start 98", "expand v2 --count 1 --text 20", "stop"]),
 }  # fmt: skip

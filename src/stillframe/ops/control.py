@@ -129,7 +129,7 @@ async def jump(
     if wanted.file is None or wanted.line is None:
         raise UsageError("jump takes a line, as in 12 or shop.py:12")
     id, file, line = session.thread_id(thread), wanted.file, wanted.line
-    await session.relocate(id, lambda: backend.jump(id, file, line))
+    await session.relocate(lambda: backend.jump(id, file, line))
     return await settle(sessions, session, timeout)
 
 

@@ -36,7 +36,7 @@ async def eval_(
     timeout: Annotated[float, Param("seconds that each may take", metavar="S")] = EVAL_SECONDS,
     safe: Annotated[
         bool,
-        Param("let the debugger refuse what would change the program: such an expression is an error, and not run"),
+        Param("let the debugger stop what would change the program, before it does; such an expression is an error"),
     ] = False,
 ) -> Values:
     """Evaluate expressions in a frame, several in one call. They run in the program and may change it.

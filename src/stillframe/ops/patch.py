@@ -42,7 +42,7 @@ async def restart_frame(
     session.need_stopped()
     id = session.thread_id(thread)
     frame = await session.frame_id(id, frame_index(which) if which else None)
-    await session.relocate(id, lambda: backend.restart_frame(id, frame))
+    await session.relocate(lambda: backend.restart_frame(id, frame))
     return await settle(sessions, session, timeout, alone=True)
 
 

@@ -192,19 +192,18 @@ class Session:
         self.handles.renew()
         self._hold(event)
 
-    async def relocate(self, thread: str, order: Callable[[], Awaitable[None]]) -> None:
-        """Let the debugger move a thread's point of execution; the stop at the new place comes as an event."""
+    async def relocate(self, order: Callable[[], Awaitable[None]]) -> None:
+        """Let the debugger move the point of execution; the stop at the new place comes as an event."""
         async with self._sending:
             self.need_stopped()
             held, self.stop = self.stop, None
-            holder, self.held_thread = self.held_thread, thread  # the stop that comes is the one to tell of
             self.witness.moved(Move.CONTINUE, held)
             restore = self.handles.renew()
             try:
                 await order()
             except StillframeError:
                 if self.stop is None:
-                    self.stop, self.held_thread = held, holder
+                    self.stop = held
                     restore()
                 raise
 

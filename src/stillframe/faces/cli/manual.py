@@ -290,7 +290,7 @@ MANUAL: "dict[str, Page]" = {
             "thread": "the thread to act on, such as t2; the stopped one if left out",
             "text": "characters of each value at the most",
             "timeout": "seconds that each may take (default 10.0)",
-            "safe": "let the debugger refuse what would change the program: such an expression is an error, and not run",
+            "safe": "let the debugger stop what would change the program, before it does; such an expression is an error",
         },
     },
     "set": {
