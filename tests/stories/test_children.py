@@ -71,7 +71,8 @@ def test_stop_ends_the_whole_family(user: User) -> None:
     user.ok("launch", "parent.py", "--break", "child.py:4")
     processes = [user.pid("--session", name) for name in ("parent", "parent.1")]
     assert user.json("stop")["session"] == "parent"
-    assert not any(each.is_running() for each in processes)
+    for each in processes:
+        eventually(functools.partial(gone, each), "stop left a process")
 
 
 def test_a_detached_process_is_reported_and_ended_only_when_asked(user: User) -> None:

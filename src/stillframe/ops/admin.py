@@ -16,7 +16,6 @@ from ..session.output import STREAMS, Cursor, Stream
 from ..session.phases import Phase
 from ..session.session import Session
 from ..session.sessions import Sessions
-from ..session.telling import in_family
 from ..settings import project_root
 from .breakpoints import caught_words
 from .common import Timeout
@@ -57,7 +56,7 @@ async def status(session: Session) -> SessionInfo:
 def describe(session: Session) -> SessionInfo:
     plan, stop = session.origin.plan, session.stop
     ended = session.outcome(news=False) if session.phase is Phase.EXITED else None
-    bound = [each for each in in_family(session, session.breakpoints.list()) if each.state == "bound"]
+    bound = [each for each in session.breakpoints.list() if each.state == "bound"]
     return SessionInfo(
         name=session.name,
         state=session.phase.value,
