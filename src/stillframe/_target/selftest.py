@@ -17,7 +17,7 @@ NAMES = {
         "PyDB.process_internal_commands PyDB.prepare_to_run PyDB.notify_thread_created PyDB.enable_tracing PyDB.find_frame "
         "PyDB.has_user_threads_alive PyDB.check_output_redirect PyDB.post_method_as_internal_command "
         "PyDB.handle_breakpoint_condition PyDB._do_wait_suspend PyDB.ignore_system_exit_code PyDB.set_exclude_filters "
-        "PyDB.set_trace_for_frame_and_parents "
+        "PyDB.set_trace_for_frame_and_parents PyDB.notify_skipped_step_in_because_of_filters "
         "CheckAliveThread._on_run PyDBDaemonThread.__init__ SetupHolder.setup settrace config "
         "start_client patch_stdin time get_current_thread_id pydevd_utils.get_non_pydevd_threads pydevd_gevent_integration"
     ),
@@ -25,7 +25,7 @@ NAMES = {
         "set_trace_to_threads SetTrace restore_sys_set_trace_func replace_sys_set_trace_func _internal_set_trace "
         "TracingFunctionHolder._original_tracing reapply_settrace"
     ),
-    "pydevd_file_utils": "get_abs_path_real_path_and_base_from_frame",
+    "pydevd_file_utils": "get_abs_path_real_path_and_base_from_frame exists _get_relative_filename_abs_path",
     "_pydev_bundle.pydev_monkey": (
         "patch_new_process_functions _on_forked_process monkey_patch_os monkey_patch_module create_fork "
         "undo_patch_thread_modules threading_modules_to_patch"
@@ -40,7 +40,8 @@ NAMES = {
         "get_thread_id EXCEPTION_TYPE_UNHANDLED STATE_RUN STATE_SUSPEND DebugInfoHolder.DEBUG_TRACE_LEVEL"
     ),
     "_pydevd_bundle.pydevd_defaults": "PydevdCustomization.DEFAULT_PROTOCOL",
-    "_pydevd_bundle.pydevd_api": "PyDevdAPI.set_protocol PyDevdAPI.request_disconnect _get_code_lines",
+    "_pydevd_bundle.pydevd_api": "PyDevdAPI.set_protocol PyDevdAPI.request_disconnect "
+    "PyDevdAPI.set_function_breakpoints _get_code_lines",
     "_pydevd_bundle.pydevd_comm": (
         "ReaderThread._terminate_on_socket_close WriterThread.add_command WriterThread.empty socket_module.create_connection "
         "InternalThreadCommand.do_it InternalSetNextStatementThread.do_it"
@@ -73,7 +74,8 @@ FIELDS = {  # set by constructors
     ),
     "pydevd.PyDB": (
         "ready_to_run pydb_disposed terminate_requested authentication writer created_pydb_daemon_threads _thread_events "
-        "_py_db_command_thread_event _main_lock _client_socket suspended_frames_manager cmd_factory PYDEV_FILE"
+        "_py_db_command_thread_event _main_lock _client_socket suspended_frames_manager cmd_factory PYDEV_FILE "
+        "function_breakpoint_name_to_breakpoint"
     ),
     "_pydevd_bundle.pydevd_suspended_frames.SuspendedFramesManager": "_thread_id_to_tracker",
     "_pydevd_bundle.pydevd_frame_utils.FramesList": (

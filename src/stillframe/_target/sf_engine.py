@@ -6,7 +6,7 @@ import sys
 import pydevd
 from _pydev_bundle._pydev_saved_modules import threading
 from _pydevd_bundle import pydevd_command_line_handling as command_line
-from _pydevd_bundle import pydevd_constants, pydevd_defaults, sf_children, sf_greenlets, sf_patches, sf_pdb
+from _pydevd_bundle import pydevd_constants, pydevd_defaults, sf_children, sf_greenlets, sf_judging, sf_patches, sf_pdb
 from _pydevd_bundle.pydevd_api import PyDevdAPI
 
 NO_DEBUGGER = 70  # exit code of a launch that could not reach its debugger
@@ -54,6 +54,7 @@ def read_command_line(argv, settings):
 def connect(setup, settings):
     """A PyDB that is connected to the debugger; None for a child whose debugger is gone, which then runs plainly."""
     sf_patches.patch(settings)
+    sf_judging.patch()
     sf_pdb.install()
     if setup["multiprocess"]:
         sf_children.install(settings)
@@ -95,6 +96,7 @@ def begin(db):
 def join(host, port, settings):
     """Connect a process that already runs; its program goes on while the debugger sets things up."""
     sf_patches.patch(settings)
+    sf_judging.patch()
     sf_pdb.install()
     setup = {"client": host, "port": port, "server": False, "multiprocess": False, "skip-notify-stdin": True, "ppid": 0}
     pydevd.SetupHolder.setup = setup

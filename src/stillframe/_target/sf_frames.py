@@ -3,6 +3,7 @@
 import dis
 import itertools
 import linecache
+import os
 import re
 import sys
 import types
@@ -107,7 +108,7 @@ class Stop:
 
     def describe_frame(self, frame):
         code = frame.f_code
-        path = get_abs_path_real_path_and_base_from_frame(frame)[0]
+        path = _file_of(frame)
         name = frame.f_globals.get("__name__")
         return {
             "id": BaseSchema._translate_id_to_dap(id(frame)),
@@ -210,6 +211,15 @@ class Stop:
             row["line"] = line
             told.append(row)
         return told
+
+
+def _file_of(frame):
+    """The file that a frame's code is from. A .pyc alone names the source as it was compiled: then it is the module's own."""
+    path = get_abs_path_real_path_and_base_from_frame(frame)[0]
+    compiled = frame.f_globals.get("__file__")
+    if type(compiled) is str and compiled.endswith(".pyc") and not os.path.exists(path):
+        return os.path.abspath(compiled[:-1])
+    return path
 
 
 def _members(error):

@@ -3,10 +3,8 @@
 Everything here leans on private names of the pinned debugpy; `selftest.py` checks that they are there.
 """
 
-import dis
 import itertools
 import os
-import re
 import signal
 import sys
 
@@ -15,10 +13,8 @@ import pydevd_tracing
 from _pydev_bundle import pydev_log
 from _pydev_bundle._pydev_saved_modules import ThreadingEvent, threading, time
 from _pydevd_bundle import (
-    pydevd_breakpoints,
     pydevd_comm,
     pydevd_constants,
-    pydevd_frame_utils,
     pydevd_net_command,
     pydevd_thread_lifecycle,
     sf_greenlets,
@@ -26,7 +22,6 @@ from _pydevd_bundle import (
     sf_stepping,
 )
 from _pydevd_bundle import pydevd_command_line_handling as command_line
-from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_api import PyDevdAPI
 from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
 from _pydevd_bundle.pydevd_constants import DebugInfoHolder
@@ -35,13 +30,9 @@ from _pydevd_bundle.pydevd_dont_trace_files import PYDEV_FILE
 HERE = os.path.dirname(os.path.abspath(__file__))
 CONNECT = 10.0  # seconds to reach the debugger
 STALLED = 5.0  # seconds without a byte taken by the client, after which we stop waiting for it
-FOLDED = 150  # library frames that may stand above the user's where an exception was raised
 POLL = 0.2  # seconds between two looks at a state that has no event to wait for
 _real_exit = os._exit
 _halts = itertools.count(1)
-_UNDEFINED = re.compile(r"NameError: (?:free variable|name) '(\w+)'")
-PRELUDE = ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "GEN_START", "NOP")
-ENTRY = "  # entry of "  # ends the condition of a breakpoint on a function, with its name
 
 
 def _start_client(host, port):
@@ -81,18 +72,13 @@ class Quick:
 
     settings = None
     gone_on = staticmethod(lambda thread_id: None)
-    owns = staticmethod(lambda frame, line: True)
-    is_of_another = staticmethod(lambda frame, line, name: False)
     ending = staticmethod(lambda db: {"kind": "ending", "loaded": []})
     initialize_network = pydevd.PyDB.initialize_network
     dispose = pydevd.PyDB.dispose_and_kill_all_pydevd_threads
     file_type = pydevd.PyDB._internal_get_file_type
     on_disconnect = pydevd.PyDB.on_disconnect
-    condition = pydevd.PyDB.handle_breakpoint_condition
     wait_suspend = pydevd.PyDB._do_wait_suspend
     run_thread = staticmethod(pydevd_thread_lifecycle.internal_run_thread)
-    exception_class = staticmethod(pydevd_breakpoints.get_exception_class)
-    frames_of_traceback = staticmethod(pydevd_frame_utils.create_frames_list_from_traceback)
     line_inode = 0
     halted = {}  # held thread to (a number of its own for each time, the trace event at which it waits)
 
@@ -235,81 +221,6 @@ def _wait_suspend(self, thread, frame, event, *arguments):
         Quick.gone_on(pydevd_constants.get_thread_id(thread))
 
 
-def _is_entry(frame, line):
-    """Whether the frame has come to this line for the first time: at the first instruction that is of it.
-
-    A function on one line begins with instructions of the interpreter's own, which are of that line too.
-    """
-    first = next((offset for offset, found in dis.findlinestarts(frame.f_code) if found == line), 0)
-    for one in dis.get_instructions(frame.f_code):
-        if one.offset >= first and one.offset == frame.f_lasti:
-            return True
-        if one.offset >= first and one.opname not in PRELUDE:
-            return False
-    return True
-
-
-def _condition(self, info, breakpoint, frame):
-    """Whether a breakpoint that was come to is one to stop at; pydevd asks this for all of them, see `patch`.
-
-    Not where a generator expression shares its line, nor for a function where its first line is come to again in a loop.
-    A condition that raised is told as an event of ours with the breakpoint's id, then it stops; but not where the name that
-    it misses is one of the function or lambda that begins on this line and is only being made here.
-    """
-    condition, line = breakpoint.condition, getattr(breakpoint, "line", None)
-    if line is not None and not Quick.owns(frame, line):
-        return False
-    _, is_function, name = (condition or "").rpartition(ENTRY)
-    if is_function and (frame.f_code.co_name != name or not _is_entry(frame, line)):
-        return False
-    if not condition and not breakpoint.hit_condition:
-        return True
-    info.conditional_breakpoint_exception = None
-    held = Quick.condition(self, info, breakpoint, frame)
-    problem = info.conditional_breakpoint_exception
-    if problem is None:
-        return held
-    message = (problem[0].partition("Error:\n")[2].strip().splitlines() or [""])[-1]
-    missing = _UNDEFINED.match(message)
-    if missing and Quick.is_of_another(frame, line, missing.group(1)):
-        info.conditional_breakpoint_exception = None
-        return False
-    body = {"kind": "condition_error", "id": breakpoint.breakpoint_id, "message": message}
-    thread_id = pydevd_constants.get_current_thread_id(threading.current_thread())
-    send_event(self, dict(body, threadId=BaseSchema._translate_id_to_dap(thread_id)))
-    return held
-
-
-class _NameMatch(type):
-    """A class of exceptions known by its name alone, so that it can be asked for before the program has made it."""
-
-    def __subclasscheck__(cls, other):
-        mro = getattr(other, "__mro__", ())
-        return any(cls.wanted in (each.__name__, "%s.%s" % (each.__module__, each.__qualname__)) for each in mro)
-
-
-def _exception_class(name):
-    """As pydevd's, which refuses a name that it cannot import; a program's own classes mostly are not there yet."""
-    try:
-        found = Quick.exception_class(name)
-    except Exception:
-        found = None
-    if isinstance(found, type) and issubclass(found, BaseException) and found.__module__ != "__main__":
-        return found
-    return _NameMatch(name.rpartition(".")[2], (), {"wanted": name})
-
-
-def _frames_of_traceback(trace, frame, kind, error, exception_type=None):
-    """As pydevd's, which for an uncaught exception leaves out the library's frames above the innermost of the user's."""
-    above, at = 0, trace
-    while at is not None:
-        above = 0 if at.tb_frame is frame else above + 1
-        at = at.tb_next
-    if exception_type == pydevd_constants.EXCEPTION_TYPE_UNHANDLED and above < FOLDED:
-        frame = None
-    return Quick.frames_of_traceback(trace, frame, kind, error, exception_type)
-
-
 def _set_trace(function):
     """sys.settrace as the program sees it until 3.11: what it means for us is told once, to the debugger alone."""
     caller = sys._getframe(1)
@@ -376,8 +287,6 @@ def patch(settings):
     cls.initialize_network = _initialize_network
     cls.wait_for_ready_to_run = _wait_for_ready_to_run
     cls.on_disconnect = _on_disconnect
-    cls.handle_breakpoint_condition = _condition
-    pydevd_breakpoints.LineBreakpoint.has_condition = True  # so that `_condition` is asked about every one of them
     cls._do_wait_suspend = _wait_suspend
     cls.dispose_and_kill_all_pydevd_threads = _dispose
     cls._PyDB__wait_for_threads_to_finish = _wait_for_writer
@@ -389,8 +298,6 @@ def patch(settings):
     for command in (pydevd_comm.InternalThreadCommand, pydevd_comm.InternalSetNextStatementThread):
         command.do_it = _waking(command.do_it)
     cls.ignore_system_exit_code = lambda self, error: True  # sys.exit is how a program ends, whatever it says
-    pydevd_breakpoints.get_exception_class = _exception_class
-    pydevd_frame_utils.create_frames_list_from_traceback = _frames_of_traceback
     DebugInfoHolder.DEBUG_TRACE_LEVEL = -1  # pydevd's own complaints are not the program's stderr
     pydev_log._pydevd_log_exception = lambda *arguments: None
     pydevd_tracing._internal_set_trace = _set_trace

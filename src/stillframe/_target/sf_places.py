@@ -2,10 +2,13 @@
 
 import ast
 import dis
+import io
 import os
 import sys
 import tokenize
 
+import pydevd_file_utils
+from _pydevd_bundle import pydevd_api, sf_judging
 from _pydevd_bundle.pydevd_constants import get_global_debugger
 from _pydevd_sys_monitoring import _pydevd_sys_monitoring
 from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
@@ -153,6 +156,20 @@ class Places:
         self.real = {}
         self.named = set()
 
+    def install(self):
+        """Answer in the place of pydevd's own functions, and those of its questions that only we can answer."""
+        relative = pydevd_file_utils._get_relative_filename_abs_path
+
+        def absolute(path, *others):  # pydevd 1.8.22 looks for files alone, then takes a library's folder
+            whole = os.path.abspath(path)
+            return whole if _archive(whole) else relative(path, *others)
+
+        pydevd_file_utils._get_relative_filename_abs_path = absolute
+        pydevd_file_utils.exists = self.exists
+        pydevd_api._get_code_lines = self.code_lines
+        sf_judging.Asked.owns = staticmethod(self.owns)
+        sf_judging.Asked.is_of_another = staticmethod(self.is_of_another)
+
     def main_file(self):
         """The program's own file: known before it runs, or found in the process that we joined."""
         if self.program is not None and self.program.path is not None:
@@ -170,13 +187,14 @@ class Places:
             if self.program is None or self.program.source is None:
                 return "no such file"
             return self._cached(path, None, lambda: self.program.source)
+        archive = _archive(path)
         try:
-            state = os.stat(path)
+            state = os.stat(archive or path)
         except (OSError, ValueError):
             return "no such file"
         try:
-            return self._cached(path, (state.st_mtime_ns, state.st_size), lambda: _read(path))
-        except (OSError, UnicodeError, SyntaxError) as error:
+            return self._cached(path, (state.st_mtime_ns, state.st_size), lambda: _read(path, archive))
+        except (OSError, ImportError, UnicodeError, SyntaxError) as error:
             return "%s cannot be read: %s" % (os.path.basename(path), error)
 
     def code_lines(self, path):
@@ -185,6 +203,10 @@ class Places:
         if isinstance(source, str) or source.problem is not None:
             raise ValueError(path)
         return source.lines
+
+    def exists(self, path):
+        """Stands for pydevd's function of this kind, which knows members of archives by the ending of their name (1.8.22)."""
+        return os.path.exists(path) or not isinstance(self.source(path), str)
 
     def owns(self, frame, line):
         """Whether a breakpoint on this line is for this frame now: not for a comprehension inside the statement that is
@@ -307,9 +329,23 @@ def _stem(path):
     return os.path.basename(os.path.dirname(path)) if stem in ("__init__", "__main__") else stem
 
 
-def _read(path):
-    with tokenize.open(path) as file:
-        return file.read()
+def _archive(path):
+    """The file that a path leads into, where it names no file itself: a zip that modules are imported from."""
+    found = path
+    while found and not os.path.exists(found) and found != os.path.dirname(found):
+        found = os.path.dirname(found)
+    return found if found != path and os.path.isfile(found) else None
+
+
+def _read(path, archive):
+    if archive is None:
+        with tokenize.open(path) as file:
+            return file.read()
+    import zipimport
+
+    data = zipimport.zipimporter(archive).get_data(path)
+    coding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return io.TextIOWrapper(io.BytesIO(data), coding).read()
 
 
 def _module_files():

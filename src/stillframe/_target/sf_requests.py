@@ -9,7 +9,6 @@ import os
 import sys
 
 from _pydevd_bundle import (
-    pydevd_api,
     sf_evaluate,
     sf_frames,
     sf_patches,
@@ -391,9 +390,7 @@ def install(settings, program):
     """Make the request known to pydevd."""
     desk = Desk(settings, program)
     PyDevJsonCommandProcessor.on_stillframe_request = lambda self, db, request: desk.handle(db, request)
-    pydevd_api._get_code_lines = desk.places.code_lines
+    desk.places.install()
     sf_patches.Quick.gone_on = staticmethod(desk.gone_on)
-    sf_patches.Quick.owns = staticmethod(desk.places.owns)
-    sf_patches.Quick.is_of_another = staticmethod(desk.places.is_of_another)
     sf_patches.Quick.ending = staticmethod(desk.ending)
     return desk

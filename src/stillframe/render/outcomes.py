@@ -156,7 +156,7 @@ def _exited(name: str, exited: Exited, room: Room) -> list[str]:
 def _never(item: Breakpoint) -> str:
     if item.state == "pending":
         asked = item.requested
-        what = f"{asked.file} was never loaded" if asked.file else f"no function {asked.symbol} was loaded"
+        what = f"{asked.file} was never loaded" if asked.file else f"no function {asked.symbol} was called"
         return f"{item.id} pending ({escape(what)})"
     if item.state == "failed":
         return f"{item.id} failed ({escape(item.message or '')})"

@@ -27,6 +27,7 @@ from ..model.places import (
     parse_place,
 )
 from ..model.values import Frame
+from . import sourcefile
 from .kept import KeptBreakpoint
 
 UNTIL = "until"
@@ -275,9 +276,9 @@ def absolute(file: str, base: str) -> str:
 def line_of(path: str, text: str) -> int:
     """The one line of the file that holds the text; none or several are errors that say where."""
     try:
-        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = sourcefile.lines(path)
     except OSError as error:
-        raise NotFound(f"{path} cannot be read: {error.strerror}") from None
+        raise NotFound(f"{path} cannot be read: {error.strerror or error}") from None
     found = [number for number, line in enumerate(lines, 1) if text in line]
     if not found:
         raise NotFound(f"no line of {Path(path).name} holds {text!r}")

@@ -15,6 +15,7 @@ import msgspec
 from ..model.backend import Move
 from ..model.outcomes import Change, Passed, SourceLine, Stop
 from ..model.values import Frame, Value
+from . import sourcefile
 
 LINE_LIMIT = 200
 """Characters of one source line that are shown."""
@@ -39,19 +40,14 @@ class SourceCache:
         """All lines of a file; empty where it cannot be read or is no source."""
         if file in self._lent:
             return self._lent[file]
-        path = Path(file)
         try:
-            stat = path.stat()
-            stamp = (stat.st_mtime_ns, stat.st_size)
+            stamp = sourcefile.stamp(file)
             known = self._files.get(file)
             if known is not None and known[0] == stamp:
                 return known[1]
-            if stat.st_size > FILE_LIMIT:
-                return []
-            text = path.read_text(encoding="utf-8-sig", errors="replace")  # a byte order mark is no source
+            lines = sourcefile.lines(file, FILE_LIMIT)
         except (OSError, ValueError):
             return []
-        lines = text.splitlines()
         self._files[file] = (stamp, lines)
         return lines
 

@@ -25,7 +25,8 @@ from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value
 from ...transport.process import Exit, Process, end_tree, left_behind, wait_pid
 from ...transport.streams import Line
 from . import handshake, translate
-from .breakpoints import Breakpoints, set_catch
+from .breakpoints import Breakpoints
+from .catching import set_catch
 from .client import Body, DapClient, Refused
 from .crowd import HelpedCrowd, listed
 from .ending import Signs, ended

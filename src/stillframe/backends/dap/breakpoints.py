@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import Unsupported
-from ...model.backend import Binding, BreakpointChanged, Capability, CatchMode, CatchRule, Wanted
+from ...model.backend import Binding, BreakpointChanged, Capability, Wanted
 from . import translate
-from .client import Body, DapClient, Refused
+from .client import Body, DapClient
 from .helper import Helper
 from .launch import DapLaunch, Quirk
 
 Arguments = dict[str, Any]
+_BY_NAME = "it has no source file and stops where it is called"
 
 
 @dataclass
@@ -51,6 +52,8 @@ class Breakpoints:
         """The debugger's number to wanted ids; old numbers stay, since a stop may cross a change on the way."""
         self._answers: dict[tuple[str, int], translate.Body] = {}
         self._bindings: dict[str, Binding] = {}
+        self._by_name: set[str] = set()
+        """Those that have stopped in functions without a source file."""
         self._wanted: tuple[Wanted, ...] = ()
 
     async def set(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
@@ -95,6 +98,18 @@ class Breakpoints:
         return tuple(
             (each.id, self._terms(each).get("condition")) for each in self._wanted if each.id in ids and not each.log
         )
+
+    def met(self, ids: Iterable[str]) -> None:
+        """These were only names, and functions of such names were called that have no line: by name they stop."""
+        for binding in [self._bindings[id] for id in ids if self._is_pending(id)]:
+            self._by_name.add(binding.id)
+            self._became(replace(binding, state="bound", message=_BY_NAME))
+
+    def conditions(self, ids: Iterable[str]) -> dict[str, str]:
+        """Those of these that stop sometimes only, each with its condition, where the debugger was not given it."""
+        names = set(ids) if self._helper else set()
+        terms = {each.id: self._terms(each).get("condition") for each in self._wanted if each.id in names}
+        return {id: condition for id, condition in terms.items() if condition}
 
     def symbols(self, ids: Iterable[str]) -> tuple[Wanted, ...]:
         """Those of these that are function breakpoints by bare name, so that a namesake may have stopped."""
@@ -200,12 +215,17 @@ class Breakpoints:
                 placed.append(replace(each, file=file, line=line))
                 bindings[each.id] = Binding(each.id, "bound", file, line)
             elif each.symbol:
-                bindings[each.id] = Binding(each.id, "pending", message=f"no function {each.symbol} is known yet")
+                bindings[each.id] = self._unplaced(each)
             else:
                 bindings[each.id] = lines[each.id]
                 if lines[each.id].state != "failed":
                     placed.append(replace(each, line=lines[each.id].line))
         return placed, bindings
+
+    def _unplaced(self, wanted: Wanted) -> Binding:
+        if wanted.id in self._by_name:
+            return Binding(wanted.id, "bound", message=_BY_NAME)
+        return Binding(wanted.id, "pending", message=f"no function {wanted.symbol} is known yet")
 
     async def _resolve_symbols(self, wanted: Sequence[Wanted]) -> list[Body | None]:
         if not wanted or self._helper is None:
@@ -362,33 +382,3 @@ def _line_binding(wanted: Wanted, answer: Any) -> Binding:
         return Binding(wanted.id, "bound", wanted.file, actual)
     name = Path(wanted.file or "").name
     return Binding(wanted.id, "pending", wanted.file, actual, f"{name} is not loaded yet")
-
-
-async def set_catch(client: DapClient, launch: DapLaunch, catch: CatchRule, known: frozenset[str]) -> None:
-    """Tell the debugger which exceptions stop the program; a filter that it does not have is an error by name."""
-    filters = [_FILTERS[mode] for mode in sorted(catch.modes)]
-    missing = [each for each in filters if each not in known]
-    if missing:
-        offered = ", ".join(sorted(known)) or "nothing"
-        raise Unsupported(f"{launch.tool.tool} cannot catch {', '.join(missing)}; it has {offered}")
-    arguments: Arguments = {"filters": filters}
-    if catch.classes:
-        arguments["exceptionOptions"] = _class_options(launch, catch)
-    try:
-        await client.request("setExceptionBreakpoints", arguments)
-    except Refused as refused:
-        raise Unsupported(f"the exceptions to catch were refused: {refused.message}") from None
-
-
-_FILTERS: Mapping[CatchMode, str] = {"uncaught": "uncaught", "raised": "raised", "user": "userUnhandled"}
-_BREAK_MODES: Mapping[CatchMode, str] = {"uncaught": "unhandled", "raised": "always", "user": "userUnhandled"}
-
-
-def _class_options(launch: DapLaunch, catch: CatchRule) -> list[Arguments]:
-    if launch.exception_root is None:
-        raise Unsupported(f"{launch.tool.tool} cannot catch single exception classes")
-    root = {"names": [launch.exception_root]}
-    options: list[Arguments] = [{"path": [root, {"names": [name]}], "breakMode": "always"} for name in catch.classes]
-    if Quirk.OPTIONS_REPLACE_FILTERS in launch.quirks:
-        options += [{"path": [root], "breakMode": _BREAK_MODES[mode]} for mode in sorted(catch.modes)]
-    return options

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from ...errors import AdapterDied, StillframeError
-from ...model.backend import Continued, Output, Stopped, ThreadChanged
+from ...model.backend import Bounds, Continued, Output, Stopped, ThreadChanged
 from ...model.values import Frame
 from ...wire.dap import Message
 from . import translate
@@ -136,8 +136,14 @@ class News:
             if not await self.stops.is_news(stop, self._breakpoints.symbols(stop.breakpoints)):
                 await self._debuggee.go_on(stop.thread)
                 return
-            if stop.reason == "function breakpoint" and await self._debuggee.trip(stop):
-                return
+            if stop.reason == "function breakpoint":
+                if await self._debuggee.trip(stop):
+                    return
+                checked = await self._checked(stop)
+                if checked is None:
+                    await self._debuggee.go_on(stop.thread)
+                    return
+                stop = checked
             if stop.reason == "breakpoint" and stop.thread is not None:
                 frames = (await self._evidence.stack(stop.thread, 0, 1)).frames
                 ids = await self._that_hold(frames[0], stop.breakpoints) if frames else stop.breakpoints
@@ -148,6 +154,20 @@ class News:
             self._tell_stop(stop)  # what could not be checked is told as it came
             return
         self._tell_stop(stop)
+
+    async def _checked(self, stop: Stopped) -> Stopped | None:
+        """A stop in a function that has no line to stand on: the condition was not asked in the target. None if it is false."""
+        self._breakpoints.met(stop.breakpoints)
+        frames = (await self._evidence.stack(stop.thread, 0, 1)).frames if stop.thread else ()
+        conditions = self._breakpoints.conditions(stop.breakpoints) if frames else {}
+        for id, condition in conditions.items():
+            (answer,) = await self._evidence.evaluate(frames[0].id, (f"bool({condition})",), Bounds(), 5.0)
+            if answer.error is not None:
+                self._told.put(Output("console", f"the condition of {id} raised {answer.error}\n".encode()))
+                return replace(stop, counts=False)
+            if answer.value is None or answer.value.value != "True":
+                return None
+        return stop
 
     async def _that_hold(self, frame: Frame, named: tuple[str, ...]) -> tuple[str, ...]:
         """Of the breakpoints on this line, or those of them that were named, the ones whose own condition holds."""

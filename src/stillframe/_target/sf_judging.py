@@ -1,0 +1,158 @@
+"""What pydevd stops at, judged more exactly: whose line it is, whether a condition holds, code without a file, exceptions.
+
+Everything here leans on private names of the pinned debugpy; `selftest.py` checks that they are there.
+"""
+
+import dis
+import os
+import re
+
+import pydevd
+from _pydev_bundle._pydev_saved_modules import threading
+from _pydevd_bundle import pydevd_breakpoints, pydevd_constants, pydevd_frame_utils
+from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
+from _pydevd_bundle.pydevd_api import PyDevdAPI
+from _pydevd_bundle.sf_patches import send_event
+
+PRELUDE = ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "GEN_START", "NOP")
+ENTRY = "  # entry of "  # ends the condition of a breakpoint on a function, with its name
+FOLDED = 150  # library frames that may stand above the user's where an exception was raised
+_UNDEFINED = re.compile(r"NameError: (?:free variable|name) '(\w+)'")
+
+
+class Asked:
+    """Questions that `sf_places` answers once it is there."""
+
+    owns = staticmethod(lambda frame, line: True)
+    is_of_another = staticmethod(lambda frame, line, name: False)
+
+
+class _Kept:
+    """pydevd's own functions in the places of which ours stand."""
+
+    condition = pydevd.PyDB.handle_breakpoint_condition
+    files_filter = pydevd.PyDB.apply_files_filter
+    set_function_breakpoints = PyDevdAPI.set_function_breakpoints
+    exception_class = staticmethod(pydevd_breakpoints.get_exception_class)
+    frames_of_traceback = staticmethod(pydevd_frame_utils.create_frames_list_from_traceback)
+
+
+def _is_entry(frame, line):
+    """Whether the frame has come to this line for the first time: at the first instruction that is of it.
+
+    A function on one line begins with instructions of the interpreter's own, which are of that line too.
+    """
+    first = next((offset for offset, found in dis.findlinestarts(frame.f_code) if found == line), 0)
+    for one in dis.get_instructions(frame.f_code):
+        if one.offset >= first and one.offset == frame.f_lasti:
+            return True
+        if one.offset >= first and one.opname not in PRELUDE:
+            return False
+    return True
+
+
+def _condition(self, info, breakpoint, frame):
+    """Whether a breakpoint that was come to is one to stop at; pydevd asks this for all of them, see `patch`.
+
+    Not where a generator expression shares its line, nor for a function where its first line is come to again in a loop.
+    A condition that raised is told as an event of ours with the breakpoint's id, then it stops; but not where the name that
+    it misses is one of the function or lambda that begins on this line and is only being made here.
+    """
+    condition, line = breakpoint.condition, getattr(breakpoint, "line", None)
+    if line is not None and not Asked.owns(frame, line):
+        return False
+    _, is_function, name = (condition or "").rpartition(ENTRY)
+    if is_function and (frame.f_code.co_name != name or not _is_entry(frame, line)):
+        return False
+    if not condition and not breakpoint.hit_condition:
+        return True
+    info.conditional_breakpoint_exception = None
+    held = _Kept.condition(self, info, breakpoint, frame)
+    problem = info.conditional_breakpoint_exception
+    if problem is None:
+        return held
+    message = (problem[0].partition("Error:\n")[2].strip().splitlines() or [""])[-1]
+    missing = _UNDEFINED.match(message)
+    if missing and Asked.is_of_another(frame, line, missing.group(1)):
+        info.conditional_breakpoint_exception = None
+        return False
+    body = {"kind": "condition_error", "id": breakpoint.breakpoint_id, "message": message}
+    thread_id = pydevd_constants.get_current_thread_id(threading.current_thread())
+    send_event(self, dict(body, threadId=BaseSchema._translate_id_to_dap(thread_id)))
+    return held
+
+
+def _files_filter(self, frame, name, force):
+    """As pydevd's, but a function that is asked for by name and has no source file is the user's business.
+
+    pydevd 1.8.22 takes all code of `exec` for a library's.
+    """
+    code = frame.f_code
+    if code.co_name in self.function_breakpoint_name_to_breakpoint and not os.path.exists(code.co_filename):
+        return False
+    return _Kept.files_filter(self, frame, name, force)
+
+
+def _set_function_breakpoints(self, db, *arguments):
+    """While functions are asked for by name, code that calls itself `<string>` is looked at, too: exec makes it."""
+    result = _Kept.set_function_breakpoints(self, db, *arguments)
+    db.__dict__.pop("get_file_type", None)
+    names, told = db.function_breakpoint_name_to_breakpoint, db.get_file_type
+
+    def file_type(frame, *others):
+        found = told(frame, *others)
+        code = frame.f_code
+        return None if found is not None and code.co_filename == "<string>" and code.co_name in names else found
+
+    if names:
+        db.get_file_type = file_type
+    return result
+
+
+def _skipped(self, frame):
+    """A step went over a call, told once: pydevd's own words give advice for another tool."""
+    name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+    message = "%s was stepped over: it is not your code (dbg launch --all-code steps into such)" % name
+    send_event(self, {"kind": "untraced", "message": message})
+
+
+class _NameMatch(type):
+    """A class of exceptions known by its name alone, so that it can be asked for before the program has made it."""
+
+    def __subclasscheck__(cls, other):
+        mro = getattr(other, "__mro__", ())
+        return any(cls.wanted in (each.__name__, "%s.%s" % (each.__module__, each.__qualname__)) for each in mro)
+
+
+def _exception_class(name):
+    """As pydevd's, which refuses a name that it cannot import; a program's own classes mostly are not there yet."""
+    try:
+        found = _Kept.exception_class(name)
+    except Exception:
+        found = None
+    if isinstance(found, type) and issubclass(found, BaseException) and found.__module__ != "__main__":
+        return found
+    return _NameMatch(name.rpartition(".")[2], (), {"wanted": name})
+
+
+def _frames_of_traceback(trace, frame, kind, error, exception_type=None):
+    """As pydevd's, which for an uncaught exception leaves out the library's frames above the innermost of the user's."""
+    above, at = 0, trace
+    while at is not None:
+        above = 0 if at.tb_frame is frame else above + 1
+        at = at.tb_next
+    if exception_type == pydevd_constants.EXCEPTION_TYPE_UNHANDLED and above < FOLDED:
+        frame = None
+    return _Kept.frames_of_traceback(trace, frame, kind, error, exception_type)
+
+
+def patch():
+    """Change pydevd's classes; doing it again changes nothing."""
+    cls = pydevd.PyDB
+    cls.handle_breakpoint_condition = _condition
+    pydevd_breakpoints.LineBreakpoint.has_condition = True  # so that `_condition` is asked about every one of them
+    cls.apply_files_filter = _files_filter
+    cls.notify_skipped_step_in_because_of_filters = _skipped
+    PyDevdAPI.set_function_breakpoints = _set_function_breakpoints
+    pydevd_breakpoints.get_exception_class = _exception_class
+    pydevd_frame_utils.create_frames_list_from_traceback = _frames_of_traceback

@@ -1,0 +1,43 @@
+"""Which exceptions stop the program, as the debugger is told it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...errors import Unsupported
+from ...model.backend import CatchMode, CatchRule
+from .client import DapClient, Refused
+from .launch import DapLaunch, Quirk
+
+Arguments = dict[str, Any]
+
+
+async def set_catch(client: DapClient, launch: DapLaunch, catch: CatchRule, known: frozenset[str]) -> None:
+    """Tell the debugger which exceptions stop the program; a filter that it does not have is an error by name."""
+    filters = [_FILTERS[mode] for mode in sorted(catch.modes)]
+    missing = [each for each in filters if each not in known]
+    if missing:
+        offered = ", ".join(sorted(known)) or "nothing"
+        raise Unsupported(f"{launch.tool.tool} cannot catch {', '.join(missing)}; it has {offered}")
+    arguments: Arguments = {"filters": filters}
+    if catch.classes:
+        arguments["exceptionOptions"] = _class_options(launch, catch)
+    try:
+        await client.request("setExceptionBreakpoints", arguments)
+    except Refused as refused:
+        raise Unsupported(f"the exceptions to catch were refused: {refused.message}") from None
+
+
+_FILTERS: Mapping[CatchMode, str] = {"uncaught": "uncaught", "raised": "raised", "user": "userUnhandled"}
+_BREAK_MODES: Mapping[CatchMode, str] = {"uncaught": "unhandled", "raised": "always", "user": "userUnhandled"}
+
+
+def _class_options(launch: DapLaunch, catch: CatchRule) -> list[Arguments]:
+    if launch.exception_root is None:
+        raise Unsupported(f"{launch.tool.tool} cannot catch single exception classes")
+    root = {"names": [launch.exception_root]}
+    options: list[Arguments] = [{"path": [root, {"names": [name]}], "breakMode": "always"} for name in catch.classes]
+    if Quirk.OPTIONS_REPLACE_FILTERS in launch.quirks:
+        options += [{"path": [root], "breakMode": _BREAK_MODES[mode]} for mode in sorted(catch.modes)]
+    return options
