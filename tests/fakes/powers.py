@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from stillframe.errors import EvalFailed
-from stillframe.model.backend import Backend, Bounds, Capability, Capture, Evaluated, Event, Jumps, Stopped
+from stillframe.model.backend import Backend, Bounds, Capability, Capture, ChildOpened, Evaluated, Event, Jumps, Stopped
 from stillframe.model.values import Frame, Frames, Value
 
 POWERS = {Capability.SAFE_EVAL, Capability.RESTART_FRAME, Capability.SET_RETURN, Capability.HOT_PATCH}
@@ -40,6 +40,8 @@ class Powered:
         async for event in self._real.events():
             if isinstance(event, Stopped) and self._restarting:
                 self._restarting, event = False, replace(event, reason="restart")
+            if isinstance(event, ChildOpened):
+                event = replace(event, backend=powered(event.backend))
             yield event
 
     async def stack(self, thread: str, start: int = 0, count: int = 20) -> Frames:
@@ -88,6 +90,11 @@ class Powered:
             order = f"exec(compile({text.partition(chr(10) * 3)[0]!r}, {file!r}, 'exec'), globals())"
             await self._real.evaluate(page.frames[0].id, (order,), Bounds(), 10.0)
         return ("calls that are under way go on with the old text",)
+
+
+def powered(real: Backend) -> Backend:
+    lent: Any = Powered(real)
+    return lent  # type: ignore[no-any-return]
 
 
 def _begin(file: str) -> int:

@@ -21,7 +21,7 @@ from stillframe.session.evidence import SourceCache
 from stillframe.session.sessions import Sessions
 from stillframe.settings import PerProject
 
-from ..fakes.powers import SHIFT, Powered
+from ..fakes.powers import SHIFT, powered
 from .conftest import User
 
 APP = """\
@@ -42,8 +42,8 @@ class Host:
         self._dispatcher = dispatcher
         self._here = here
 
-    async def run(self, op: str, **args: Any) -> Dispatched:
-        return await self._dispatcher.run(Call(op, args, None, caller_here(str(self._here))))
+    async def run(self, op: str, session: str | None = None, **args: Any) -> Dispatched:
+        return await self._dispatcher.run(Call(op, args, session, caller_here(str(self._here))))
 
     async def result(self, op: str, **args: Any) -> Any:
         done = await self.run(op, **args)
@@ -61,8 +61,7 @@ class Host:
 
 
 async def _powered(plan: Plan | AttachPlan) -> Backend:
-    backend: Any = Powered(await open_plan(plan))
-    return backend  # type: ignore[no-any-return]
+    return powered(await open_plan(plan))
 
 
 @asynccontextmanager
@@ -190,6 +189,33 @@ async def test_what_really_runs_stands_beside_each_frame_when_it_is_asked_for(tm
             assert '"generated":"made.py:2:5"' in json(await dbg.run(op), 64_000), op
         assert '"awaited":"setTimeout"' in json(await dbg.run("stack"), 64_000)
         assert (await dbg.error("source", at="made.py:2", generated=True))[0] == "usage"
+
+
+FORK = """\
+import os
+
+def price(n):
+    return n * 2
+
+
+pid = os.fork()
+if pid:
+    os.waitpid(pid, 0)
+print(price(3))
+"""
+
+
+async def test_what_is_patched_in_one_process_is_not_shown_as_what_another_runs(tmp_path: Path) -> None:
+    app = tmp_path / "app.py"
+    app.write_text(FORK)
+    async with hosted(tmp_path) as dbg:
+        stop = await dbg.run("launch", program=["app.py"], breaks=["app.py:10"])
+        assert stop.reply.session == "app.1"
+        app.write_text(FORK.replace("n * 2", "n * 9"))
+        await dbg.result("hotpatch", file="app.py")
+        doubt = "changed after the program started"
+        assert doubt not in await dbg.text("source", at="app.py:4")
+        assert doubt in await dbg.text("source", at="app.py:4", session="app")
 
 
 def test_of_a_line_too_long_to_show_the_part_that_runs_is_shown() -> None:

@@ -32,6 +32,10 @@ class SourceCache:
 
     _lent: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
+    def shared(self) -> SourceCache:
+        """For a child of the program: the same files, and what was lent by now; what is patched later is one process's own."""
+        return SourceCache(self._files, dict(self._lent))
+
     def lend(self, name: str, text: str) -> None:
         """Source that is what runs, whatever a file of that name holds: the code of `-c`, or what a file was patched with."""
         self._lent[name] = text.splitlines()

@@ -53,7 +53,7 @@ class Session:
         self.handles = Handles()
         self.output: OutputLog = parent.output if parent else OutputLog(spill)
         """One for the family: what its members print comes out of the same pipes."""
-        self.sources: SourceCache = parent.sources if parent else SourceCache()
+        self.sources: SourceCache = parent.sources.shared() if parent else SourceCache()
         self.witness = Witness(self.handles, self.sources, self.show)
         self.bounds = Bounds()
         self.stop: Stop | None = None
