@@ -20,7 +20,7 @@ _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _PREFIX = re.compile(r"(?:new|get|set)\s+(?=\S)")
 _INSTANCE = re.compile(r"(?<=[\w$\]])#")
-_CARRIERS = frozenset({"module", "exports", "this", "prototype", "__proto__", ""})
+_KEPT_IN = re.compile(r"(?:module\d*\.)?exports\d*|module\d*|this|prototype|__proto__")
 _DEEPEST = 8
 _LONGEST = 100
 """Bounds on what of its surroundings a qualified name tells; without them deep nesting would take quadratic space."""
@@ -54,13 +54,16 @@ def matching(found: Iterable[Function], wanted: str) -> tuple[Function, ...]:
     """Those that people mean by `total`, `Cart.total`, `Cart#total`, `new Cart` or `Cart`, which is its constructor."""
     known = tuple(found)
     spelt = _PREFIX.sub("", wanted.strip(), count=1)
-    tail = ".".join(_path(_INSTANCE.sub(".", spelt))) or spelt
+    if not spelt:
+        return ()
+    *around, name = _parts(_INSTANCE.sub(".", spelt))
+    tail = ".".join((*_told(around), name))
     meant = tuple(each for each in known if each.name == spelt or _ends_with(each.qualified, tail))
     return meant or tuple(each for each in known if _ends_with(each.qualified.replace("#", ""), tail))
 
 
 def _ends_with(qualified: str, tail: str) -> bool:
-    return any(qualified == each or qualified.endswith(f".{each}") for each in (tail, f"{tail}.constructor"))
+    return any(f".{qualified}".endswith(f".{each}") for each in (tail, f"{tail}.constructor"))
 
 
 def _named(spans: Iterable[Span]) -> Iterator[tuple[Span, str, str]]:
@@ -70,29 +73,26 @@ def _named(spans: Iterable[Span]) -> Iterator[tuple[Span, str, str]]:
         while around and around[-1][0] <= span.start:
             around.pop()
         outside = around[-1][1] if around else ()
-        names = tuple(_names(span))
-        for name, path in names:
-            if span.kind is Kind.FUNCTION:
-                yield span, name, ".".join((*outside, *path) or (name,))
-        if names and names[0][0] != "constructor":
-            inside = (*outside, *(each for each in names[0][1] if len(each) <= _LONGEST))
+        names = _names(span)
+        if span.kind is Kind.FUNCTION:
+            for *kept_in, name in names:
+                yield span, name, ".".join((*outside, *_told(kept_in), name))
+        if names and names[0] != ("constructor",):
+            inside = (*outside, *(each for each in _told(names[0]) if len(each) <= _LONGEST))
             around.append((span.end, inside[-_DEEPEST:]))
 
 
-def _names(span: Span) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What a span is called, with the path that says so: first what V8 calls it."""
-    path = _path(span.bound) if span.bound else ()
-    own = _plain(span.own) if span.own else ""
-    if own and own not in path[-1:]:
-        yield own, (own,)
-    if path:
-        yield path[-1], path
-    elif span.bound and span.bound != "[]":
-        yield span.bound, ()
+def _names(span: Span) -> list[tuple[str, ...]]:
+    """What a span is called, each name at the end of the path it is kept under: first what V8 calls it."""
+    names = [parts] if (parts := _parts(span.bound or "")) else []
+    own = _plain(span.own or "")
+    if own and own not in parts[-1:]:
+        names.insert(0, (own,))
+    return names
 
 
-def _path(spelling: str) -> tuple[str, ...]:
-    """The names in an assignment's target or a key, without those that only say where it is kept."""
+def _parts(spelling: str) -> tuple[str, ...]:
+    """The names in an assignment's target or a key."""
     if spelling.startswith("[") and spelling.endswith("]"):
         inside = spelling[1:-1]
         if not inside.startswith(("'", '"')):
@@ -100,8 +100,13 @@ def _path(spelling: str) -> tuple[str, ...]:
         spelling = inside
     if spelling.startswith(("'", '"')):
         return (spelling[1:-1],)
-    parts = _plain(spelling).replace("?", "").split(".")
-    return tuple(each for each in parts[-_DEEPEST:] if each not in _CARRIERS)
+    parts = tuple(each for each in _plain(spelling).replace("?", "").split(".")[-_DEEPEST:] if each)
+    return (spelling,) if len(parts) > 1 and not _told(parts) else parts  # `module.exports`
+
+
+def _told(parts: Iterable[str]) -> tuple[str, ...]:
+    """Without the words that only say where something is kept; bundlers number those that come more than once."""
+    return tuple(each for each in parts if not _KEPT_IN.fullmatch(each))
 
 
 def _plain(name: str) -> str:

@@ -114,6 +114,7 @@ class _Open:
     lead: int = 0
     start: int = 0
     bound: str | None = None
+    arrow: bool = False
     computed: bool = False
     base: str | None = None
 
@@ -140,7 +141,8 @@ class Scan:
         self._awaited: Span | None = None
         """An arrow function whose brace comes next."""
         self._whole: Span | None = None
-        self._whole_end = -1
+        self._whole_end = self._arrow_end = -1
+        """A function that is an expression, and where that ends; an arrow function is not called but in parentheses."""
         self._run()
 
     def _run(self) -> None:
@@ -148,12 +150,12 @@ class Scan:
         handlers: list[Callable[[re.Match[str]], int | None]] = [self._operator]
         handlers += [getattr(self, f"_{each}") for each in _TOKENS]
         hashbang = _HASHBANG.match(text)
-        found = match(text, hashbang.end() if hashbang else 0)
-        while found is not None:
-            after = handlers[found.lastindex or 0](found)
-            found = match(text, after or found.end())
+        end = hashbang.end() if hashbang else 0
+        while (found := match(text, end)) is not None:
+            end = handlers[found.lastindex or 0](found) or found.end()
+        self._end_arrows(end)
         for left in self._opens:
-            if left.span is not None and left.span.body >= 0:
+            if left.span is not None:
                 left.span.end = len(text)
 
     # Names and other operands
@@ -231,8 +233,8 @@ class Scan:
         self._before = _VALUE
 
     def _used(self, lead: int) -> None:
-        """What is called or looked into right after a function is bound to the name, not the function itself."""
-        if self._whole is not None and self._whole_end == lead:
+        """If a function is called or looked into, the result is bound to the name, not the function itself."""
+        if self._whole is not None and self._whole_end == lead != self._arrow_end:
             self._whole.bound = None
 
     def _template(self, found: re.Match[str]) -> int:
@@ -275,7 +277,7 @@ class Scan:
             opened.span = Span(Kind.FUNCTION, lead, self._top.member, self._named[0], expression=False)
         else:
             opened.lead, opened.start = self._async[:2] if self._async[2] == lead else (lead, end - 1)
-            opened.bound = self._bound if self._bound_end == lead else None
+            opened.bound = opened.binding = self._bound if self._bound_end == lead else None
             opened.value = self._head_end != lead
         self._push(opened)
         self._before = _OPERAND
@@ -299,7 +301,7 @@ class Scan:
         lead, end = found.span()
         opened = _Open(_BLOCK, end, value=False)
         if self._awaited is not None:
-            opened.span, opened.value, self._awaited = self._awaited, True, None
+            opened.span, opened.value, opened.arrow, self._awaited = self._awaited, True, True, None
         elif self._closed_end == lead and self._closed.span is not None:
             opened.span = self._closed.span
             opened.value = opened.span.expression
@@ -340,6 +342,7 @@ class Scan:
             closed.span.end = end
             if closed.span.kind is Kind.FUNCTION and closed.value:
                 self._whole, self._whole_end = closed.span, end
+                self._arrow_end = end if closed.arrow else -1
         if closed.value:
             self._before = _VALUE
         elif self._top.kind == _CLASS:
