@@ -31,8 +31,8 @@ from ..model.backend import (
 )  # fmt: skip
 from ..model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
 from ..transport.process import MARK, Exit, Process, Stream, left_behind, spawn
-from .dap.flow import Told
 from .dap.launch import DapLaunch
+from .flow import Told
 
 _WANTED = frozenset(
     {Capability.CONDITIONS, Capability.HIT_COUNTS, Capability.LOG_POINTS, Capability.FUNCTION_BREAKPOINTS}

@@ -76,6 +76,11 @@ class SocketLine(asyncio.Protocol):
         if self._transport:
             self._transport.abort()
 
+    def finish(self) -> None:
+        """Close once what was written has left."""
+        if self._transport:
+            self._transport.close()
+
     def _acknowledge_at_once(self) -> None:
         # The kernel forgets this setting after a while, so it is set again at each read.
         if self._socket is not None and _QUICKACK is not None:

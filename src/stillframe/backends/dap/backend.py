@@ -24,14 +24,14 @@ from ...model.backend import (
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
 from ...transport.process import Exit, Process, end_tree, left_behind, wait_pid
 from ...transport.streams import Line
+from ..ending import Signs, ended
+from ..flow import Told
 from . import handshake, translate
 from .breakpoints import Breakpoints
 from .catching import set_catch
 from .client import Body, DapClient, Refused
 from .crowd import HelpedCrowd, listed
-from .ending import Signs, ended
 from .evidence import Evidence, wire_id
-from .flow import Told
 from .helper import Helper, HelperEvidence
 from .launch import DapLaunch, Quirk
 from .news import News

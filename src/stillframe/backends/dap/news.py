@@ -11,13 +11,13 @@ from ...errors import AdapterDied, StillframeError
 from ...model.backend import Bounds, Continued, Output, Stopped, ThreadChanged
 from ...model.values import Frame
 from ...wire.dap import Message
+from ..ending import Signs
+from ..flow import Sequence, Told
 from . import translate
 from .breakpoints import Breakpoints
 from .client import Body
 from .crowd import holds
-from .ending import Signs
 from .evidence import Evidence
-from .flow import Sequence, Told
 from .launch import DapLaunch, Quirk
 from .stops import StopFilter
 

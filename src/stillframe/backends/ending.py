@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import StillframeError
-from ...model.backend import Ended
-from ...transport.process import Exit
+from ..errors import StillframeError
+from ..model.backend import Ended
+from ..transport.process import Exit
 
 _LEAVING = 5.0
 """A program that told the debugger of its end may still be busy with its own last things for this long."""

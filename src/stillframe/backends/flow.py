@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Generic, TypeVar
 
-from ...model.backend import Ended, Event, Output
-from ...wire.dap import Message
+from ..model.backend import Ended, Event, Output
 
 _HIGH = 4 * 1024 * 1024
 _LOW = 1 * 1024 * 1024
@@ -50,19 +50,22 @@ class Told:
                 return
 
 
-class Sequence:
+M = TypeVar("M")
+
+
+class Sequence(Generic[M]):
     """Wire events handled one after the other: at once where that is possible, in a task where one needs a request.
 
     A handler gives an awaitable when it needs the debugger's answer; events that come meanwhile queue up behind it,
     while the reader goes on and can bring that answer.
     """
 
-    def __init__(self, handle: Callable[[Message], Awaitable[None] | None]) -> None:
+    def __init__(self, handle: Callable[[M], Awaitable[None] | None]) -> None:
         self._handle = handle
-        self._backlog: deque[Message] = deque()
+        self._backlog: deque[M] = deque()
         self._task: asyncio.Task[None] | None = None
 
-    def add(self, message: Message) -> None:
+    def add(self, message: M) -> None:
         if self._task is not None:
             self._backlog.append(message)
             return

@@ -1,0 +1,316 @@
+"""Wanted breakpoints as V8's own: by address and position, through source maps, by a function's name; what became of each."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...model.backend import Binding, BreakpointChanged, Event, Wanted
+from .client import Body, CdpClient, Refused
+from .conditions import STORE, checks, condition
+from .functions import functions, matching
+from .scripts import Script, Scripts, Spot, url_pattern
+from .sourcemaps import BrokenMap, SourceMap
+
+Position = tuple[str, int, int]
+"""A file and a position in it as V8 counts, from 0."""
+
+
+@dataclass
+class Placed:
+    """One breakpoint of V8, and the wanted ones that stand on it."""
+
+    wanted: tuple[Wanted, ...]
+    text: str
+    id: str = ""
+    spots: list[Spot] = field(default_factory=list[Spot])
+    refused: str | None = None
+
+
+class Breakpoints:
+    """The whole wanted set, kept so in V8."""
+
+    def __init__(self, client: CdpClient, scripts: Scripts, tell: Callable[[Event], None]) -> None:
+        self._client = client
+        self._scripts = scripts
+        self._tell = tell
+        self._wanted: tuple[Wanted, ...] = ()
+        self._bad: dict[str, str] = {}
+        self._checked: dict[Wanted, str | None] = {}
+        self._placed: dict[Position, Placed] = {}
+        self._by_id: dict[str, Placed] = {}
+        self._made_from: dict[str, dict[str, tuple[SourceMap, str]]] = {}
+        """Source file to the files that were made from it, each with its map and its name for the source."""
+        self._named: dict[str, dict[str, list[tuple[int, int]]]] = {}
+        """Symbol to where functions of that name begin, by file."""
+        self._told: dict[str, Binding] = {}
+        self._lock = asyncio.Lock()
+        self._interest = ""
+        self.entry = False
+        """The first line of the user's own code is to be a stop."""
+
+    # The wanted set
+
+    async def set(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
+        async with self._lock:
+            gone = {each.id for each in self._wanted} - {each.id for each in wanted}
+            self._wanted = tuple(wanted)
+            await self._check()
+            for script in self._scripts.all():
+                self._learn_loaded(script)
+            await self._sync()
+            await self._tell_interest(gone)
+            found = tuple(self._binding(each) for each in wanted)
+            self._told = {each.id: each for each in found}
+            return found
+
+    async def _check(self) -> None:
+        """Conditions and log texts that cannot work are known before the program comes there."""
+        self._bad = {}
+        for wanted in self._wanted:
+            if wanted not in self._checked:
+                self._checked[wanted] = await self._problem(wanted)
+            if problem := self._checked[wanted]:
+                self._bad[wanted.id] = problem
+
+    async def _problem(self, wanted: Wanted) -> str | None:
+        try:
+            texts = checks(wanted)
+        except ValueError as error:
+            return str(error)
+        for name, text in texts:
+            arguments = {"expression": text, "sourceURL": "", "persistScript": False}
+            try:
+                details = (await self._client.request("Runtime.compileScript", arguments)).get("exceptionDetails")
+            except Refused:
+                return None
+            if isinstance(details, dict):
+                said = str((details.get("exception") or {}).get("description") or details.get("text"))
+                return f"its {name} does not compile: {said.splitlines()[0]}"
+        return None
+
+    async def _tell_interest(self, gone: Iterable[str] = ()) -> None:
+        """What our code in the target should let us look at before it runs."""
+        maps = any(each.file for each in self._wanted)
+        now = f"{{maps: {_js(maps)}, symbols: {_js(self._wants_symbols)}, entry: {_js(self.entry)}}}"
+        forget = "".join(f"; {STORE}.forget({id!r})" for id in gone)
+        if now != self._interest or forget:
+            self._interest = now
+            expression = f"{STORE}.interest({now}){forget}"
+            await self._client.request("Runtime.evaluate", {"expression": expression, "silent": True})
+
+    @property
+    def _wants_symbols(self) -> bool:
+        return any(each.symbol for each in self._wanted)
+
+    @property
+    def wants_scripts(self) -> bool:
+        """Whether a script without a source map is worth a look before it runs."""
+        return self.entry or self._wants_symbols
+
+    # Scripts that come up
+
+    async def about_to_run(self, path: str, made: SourceMap | None, text: Callable[[], str | None]) -> None:
+        """A script is compiled or about to run: what is wanted in it must stand before it does."""
+        async with self._lock:
+            changed = self._learn_map(path, made) if made else False
+            if self._wants_symbols and (source := text()) is not None:
+                changed |= self._learn_functions(path, source)
+            if changed:
+                await self._sync()
+                self._tell_changes()
+
+    def _learn_loaded(self, script: Script) -> None:
+        if script.user and script.map_url and any(each.file for each in self._wanted):
+            made = script.map()
+            if made is not None:
+                self._learn_map(script.path, made)
+        if self._wants_symbols and script.is_file and (text := self._scripts.text_of(script)) is not None:
+            self._learn_functions(script.path, text)
+
+    def _learn_map(self, path: str, made: SourceMap) -> bool:
+        """Whether something wanted lies in a source of this map."""
+        wanted = {self._scripts.real(each.file) for each in self._wanted if each.file}
+        found = False
+        for source in made.sources:
+            real = self._scripts.real(source)
+            if real in wanted:
+                self._made_from.setdefault(real, {})[path] = (made, source)
+                found = True
+        return found
+
+    def _learn_functions(self, path: str, text: str) -> bool:
+        symbols = [each for each in self._wanted if each.symbol and _is_in(path, each.module)]
+        if not symbols:
+            return False
+        known, changed = functions(text), False
+        for each in symbols:
+            assert each.symbol is not None
+            places = [(one.body_line, one.body_column) for one in matching(known, each.symbol)]
+            if places and self._named.setdefault(_symbol(each), {}).get(path) != places:
+                self._named[_symbol(each)][path] = places
+                changed = True
+        return changed
+
+    # Making it so
+
+    def _positions(self, wanted: Wanted) -> list[Position]:
+        """Where V8 is to stop for this one."""
+        if wanted.id in self._bad:
+            return []
+        if wanted.file is None or wanted.line is None:
+            places = self._named.get(_symbol(wanted), {})
+            user = {path: found for path, found in places.items() if "/node_modules/" not in path}
+            return [(path, *at) for path, found in (user or places).items() for at in found]
+        real = self._scripts.real(wanted.file)
+        column = wanted.column - 1 if wanted.column else None
+        if real in self._made_from:
+            return self._mapped(real, wanted.line, column)
+        if problem_with(real, wanted.line):
+            return []
+        return [(real, wanted.line - 1, column or 0)]
+
+    def _mapped(self, real: str, line: int, column: int | None) -> list[Position]:
+        found: list[Position] = []
+        for path, (made, source) in self._made_from[real].items():
+            try:
+                places = made.generated(source, line, column) or []
+            except BrokenMap:
+                continue
+            found += [(path, each.line - 1, each.column) for each in places]
+        return found
+
+    async def _sync(self) -> None:
+        """Remove what is no longer so, then set what is new, in as few round trips as that takes."""
+        places: dict[Position, list[Wanted]] = {}
+        for wanted in self._wanted:
+            for position in self._positions(wanted):
+                places.setdefault(position, []).append(wanted)
+        texts = {position: condition(wanted) for position, wanted in places.items()}
+        stale = [at for at, placed in self._placed.items() if at not in places or placed.text != texts[at]]
+        for at in stale:
+            placed = self._placed.pop(at)
+            self._by_id.pop(placed.id, None)
+            if placed.id:
+                await self._client.request("Debugger.removeBreakpoint", {"breakpointId": placed.id})
+        new: list[tuple[Placed, asyncio.Future[Body]]] = []
+        for at, wanted_here in places.items():
+            if at in self._placed:
+                self._placed[at].wanted = tuple(wanted_here)
+                continue
+            placed = self._placed[at] = Placed(tuple(wanted_here), texts[at])
+            path, line, column = at
+            arguments = {"urlRegex": url_pattern(path), "lineNumber": line, "columnNumber": column}
+            new.append(
+                (placed, self._client.send("Debugger.setBreakpointByUrl", {**arguments, "condition": texts[at]}))
+            )
+        for placed, answer in new:
+            await self._settle(placed, answer)
+
+    async def _settle(self, placed: Placed, answer: asyncio.Future[Body]) -> None:
+        try:
+            body = await self._client.settle(answer, "Debugger.setBreakpointByUrl")
+        except Refused as refused:
+            placed.refused = refused.message
+            return
+        placed.id = str(body.get("breakpointId"))
+        self._by_id[placed.id] = placed
+        for location in body.get("locations") or ():
+            self._resolved(placed, location)
+
+    def _resolved(self, placed: Placed, location: Body) -> None:
+        line, column = int(location.get("lineNumber", 0)), int(location.get("columnNumber", 0))
+        spot = self._scripts.spot(str(location.get("scriptId")), line, column)
+        if spot is not None and spot not in placed.spots:
+            placed.spots.append(spot)
+
+    # What V8 tells
+
+    def resolved(self, body: Body) -> None:
+        """A `breakpointResolved`: a script was loaded in which a breakpoint has its place."""
+        placed = self._by_id.get(str(body.get("breakpointId")))
+        location = body.get("location")
+        if placed is not None and isinstance(location, dict):
+            self._resolved(placed, location)
+            self._tell_changes()
+
+    def loaded(self, script: Script) -> None:
+        """A script was parsed. Without a place for a breakpoint of its file, that breakpoint has none."""
+        if self._wanted and script.user:
+            self._tell_changes()
+
+    def _tell_changes(self) -> None:
+        for wanted in self._wanted:
+            now = self._binding(wanted)
+            before = self._told.get(wanted.id)
+            if before is not None and before != now:
+                self._told[wanted.id] = now
+                self._tell(BreakpointChanged(now))
+
+    def standing(self, ids: Iterable[str]) -> tuple[Wanted, ...]:
+        """The wanted breakpoints behind those of V8 that a stop names."""
+        found = [self._by_id[id] for id in ids if id in self._by_id]
+        return tuple(wanted for placed in found for wanted in placed.wanted)
+
+    def is_conditional(self, ids: Iterable[str]) -> bool:
+        return any(self._by_id[id].text for id in ids if id in self._by_id)
+
+    # What became of each
+
+    def _binding(self, wanted: Wanted) -> Binding:
+        if problem := self._bad.get(wanted.id):
+            return Binding(wanted.id, "failed", message=problem)
+        placed = [each for each in self._placed.values() if wanted in each.wanted]
+        spots = [spot for each in placed for spot in each.spots]
+        if spots:
+            best = next((spot for spot in spots if spot.line == wanted.line), spots[0])
+            return Binding(wanted.id, "bound", file=best.file, line=best.line)
+        refused = next((each.refused for each in placed if each.refused), None)
+        if refused:
+            return Binding(wanted.id, "failed", message=refused)
+        return self._unbound(wanted)
+
+    def _unbound(self, wanted: Wanted) -> Binding:
+        if wanted.file is None or wanted.line is None:
+            return Binding(wanted.id, "pending", message=f"no function {wanted.symbol} is known yet")
+        real, name = self._scripts.real(wanted.file), Path(wanted.file).name
+        if real in self._made_from:
+            return Binding(
+                wanted.id, "failed", message=f"no code was made from line {wanted.line} of {name} or after it"
+            )
+        if problem := problem_with(real, wanted.line):
+            return Binding(wanted.id, "failed", message=problem)
+        if any(not each.map_url for each in self._scripts.of_file(real)):
+            return Binding(wanted.id, "failed", message=f"no code at line {wanted.line} of {name} or after it")
+        return Binding(wanted.id, "pending", message=f"{name} is not loaded yet")
+
+
+def problem_with(file: str, line: int) -> str | None:
+    """Why nothing can ever stop there."""
+    try:
+        with open(file, "rb") as opened:
+            count = sum(1 for _ in opened)
+    except IsADirectoryError:
+        return "it is a directory"
+    except OSError:
+        return "no such file" if file.startswith("/") else None
+    return f"{Path(file).name} has {count} lines" if line > max(count, 1) else None
+
+
+def _symbol(wanted: Wanted) -> str:
+    return f"{wanted.module or ''}!{wanted.symbol}"
+
+
+def _is_in(path: str, module: str | None) -> bool:
+    """Whether a file is what the user calls this module: its name with or without the ending, or its package."""
+    if module is None:
+        return True
+    stem, name = os.path.splitext(path)[0], os.path.basename(path)
+    return module in (name, os.path.basename(stem)) or stem.endswith("/" + module) or f"/node_modules/{module}/" in path
+
+
+def _js(flag: bool) -> str:
+    return "true" if flag else "false"

@@ -1,0 +1,116 @@
+"""One conversation with an inspector: requests matched to answers by number, events in order, every wait with a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from ...errors import AdapterDied, AdapterUnresponsive, EvalFailed, StillframeError
+from ...transport.websocket import Messages
+
+Body = dict[str, Any]
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class Refused(EvalFailed):
+    """The inspector answered a request with an error; the message is its own."""
+
+    def __init__(self, method: str, message: str) -> None:
+        super().__init__(message, detail={"request": method})
+        self.method = method
+
+
+class CdpClient:
+    """Speaks the inspector's protocol over a stream of messages."""
+
+    def __init__(
+        self,
+        messages: Messages,
+        *,
+        on_event: Callable[[str, Body], None],
+        on_end: Callable[[StillframeError], None],
+        timeout: float = 30.0,
+    ) -> None:
+        self._messages = messages
+        self._on_event = on_event
+        self._on_end = on_end
+        self._timeout = timeout
+        self._number = 0
+        self._waiting: dict[int, tuple[str, asyncio.Future[Body]]] = {}
+        self.ended: StillframeError | None = None
+        messages.listen(self._message, self._line_ended)
+
+    def send(self, method: str, params: Mapping[str, Any] | None = None) -> asyncio.Future[Body]:
+        """Send a request; the future holds its result, or the error. Whoever takes it sets the deadline."""
+        answer: asyncio.Future[Body] = asyncio.get_running_loop().create_future()
+        if self.ended:
+            answer.set_exception(self.ended)
+            answer.exception()  # seen: some answers are nobody's
+            return answer
+        self._number += 1
+        self._waiting[self._number] = (method, answer)
+        self._messages.write(_encode({"id": self._number, "method": method, "params": params or {}}))
+        return answer
+
+    async def request(
+        self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float | None = None
+    ) -> Body:
+        """Send a request and wait for its result, no longer than the deadline."""
+        return await self.settle(self.send(method, params), method, timeout)
+
+    async def settle(self, answer: asyncio.Future[Body], method: str, timeout: float | None = None) -> Body:
+        """Wait for the result of something sent before."""
+        limit = self._timeout if timeout is None else timeout
+        try:
+            async with asyncio.timeout(limit):
+                return await answer
+        except TimeoutError:
+            raise AdapterUnresponsive(f"the inspector did not answer {method} within {limit:g} s") from None
+
+    def close(self) -> None:
+        """End the conversation from our side; what still waits fails."""
+        self._messages.close()
+        self._finish(AdapterDied("the connection to the inspector was closed"))
+
+    def _message(self, data: bytes) -> None:
+        try:
+            message = _decode(data)
+        except msgspec.DecodeError:
+            return  # no message of this protocol; whoever waits has a deadline
+        match message:
+            case {"id": int(number)}:
+                self._answered(number, message)
+            case {"method": str(method)}:
+                params = message.get("params")
+                self._on_event(method, params if isinstance(params, dict) else {})
+
+    def _answered(self, number: int, message: Body) -> None:
+        method, answer = self._waiting.pop(number, (None, None))
+        if method is None or answer is None or answer.done():
+            return
+        error = message.get("error")
+        if isinstance(error, dict):
+            answer.set_exception(Refused(method, str(error.get("message") or f"{method} failed")))
+            answer.exception()  # seen: its caller may have given up waiting
+        else:
+            result = message.get("result")
+            answer.set_result(result if isinstance(result, dict) else {})
+
+    def _line_ended(self, reason: str | None) -> None:
+        self._finish(AdapterDied("the inspector's connection ended" + (f": {reason}" if reason else "")))
+
+    def _finish(self, error: StillframeError) -> None:
+        if self.ended:
+            return
+        self.ended = error
+        waiting, self._waiting = self._waiting, {}
+        for _method, answer in waiting.values():
+            if not answer.done():
+                answer.set_exception(error)
+                answer.exception()
+        self._on_end(error)

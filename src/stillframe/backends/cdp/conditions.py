@@ -1,0 +1,85 @@
+"""Breakpoints as one expression of the target's language: conditions, hit counts and log texts, several on one place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from ...model.backend import Wanted
+
+STORE = 'globalThis[Symbol.for("stillframe")]'
+"""How our code in the target is reached from any scope."""
+
+
+def condition(wanted: Sequence[Wanted]) -> str:
+    """What V8 evaluates at a place; empty where it always stops."""
+    if all(not (each.condition or each.hit or each.log) for each in wanted):
+        return ""
+    return f"{STORE}.at([{', '.join(_row(each) for each in wanted)}])"
+
+
+def _row(wanted: Wanted) -> str:
+    test = f"() => (\n{wanted.condition}\n)" if wanted.condition else "null"
+    rule = json.dumps(wanted.hit.kind) if wanted.hit else "null"
+    number = wanted.hit.number if wanted.hit else 0
+    log = f"() => {log_expression(wanted.log)}" if wanted.log is not None else "null"
+    return f"[{json.dumps(wanted.id)}, {test}, {rule}, {number}, {log}]"
+
+
+def log_expression(text: str) -> str:
+    """A log text as an expression: what stands in braces is evaluated, `{{` and `}}` are braces. ValueError says what is wrong."""
+    parts: list[str] = []
+    literal = ""
+    at = 0
+    while at < len(text):
+        two, letter = text[at : at + 2], text[at]
+        if two in ("{{", "}}"):
+            literal += letter
+            at += 2
+        elif letter == "{":
+            end = _closing(text, at)
+            inner = text[at + 1 : end].strip()
+            if not inner:
+                raise ValueError("empty braces in the log text")
+            parts += [json.dumps(literal)] if literal else []
+            parts.append(f"{STORE}.shown((\n{inner}\n))")
+            literal, at = "", end + 1
+        elif letter == "}":
+            raise ValueError("a } without its { in the log text; write }} for a brace")
+        else:
+            literal += letter
+            at += 1
+    parts += [json.dumps(literal)] if literal or not parts else []
+    return " + ".join(parts) if parts[0].startswith('"') else '"" + ' + " + ".join(parts)
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the brace that opens at `start` closes; braces in strings do not count."""
+    depth, quote, at = 0, "", start
+    while at < len(text):
+        letter = text[at]
+        if quote:
+            if letter == "\\":
+                at += 1
+            elif letter == quote:
+                quote = ""
+        elif letter in "\"'`":
+            quote = letter
+        elif letter == "{":
+            depth += 1
+        elif letter == "}":
+            depth -= 1
+            if depth == 0:
+                return at
+        at += 1
+    raise ValueError("a { without its } in the log text; write {{ for a brace")
+
+
+def checks(wanted: Wanted) -> tuple[tuple[str, str], ...]:
+    """What must compile for this breakpoint to make sense, each with its name. ValueError for a log text that cannot."""
+    found = []
+    if wanted.condition:
+        found.append(("condition", f"() => (\n{wanted.condition}\n)"))
+    if wanted.log is not None:
+        found.append(("log text", f"() => {log_expression(wanted.log)}"))
+    return tuple(found)

@@ -1,0 +1,157 @@
+"""Where the program is held: V8's call frames as frames of the model, in the words of the source that was written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...model.values import Frame
+from .client import Body
+from .scripts import Script, Scripts
+
+_LINE = re.compile(
+    r"^\s+at (?:async )?(?:(?P<name>.+?) \()?(?P<place>(?:file://|node:|/|\w+:/).*?):(?P<line>\d+):(?P<column>\d+)\)?$"
+)
+_UNNAMED = frozenset({"Object", "Function", "Module", "Timeout", "Immediate", "process", "global", "Array", ""})
+_TOP = "<module>"
+
+
+@dataclass(frozen=True)
+class Held:
+    """One pause, as V8 told it."""
+
+    calls: tuple[Body, ...]
+    reason: str
+    data: Body
+    hits: tuple[str, ...]
+    awaited: Body = field(default_factory=dict[str, Any])
+    """The asynchronous calls that led here."""
+
+    @classmethod
+    def of(cls, body: Body) -> Held:
+        data = body.get("data")
+        trace = body.get("asyncStackTrace")
+        return cls(
+            calls=tuple(each for each in body.get("callFrames") or () if isinstance(each, dict)),
+            reason=str(body.get("reason") or ""),
+            data=data if isinstance(data, dict) else {},
+            hits=tuple(str(each) for each in body.get("hitBreakpoints") or ()),
+            awaited=trace if isinstance(trace, dict) else {},
+        )
+
+    @property
+    def top(self) -> Body:
+        return self.calls[0] if self.calls else {}
+
+    @property
+    def depth(self) -> int:
+        return len(self.calls)
+
+    @property
+    def at_return(self) -> bool:
+        """The function's value is made; it is about to give it back."""
+        return "returnValue" in self.top
+
+
+def position(call: Body) -> tuple[str, int, int]:
+    """Script, line and column of a call, as V8 counts."""
+    location = call.get("location") or {}
+    return str(location.get("scriptId")), int(location.get("lineNumber", 0)), int(location.get("columnNumber", 0))
+
+
+def is_top_level(call: Body) -> bool:
+    """Whether this is the code of a file itself, outside of any function."""
+    where = call.get("functionLocation") or {}
+    return not call.get("functionName") and not where.get("lineNumber") and not where.get("columnNumber")
+
+
+class FrameTeller:
+    """Makes frames out of calls; knows whose code they are."""
+
+    def __init__(self, scripts: Scripts) -> None:
+        self._scripts = scripts
+
+    def frames(self, held: Held) -> tuple[Frame, ...]:
+        """The whole stack, innermost first, with the asynchronous calls behind it."""
+        calls = tuple(self.call(call, str(number)) for number, call in enumerate(held.calls))
+        return calls + tuple(self._awaited(held.awaited, len(calls)))
+
+    def is_user(self, call: Body) -> bool:
+        script = self._scripts.get(position(call)[0])
+        return script is not None and self._kind(script, self._spot(*position(call))) == "user"
+
+    def call(self, call: Body, id: str) -> Frame:
+        where = position(call)
+        return self._frame(where, self._name(call), id, key=None)
+
+    def _frame(
+        self, where: tuple[str, int, int], name: str, id: str, *, key: str | None, awaited: str | None = None
+    ) -> Frame:
+        script, spot = self._scripts.get(where[0]), self._spot(*where)
+        generated = None
+        if script is not None and spot is not None and spot.mapped:
+            generated = f"{script.path}:{where[1] + 1}:{where[2] + 1}"
+        return Frame(
+            function=name,
+            file=spot.file if spot else None,
+            line=spot.line if spot else None,
+            column=spot.column if spot else None,
+            id=id,
+            kind=self._kind(script, spot),
+            key=key,
+            generated=generated,
+            awaited=awaited,
+        )
+
+    def _spot(self, script: str, line: int, column: int) -> Any:
+        return self._scripts.spot(script, line, column)
+
+    def _kind(self, script: Script | None, spot: Any) -> Any:
+        if script is None or not script.user:
+            return "library"
+        return "library" if spot is not None and spot.mapped and "/node_modules/" in spot.file else "user"
+
+    def _name(self, call: Body) -> str:
+        name = str(call.get("functionName") or "")
+        if not name:
+            return _TOP if is_top_level(call) else "<anonymous>"
+        receiver = call.get("this")
+        owner = str(receiver.get("className") or "") if isinstance(receiver, dict) else ""
+        plain = "." in name or owner in _UNNAMED or (isinstance(receiver, dict) and receiver.get("subtype") is not None)
+        return name if plain else f"{owner}.{name}"
+
+    def _awaited(self, trace: Body, start: int) -> Iterable[Frame]:
+        number = start
+        while trace:
+            hop = str(trace.get("description") or "async call")
+            hop = "await" if hop in ("async function", "await") else hop
+            for call in trace.get("callFrames") or ():
+                where = (str(call.get("scriptId")), int(call.get("lineNumber", 0)), int(call.get("columnNumber", 0)))
+                name = str(call.get("functionName") or _TOP)
+                yield self._frame(where, name, f"a{number}", key=None, awaited=hop)
+                hop, number = "", number + 1
+            parent = trace.get("parent")
+            trace = parent if isinstance(parent, dict) else {}
+
+    # Text that only an error has kept
+
+    def of_stack(self, text: str) -> tuple[Frame, ...]:
+        """The frames of an error's `stack`, as far as they are of files."""
+        found = []
+        for line in text.splitlines():
+            if parts := _LINE.match(line):
+                found.append(self._line(parts))
+        return tuple(found)
+
+    def _line(self, parts: re.Match[str]) -> Frame:
+        place, line, column = parts["place"], int(parts["line"]), int(parts["column"])
+        name = (parts["name"] or _TOP).removeprefix("async ").removeprefix("new ")
+        name = _TOP if name in ("Object.<anonymous>", "<anonymous>") else name.partition(" [as ")[0]
+        path = place.removeprefix("file://")
+        scripts = self._scripts.of_file(path)
+        if scripts:
+            return self._frame((scripts[-1].id, line - 1, column - 1), name, "", key=None)
+        kind = "library" if place.startswith("node:") or "/node_modules/" in place else "user"
+        return Frame(function=name, file=path, line=line, column=column, kind=kind)  # type: ignore[arg-type]

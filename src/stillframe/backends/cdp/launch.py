@@ -1,0 +1,45 @@
+"""How a program with an inspector is started and reached: data that an adapter declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...model.backend import Tool
+
+FIFO = "\0fifo"
+"""Stands in variables for the path of the pipe on which processes tell us of themselves; no real one can hold a NUL."""
+
+
+@dataclass(frozen=True)
+class CdpLaunch:
+    """What to spawn, or where to connect."""
+
+    tool: Tool
+    argv: tuple[str, ...] = ()
+    cwd: str = "."
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    umask: int = -1
+    stdin: str | None = None
+    url: str | None = None
+    """The inspector of a program that runs already."""
+    target_pid: int | None = None
+    """The process behind that inspector, where it is known."""
+    opened_by_us: bool = False
+    """Nobody listened there before: it is closed again when we leave."""
+    launched: bool = True
+    store: str = ""
+    """Our code for the inside of the target."""
+    library: tuple[str, ...] = ()
+    """Patterns of script addresses that are not the user's code."""
+    hidden: str = ""
+    """The address of our own preloaded script."""
+    talk: tuple[str, ...] = ()
+    """Patterns of what the runtime says of its inspector on standard error; no words of the program."""
+    just_my_code: bool = True
+    stop_on_entry: bool = False
+    children: bool = True
+    mark: str = ""
+    slowness: float = 1.0
+    start_timeout: float = 20.0
+    request_timeout: float = 30.0

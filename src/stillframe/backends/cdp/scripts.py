@@ -1,0 +1,161 @@
+"""The scripts that V8 has parsed: their files, their source maps, and the way between what runs and what was written."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from .client import Body
+from .sourcemaps import BrokenMap, SourceMap, load
+
+_PLAIN = re.compile(r"[A-Za-z0-9/._~-]")
+
+
+@dataclass
+class Script:
+    """One parsed script. `path` is its file where it has one, else its name as V8 tells it."""
+
+    id: str
+    url: str
+    path: str
+    is_file: bool
+    user: bool
+    lines: int
+    map_url: str = ""
+    _map: SourceMap | None = field(default=None, repr=False)
+    _looked: bool = False
+    broken: str | None = None
+    """Why its source map cannot be used."""
+
+    def map(self) -> SourceMap | None:
+        """Its source map, read when first asked for; None where there is none that can be used."""
+        if not self._looked:
+            self._looked = True
+            if self.map_url:
+                try:
+                    self._map = load(self.map_url, self.path)
+                    self._map.decode()
+                except BrokenMap as broken:
+                    self._map, self.broken = None, broken.reason
+        return self._map
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A position as the user knows it: lines from 1, columns from 1."""
+
+    file: str
+    line: int
+    column: int
+    mapped: bool = False
+
+
+class Scripts:
+    """Every script of one isolate, by id and by file."""
+
+    def __init__(self, library: Sequence[str], hidden: str) -> None:
+        self._library = re.compile("|".join(library)) if library else None
+        self._hidden = hidden
+        self._by_id: dict[str, Script] = {}
+        self._by_file: dict[str, list[Script]] = {}
+        self._real: dict[str, str] = {}
+
+    def parsed(self, body: Body) -> Script:
+        """Take in a `scriptParsed`."""
+        url = str(body.get("url") or "")
+        path = path_of(url)
+        script = Script(
+            id=str(body.get("scriptId")),
+            url=url,
+            path=path or url or "<anonymous>",
+            is_file=path is not None,
+            user=bool(url) and url != self._hidden and not (self._library and self._library.search(url)),
+            lines=int(body.get("endLine") or 0) + 1,
+            map_url=str(body.get("sourceMapURL") or ""),
+        )
+        self._by_id[script.id] = script
+        self._by_file.setdefault(self.real(script.path), []).append(script)
+        return script
+
+    def get(self, id: str) -> Script | None:
+        return self._by_id.get(id)
+
+    def all(self) -> list[Script]:
+        return list(self._by_id.values())
+
+    def of_file(self, file: str) -> list[Script]:
+        """Scripts that are this file, the newest last."""
+        return self._by_file.get(self.real(file), [])
+
+    def of_source(self, file: str) -> list[tuple[Script, str]]:
+        """Scripts that were made from this file, each with the name that its map has for it."""
+        wanted = self.real(file)
+        found = []
+        for script in self._by_id.values():
+            if script.map_url and script.user and (source := self.source_in(script, wanted)):
+                found.append((script, source))
+        return found
+
+    def source_in(self, script: Script, real: str) -> str | None:
+        """The name of this file among the sources of a script's map."""
+        made = script.map()
+        if made is None:
+            return None
+        return next((source for source in made.sources if self.real(source) == real), None)
+
+    def real(self, path: str) -> str:
+        known = self._real.get(path)
+        if known is None:
+            known = self._real[path] = os.path.realpath(path) if path.startswith("/") else path
+        return known
+
+    # Positions
+
+    def spot(self, script_id: str, line: int, column: int) -> Spot | None:
+        """Where a position of V8 (from 0) is in what the user wrote."""
+        script = self._by_id.get(script_id)
+        if script is None:
+            return None
+        if script.user and (made := script.map()) is not None:
+            try:
+                original = made.original(line + 1, column)
+            except BrokenMap:  # told when it was loaded
+                original = None
+            if original is not None:
+                return Spot(original.source, original.line, original.column + 1, mapped=True)
+        return Spot(script.path, line + 1, column + 1)
+
+    def text_of(self, script: Script) -> str | None:
+        """The text that runs, where it is that of a file."""
+        if not script.is_file:
+            return None
+        try:
+            return Path(script.path).read_text("utf-8", "replace")
+        except OSError:
+            return None
+
+
+def path_of(url: str) -> str | None:
+    """The file behind a script's address."""
+    if url.startswith("file://"):
+        return unquote(urlsplit(url).path)
+    return url if url.startswith("/") else None
+
+
+def url_pattern(path: str) -> str:
+    """A pattern for every way in which the address of a file may be spelled."""
+    return "^(?:file://)?" + "".join(_spelled(each) for each in path) + "$"
+
+
+def _spelled(letter: str) -> str:
+    if _PLAIN.match(letter):
+        return re.escape(letter) if letter in ".-~" else letter
+    raw = letter.encode("utf-8", "surrogateescape")
+    encoded = "".join(f"%{byte:02X}" for byte in raw)
+    lower = "".join(f"%{byte:02x}" for byte in raw)
+    literal = re.escape(letter) if letter.isascii() else letter
+    return f"(?:{literal}|{encoded}|{lower})"
