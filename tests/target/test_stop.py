@@ -359,3 +359,28 @@ def test_a_program_that_sets_its_own_trace_function_is_told_of_once_and_not_to_i
     message = f"the program {what} at {program}:3; breakpoints do not stop it from there on"
     assert told[:-1] == [{"kind": "untraced", "message": message}]
     assert target.end() == (0, "1\n", "")
+
+
+UNBOUND = """
+def f(total):
+    extra = 2
+    def g(): return extra
+    here = 1  # @here
+    return "total" in locals(), "extra" in locals()
+print(f(1))
+"""
+
+
+def test_a_variable_is_deleted_or_it_is_said_that_it_stays(run_to: RunTo, python: str) -> None:
+    target, peer, thread = run_to(python, UNBOUND)
+    frame = peer.stop(thread)["frames"][0]["id"]
+    deleted, value, _ = evaluated(peer, frame, "del total", "total", "del extra")
+    peer.resume("continue", thread)
+    peer.rest()
+    _, out, err = target.end()
+    told = (deleted, value, out, err)
+    if python in (PYTHONS.get("3.12"), PYTHONS.get("3.13")):
+        stays = "not deleted: a function's variable stays from Python 3.12 on (total)"
+        assert told == (stays, "1", "(True, True)\n", "")
+    else:
+        assert told == ("", "NameError: name 'total' is not defined", "(False, False)\n", "")

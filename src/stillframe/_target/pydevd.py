@@ -39,12 +39,23 @@ def plain_command(argv):
     return flags + (["-m"] if "--module" in rest[:split] else []) + rest[split + 1 :]
 
 
+def user_entries(path):
+    """How many entries of a sys.path stand before the standard library: what is there shadows its modules."""
+    library = os.path.dirname(os.path.abspath(os.__file__))
+    at = next((i for i, entry in enumerate(path) if entry and os.path.abspath(entry) == library), 0)
+    return at - 1 if at and path[at - 1].endswith(".zip") and path[at - 1].startswith(sys.prefix) else at
+
+
 def import_engine(vendored, pycache):
-    """Import pydevd and our own modules beside it, leaving sys.path and the .pyc settings as they were."""
+    """Import pydevd and our own modules beside it, leaving sys.path and the .pyc settings as they were.
+
+    Meanwhile the program's own folders are not on the path: a `json.py` there would be taken for the library's.
+    """
     prefix, silent = sys.pycache_prefix, sys.dont_write_bytecode
     if pycache:
         sys.pycache_prefix, sys.dont_write_bytecode = pycache, False
-    sys.path.insert(0, vendored)
+    path = list(sys.path)
+    sys.path[:] = [vendored] + path[user_entries(path) :]
     try:
         import _pydevd_bundle
 
@@ -52,14 +63,13 @@ def import_engine(vendored, pycache):
         from _pydevd_bundle import sf_greenlets
 
         asked = os.environ.get(sf_greenlets.SWITCH)
-        sf_greenlets.prepare()
+        sf_greenlets.prepare(path)
         from _pydevd_bundle import sf_engine, sf_program, sf_requests  # noqa: F401
 
         sf_greenlets.settle(asked)
     finally:
         sys.pycache_prefix, sys.dont_write_bytecode = prefix, silent
-        while vendored in sys.path:
-            sys.path.remove(vendored)
+        sys.path[:] = path
     _pydevd_bundle.__path__.remove(HERE)
 
 
@@ -69,7 +79,7 @@ def _main():
         os.execv(sys.executable, command)
     if not getattr(sys.flags, "safe_path", False) and not sys.flags.isolated:
         del sys.path[0]
-    environment = os.environ
+    environment, plain = os.environ, set(sys.modules)
     import_engine(environment.get("STILLFRAME_PYDEVD", ""), environment.get("STILLFRAME_PYCACHE", ""))
     from _pydevd_bundle import sf_engine, sf_program, sf_requests
 
@@ -81,6 +91,7 @@ def _main():
         sf_requests.install(settings, program)
         db = sf_engine.connect(setup, settings)
         program.become_main()
+        sf_program.forget_shadowed(set(sys.modules) - plain, user_entries(sys.path))
         sf_program.print_by_lines()
         run, arguments = program.entry()
         _exec(

@@ -1,12 +1,15 @@
 """Expressions and statements in a paused frame: evaluated with its names, assignments reach its real variables."""
 
 import ast
+import ctypes
+import sys
 import types
 
 from _pydevd_bundle import sf_frames, sf_values, sf_watch
 from _pydevd_bundle.pydevd_save_locals import save_locals
 
 NAME = "<stillframe>"
+UNBINDABLE = (3, 12)  # from here on nothing unbinds a variable of a running function: 3.12 makes it None, 3.13 refuses
 _NONE = object()
 
 
@@ -53,13 +56,16 @@ def _attempt(frame, tree, last, limit, bounds):
         return Outcome(error=_last_line(error, bounds))
     names = _Names(frame, _declared_global(tree))
     try:
-        return Outcome(sf_watch.within(limit, _run, statements, expression, names.space))
+        outcome = Outcome(sf_watch.within(limit, _run, statements, expression, names.space))
     except sf_watch.Overdue:
-        return Outcome(error="timed out after %g s" % limit)
+        outcome = Outcome(error="timed out after %g s" % limit)
     except BaseException as error:  # SystemExit and KeyboardInterrupt of an expression are answers, too
-        return Outcome(error=_last_line(error, bounds))
+        outcome = Outcome(error=_last_line(error, bounds))
     finally:
-        names.write_back()
+        remain = names.write_back()
+    if remain and outcome.error is None:
+        outcome.error = "not deleted: a function's variable stays from Python 3.12 on (%s)" % ", ".join(remain)
+    return outcome
 
 
 def _run(statements, expression, space):
@@ -91,8 +97,9 @@ class _Names:
         self.before = dict(self.space)
 
     def write_back(self):
+        """Make the frame so; the names that were deleted in vain are given back."""
         if self.real:
-            return
+            return []
         changed = {
             name: value
             for name, value in self.space.items()
@@ -100,30 +107,31 @@ class _Names:
         }
         gone = [name for name in self.before if name not in self.space]
         if not changed and not gone:
-            return
+            return []
         of_module = {name for name in [*changed, *gone] if self._is_global(name)}
         names = self.frame.f_locals  # asked for once: until 3.12 each asking refreshes it from the real variables
         for name, value in changed.items():
             (self.frame.f_globals if name in of_module else names)[name] = value
+        remain = [name for name in gone if self._is_variable(name) and sys.version_info >= UNBINDABLE]
         for name in gone:
-            _remove(self.frame.f_globals if name in of_module else names, name)
-        save_locals(self.frame)
+            if name not in remain:
+                (self.frame.f_globals if name in of_module else names).pop(name, None)
+        if gone and sys.version_info < UNBINDABLE:  # pydevd's own way never unbinds a variable
+            ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(self.frame), ctypes.c_int(1))
+        else:
+            save_locals(self.frame)
+        return remain
+
+    def _is_variable(self, name):
+        code = self.frame.f_code
+        return isinstance(code, types.CodeType) and name in code.co_varnames + code.co_cellvars + code.co_freevars
 
     def _is_global(self, name):
-        code = self.frame.f_code
         if name in self.declared:
             return True
-        if isinstance(code, types.CodeType) and name in code.co_varnames + code.co_cellvars + code.co_freevars:
+        if self._is_variable(name):
             return False
         return name in self.frame.f_globals and name not in sf_frames.snapshot(self.frame)
-
-
-def _remove(names, name):
-    """Delete a name where the version lets us; 3.13 has no way to delete a variable of a function."""
-    try:
-        del names[name]
-    except (KeyError, ValueError, TypeError, RuntimeError):
-        return
 
 
 def _last_line(error, bounds):

@@ -36,16 +36,16 @@ class _Modules:
     kept = {}  # what pydevd's own had under the names that it shares for now
 
 
-def is_installed(name):
+def _is_installed(name, path):
     """Whether such a package can be imported, by a look at the folders: asking the import system costs more."""
-    return name in sys.modules or any(os.path.isdir(os.path.join(entry or ".", name)) for entry in sys.path)
+    return name in sys.modules or any(os.path.isdir(os.path.join(entry or ".", name)) for entry in path)
 
 
-def prepare():
+def prepare(path):
     """Before pydevd is imported: give it modules of its own where gevent may change the real ones."""
-    if is_installed("greenlet"):
+    if _is_installed("greenlet", path):
         sf_imports.after("greenlet", enable_gevent_integration)
-    if not is_installed("gevent"):
+    if not _is_installed("gevent", path):
         return
     sf_imports.after("gevent.monkey", _part)
     os.environ[SWITCH] = "True"

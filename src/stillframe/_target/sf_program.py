@@ -6,20 +6,20 @@ import sys
 import types
 
 MISSING = 2  # python's own exit code for a file that it cannot open
+KEPT = ("__main__", "threading", "linecache", "tokenize", "traceback")  # asked for again by the interpreter, and by us
 
 
 class Program:
-    """Something that can be run as `__main__`. `path` is its source file, `<string>` for code, None if not yet known."""
+    """Something that can be run as `__main__`. `path` is its source file, `<string>` for code, None if not yet known.
+
+    A subclass has `entry()`: (callable, arguments) that run it, with nothing of ours between that and its first frame.
+    """
 
     path = None
     source = None
 
     def attributes(self):
         return {}
-
-    def entry(self):
-        """(callable, arguments) that runs it; nothing of ours may stand between that and the program's first frame."""
-        raise NotImplementedError
 
     def become_main(self):
         """Put a fresh `__main__` in the place of our start-up script, which lives on under no name."""
@@ -59,6 +59,8 @@ class Module(Program):
     def entry(self):
         import runpy
 
+        if self.name != "__main__":
+            sys.modules.pop(self.name, None)  # it may have come with the debugger, and runpy would warn of it
         return runpy._run_module_as_main, (self.name, self.alter_argv)
 
 
@@ -152,6 +154,23 @@ def _find_module_source(name):
         spec = PathFinder.find_spec(name + ".__main__", locations)
     origin = spec.origin if spec is not None and spec.has_location else None
     return os.path.abspath(origin) if origin and origin.endswith(".py") else origin
+
+
+def forget_shadowed(fresh, ahead):
+    """Let the program import its own module where it has one of a name that the debugger needed the library's for.
+
+    `fresh` are the modules that came with the debugger, `ahead` so many entries of sys.path are before the library.
+    """
+    own = set()
+    for entry in sys.path[:ahead]:
+        try:
+            own.update(name.partition(".")[0] for name in os.listdir(entry or "."))
+        except OSError:  # no folder
+            continue
+    for name in fresh:
+        top = name.partition(".")[0]
+        if top in own and top not in KEPT and not name.startswith(("pydev", "_pydev")):
+            sys.modules.pop(name, None)
 
 
 def restore_interpreter_words(plain_command):
