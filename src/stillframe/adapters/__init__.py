@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,10 @@ class Adapter(Protocol):
         """What to start; LaunchFailed with the root cause where that is already known."""
         ...
 
+    def joins(self, plan: AttachPlan) -> bool:
+        """Whether what is to be joined is surely a program of its kind."""
+        ...
+
     async def attach(self, plan: AttachPlan) -> Launch:
         """What to join."""
         ...
@@ -46,9 +51,10 @@ class Adapter(Protocol):
 
 def adapters() -> tuple[Adapter, ...]:
     """Every adapter there is, in the order in which they are asked."""
+    from .node import NODE
     from .python import PYTHON
 
-    return (PYTHON,)
+    return (PYTHON, NODE)
 
 
 def _wrapper() -> Adapter:
@@ -102,8 +108,13 @@ async def open_program(plan: Plan) -> Backend:
 
 async def open_running(plan: AttachPlan) -> Backend:
     """Join a program that runs already."""
-    adapter = named(plan.adapter) if plan.adapter else adapters()[0]
+    adapter = named(plan.adapter) if plan.adapter else await asyncio.to_thread(_joining, plan)
     return await open_backend(_timed(await adapter.attach(plan), plan.env, plan.cwd))
+
+
+def _joining(plan: AttachPlan) -> Adapter:
+    """The adapter that knows what runs there; Python's, which can only be tried, where none does."""
+    return next((each for each in adapters() if each.joins(plan)), adapters()[0])
 
 
 def _timed(launch: Launch, env: Mapping[str, str], cwd: str) -> Launch:

@@ -195,6 +195,9 @@ class PythonAdapter:
             **{**_ODDITIES, "quirks": _QUIRKS - {Quirk.LOG_POINTS_ARE_STDOUT}},
         )
 
+    def joins(self, plan: AttachPlan) -> bool:
+        return False  # nothing tells a Python but an attempt to join it
+
     async def attach(self, plan: AttachPlan) -> DapLaunch:
         if plan.pid is not None:
             return self._inject(plan, plan.pid)

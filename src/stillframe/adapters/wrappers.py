@@ -9,11 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from ..backends.cdp.launch import CdpLaunch
 from ..backends.dap.launch import DapLaunch
 from ..backends.wrapped import WrappedLaunch
 from ..errors import LaunchFailed, Unsupported, UsageError
 from ..model.backend import AttachPlan, Plan, Tool
 from .interpreters import on_path
+from .node_command import NAMES as NODE_NAMES
+from .node_command import RUNNERS
 
 _FOREIGN = re.compile(
     r"(node|nodejs|deno|bun|java|ruby|perl|php|lua|luajit|R|Rscript|dotnet|mono|erl|elixir|swift|julia|go|cargo)[\d.]*"
@@ -28,7 +31,7 @@ class Follows(Protocol):
 
     name: str
 
-    def inside(self, plan: Plan) -> DapLaunch:
+    def inside(self, plan: Plan) -> DapLaunch | CdpLaunch:
         """How those are reached that come up behind the plan's command; `env` is what it adds to the environment."""
         ...
 
@@ -53,6 +56,8 @@ class WrapperAdapter:
         first = _first_line(path)
         if first.startswith(b"#!"):
             words = [word.rpartition("/")[2] for word in first[2:].decode("utf-8", "replace").split()]
+            if any(NODE_NAMES.fullmatch(word) for word in words[:2]):
+                return RUNNERS.fullmatch(path.name) is not None
             return not any(_FOREIGN.fullmatch(word) for word in words[:2])
         if plan.kind == "file":
             return os.access(path, os.X_OK) and not first.startswith(_ELF)
@@ -89,6 +94,9 @@ class WrapperAdapter:
             pending=f"no {kinds} program has come up yet",
             unseen=f"no {kinds} program was seen in it",
         )
+
+    def joins(self, plan: AttachPlan) -> bool:
+        return False
 
     async def attach(self, plan: AttachPlan) -> WrappedLaunch:
         raise Unsupported("a wrapper is launched, not attached to: attach to the program that it runs")

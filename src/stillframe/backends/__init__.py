@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..model.backend import Backend
+from .cdp.launch import CdpLaunch
 from .dap.family import Family
 from .dap.launch import DapLaunch
 from .dap.open import open_backend as open_dap
 from .wrapped import Followed, Wrapped, WrappedLaunch
 
-Launch = DapLaunch | WrappedLaunch
+Launch = DapLaunch | CdpLaunch | WrappedLaunch
 """Every kind of launch that an adapter may declare."""
 
 
@@ -19,10 +20,18 @@ async def open_backend(launch: Launch) -> Backend:
     match launch:
         case DapLaunch():
             return await open_dap(launch)
+        case CdpLaunch():
+            from .cdp.family import Family as CdpFamily  # websockets is imported where it is needed
+
+            return await CdpFamily(launch).open()
         case WrappedLaunch():
             return Wrapped(launch, [_followed(each, launch) for each in launch.inside])
 
 
-def _followed(inside: DapLaunch, launch: WrappedLaunch) -> Followed:
+def _followed(inside: DapLaunch | CdpLaunch, launch: WrappedLaunch) -> Followed:
     """Those that come up behind a wrapper have as much time as it has itself."""
+    if isinstance(inside, CdpLaunch):
+        from .cdp.family import Family as CdpFamily
+
+        return CdpFamily(replace(inside, request_timeout=launch.request_timeout, start_timeout=launch.start_timeout))
     return Family(replace(inside, request_timeout=launch.request_timeout, start_timeout=launch.start_timeout))

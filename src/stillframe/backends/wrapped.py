@@ -31,6 +31,7 @@ from ..model.backend import (
 )  # fmt: skip
 from ..model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
 from ..transport.process import MARK, Exit, Process, Stream, left_behind, spawn
+from .cdp.launch import CdpLaunch
 from .dap.launch import DapLaunch
 from .flow import Told
 
@@ -48,7 +49,7 @@ class WrappedLaunch:
 
     tool: Tool
     argv: tuple[str, ...]
-    inside: tuple[DapLaunch, ...]
+    inside: tuple[DapLaunch | CdpLaunch, ...]
     cwd: str = "."
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     umask: int = -1

@@ -51,6 +51,8 @@ class Breakpoints:
         self._interest = ""
         self.entry = False
         """The first line of the user's own code is to be a stop."""
+        self.uncaught = False
+        """Errors that nobody catches are to be a stop, those too that V8 did not foresee."""
 
     # The wanted set
 
@@ -95,12 +97,16 @@ class Breakpoints:
     async def _tell_interest(self, gone: Iterable[str] = ()) -> None:
         """What our code in the target should let us look at before it runs."""
         maps = any(each.file for each in self._wanted)
-        now = f"{{maps: {_js(maps)}, symbols: {_js(self._wants_symbols)}, entry: {_js(self.entry)}}}"
+        now = f"{{maps: {_js(maps)}, symbols: {_js(self._wants_symbols)}, entry: {_js(self.entry)}, uncaught: {_js(self.uncaught)}}}"
         forget = "".join(f"; {STORE}.forget({id!r})" for id in gone)
         if now != self._interest or forget:
             self._interest = now
             expression = f"{STORE}.interest({now}){forget}"
             await self._client.request("Runtime.evaluate", {"expression": expression, "silent": True})
+
+    async def refresh_interest(self) -> None:
+        async with self._lock:
+            await self._tell_interest()
 
     @property
     def _wants_symbols(self) -> bool:

@@ -49,9 +49,7 @@ class Evidence:
         held = self.need_held()
         exception = await self._exception(held)
         if self.lost_error is not None and exception is not None:
-            at = next((frame for frame in exception.frames if frame.kind == "user"), None)
-            frames = Frames(frames=exception.frames[: bounds.frames], total=len(exception.frames), thread=thread)
-            return Capture(frames, at, Values(values=()), (), exception)
+            return self._unwound(thread, exception, bounds)
         frames_all = self.teller.frames(held)
         index = next((n for n, frame in enumerate(frames_all) if frame.kind == "user" and frame.id.isdigit()), None)
         values = Values(values=())
@@ -64,13 +62,19 @@ class Evidence:
         frames = Frames(frames=frames_all[: bounds.frames], total=len(frames_all), thread=thread)
         return Capture(frames, at, values, tuple(self.returned), exception)
 
+    def _unwound(self, thread: str, exception: ExceptionInfo, bounds: Bounds) -> Capture:
+        """What is left of a throw that V8 did not foresee to be uncaught: the places that the error has kept."""
+        at = next((frame for frame in exception.frames if frame.kind == "user"), None)
+        frames = Frames(frames=exception.frames[: bounds.frames], total=len(exception.frames), thread=thread)
+        return Capture(frames, at, Values(values=()), (), exception)
+
     def stack(self, thread: str, start: int, count: int) -> Frames:
         frames = self.teller.frames(self.need_held())
         return Frames(frames=frames[start : start + count], total=len(frames), start=start, thread=thread)
 
     # Variables
 
-    def _call(self, frame: str) -> Body:
+    def call(self, frame: str) -> Body:
         held = self.need_held()
         if not frame.isdigit():
             raise NotFound("that call has returned or awaits: only its place is known")
@@ -93,7 +97,7 @@ class Evidence:
         return found
 
     async def locals(self, frame: str, bounds: Bounds, start: int) -> Values:
-        call = self._call(frame)
+        call = self.call(frame)
         scopes = self._scopes(call)
         receiver = call.get("this")
         self_word = _argument(receiver) if isinstance(receiver, dict) else {"value": None}
@@ -131,7 +135,7 @@ class Evidence:
         self._lines.clear()
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
-        call = self._call(frame)
+        call = self.call(frame)
         return tuple(
             Scope(name=_scope_name(scope), ref=f"s{frame}.{number}")
             for number, scope in enumerate(call.get("scopeChain") or ())
@@ -140,7 +144,7 @@ class Evidence:
     async def expand(self, ref: str, bounds: Bounds, start: int) -> Values:
         if ref.startswith("s"):
             frame, _, number = ref[1:].partition(".")
-            chain = self._call(frame).get("scopeChain") or ()
+            chain = self.call(frame).get("scopeChain") or ()
             scope = chain[int(number)]
             expression = "scope(value, start, count, bounds)"
             names = "start, count, bounds, value"
@@ -233,7 +237,7 @@ class Evidence:
             "throwOnSideEffect": safe,
         }
         if frame is not None and self.held is not None and self.held.calls and self.lost_error is None:
-            method, arguments["callFrameId"] = "Debugger.evaluateOnCallFrame", self._call(frame).get("callFrameId")
+            method, arguments["callFrameId"] = "Debugger.evaluateOnCallFrame", self.call(frame).get("callFrameId")
         else:
             method, arguments["includeCommandLineAPI"] = "Runtime.evaluate", True
         try:

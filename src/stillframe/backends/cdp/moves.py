@@ -7,11 +7,12 @@ line that was told already, a return that was waited for to learn its value.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ...errors import StillframeError
+from ...errors import StillframeError, WrongState
 from ...model.backend import Bounds, Move, Output, Stopped
 from ...model.values import Value
 from .breakpoints import Breakpoints
@@ -25,6 +26,7 @@ THREAD = "1"
 
 _STEPS = {Move.NEXT: "Debugger.stepOver", Move.STEP: "Debugger.stepInto", Move.FINISH: "Debugger.stepOut"}
 _RESUME = "Debugger.resume"
+_ARRIVES = 10.0
 
 
 class Loading(Protocol):
@@ -68,6 +70,8 @@ class Mover:
         self._tell = tell
         self._journey: Journey | None = None
         self._calls = 0
+        self._arrival: tuple[int, asyncio.Future[Held]] | None = None
+        """Somebody waits for the next position, which is no stop."""
         self.pausing = False
         self.restarting = False
         self.compile_id = ""
@@ -104,7 +108,7 @@ class Mover:
 
     async def _watch_returns(self, call: Body) -> list[str]:
         """Set breakpoints of our own at every return of a function, since a step out of it does not tell its value."""
-        scope = next((each for each in call.get("scopeChain") or () if each.get("type") == "local"), {})
+        scope: Body = next((each for each in call.get("scopeChain") or () if each.get("type") == "local"), {})
         start, end = scope.get("startLocation"), scope.get("endLocation")
         if not isinstance(start, dict) or not isinstance(end, dict):
             return []
@@ -138,12 +142,33 @@ class Mover:
             return
         self._evidence.returned.append(value)
 
+    async def to_return(self) -> Held:
+        """Run the `return` that the program is held at, up to where the function gives back its value."""
+        held = self._evidence.need_held()
+        arrived: asyncio.Future[Held] = asyncio.get_running_loop().create_future()
+        self._arrival = (held.depth, arrived)
+        try:
+            await self._client.request("Debugger.stepOver")
+            async with asyncio.timeout(_ARRIVES):
+                found = await arrived
+        except TimeoutError:
+            raise WrongState("the function did not come to its return") from None
+        finally:
+            self._arrival = None
+        if not found.at_return or found.depth != held.depth:
+            raise WrongState("the program is not at the return of a function; go to its `return` line first")
+        return found
+
     # Pauses
 
     async def paused(self, body: Body) -> None:
         """A `Debugger.paused`: tell it, or go on."""
         held = Held.of(body)
         self._evidence.held = held
+        if self._arrival is not None and not held.hits and held.reason in ("other", "step"):
+            if not self._arrival[1].done():
+                self._arrival[1].set_result(held)
+            return
         reasons = _reasons(held)
         if "instrumentation" in reasons:
             await self._loading.instrumented(held)

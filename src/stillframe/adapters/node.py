@@ -1,0 +1,320 @@
+"""JavaScript and TypeScript in Node 18 and later, through V8's own inspector; nothing but `node` is needed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import secrets
+import signal
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil  # type: ignore[import-untyped]
+
+from ..backends.cdp.launch import FIFO, CdpLaunch
+from ..errors import AdapterMissing, AdapterUnresponsive, Denied, LaunchFailed, NotFound, Unsupported, UsageError
+from ..model.backend import AttachPlan, Plan, Tool
+from . import matches
+from .interpreters import identity, on_path
+from .node_command import runs_node, shebang, understood
+
+_TARGET = Path(__file__).resolve().parent.parent / "_target" / "node"
+_HOOK = _TARGET / "hook.cjs"
+_STORE = _TARGET / "store.js"
+_OLDEST = (18,)
+_TYPED = ("*.ts", "*.mts", "*.cts", "*.tsx", "*.jsx")
+
+_LIBRARY = (r"^node:", r"/node_modules/")
+_TALK = (
+    r"Debugger listening on ws://\S+",
+    r"For help, see: https://nodejs\.org/\S+",
+    r"Debugger attached\.",
+    r"Waiting for the debugger to disconnect\.\.\.",
+    r"Debugger ending on ws://\S+",
+)
+"""What Node 18 to 24 says of its inspector on standard error."""
+_OPENS = 5.0
+"""Seconds that a signalled process has to open its inspector."""
+_PORT = 9229
+
+
+class NodeAdapter:
+    """What Stillframe knows of Node."""
+
+    name = "node"
+    claims: tuple[str, ...] = ("*.js", "*.mjs", "*.cjs", *_TYPED)
+
+    def tool(self, version: str = "", how: str = "") -> Tool:
+        return Tool("node", version, how)
+
+    def understands(self, plan: Plan) -> bool:
+        if plan.kind == "command":
+            return runs_node(plan)
+        if plan.kind != "file":
+            return False
+        return matches(plan.program or "", self.claims) or shebang(Path(plan.cwd, plan.program or "")) is not None
+
+    def understood(self, plan: Plan) -> Plan:
+        return understood(plan)
+
+    async def launch(self, plan: Plan) -> CdpLaunch:
+        plan = understood(plan)
+        _check(plan)
+        runtime = plan.interpreter or on_path("node", plan.env, plan.cwd)
+        if runtime is None:
+            raise AdapterMissing("no node on PATH: apt install nodejs")
+        version = await _version(runtime)
+        flags = (*plan.interpreter_flags, *_for_types(plan, version))
+        program = (plan.program,) if plan.program else ()
+        return CdpLaunch(
+            tool=self.tool(".".join(map(str, version))),
+            argv=(runtime, *flags, *program, *plan.args),
+            cwd=plan.cwd,
+            env=_environment(plan),
+            umask=plan.umask,
+            stdin=plan.stdin,
+            just_my_code=plan.just_my_code,
+            stop_on_entry=plan.stop_on_entry,
+            children=plan.children,
+            mark=secrets.token_hex(8),
+            **_COMMON,
+        )
+
+    def inside(self, plan: Plan) -> CdpLaunch:
+        """How programs of Node are reached that come up behind a wrapper."""
+        return CdpLaunch(
+            tool=self.tool(), env=_added(plan), just_my_code=plan.just_my_code, children=plan.children, **_COMMON
+        )
+
+    # Joining
+
+    def joins(self, plan: AttachPlan) -> bool:
+        """Whether what is to be joined is a program of Node."""
+        if plan.url is not None:
+            return True
+        if plan.pid is not None:
+            return _is_node(plan.pid)
+        return plan.port is not None and _listed(plan.host or "127.0.0.1", plan.port) is not None
+
+    async def attach(self, plan: AttachPlan) -> CdpLaunch:
+        opened = False
+        pid = plan.pid
+        if plan.url is not None:
+            url, host, port = plan.url, plan.host or "127.0.0.1", plan.port or 80
+            if urlsplit(url).path in ("", "/"):
+                url = await asyncio.to_thread(_address, host, port)
+        elif pid is not None:
+            url, opened = await _signalled(pid)
+        elif plan.port is not None:
+            url = await asyncio.to_thread(_address, plan.host or "127.0.0.1", plan.port)
+        else:
+            raise UsageError("attach needs a pid, host:port, or ws://…")
+        return CdpLaunch(
+            tool=self.tool(how="attached"),
+            url=url,
+            target_pid=pid,
+            opened_by_us=opened,
+            launched=False,
+            just_my_code=plan.just_my_code,
+            children=plan.children,
+            **_COMMON,
+        )
+
+
+_COMMON: dict[str, Any] = {
+    "store": _STORE.read_text("utf-8"),
+    "library": _LIBRARY,
+    "hidden": _HOOK.as_uri(),
+    "talk": _TALK,
+}
+
+
+def _environment(plan: Plan) -> dict[str, str]:
+    return {**plan.env, **_added(plan)}
+
+
+def _added(plan: Plan) -> dict[str, str]:
+    """Our script is preloaded by environment, so that every Node behind the program comes up as it does."""
+    before = plan.env.get("NODE_OPTIONS", "")
+    path = str(_HOOK)
+    word = '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"' if re.search(r'[\s"\\]', path) else path
+    added = {"NODE_OPTIONS": f"--require {word} --inspect-publish-uid=stderr {before}".strip(), "STILLFRAME_NODE": FIFO}
+    if not plan.children:
+        added |= {"STILLFRAME_NODE_ALONE": "1", "STILLFRAME_NODE_OPTIONS": before}
+    return added
+
+
+def _check(plan: Plan) -> None:
+    """What can be known to fail fails here, with its reason."""
+    if not Path(plan.cwd).is_dir():
+        raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
+    if plan.kind != "file" or not plan.program:
+        return
+    path = Path(plan.cwd, plan.program)
+    if path.is_dir():
+        if not any((path / name).exists() for name in ("index.js", "index.mjs", "index.cjs", "package.json")):
+            raise LaunchFailed(f"{path} is a directory without an index.js")
+        return
+    if not path.exists():
+        if not any(Path(f"{path}{ending}").exists() for ending in (".js", ".mjs", ".cjs", ".json")):
+            raise LaunchFailed(f"no such file: {path}")
+    elif not os.access(path, os.R_OK):
+        raise LaunchFailed(f"not permitted to read {path}")
+
+
+# Versions, and who runs TypeScript
+
+_VERSIONS: dict[str, tuple[int, ...]] = {}
+
+
+async def _version(runtime: str) -> tuple[int, ...]:
+    key = identity(runtime)
+    if key not in _VERSIONS:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                runtime, "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+                stdin=asyncio.subprocess.DEVNULL,
+            )  # fmt: skip
+            async with asyncio.timeout(10):
+                said, _ = await process.communicate()
+        except (OSError, TimeoutError) as error:
+            raise LaunchFailed(f"cannot run {runtime}: {error}") from None
+        found = re.match(r"v(\d+)\.(\d+)\.(\d+)", said.decode("utf-8", "replace"))
+        if not found:
+            raise LaunchFailed(f"{runtime} is no Node: `{runtime} --version` says {said[:80]!r}")
+        _VERSIONS[key] = tuple(int(part) for part in found.groups())
+    version = _VERSIONS[key]
+    if version < _OLDEST:
+        raise LaunchFailed(f"{runtime} is Node {version[0]}; Node {_OLDEST[0]} or later is needed")
+    return version
+
+
+def _for_types(plan: Plan, version: tuple[int, ...]) -> tuple[str, ...]:
+    """The flags by which a TypeScript program runs: Node's own type stripping, else the project's tsx or ts-node."""
+    program = plan.program or ""
+    if plan.kind != "file" or not matches(program, _TYPED):
+        return ()
+    if any(
+        "tsx" in flag or "ts-node" in flag or "strip-types" in flag or "loader" in flag
+        for flag in plan.interpreter_flags
+    ):
+        return ()
+    near = Path(plan.cwd, program).resolve().parent
+    strips = not matches(program, ("*.tsx", "*.jsx"))
+    if strips and (version >= (23, 6) or (22, 18) <= version < (23,)):
+        return ()
+    if strips and version >= (22, 6):
+        return ("--experimental-strip-types", "--disable-warning=ExperimentalWarning")
+    if (tsx := _package(near, "tsx")) is not None:
+        if version >= (20, 6):
+            return ("--import", (tsx / "dist" / "loader.mjs").as_uri())
+        return ("--require", str(tsx / "dist" / "preflight.cjs"), "--loader", (tsx / "dist" / "loader.mjs").as_uri())
+    if (ts_node := _package(near, "ts-node")) is not None:
+        return ("--require", str(ts_node / "register" / "index.js"))
+    number = ".".join(map(str, version))
+    raise LaunchFailed(
+        f"Node {number} does not run {Path(program).name} itself: npm install tsx, or compile it and launch that"
+    )
+
+
+def _package(near: Path, name: str) -> Path | None:
+    for folder in (near, *near.parents):
+        found = folder / "node_modules" / name
+        if found.is_dir():
+            return found
+    return None
+
+
+# Programs that run already
+
+
+def _is_node(pid: int) -> bool:
+    try:
+        return Path(psutil.Process(pid).exe()).name in ("node", "nodejs")
+    except (psutil.Error, OSError):
+        return False
+
+
+def _listed(host: str, port: int) -> str | None:
+    """The address of the first inspector that a port tells of; None where it tells of none."""
+    try:
+        request = urllib.request.Request(f"http://{host}:{port}/json/list")
+        with urllib.request.urlopen(request, timeout=2.0) as answer:
+            found = json.loads(answer.read(1 << 20))
+        return str(found[0]["webSocketDebuggerUrl"])
+    except (OSError, ValueError, LookupError, TypeError, urllib.error.URLError):
+        return None
+
+
+def _address(host: str, port: int) -> str:
+    found = _listed(host, port)
+    if found is None:
+        raise LaunchFailed(f"no inspector answers at {host}:{port}; a path may be needed, as in ws://{host}:{port}/…")
+    return found
+
+
+async def _signalled(pid: int) -> tuple[str, bool]:
+    """The inspector of a process; where it has none open, SIGUSR1 makes it open one. True where it did."""
+    try:
+        process = psutil.Process(pid)
+        before = _ports(process)
+    except psutil.NoSuchProcess:
+        raise NotFound(f"no process {pid}") from None
+    except psutil.AccessDenied:
+        raise Denied(f"not permitted to look at process {pid}") from None
+    for port in sorted(before, key=lambda each: each != _PORT):
+        if (url := await asyncio.to_thread(_listed, "127.0.0.1", port)) is not None:
+            return url, False
+    if not _handles(pid, signal.SIGUSR1):
+        raise Unsupported(
+            f"process {pid} does not open an inspector on SIGUSR1: it takes the signal for itself, or ignores it"
+        )
+    try:
+        os.kill(pid, signal.SIGUSR1)
+    except PermissionError:
+        raise Denied(f"not permitted to signal process {pid}") from None
+    async with _within(_OPENS, f"process {pid} opened no inspector within {_OPENS:g} s of SIGUSR1"):
+        while True:
+            for port in _ports(process) - before:
+                if (url := await asyncio.to_thread(_listed, "127.0.0.1", port)) is not None:
+                    return url, True
+            await asyncio.sleep(0.02)
+
+
+def _ports(process: psutil.Process) -> set[int]:
+    return {each.laddr.port for each in process.net_connections("tcp") if each.status == psutil.CONN_LISTEN}
+
+
+def _handles(pid: int, number: signal.Signals) -> bool:
+    """Whether a process has a handler for a signal; without one it would die of it."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return True
+    masks = {line.split(":")[0]: int(line.split()[1], 16) for line in lines if line.startswith(("SigCgt", "SigIgn"))}
+    return bool(masks.get("SigCgt", 0) >> (number - 1) & 1)
+
+
+class _within:
+    """A deadline with a name."""
+
+    def __init__(self, seconds: float, message: str) -> None:
+        self._timeout = asyncio.timeout(seconds)
+        self._message = message
+
+    async def __aenter__(self) -> None:
+        await self._timeout.__aenter__()
+
+    async def __aexit__(self, *error: object) -> None:
+        try:
+            await self._timeout.__aexit__(*error)  # type: ignore[arg-type]
+        except TimeoutError:
+            raise AdapterUnresponsive(self._message) from None
+
+
+NODE = NodeAdapter()

@@ -1,0 +1,110 @@
+"""A Node command line as typed in a shell, understood: the runtime, its own flags, and the program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import LaunchFailed, UsageError
+from ..model.backend import Plan
+from .interpreters import on_path
+
+NAMES = re.compile(r"^node(js)?$")
+RUNNERS = re.compile(r"^(npm|npx|pnpm|pnpx|yarn|yarnpkg|corepack|tsx)$")
+"""Programs that run in Node to run others: wrappers, not what anybody wants to debug."""
+_WITH_VALUE = frozenset(
+    ["-r", "--require", "--import", "-C", "--conditions", "--loader", "--experimental-loader", "--env-file", "--env-file-if-exists", "--title", "--stack-trace-limit", "--max-http-header-size", "--icu-data-dir", "--disable-warning", "--input-type", "--watch-path", "--test-reporter", "--test-name-pattern", "--test-reporter-destination", "--test-concurrency", "--test-timeout", "--unhandled-rejections"]
+)
+_CODE = ("-e", "--eval", "-p", "--print", "-pe")
+_NO_PROGRAM = ("-v", "--version", "-h", "--help", "-i", "--interactive", "-", "--v8-options", "-c", "--check")
+
+
+def runs_node(plan: Plan) -> bool:
+    """Whether a command's first word is Node, or a script that Node runs itself."""
+    if not plan.command:
+        return False
+    name = Path(plan.command[0]).name
+    if NAMES.match(name):
+        return True
+    script = _script(plan)
+    return script is not None and not RUNNERS.match(name) and shebang(script) is not None
+
+
+def understood(plan: Plan) -> Plan:
+    """A plan of kind `command` as one of kind file or code; others stay as they are."""
+    if plan.kind != "command":
+        return plan
+    first, rest = plan.command[0], plan.command[1:]
+    if NAMES.match(Path(first).name):
+        return _node(plan, _runtime(plan, first), rest)
+    script = _script(plan)
+    words = shebang(script) if script is not None else None
+    if script is None or words is None:
+        raise UsageError(f"{first} is no program of Node: its first line does not name it")
+    return _node(plan, _runtime(plan, "node"), (*words[1:], str(script), *rest))
+
+
+def _node(plan: Plan, runtime: str, words: Sequence[str]) -> Plan:
+    flags: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word in _NO_PROGRAM:
+            raise UsageError(f"node {word} runs no program that could be debugged")
+        if word in _CODE:
+            if not rest:
+                raise UsageError(f"node {word} needs code to run")
+            return replace(
+                plan, kind="code", program=rest[0], args=tuple(rest[1:]), interpreter=runtime,
+                interpreter_flags=(*flags, word),
+            )  # fmt: skip
+        if word.startswith(("--inspect", "--debug")):
+            continue  # the inspector is ours to open
+        if word == "--":
+            continue
+        if word.startswith("-"):
+            flags.append(word)
+            if word in _WITH_VALUE and rest:
+                flags.append(rest.pop(0))
+            continue
+        return replace(
+            plan, kind="file", program=word, args=tuple(rest), interpreter=runtime, interpreter_flags=tuple(flags)
+        )
+    if any(flag.startswith("--test") or flag == "--run" for flag in flags):
+        return replace(plan, kind="file", program="", interpreter=runtime, interpreter_flags=tuple(flags))
+    raise UsageError(f"{' '.join(plan.command)} names no program to debug")
+
+
+def _runtime(plan: Plan, word: str) -> str:
+    if "/" in word:
+        return str(Path(plan.cwd, word))
+    found = on_path(word, plan.env, plan.cwd)
+    if found is None:
+        raise LaunchFailed(f"no {word} on PATH")
+    return found
+
+
+def _script(plan: Plan) -> Path | None:
+    word = plan.command[0]
+    if "/" in word:
+        path = Path(plan.cwd, word)
+        return path if path.is_file() else None
+    found = on_path(word, plan.env, plan.cwd)
+    return Path(found) if found else None
+
+
+def shebang(path: Path) -> tuple[str, ...] | None:
+    """The words of a script's first line behind the runtime, where that is Node; None where it is not."""
+    try:
+        with open(path, "rb") as file:
+            first = file.readline(500)
+    except OSError:
+        return None
+    if not first.startswith(b"#!"):
+        return None
+    words = first[2:].decode("utf-8", "replace").split()
+    if words and Path(words[0]).name == "env":
+        words = [word for word in words[1:] if word != "-S" and "=" not in word]
+    return tuple(words) if words and NAMES.match(Path(words[0]).name) else None

@@ -1,0 +1,591 @@
+"""One V8 isolate as a Backend: a Node process or a worker thread of one; model types in and out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from ...errors import EvalFailed, NotFound, StillframeError, Unsupported, WrongState
+from ...model.backend import (
+    Binding,
+    Bounds,
+    Capability,
+    Capture,
+    CatchRule,
+    ChildOpened,
+    Ended,
+    Evaluated,
+    Event,
+    Move,
+    Output,
+    Wanted,
+)  # fmt: skip
+from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
+from ...transport.process import Process, end_tree, left_behind, wait_pid
+from ...transport.websocket import Messages
+from ..ending import Signs, ended
+from ..flow import Sequence as InOrder
+from ..flow import Told
+from .breakpoints import Breakpoints
+from .client import Body, CdpClient, Refused
+from .conditions import STORE
+from .evidence import Evidence, failure, text_of
+from .frames import Held, position
+from .launch import CdpLaunch
+from .moves import THREAD, Mover
+from .patching import hot_patch, set_return
+from .scripts import Scripts
+from .sourcemaps import BrokenMap, load, mapping_url
+from .talk import console_text
+
+_ASYNC_DEPTH = 16
+_TELL = "__stillframe_tell"
+_LETTING_GO = 2.0
+_END = 4.0
+
+_CAN = frozenset(
+    {
+        Capability.CONDITIONS, Capability.HIT_COUNTS, Capability.LOG_POINTS, Capability.FUNCTION_BREAKPOINTS,
+        Capability.CONFIRMED_BREAKPOINTS, Capability.EXCEPTION_CLASSES, Capability.ASSIGN, Capability.MODULES,
+        Capability.EXCEPTION_INFO, Capability.RAW, Capability.REQUEST, Capability.COLUMNS, Capability.SAFE_EVAL,
+        Capability.SET_RETURN, Capability.HOT_PATCH, Capability.RESTART_FRAME,
+    }
+)  # fmt: skip
+
+
+class Household(Protocol):
+    """What a backend needs of the family it belongs to."""
+
+    def hold_output(self) -> None: ...
+
+    def let_output_go(self) -> None: ...
+
+    def read_output(self) -> None: ...
+
+    async def end_process(self) -> None: ...
+
+    async def leave(self, member: CdpBackend) -> None: ...
+
+    def worker(self, parent: CdpBackend, id: str, messages: Messages, title: str) -> CdpBackend: ...
+
+
+class CdpBackend:
+    """An isolate at the other end of an inspector's conversation."""
+
+    def __init__(
+        self,
+        launch: CdpLaunch,
+        messages: Messages,
+        family: Household,
+        process: Process | None,
+        *,
+        pid: int | None,
+        name: str = "",
+        child: bool = False,
+        worker: bool = False,
+    ) -> None:
+        self._launch = launch
+        self._family = family
+        self._process = process
+        self._child = child
+        self._worker = worker
+        loop = asyncio.get_running_loop()
+        self._told = Told(family.hold_output, family.let_output_go)
+        self._signs = Signs(
+            loop.create_future(), loop.create_future(), loop.create_future(), process.exited if process else None
+        )
+        self.tool = launch.tool
+        self.capabilities = _CAN | ({Capability.INPUT} if process and launch.stdin == "-" else frozenset())
+        self.pid = pid
+        self.launched = launch.launched
+        self.name = name
+        self._started = False
+        self._closing: asyncio.Task[None] | None = None
+        self._scripts = Scripts(launch.library, launch.hidden)
+        self._in_order: InOrder[tuple[str, Body]] = InOrder(self._event)
+        self._workers: dict[str, WorkerMessages] = {}
+        self._client = CdpClient(
+            messages, on_event=self._on_event, on_end=self._line_ended, timeout=launch.request_timeout
+        )
+        self._evidence = Evidence(self._client, self._scripts)
+        self._breakpoints = Breakpoints(self._client, self._scripts, self._told.put)
+        self._mover = Mover(self._client, self._scripts, self._evidence, self._breakpoints, self, self._told_stop)
+        self._gone_watch: asyncio.Task[None] | None = None
+        self._end_watch = asyncio.create_task(self._watch_end())
+
+    # Coming up
+
+    async def start(self, wanted: Sequence[Wanted], catch: CatchRule) -> tuple[Binding, ...]:
+        launch = self._launch
+        self._mover.entry = self._breakpoints.entry = launch.stop_on_entry and not self._child
+        if self._process is None and self.pid is not None and not self._worker:
+            self._gone_watch = asyncio.create_task(wait_pid(self.pid))
+            self._signs.gone = self._gone_watch
+        for method, params in self._first_words(catch):
+            self._client.send(method, params)
+        await self._client.request("Runtime.evaluate", {"expression": f"{STORE}.take({_TELL!r})", "silent": True})
+        await self._watch_loading()
+        bindings = await self._breakpoints.set(wanted)
+        self._started = True
+        self._evidence.moved()
+        await self._client.request("Runtime.runIfWaitingForDebugger")
+        return bindings
+
+    def _first_words(self, catch: CatchRule) -> list[tuple[str, Mapping[str, Any]]]:
+        launch = self._launch
+        words: list[tuple[str, Mapping[str, Any]]] = [
+            ("Runtime.enable", {}),
+            ("Debugger.enable", {"maxScriptsCacheSize": 10_000_000}),
+            ("Debugger.setAsyncCallStackDepth", {"maxDepth": _ASYNC_DEPTH}),
+            ("Runtime.addBinding", {"name": _TELL}),
+            ("Runtime.evaluate", {"expression": launch.store, "includeCommandLineAPI": True, "silent": True}),
+            ("Debugger.setPauseOnExceptions", {"state": self._pauses_on(catch)}),
+        ]
+        hidden = [f"^{launch.hidden}$"] if launch.hidden else []
+        words.append(
+            (
+                "Debugger.setBlackboxPatterns",
+                {"patterns": [*launch.library, *hidden] if launch.just_my_code else hidden},
+            )
+        )
+        if launch.children:
+            words.append(("NodeWorker.enable", {"waitForDebuggerOnStart": True}))
+        return words
+
+    async def _watch_loading(self) -> None:
+        """Be there before a module runs: V8 tells of ECMAScript modules; the others pass the loader's `_compile`."""
+        kind = "beforeScriptExecution" if self._breakpoints.entry else "beforeScriptWithSourceMapExecution"
+        with contextlib.suppress(Refused):
+            await self._client.request("Debugger.setInstrumentationBreakpoint", {"instrumentation": kind})
+        self._mover.compile_id = await self._break_on(f"{STORE}.compile", f"{STORE}.loading(content, filename)")
+        self._mover.uncaught_id = await self._break_on(f"{STORE}.uncaught", "")
+
+    async def _break_on(self, function: str, condition: str) -> str:
+        try:
+            found = (await self._client.request("Runtime.evaluate", {"expression": function, "silent": True})).get(
+                "result"
+            ) or {}
+            arguments = {"objectId": found.get("objectId"), "condition": condition}
+            answer = await self._client.request("Debugger.setBreakpointOnFunctionCall", arguments)
+        except Refused:
+            return "none"
+        return str(answer.get("breakpointId"))
+
+    def events(self) -> AsyncIterator[Event]:
+        return self._told.events()
+
+    def tell(self, event: Event) -> None:
+        """Put an event that the family knows of into this backend's stream."""
+        self._told.put(event)
+
+    @property
+    def is_over(self) -> bool:
+        return self._told.ended is not None
+
+    @property
+    def is_worker(self) -> bool:
+        return self._worker
+
+    async def over(self, timeout: float) -> None:
+        """Wait until the end is told, no longer than that."""
+        await asyncio.wait({self._end_watch}, timeout=timeout)
+
+    def read_output(self) -> None:
+        self._family.read_output()
+
+    # What V8 tells
+
+    def _on_event(self, method: str, body: Body) -> None:
+        self._in_order.add((method, body))
+
+    def _event(self, message: tuple[str, Body]) -> Any:
+        method, body = message
+        match method:
+            case "Debugger.scriptParsed":
+                self._breakpoints.loaded(self._scripts.parsed(body))
+            case "Debugger.paused":
+                return self._paused(body)
+            case "Debugger.breakpointResolved":
+                self._breakpoints.resolved(body)
+            case "Runtime.executionContextCreated":
+                context = body.get("context") or {}
+                if self._evidence.context is None:
+                    self._evidence.context = context.get("id")
+            case "Runtime.executionContextDestroyed":
+                if body.get("executionContextId") == self._evidence.context:
+                    self._ended_by_itself()
+            case "Runtime.bindingCalled":
+                self._logged(str(body.get("payload") or ""))
+            case "Runtime.consoleAPICalled" if not self._launch.launched:
+                self._told.put(console_text(body))
+            case "NodeWorker.attachedToWorker":
+                self._worker_came(body)
+            case "NodeWorker.receivedMessageFromWorker":
+                if worker := self._workers.get(str(body.get("sessionId"))):
+                    worker.received(str(body.get("message")).encode())
+            case "NodeWorker.detachedFromWorker":
+                if worker := self._workers.pop(str(body.get("sessionId")), None):
+                    worker.ended()
+        return None
+
+    async def _paused(self, body: Body) -> None:
+        try:
+            await self._mover.paused(body)
+        except StillframeError as error:
+            if self._client.ended is None:
+                self._told.put(Output("console", f"a pause could not be looked at: {error.message}\n".encode()))
+
+    def _told_stop(self, event: Event) -> None:
+        self._family.read_output()  # what was printed before the stop is told before it
+        self._told.put(event)
+
+    def _ended_by_itself(self) -> None:
+        """The program is over; Node waits for us to leave before it ends."""
+        if not self._signs.terminated.done():
+            self._signs.terminated.set_result(None)
+        if not self._worker:
+            self._client.close()
+
+    def _logged(self, payload: str) -> None:
+        try:
+            said = msgspec.json.decode(payload)
+        except msgspec.DecodeError:  # not of our making
+            return
+        self._told.put(Output("log", (str(said.get("text")) + "\n").encode("utf-8", "surrogatepass")))
+
+    # Modules that are about to run
+
+    async def compiled(self, held: Held) -> None:
+        """The loader is about to compile a module: its arguments are the text and the file."""
+        question = (
+            "JSON.stringify({filename, map: content.slice(Math.max(0, content.lastIndexOf('sourceMappingURL=') - 4)).slice(0, 3e7),"
+            f" text: {'content.length < 4e6 ? content : null' if self._breakpoints.wants_scripts else 'null'}}})"
+        )
+        arguments = {
+            "callFrameId": held.top.get("callFrameId"),
+            "expression": question,
+            "returnByValue": True,
+            "silent": True,
+        }
+        answer = await self._client.request("Debugger.evaluateOnCallFrame", arguments)
+        value = (answer.get("result") or {}).get("value")
+        if not isinstance(value, str):
+            return
+        body = msgspec.json.decode(value.encode("utf-8", "surrogatepass"))
+        made = None
+        if (url := mapping_url(str(body.get("map") or ""))) and self._is_user(str(body.get("filename"))):
+            try:
+                made = load(url, str(body["filename"]))
+                await asyncio.to_thread(made.decode)
+            except BrokenMap as broken:
+                self._told.put(
+                    Output("console", f"the source map of {body['filename']} is of no use: {broken.reason}\n".encode())
+                )
+        await self._breakpoints.about_to_run(str(body["filename"]), made, lambda: body.get("text"))
+
+    def _is_user(self, file: str) -> bool:
+        return "/node_modules/" not in file
+
+    async def instrumented(self, held: Held) -> None:
+        """A module is about to run its first line."""
+        data = held.data
+        if held.reason == "ambiguous":
+            data = next(
+                (
+                    each.get("auxData") or {}
+                    for each in data.get("reasons") or ()
+                    if each.get("reason") == "instrumentation"
+                ),
+                {},
+            )
+        script = self._scripts.get(str(data.get("scriptId") or position(held.top)[0]))
+        if script is None or not script.user:
+            return
+        made = script.map()
+        if script.broken:
+            self._told.put(
+                Output("console", f"the source map of {script.path} is of no use: {script.broken}\n".encode())
+            )
+        await self._breakpoints.about_to_run(script.path, made, lambda: self._scripts.text_of(script))
+
+    # Workers
+
+    def _worker_came(self, body: Body) -> None:
+        id = str(body.get("sessionId"))
+        info = body.get("workerInfo") or {}
+        messages = self._workers[id] = WorkerMessages(self._client, id)
+        title = str(info.get("url") or info.get("title") or "worker").rpartition("/")[2]
+        child = self._family.worker(self, id, messages, f"worker {title}")
+        self._told.put(ChildOpened(child, self.pid, child.name))
+
+    # Breakpoints
+
+    async def set_breakpoints(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
+        return await self._breakpoints.set(wanted)
+
+    async def set_catch(self, catch: CatchRule) -> None:
+        await self._client.request("Debugger.setPauseOnExceptions", {"state": self._pauses_on(catch)})
+        await self._breakpoints.refresh_interest()
+
+    def _pauses_on(self, catch: CatchRule) -> str:
+        if "user" in catch.modes:
+            raise Unsupported("V8 cannot tell exceptions that only library code catches; use: catch raised")
+        self._mover.stops_raised = "raised" in catch.modes
+        self._mover.classes = () if self._mover.stops_raised else catch.classes
+        self._breakpoints.uncaught = "uncaught" in catch.modes
+        if self._mover.stops_raised or catch.classes:
+            return "all"
+        return "uncaught" if catch.modes else "none"
+
+    # Moving
+
+    async def resume(self, move: Move, thread: str | None) -> None:
+        await self._mover.go(move)
+
+    async def pause(self, thread: str | None) -> None:
+        self._mover.pausing = True
+        await self._client.request("Debugger.pause")
+
+    async def restart_frame(self, thread: str, frame: str) -> None:
+        call = self._evidence.call(frame)
+        self._mover.restarting = True
+        try:
+            await self._client.request(
+                "Debugger.restartFrame", {"callFrameId": call.get("callFrameId"), "mode": "StepInto"}
+            )
+        except Refused as refused:
+            self._mover.restarting = False
+            raise Unsupported(f"this frame cannot be restarted: {refused.message}") from None
+
+    # Looking
+
+    async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
+        state: Any = "stopped" if self._evidence.held else "running"
+        return (Thread(id=THREAD, name=self.name if self._worker else "main", state=state),)
+
+    async def stack(self, thread: str, start: int = 0, count: int = 20) -> Frames:
+        return self._evidence.stack(thread, start, count)
+
+    async def capture(self, thread: str, bounds: Bounds) -> Capture:
+        return await self._evidence.capture(thread, bounds)
+
+    async def scopes(self, frame: str) -> tuple[Scope, ...]:
+        return await self._evidence.scopes(frame)
+
+    async def locals(self, frame: str, bounds: Bounds, start: int = 0) -> Values:
+        return await self._evidence.locals(frame, bounds, start)
+
+    async def expand(self, ref: str, bounds: Bounds, start: int = 0) -> Values:
+        return await self._evidence.expand(ref, bounds, start)
+
+    async def evaluate(
+        self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
+    ) -> tuple[Evaluated, ...]:
+        return await self._evidence.evaluate(frame, expressions, bounds, timeout)
+
+    async def evaluate_safely(
+        self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
+    ) -> tuple[Evaluated, ...]:
+        return await self._evidence.evaluate(frame, expressions, bounds, timeout, safe=True)
+
+    async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
+        return await self._evidence.assign(frame, target, value, bounds)
+
+    async def exception(self, thread: str) -> ExceptionInfo | None:
+        return await self._evidence.exception()
+
+    async def modules(self, start: int = 0, count: int = 100) -> Modules:
+        return self._evidence.modules(start, count)
+
+    # Changing
+
+    async def set_return(self, thread: str, value: str, bounds: Bounds) -> Value:
+        return await set_return(self._client, self._evidence, self._mover, value, bounds)
+
+    async def hot_patch(self, file: str, text: str, *, dry_run: bool) -> tuple[str, ...]:
+        scripts = self._scripts.of_file(file)
+        if not scripts:
+            raise NotFound(f"{file} is not loaded")
+        notes = await hot_patch(self._client, scripts[-1], text, dry_run=dry_run)
+        self._evidence.forget_files()
+        return notes
+
+    # Below the vocabulary
+
+    async def raw(self, frame: str | None, line: str) -> str:
+        """A line of JavaScript, in V8's own words."""
+        arguments: dict[str, Any] = {
+            "expression": line,
+            "silent": True,
+            "includeCommandLineAPI": True,
+            "generatePreview": True,
+        }
+        method = "Runtime.evaluate"
+        if frame is not None and frame.isdigit() and self._evidence.held:
+            method, arguments["callFrameId"] = (
+                "Debugger.evaluateOnCallFrame",
+                self._evidence.call(frame).get("callFrameId"),
+            )
+        answer = await self._client.request(method, arguments)
+        if isinstance(details := answer.get("exceptionDetails"), dict):
+            raise EvalFailed(failure(details))
+        return text_of(answer.get("result") or {})
+
+    async def request(self, command: str, arguments: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+        return await self._client.request(command, arguments, timeout=timeout)
+
+    async def feed(self, data: bytes, *, eof: bool) -> None:
+        if Capability.INPUT not in self.capabilities or self._process is None:
+            raise Unsupported("the program's standard input is not kept open for input")
+        try:
+            async with asyncio.timeout(self._launch.request_timeout):
+                await self._process.feed(data, eof=eof)
+        except BrokenPipeError as error:
+            raise WrongState(f"the program takes no more input: {error}") from None
+        except TimeoutError:
+            raise WrongState("the program does not read its input") from None
+
+    async def left_behind(self, *, end: bool) -> tuple[int, ...]:
+        if self._worker:
+            return ()
+        return await left_behind(self._launch.mark, self.pid, over=self.is_over, end=end)
+
+    # The end
+
+    def _line_ended(self, error: StillframeError) -> None:
+        if not self._signs.line.done():
+            self._signs.line.set_result(error)
+        for worker in list(self._workers.values()):
+            worker.ended()
+
+    async def _watch_end(self) -> None:
+        if self._worker:
+            await asyncio.wait({self._signs.line})
+            how = (
+                Ended(detached=True)
+                if self._signs.detached
+                else Ended(exit_code=0 if self._signs.terminated.done() else None)
+            )
+        else:
+            how = await ended(self._signs, self.pid)
+        await self._in_order.idle()
+        self._family.read_output()
+        self._told.put(how)
+        self._client.close()
+
+    async def end(self, *, terminate: bool) -> None:
+        if self.is_over:
+            return
+        with contextlib.suppress(StillframeError):
+            await (self._terminate() if terminate else self._detach())
+        await asyncio.wait({self._end_watch}, timeout=_END)
+        self._told.put(Ended(lost=True, cause="it did not end when told to"))
+
+    async def _terminate(self) -> None:
+        self._signs.by_us = True
+        if self._worker:
+            await self._detach()  # a thread cannot be ended from outside; its process is
+            return
+        if self._process is None and self.launched and self.pid is not None:
+            await end_tree(self.pid, group=False)
+        if not self._child:
+            await self._family.end_process()
+        self._client.close()
+
+    async def _detach(self) -> None:
+        """Leave the program running, without a trace of us."""
+        self._signs.detached = True
+        try:
+            for method, params in self._last_words():
+                self._client.send(method, params)
+            async with asyncio.timeout(_LETTING_GO):
+                await self._client.request("Runtime.evaluate", {"expression": "0", "silent": True})
+        except TimeoutError:
+            return
+        finally:
+            if self._process is not None:
+                self._process.release()
+            self._client.close()
+
+    def _last_words(self) -> list[tuple[str, Mapping[str, Any]]]:
+        words: list[tuple[str, Mapping[str, Any]]] = []
+        if self._launch.children and not self._worker:
+            words.append(("NodeWorker.disable", {}))
+        forget = "delete globalThis[Symbol.for('stillframe')]"
+        words += [
+            ("Debugger.setBreakpointsActive", {"active": False}),
+            ("Debugger.setPauseOnExceptions", {"state": "none"}),
+            ("Runtime.evaluate", {"expression": forget, "silent": True}),
+            ("Runtime.runIfWaitingForDebugger", {}),
+            ("Debugger.disable", {}),
+        ]
+        if self._launch.opened_by_us:
+            close = "setTimeout(() => process.getBuiltinModule ? process.getBuiltinModule('inspector').close() : require('inspector').close(), 50).unref()"
+            words.insert(2, ("Runtime.evaluate", {"expression": close, "includeCommandLineAPI": True, "silent": True}))
+        return words
+
+    async def close(self) -> None:
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        if not self.is_over:
+            held_child = self._child and not self._started
+            await self.end(terminate=self.launched and not held_child)
+        self.drop()
+        await self._family.leave(self)
+
+    def drop(self) -> None:
+        """Let go of the conversation and every task."""
+        self._client.close()
+        self._in_order.close()
+        for task in (self._end_watch, self._gone_watch):
+            if task is not None:
+                task.cancel()
+
+
+class WorkerMessages:
+    """The inspector of a worker thread, whose messages travel inside those of its process."""
+
+    def __init__(self, client: CdpClient, session: str) -> None:
+        self._client = client
+        self._session = session
+        self._early: list[bytes] = []
+        self._on_message: Any = None
+        self._on_end: Any = None
+        self._over = False
+
+    def listen(self, on_message: Any, on_end: Any) -> None:
+        self._on_message, self._on_end = on_message, on_end
+        early, self._early = self._early, []
+        for message in early:
+            on_message(message)
+        if self._over:
+            on_end(None)
+
+    def received(self, message: bytes) -> None:
+        if self._on_message:
+            self._on_message(message)
+        else:
+            self._early.append(message)
+
+    def ended(self) -> None:
+        if not self._over:
+            self._over = True
+            if self._on_end:
+                self._on_end(None)
+
+    def write(self, message: bytes) -> None:
+        if not self._over:
+            params = {"sessionId": self._session, "message": message.decode()}
+            self._client.send("NodeWorker.sendMessageToWorker", params)
+
+    def close(self) -> None:
+        if not self._over:
+            self._client.send("NodeWorker.detach", {"sessionId": self._session})
+            self.ended()
