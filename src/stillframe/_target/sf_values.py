@@ -6,7 +6,7 @@ import itertools
 import re
 import types
 
-from _pydevd_bundle import sf_watch
+from _pydevd_bundle import sf_tables, sf_watch
 
 DEPTH = 3
 MORE = "…"
@@ -168,6 +168,13 @@ class _Writer:
         known = _known_form(value, kind)
         if known is not None:
             return self._short(known, room)
+        if kind is sf_tables.Rows:
+            return "[" + self._walk(iter(value), len(value), room - 2, depth, self.text) + "]"
+        table, items = sf_tables.table_of(value, self.bounds.seconds), min(self.bounds.items, self.bounds.text)
+        head = sf_tables.asked(self.bounds.seconds, table.head, items) if table is not None else None
+        if head is not None:
+            start = "<%s> " % table.kind
+            return start + self.text(head, room - len(start), depth)
         if plain is object.__repr__:
             attributes = attributes_of(value)
             if not attributes:
@@ -264,6 +271,7 @@ def attributes_of(value):
                     found.append((name, slot.__get__(value, kind)))
                 except AttributeError:  # a slot not filled yet
                     continue
+    found.sort(key=lambda pair: pair[0].startswith("_"))  # what the object is for, then how it does it
     return found
 
 
@@ -301,7 +309,8 @@ def total_of(value):
     for base, _, _ in _SEQUENCES[-3:]:
         if is_a(value, base):
             return len(value)
-    return None
+    table = sf_tables.table_of(value)
+    return table.length if table is not None else None
 
 
 def describe(name, value, bounds, keep):
@@ -333,6 +342,9 @@ def children(value, start, count, bounds):
         page = itertools.islice(_stable(iter(dict.items(value))), start, start + count)
         label = _Writer(Bounds(60, 4, bounds.seconds))
         return dict.__len__(value), [("[%s]" % label.text(key, 60, 1), item) for key, item in page]
+    table = sf_tables.table_of(value, bounds.seconds)
+    if table is not None:
+        return table.length, sf_tables.asked(bounds.seconds, table.page, start, count) or []
     fields = fields_of(value, type(value)) or []
     total = total_of(value)
     if total is not None and not fields:

@@ -1,0 +1,68 @@
+"""Arrays are told by shape, kind and first items, with a handle that pages; attributes by their use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .wireclient import Peer, Target
+
+RunTo = Callable[..., tuple[Target, Peer, int]]
+Guests = tuple[str, dict[str, str]]
+
+ARRAYS = """
+import numpy as np
+big = np.arange(40000).reshape(-1, 4)
+cube = np.zeros((2, 3, 12), dtype="uint8")
+small = np.array([1.5, 2.5])
+things = np.array([{"a": 1}, None], dtype=object)
+empty = np.zeros((0, 3))
+zero = np.array(7)
+masked = np.ma.array([1, 2], mask=[0, 1])
+huge = np.broadcast_to(np.uint8(1), (10**6, 10**6))
+here = 1  # @here
+"""
+ATTRIBUTES = """
+class Row:
+    __slots__ = ("_slot", "__dict__")
+    def __init__(self):
+        self._state = "x" * 300
+        self._slot = 1
+        self.id = 7
+        self.name = "ann"
+row = Row()
+here = 1  # @here
+"""
+
+
+def rows(peer: Peer, thread: int, **bounds: Any) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in peer.stop(thread, **bounds)["locals"]}
+
+
+def test_arrays_are_told_by_shape_and_kind_and_paged(run_to: RunTo, guests: Guests) -> None:
+    python, env = guests
+    _, peer, thread = run_to(python, ARRAYS, env=env)
+    told = rows(peer, thread)
+    assert told["big"]["value"].startswith("<ndarray 10000x4 int64> [[0, 1, 2, 3], [4, 5, 6, 7], ")
+    assert (told["big"]["total"], told["big"]["truncated"], told["big"]["type"]) == (10000, True, "ndarray")
+    assert told["small"]["value"] == "<ndarray 2 float64> [1.5, 2.5]" and told["small"]["ref"] is None
+    assert told["cube"]["value"].startswith("<ndarray 2x3x12 uint8> [[[0, 0, 0, 0, 0, 0, 0, 0, …], ")
+    assert told["things"]["value"] == "<ndarray 2 object> [{'a': 1}, None]"
+    assert (told["empty"]["value"], told["zero"]["value"]) == ("<ndarray 0x3 float64> []", "array(7)")
+    assert told["huge"]["value"].startswith("<ndarray 1000000x1000000 uint8> [[1, 1, ")
+    assert told["masked"]["value"].startswith("masked_array(data=[1, --]")
+    page = peer.call("expand", ref=told["big"]["ref"], start=9998, count=5)
+    assert [(row["name"], row["value"]) for row in page["values"]] == [
+        ("[9998]", "<ndarray 4 int64> [39992, 39993, 39994, 39995]"),
+        ("[9999]", "<ndarray 4 int64> [39996, 39997, 39998, 39999]"),
+    ]
+    assert page["total"] == 10000
+    rows(peer, thread, items=100000, text=100000)  # bounds as large as these still end
+
+
+def test_what_an_object_is_for_comes_before_its_inner_state(run_to: RunTo, deep_python: str) -> None:
+    _, peer, thread = run_to(deep_python, ATTRIBUTES)
+    row = rows(peer, thread)["row"]
+    assert row["value"].startswith("Row(id=7, name='ann', _s")
+    inside = [each["name"] for each in peer.call("expand", ref=row["ref"])["values"]]
+    assert inside[:2] == ["id", "name"] and set(inside[2:]) == {"_state", "_slot"}
