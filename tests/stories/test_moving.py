@@ -134,8 +134,8 @@ def test_a_pause_of_a_thread_that_is_blocked_is_running_with_its_place(user: Use
 def test_a_timeout_is_an_answer_not_an_error(user: User) -> None:
     user.file("spin.py", "n = 0\nwhile True:\n    n += 1\n")
     said = user.ok("launch", "spin.py", "--timeout", "0.3")
-    assert "spin running after 0." in said
-    assert user.ok("wait", "--timeout", "0.2").startswith("spin running after 0.")
+    assert "spin running after " in said
+    assert user.ok("wait", "--timeout", "0.2").startswith("spin running after ")
     assert user.json("wait", "--timeout", "0")["state"] == "running"
     assert "pause at spin.py:" in user.ok("pause")
     user.ok("stop")
