@@ -14,13 +14,15 @@ from stillframe.faces.library import Debugger
 from .bare import STEPS
 
 
-async def library_job(dbg: Debugger, program: Path, line: int) -> dict[str, float]:
+async def library_job(
+    dbg: Debugger, program: Path, line: int, look: str, python: str | None = None
+) -> dict[str, float]:
     """Times in milliseconds; `end` is from the program's last statement to our report."""
     began = time.perf_counter()
-    stop = await dbg.launch(str(program), "--clock", breaks=[f"{program}:{line}"], python=sys.executable)
+    stop = await dbg.launch(str(program), "--clock", breaks=[f"{program}:{line}"], python=python)
     first = time.perf_counter() - began
     assert isinstance(stop, stillframe.Stop), stop
-    await dbg.eval("len(words)")
+    await dbg.eval(look)
     began = time.perf_counter()
     for _ in range(STEPS):
         stop = await dbg.next()
@@ -54,12 +56,10 @@ class CommandLine:
         )
         return (time.perf_counter() - began) * 1000, done.stdout
 
-    def job(self, program: Path, line: int) -> dict[str, float]:
+    def job(self, program: Path, line: int, look: str, *flags: str) -> dict[str, float]:
         """The standard job in four calls."""
-        first, launched = self.run(
-            "launch", program.name, "--break", f"{program.name}:{line}", "--python", sys.executable
-        )
-        evaluated = self.run("eval", "len(words)")[1]
+        first, launched = self.run("launch", program.name, "--break", f"{program.name}:{line}", *flags)
+        evaluated = self.run("eval", look)[1]
         stepped = self.run("next", "--count", str(STEPS))[1]
         ended = self.run("continue")[1]
         text = launched + evaluated + stepped + ended
