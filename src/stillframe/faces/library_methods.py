@@ -59,7 +59,7 @@ class Verbs(ABC):
         """Start a program under the debugger and run to the first stop, or to its end.
 
         The program is a file and its arguments, a module (-m), code (-c), or a whole command behind `--`.
-        A command that runs others (make, uv run, sh -c, a script) runs as it is; the programs in it are debugged, as its children.
+        A command that runs others (make, uv run, sh -c, a script) runs as it is; what it starts is debugged, as its children.
         """
         return cast(
             "AnyOutcome",

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 MANUAL: "dict[str, Page]" = {
     "launch": {
         "group": "launch",
-        "doc": "Start a program under the debugger and run to the first stop, or to its end.\n\nThe program is a file and its arguments, a module (-m), code (-c), or a whole command behind `--`.\nA command that runs others (make, uv run, sh -c, a script) runs as it is; the programs in it are debugged, as its children.",
+        "doc": "Start a program under the debugger and run to the first stop, or to its end.\n\nThe program is a file and its arguments, a module (-m), code (-c), or a whole command behind `--`.\nA command that runs others (make, uv run, sh -c, a script) runs as it is; what it starts is debugged, as its children.",
         "example": "dbg launch shop.py --break 'shop.py:14 if price < 0'",
         "fields": {
             "program": "a program and its arguments",
