@@ -13,7 +13,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from .spans import Kind, Scan, Span
+from .grammar import Kind, Span
+from .spans import Scan
 
 _LINE_END = re.compile("\r\n|[\n\r\u2028\u2029]")  # as V8 counts lines, which is not as people do
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
@@ -54,10 +55,10 @@ def matching(found: Iterable[Function], wanted: str) -> tuple[Function, ...]:
     """Those that people mean by `total`, `Cart.total`, `Cart#total`, `new Cart` or `Cart`, which is its constructor."""
     known = tuple(found)
     spelt = _PREFIX.sub("", wanted.strip(), count=1)
-    if not spelt:
+    parts = _parts(_INSTANCE.sub(".", spelt))
+    if not parts:
         return ()
-    *around, name = _parts(_INSTANCE.sub(".", spelt))
-    tail = ".".join((*_told(around), name))
+    tail = ".".join((*_told(parts[:-1]), parts[-1]))
     meant = tuple(each for each in known if each.name == spelt or _ends_with(each.qualified, tail))
     return meant or tuple(each for each in known if _ends_with(each.qualified.replace("#", ""), tail))
 
@@ -69,8 +70,8 @@ def _ends_with(qualified: str, tail: str) -> bool:
 def _named(spans: Iterable[Span]) -> Iterator[tuple[Span, str, str]]:
     """Each function's names, bare and qualified, by what encloses what."""
     around: list[tuple[int, tuple[str, ...]]] = []
-    for span in sorted(spans, key=lambda each: (each.start, -each.end)):
-        while around and around[-1][0] <= span.start:
+    for span in sorted(spans, key=_first):
+        while around and around[-1][0] <= _first(span):
             around.pop()
         outside = around[-1][1] if around else ()
         names = _names(span)
@@ -82,13 +83,18 @@ def _named(spans: Iterable[Span]) -> Iterator[tuple[Span, str, str]]:
             around.append((span.end, inside[-_DEEPEST:]))
 
 
+def _first(span: Span) -> int:
+    """From where on a span encloses others: the parameters of a function are its own, what a class extends is not."""
+    return span.start if span.kind is Kind.FUNCTION else span.body
+
+
 def _names(span: Span) -> list[tuple[str, ...]]:
     """What a span is called, each name at the end of the path it is kept under: first what V8 calls it."""
     names = [parts] if (parts := _parts(span.bound or "")) else []
     own = _plain(span.own or "")
-    if own and own not in parts[-1:]:
-        names.insert(0, (own,))
-    return names
+    if own and parts == ("default",):  # which is how it is exported, not what it is called
+        return [(own,)]
+    return [(own,), *names] if own and own not in parts[-1:] else names
 
 
 def _parts(spelling: str) -> tuple[str, ...]:

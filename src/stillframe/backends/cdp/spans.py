@@ -10,113 +10,26 @@ Text that is no JavaScript gives odd spans, never an error, and takes time in pr
 
 from __future__ import annotations
 
-import enum
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
-_SPACE = r"(?:[\s\ufeff]++|//[^\n\r\u2028\u2029]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?)*+"
-_NAME = r"\#?[^\x00-\x23\x25-\x40\[\]^`{-\x7f\s\ufeff][^\x00-\x23\x25-/:-@\[\]^`{-\x7f\s\ufeff]*+"  # with $ _ \
-_TOKENS = {
-    "name": rf"{_NAME}(?:\??\.{_NAME})*+",
-    "open_paren": r"\(",
-    "close_paren": r"\)",
-    "comma": r",",
-    "member": rf"\??\.{_NAME}(?:\??\.{_NAME})*+",
-    "number": r"\.?[0-9][\w.]*+",
-    "open_brace": r"\{",
-    "close_brace": r"\}",
-    "semicolon": r";",
-    "arrow": r"=>",
-    "equal": r"(?:\|\||&&|\?\?)?=(?!=)",
-    "string": r'"[^"\\\n\r]*+(?:\\(?:\r\n|.)[^"\\\n\r]*+)*+"?' + "|" + r"'[^'\\\n\r]*+(?:\\(?:\r\n|.)[^'\\\n\r]*+)*+'?",
-    "colon": r":",
-    "open_bracket": r"\[",
-    "close_bracket": r"\]",
-    "choice": r"\|\||&&|\?(?!\.(?![0-9]))\??",
-    "slash": r"/",
-    "template": r"`",
-    "step": r"\+\+|--",
-    "operator": r"===?|!==?|\.\.\.|\?\.|>{1,3}=?|<<?=?|\*\*?=?|[-+%&|^]=|.",
-}
-_TOKEN = re.compile(_SPACE + "(?:" + "|".join(f"({each})" for each in _TOKENS.values()) + ")", re.DOTALL)
-_SKIPPED = re.compile(_SPACE)
-_HASHBANG = re.compile(r"\ufeff?#![^\n\r\u2028\u2029]*+")
-_TEMPLATE = re.compile(r"[^`\\$]*+(?:(?:\\.|\$(?!\{))[^`\\$]*+)*+(?:`|(\$\{))?", re.DOTALL)
-_REGEX = re.compile(r"/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*+\])++/\w*+")
-_LINE_END = re.compile(r"[\n\r\u2028\u2029]")
-_LITERAL = re.compile(rf"(['\"]).*\1|{_NAME}(?:\.{_NAME})*+", re.DOTALL)
-_LONGEST_COMPUTED = 200
-"""A computed name longer than this is none: looking at each costs its length, and they may be nested."""
-
-_START, _OPERAND, _VALUE = range(3)
-"""What the tokens so far call for: a statement, an operand, or anything that may come after a value."""
-
-_HEADS = frozenset({"if", "while", "for", "with"})
-_AFTER = dict.fromkeys(("else", "do", "try", "finally", "export", "break", "continue", "debugger"), _START)
-_AFTER |= dict.fromkeys(("return", "throw", "case", "const", "let", "var", "import", "default", "extends"), _OPERAND)
-_AFTER |= dict.fromkeys(("typeof", "delete", "void", "in", "of", "instanceof", "new", "yield", "await"), _OPERAND)
-_KEYWORDS = frozenset({*_HEADS, *_AFTER, "function", "class", "async"})
-_STATEMENTS = frozenset({*_HEADS, "else", "do", "try", "return", "throw", "const", "let", "var", "import", "export"})
-_CONTINUING = frozenset({"in", "instanceof", "extends"})
-_MODIFIERS = frozenset({"get", "set", "async", "*"})
-"""What stands before a method's name and, as V8 counts, is part of the method. (`static` is not.)"""
-
-
-class Kind(enum.IntEnum):
-    """What a span is."""
-
-    FUNCTION = 0
-    CLASS = 1
-    OBJECT = 2
-
-
-@dataclass(slots=True, eq=False)
-class Span:
-    """A definition, from its first token to the end of its last; `own` and `bound` are as spelt in the text."""
-
-    kind: Kind
-    lead: int
-    """The end of the token before the first."""
-    start: int
-    bound: str | None = None
-    """What it is assigned to, or the key it stands under."""
-    own: str | None = None
-    """The name that follows `function` or `class`."""
-    expression: bool = True
-    body: int = -1
-    end: int = -1
-
-
-_BLOCK, _PAREN, _BRACKET, _TEMPLATED, _OBJECT, _CLASS, _ARROW = range(7)
-_BRACES = (_BLOCK, _TEMPLATED, _OBJECT, _CLASS)
-
-
-@dataclass(slots=True, eq=False)
-class _Open:
-    """A bracket that is not closed yet, or the expression that is an arrow function's body."""
-
-    kind: int
-    end: int
-    """Where its inside begins."""
-    span: Span | None = None
-    """The function, class or object that ends with it, or whose parameters it holds."""
-    value: bool = True
-    """Whether its closing ends a value: else a statement or a method."""
-    keys: bool = False
-    """Whether a name in it would now be the name of a member."""
-    member: int = 0
-    ternaries: int = 0
-    binding: str | None = None
-    """What the expression under way is assigned to."""
-    pending: Span | None = None
-    """A class whose body comes next."""
-    lead: int = 0
-    start: int = 0
-    bound: str | None = None
-    arrow: bool = False
-    computed: bool = False
-    base: str | None = None
+from . import grammar
+from .grammar import (
+    ARROW,
+    BLOCK,
+    BRACES,
+    BRACKET,
+    CLASS,
+    OBJECT,
+    OPERAND,
+    PAREN,
+    START,
+    TEMPLATED,
+    VALUE,
+    Kind,
+    Open,
+    Span,
+)
 
 
 class Scan:
@@ -125,16 +38,18 @@ class Scan:
     def __init__(self, text: str) -> None:
         self.spans: list[Span] = []
         self._text = text
-        self._top = _Open(_BLOCK, 0, value=False)
+        self._top = Open(BLOCK, 0, value=False)
         self._opens = [self._top]
         self._braces = 0
-        self._before = _START
+        self._before = START
         self._named = ("", -1, -1)
         """The last thing that may be assigned to or be a key: its spelling, its lead and its end."""
         self._bound, self._bound_end = "", -1
         """What a function that starts at this end is bound to."""
-        self._async = (-1, -1, -1, _START)
+        self._async = (-1, -1, -1, START)
         self._head_end = -1
+        self._unclosed = -1
+        """As far as this no slash begins a regular expression: one has been tried for, to the end of its line."""
         self._naming: Span | None = None
         self._function: Span | None = None
         self._closed, self._closed_end = self._top, -1
@@ -146,10 +61,10 @@ class Scan:
         self._run()
 
     def _run(self) -> None:
-        text, match = self._text, _TOKEN.match
+        text, match = self._text, grammar.TOKEN.match
         handlers: list[Callable[[re.Match[str]], int | None]] = [self._operator]
-        handlers += [getattr(self, f"_{each}") for each in _TOKENS]
-        hashbang = _HASHBANG.match(text)
+        handlers += [getattr(self, f"_{each}") for each in grammar.TOKENS]
+        hashbang = grammar.HASHBANG.match(text)
         end = hashbang.end() if hashbang else 0
         while (found := match(text, end)) is not None:
             end = handlers[found.lastindex or 0](found) or found.end()
@@ -162,7 +77,7 @@ class Scan:
 
     def _name(self, found: re.Match[str]) -> None:
         name, top = found[1], self._top
-        if top.kind >= _CLASS and self._before == _VALUE and name not in _CONTINUING:
+        if top.kind >= CLASS and self._before == VALUE and name not in grammar.CONTINUING:
             self._perhaps_next_line(found)
             top = self._top
         if top.keys:
@@ -170,58 +85,60 @@ class Scan:
         elif self._naming is not None and name != "extends":
             self._naming.own = name
             self._naming = None
-            self._before = _VALUE
-        elif name in _KEYWORDS:
+            self._before = VALUE
+        elif name in grammar.KEYWORDS:
             self._keyword(name, found)
         else:
             self._named = (name, found.start(), found.end())
-            self._before = _VALUE
+            self._before = VALUE
 
     def _keyword(self, word: str, found: re.Match[str]) -> None:
         lead, end = found.span()
-        if word in _STATEMENTS:
+        if word in grammar.STATEMENTS:
             self._top.binding = None
         if word == "async":
             self._async = (lead, end - len(word), end, self._before)
             self._named = (word, lead, end)
-            self._before = _VALUE
+            self._before = VALUE
             if self._bound_end == lead:
                 self._bound_end = end
         elif word == "function":
             self._naming = self._function = self._definition(Kind.FUNCTION, lead, end - len(word))
         elif word == "class":
             self._naming = self._top.pending = self._definition(Kind.CLASS, lead, end - len(word))
-            self._before = _OPERAND
-        elif word in _HEADS or (word == "await" and self._head_end == lead):
+            self._before = OPERAND
+        elif word in grammar.HEADS or (word == "await" and self._head_end == lead):
             self._head_end = end
-            self._before = _OPERAND
+            self._before = OPERAND
         else:
-            if word == "default" and self._before == _START:
+            if word == "extends":
+                self._naming = None
+            elif word == "default" and self._before == START:
                 self._bound, self._bound_end = word, end
-            self._before = _AFTER[word]
+            self._before = grammar.AFTER[word]
 
     def _definition(self, kind: Kind, lead: int, start: int) -> Span:
         before, bound = self._before, self._bound if self._bound_end == lead else None
         if self._async[2] == lead:
             lead, start, _, before = self._async
-        return Span(kind, lead, start, bound, expression=before == _OPERAND)
+        return Span(kind, lead, start, bound, expression=before == OPERAND)
 
     def _key(self, name: str, found: re.Match[str]) -> None:
         if not self._modified(found.start()):
             self._top.member = found.end() - len(name)
         self._named = (name, found.start(), found.end())
-        self._before = _VALUE
+        self._before = VALUE
 
     def _modified(self, lead: int) -> bool:
         name, _, end = self._named
-        return end == lead and name in _MODIFIERS
+        return end == lead and name in grammar.MODIFIERS
 
     def _literal(self, found: re.Match[str]) -> None:
-        if self._top.kind >= _CLASS and self._before == _VALUE:
+        if self._top.kind >= CLASS and self._before == VALUE:
             self._perhaps_next_line(found)
         if self._top.keys:
             self._key(found[found.lastindex or 0], found)
-        self._before = _VALUE
+        self._before = VALUE
 
     _string = _number = _literal
 
@@ -230,7 +147,7 @@ class Scan:
         if name != ".bind":  # whose result is still this function to whoever debugs it
             self._used(found.start())
         self._named = (name, found.start(), found.end())
-        self._before = _VALUE
+        self._before = VALUE
 
     def _used(self, lead: int) -> None:
         """If a function is called or looked into, the result is bound to the name, not the function itself."""
@@ -241,28 +158,33 @@ class Scan:
         return self._template_from(found.end())
 
     def _template_from(self, at: int) -> int:
-        chunk = _TEMPLATE.match(self._text, at)
+        chunk = grammar.TEMPLATE.match(self._text, at)
         end = chunk.end() if chunk else at
         if chunk and chunk[1]:
             self._braces += 1
-            self._push(_Open(_TEMPLATED, end))
-            self._before = _OPERAND
+            self._push(Open(TEMPLATED, end))
+            self._before = OPERAND
         else:
-            self._before = _VALUE
+            self._before = VALUE
         return end
 
     def _slash(self, found: re.Match[str]) -> int | None:
-        literal = _REGEX.match(self._text, found.end() - 1) if self._before != _VALUE else None
-        self._before = _VALUE if literal else _OPERAND
+        literal = None
+        if self._before != VALUE and found.end() > self._unclosed:
+            literal = grammar.REGEX.match(self._text, found.end() - 1)
+            if literal is None:
+                line_end = grammar.LINE_END.search(self._text, found.end())
+                self._unclosed = line_end.end() if line_end else len(self._text)
+        self._before = VALUE if literal else OPERAND
         return literal.end() if literal else None
 
     # Brackets
 
-    def _push(self, opened: _Open) -> None:
+    def _push(self, opened: Open) -> None:
         self._opens.append(opened)
         self._top = opened
 
-    def _pop(self) -> _Open:
+    def _pop(self) -> Open:
         closed = self._opens.pop()
         self._top = self._opens[-1]
         return closed
@@ -270,7 +192,7 @@ class Scan:
     def _open_paren(self, found: re.Match[str]) -> None:
         lead, end = found.span()
         self._used(lead)
-        opened = _Open(_PAREN, end)
+        opened = Open(PAREN, end)
         if self._function is not None:
             opened.span, self._function, self._naming = self._function, None, None
         elif self._top.keys and self._named[2] == lead:
@@ -280,18 +202,18 @@ class Scan:
             opened.bound = opened.binding = self._bound if self._bound_end == lead else None
             opened.value = self._head_end != lead
         self._push(opened)
-        self._before = _OPERAND
+        self._before = OPERAND
 
     def _close_paren(self, found: re.Match[str]) -> None:
         lead, end = found.span()
         self._end_arrows(lead)
-        self._before = _VALUE
-        if self._top.kind != _PAREN:
+        self._before = VALUE
+        if self._top.kind != PAREN:
             return
         closed = self._closed = self._pop()
         self._closed_end = end
         if not closed.value:
-            self._before = _START
+            self._before = START
         if self._whole is not None and self._whole_end == lead and self._whole.lead == closed.end:
             # A function alone in parentheses is named like one without, if nobody calls what they hold.
             self._whole.bound = self._whole.bound or closed.bound
@@ -299,7 +221,7 @@ class Scan:
 
     def _open_brace(self, found: re.Match[str]) -> None:
         lead, end = found.span()
-        opened = _Open(_BLOCK, end, value=False)
+        opened = Open(BLOCK, end, value=False)
         if self._awaited is not None:
             opened.span, opened.value, opened.arrow, self._awaited = self._awaited, True, True, None
         elif self._closed_end == lead and self._closed.span is not None:
@@ -307,15 +229,15 @@ class Scan:
             opened.value = opened.span.expression
             self.spans.append(opened.span)
         elif self._top.pending is not None:
-            opened.kind, opened.keys = _CLASS, True
+            opened.kind, opened.keys = CLASS, True
             opened.span, self._top.pending = self._top.pending, None
             opened.value = opened.span.expression
             self.spans.append(opened.span)
         else:
-            if self._top.kind >= _CLASS and self._before == _VALUE:
+            if self._top.kind >= CLASS and self._before == VALUE:
                 self._perhaps_next_line(found)
-            if self._before == _OPERAND:
-                opened.kind, opened.keys, opened.value = _OBJECT, True, True
+            if self._before == OPERAND:
+                opened.kind, opened.keys, opened.value = OBJECT, True, True
                 if self._bound_end == lead:
                     opened.span = Span(Kind.OBJECT, lead, end - 1, self._bound)
                     self.spans.append(opened.span)
@@ -324,19 +246,19 @@ class Scan:
         self._braces += 1
         self._naming = self._function = None
         self._push(opened)
-        self._before = _START
+        self._before = START
 
     def _close_brace(self, found: re.Match[str]) -> int | None:
         lead, end = found.span()
         self._end_arrows(lead)
-        self._before = _START
+        self._before = START
         if not self._braces:
             return None
         self._braces -= 1
-        while (closed := self._pop()).kind not in _BRACES:
-            if closed.kind == _ARROW and closed.span is not None:
+        while (closed := self._pop()).kind not in BRACES:
+            if closed.kind == ARROW and closed.span is not None:
                 closed.span.end = lead
-        if closed.kind == _TEMPLATED:
+        if closed.kind == TEMPLATED:
             return self._template_from(end)
         if closed.span is not None:
             closed.span.end = end
@@ -344,15 +266,15 @@ class Scan:
                 self._whole, self._whole_end = closed.span, end
                 self._arrow_end = end if closed.arrow else -1
         if closed.value:
-            self._before = _VALUE
-        elif self._top.kind == _CLASS:
+            self._before = VALUE
+        elif self._top.kind == CLASS:
             self._top.keys = True
         return None
 
     def _open_bracket(self, found: re.Match[str]) -> None:
         lead, end = found.span()
         self._used(lead)
-        opened = _Open(_BRACKET, end)
+        opened = Open(BRACKET, end)
         if self._top.keys:
             opened.computed = True
             if not self._modified(lead):
@@ -360,29 +282,29 @@ class Scan:
         elif self._named[2] == lead:
             opened.base = self._named[0]
         self._push(opened)
-        self._before = _OPERAND
+        self._before = OPERAND
 
     def _close_bracket(self, found: re.Match[str]) -> None:
         lead, end = found.span()
         self._end_arrows(lead)
-        self._before = _VALUE
-        if self._top.kind != _BRACKET:
+        self._before = VALUE
+        if self._top.kind != BRACKET:
             return
         closed = self._pop()
         if not closed.computed and closed.base is None:
             return
-        inside = self._text[closed.end : lead].strip() if lead - closed.end < _LONGEST_COMPUTED else ""
-        literal = inside if _LITERAL.fullmatch(inside) else ""
+        inside = self._text[closed.end : lead].strip() if lead - closed.end < grammar.LONGEST_COMPUTED else ""
+        literal = inside if grammar.LITERAL.fullmatch(inside) else ""
         if closed.computed:
             self._named = (f"[{literal}]", lead, end)
-        elif closed.base is not None and len(closed.base) < _LONGEST_COMPUTED and literal[:1] in ("'", '"'):
+        elif closed.base is not None and len(closed.base) < grammar.LONGEST_COMPUTED and literal[:1] in ("'", '"'):
             self._named = (f"{closed.base}.{literal[1:-1]}", lead, end)
 
     # What binds an expression, or ends it
 
     def _arrow(self, found: re.Match[str]) -> None:
         lead, end = found.span()
-        self._before = _OPERAND
+        self._before = OPERAND
         if self._closed_end == lead:
             closed = self._closed
             span = Span(Kind.FUNCTION, closed.lead, closed.start, closed.bound)
@@ -393,17 +315,17 @@ class Scan:
                 span.lead, span.start = self._async[:2]
         else:
             return
-        skipped = _SKIPPED.match(self._text, end)
+        skipped = grammar.SKIPPED.match(self._text, end)
         span.body = skipped.end() if skipped else end
         self.spans.append(span)
         if self._text.startswith("{", span.body):
             self._awaited = span
         else:
-            self._push(_Open(_ARROW, end, span))
+            self._push(Open(ARROW, end, span))
 
     def _end_arrows(self, end: int) -> None:
         """All arrow functions with a mere expression for a body end here."""
-        while self._top.kind == _ARROW:
+        while self._top.kind == ARROW:
             self._whole, self._whole_end = self._pop().span, end
             if self._whole is not None:
                 self._whole.end = end
@@ -411,10 +333,10 @@ class Scan:
     def _perhaps_next_line(self, found: re.Match[str]) -> None:
         """No operator between two values: a new line begins a new statement, or a new member of a class."""
         lead = found.start()
-        if _LINE_END.search(self._text, lead, found.start(found.lastindex or 0)):
+        if grammar.LINE_END.search(self._text, lead, found.start(found.lastindex or 0)):
             self._end_arrows(lead)
-            self._before = _START
-            if self._top.kind == _CLASS:
+            self._before = START
+            if self._top.kind == CLASS:
                 self._top.keys = True
 
     def _equal(self, found: re.Match[str]) -> None:
@@ -428,7 +350,7 @@ class Scan:
         """A function that comes next is what the expression under way is assigned to."""
         if self._top.binding is not None:
             self._bound, self._bound_end = self._top.binding, end
-        self._before = _OPERAND
+        self._before = OPERAND
 
     def _choice(self, found: re.Match[str]) -> None:
         if found[found.lastindex or 0] == "?":
@@ -436,19 +358,19 @@ class Scan:
         self._bind(found.end())
 
     def _colon(self, found: re.Match[str]) -> None:
-        if self._top.kind == _ARROW:
+        if self._top.kind == ARROW:
             self._end_choices(found.start())
         top = self._top
         if top.ternaries:
             top.ternaries -= 1
             self._bind(found.end())
-        elif top.kind == _OBJECT:
+        elif top.kind == OBJECT:
             self._equal(found)
         else:
-            self._before = _START if top.kind == _BLOCK else _OPERAND
+            self._before = START if top.kind == BLOCK else OPERAND
 
     def _end_choices(self, end: int) -> None:
-        while self._top.kind == _ARROW and not self._top.ternaries:
+        while self._top.kind == ARROW and not self._top.ternaries:
             ended = self._pop().span
             if ended is not None:
                 ended.end = end
@@ -458,21 +380,21 @@ class Scan:
         top = self._top
         top.binding = None
         top.ternaries = 0
-        top.keys = top.kind == _OBJECT
-        self._before = _OPERAND
+        top.keys = top.kind == OBJECT
+        self._before = OPERAND
 
     def _semicolon(self, found: re.Match[str]) -> None:
         self._end_arrows(found.start())
         top = self._top
         top.binding = None
         top.ternaries = 0
-        top.keys = top.kind == _CLASS
-        if top.kind == _OBJECT:  # then it is none
-            top.kind, top.value = _BLOCK, False
-        self._before = _START
+        top.keys = top.kind == CLASS
+        if top.kind == OBJECT:  # then it is none
+            top.kind, top.value = BLOCK, False
+        self._before = START
 
     def _step(self, found: re.Match[str]) -> None:
-        if self._top.kind >= _CLASS and self._before == _VALUE:
+        if self._top.kind >= CLASS and self._before == VALUE:
             self._perhaps_next_line(found)
 
     def _operator(self, found: re.Match[str]) -> None:
@@ -483,6 +405,6 @@ class Scan:
             self._named = (operator, found.start(), found.end())
         elif operator == "...":
             top.keys = False
-        elif operator in "!~@" and top.kind >= _CLASS and self._before == _VALUE:
+        elif operator in "!~@" and top.kind >= CLASS and self._before == VALUE:
             self._perhaps_next_line(found)
-        self._before = _OPERAND
+        self._before = OPERAND
