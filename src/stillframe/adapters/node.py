@@ -278,7 +278,7 @@ async def _signalled(pid: int) -> tuple[str, bool]:
         os.kill(pid, signal.SIGUSR1)
     except PermissionError:
         raise Denied(f"not permitted to signal process {pid}") from None
-    async with _within(_OPENS, f"process {pid} opened no inspector within {_OPENS:g} s of SIGUSR1"):
+    async with _Within(_OPENS, f"process {pid} opened no inspector within {_OPENS:g} s of SIGUSR1"):
         while True:
             for port in _ports(process) - before:
                 if (url := await asyncio.to_thread(_listed, "127.0.0.1", port)) is not None:
@@ -300,7 +300,7 @@ def _handles(pid: int, number: signal.Signals) -> bool:
     return bool(masks.get("SigCgt", 0) >> (number - 1) & 1)
 
 
-class _within:
+class _Within:
     """A deadline with a name."""
 
     def __init__(self, seconds: float, message: str) -> None:

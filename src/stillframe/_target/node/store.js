@@ -306,12 +306,13 @@
 
   // kinds: one word per scope, 'own' (of the call itself), 'top' (of a module's top level), 'outer' (a closure), 'used' (a
   // module's top level, of which only what the line names is told)
-  function locals(kinds, used, start, count, bounds, self, scopes) {
+  function locals(fresh, kinds, used, start, count, bounds, self, scopes) {
+    if (fresh) kept = new Map();
     const rows = [];
     const seen = new Set();
     scopes.forEach((scope, index) => {
       for (const [name, known] of variables(scope)) {
-        if (seen.has(name) || (kinds[index] === 'top' && CJS.has(name))) continue;
+        if (seen.has(name) || (kinds[index] !== 'own' && CJS.has(name))) continue;
         if (kinds[index] === 'used' && !used.includes(name)) continue;
         if (known.value !== null && typeof known.value === 'function' && kinds[index] !== 'own') continue;
         seen.add(name);
@@ -478,7 +479,15 @@
     if (interest.uncaught && !known) store.uncaught(error);
   });
 
+  // What an error was raised from, and a mark that this one has been seen.
+  function cause(error) {
+    saw(error);
+    const found = descriptor(error, 'cause');
+    return found && found.value !== undefined ? told(found.value) : null;
+  }
+
   const store = {
+    cause,
     saw, uncaught,
     at, hits: taken_hits, locals, scope, expand, result, error, shown, loading, describe,
     clear: () => { kept = new Map(); },

@@ -41,10 +41,12 @@ from .patching import hot_patch, set_return
 from .scripts import Scripts
 from .sourcemaps import BrokenMap, load, mapping_url
 from .talk import console_text
+from .workers import Threshold, WorkerMessages
 
 _ASYNC_DEPTH = 16
 _TELL = "__stillframe_tell"
 _LETTING_GO = 2.0
+STORE_LOAD = "(process.getBuiltinModule || require)"
 _END = 4.0
 
 _CAN = frozenset(
@@ -70,7 +72,7 @@ class Household(Protocol):
 
     async def leave(self, member: CdpBackend) -> None: ...
 
-    def worker(self, parent: CdpBackend, id: str, messages: Messages, title: str) -> CdpBackend: ...
+    def worker(self, parent: CdpBackend, messages: Messages, title: str, *, held: bool) -> CdpBackend: ...
 
 
 class CdpBackend:
@@ -87,6 +89,7 @@ class CdpBackend:
         name: str = "",
         child: bool = False,
         worker: bool = False,
+        held: bool = False,
     ) -> None:
         self._launch = launch
         self._family = family
@@ -114,6 +117,7 @@ class CdpBackend:
         self._evidence = Evidence(self._client, self._scripts)
         self._breakpoints = Breakpoints(self._client, self._scripts, self._told.put)
         self._mover = Mover(self._client, self._scripts, self._evidence, self._breakpoints, self, self._told_stop)
+        self._threshold: Threshold | None = Threshold(self._client, launch.start_timeout) if held else None
         self._gone_watch: asyncio.Task[None] | None = None
         self._end_watch = asyncio.create_task(self._watch_end())
 
@@ -127,12 +131,13 @@ class CdpBackend:
             self._signs.gone = self._gone_watch
         for method, params in self._first_words(catch):
             self._client.send(method, params)
+        if self._threshold is not None:
+            await self._threshold.cross(launch.store)
         await self._client.request("Runtime.evaluate", {"expression": f"{STORE}.take({_TELL!r})", "silent": True})
         await self._watch_loading()
         bindings = await self._breakpoints.set(wanted)
         self._started = True
-        self._evidence.moved()
-        await self._client.request("Runtime.runIfWaitingForDebugger")
+        await self._client.request("Debugger.resume" if self._threshold else "Runtime.runIfWaitingForDebugger")
         return bindings
 
     def _first_words(self, catch: CatchRule) -> list[tuple[str, Mapping[str, Any]]]:
@@ -142,7 +147,6 @@ class CdpBackend:
             ("Debugger.enable", {"maxScriptsCacheSize": 10_000_000}),
             ("Debugger.setAsyncCallStackDepth", {"maxDepth": _ASYNC_DEPTH}),
             ("Runtime.addBinding", {"name": _TELL}),
-            ("Runtime.evaluate", {"expression": launch.store, "includeCommandLineAPI": True, "silent": True}),
             ("Debugger.setPauseOnExceptions", {"state": self._pauses_on(catch)}),
         ]
         hidden = [f"^{launch.hidden}$"] if launch.hidden else []
@@ -154,6 +158,9 @@ class CdpBackend:
         )
         if launch.children:
             words.append(("NodeWorker.enable", {"waitForDebuggerOnStart": True}))
+        if self._threshold is None:
+            evaluated = {"expression": launch.store, "includeCommandLineAPI": True, "silent": True}
+            words.append(("Runtime.evaluate", evaluated))
         return words
 
     async def _watch_loading(self) -> None:
@@ -233,6 +240,8 @@ class CdpBackend:
         return None
 
     async def _paused(self, body: Body) -> None:
+        if self._threshold is not None and self._threshold.paused(body):
+            return
         try:
             await self._mover.paused(body)
         except StillframeError as error:
@@ -262,7 +271,8 @@ class CdpBackend:
     async def compiled(self, held: Held) -> None:
         """The loader is about to compile a module: its arguments are the text and the file."""
         question = (
-            "JSON.stringify({filename, map: content.slice(Math.max(0, content.lastIndexOf('sourceMappingURL=') - 4)).slice(0, 3e7),"
+            "JSON.stringify({filename,"
+            " map: content.slice(Math.max(0, content.lastIndexOf('sourceMappingURL=') - 4)).slice(0, 3e7),"
             f" text: {'content.length < 4e6 ? content : null' if self._breakpoints.wants_scripts else 'null'}}})"
         )
         arguments = {
@@ -319,7 +329,8 @@ class CdpBackend:
         info = body.get("workerInfo") or {}
         messages = self._workers[id] = WorkerMessages(self._client, id)
         title = str(info.get("url") or info.get("title") or "worker").rpartition("/")[2]
-        child = self._family.worker(self, id, messages, f"worker {title}")
+        held = bool(body.get("waitingForDebugger"))
+        child = self._family.worker(self, messages, f"worker {title}", held=held)
         self._told.put(ChildOpened(child, self.pid, child.name))
 
     # Breakpoints
@@ -524,7 +535,8 @@ class CdpBackend:
             ("Debugger.disable", {}),
         ]
         if self._launch.opened_by_us:
-            close = "setTimeout(() => process.getBuiltinModule ? process.getBuiltinModule('inspector').close() : require('inspector').close(), 50).unref()"
+            # Not before our goodbye is out, and not from within the inspector's own call.
+            close = f"setTimeout(() => {STORE_LOAD}('inspector').close(), 50).unref()"
             words.insert(2, ("Runtime.evaluate", {"expression": close, "includeCommandLineAPI": True, "silent": True}))
         return words
 
@@ -547,45 +559,3 @@ class CdpBackend:
         for task in (self._end_watch, self._gone_watch):
             if task is not None:
                 task.cancel()
-
-
-class WorkerMessages:
-    """The inspector of a worker thread, whose messages travel inside those of its process."""
-
-    def __init__(self, client: CdpClient, session: str) -> None:
-        self._client = client
-        self._session = session
-        self._early: list[bytes] = []
-        self._on_message: Any = None
-        self._on_end: Any = None
-        self._over = False
-
-    def listen(self, on_message: Any, on_end: Any) -> None:
-        self._on_message, self._on_end = on_message, on_end
-        early, self._early = self._early, []
-        for message in early:
-            on_message(message)
-        if self._over:
-            on_end(None)
-
-    def received(self, message: bytes) -> None:
-        if self._on_message:
-            self._on_message(message)
-        else:
-            self._early.append(message)
-
-    def ended(self) -> None:
-        if not self._over:
-            self._over = True
-            if self._on_end:
-                self._on_end(None)
-
-    def write(self, message: bytes) -> None:
-        if not self._over:
-            params = {"sessionId": self._session, "message": message.decode()}
-            self._client.send("NodeWorker.sendMessageToWorker", params)
-
-    def close(self) -> None:
-        if not self._over:
-            self._client.send("NodeWorker.detach", {"sessionId": self._session})
-            self.ended()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -97,7 +98,8 @@ class Breakpoints:
     async def _tell_interest(self, gone: Iterable[str] = ()) -> None:
         """What our code in the target should let us look at before it runs."""
         maps = any(each.file for each in self._wanted)
-        now = f"{{maps: {_js(maps)}, symbols: {_js(self._wants_symbols)}, entry: {_js(self.entry)}, uncaught: {_js(self.uncaught)}}}"
+        interest = {"maps": maps, "symbols": self._wants_symbols, "entry": self.entry, "uncaught": self.uncaught}
+        now = json.dumps(interest)
         forget = "".join(f"; {STORE}.forget({id!r})" for id in gone)
         if now != self._interest or forget:
             self._interest = now
@@ -316,7 +318,3 @@ def _is_in(path: str, module: str | None) -> bool:
         return True
     stem, name = os.path.splitext(path)[0], os.path.basename(path)
     return module in (name, os.path.basename(stem)) or stem.endswith("/" + module) or f"/node_modules/{module}/" in path
-
-
-def _js(flag: bool) -> str:
-    return "true" if flag else "false"

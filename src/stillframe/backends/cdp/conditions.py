@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from ...model.backend import Wanted
 
-STORE = 'globalThis[Symbol.for("stillframe")]'
-"""How our code in the target is reached from any scope."""
+STORE = 'globalThis[globalThis.Symbol.for("stillframe")]'
+"""How our code in the target is reached from any scope; a scope may have a `Symbol` of its own, as Node's loader has."""
 
 
 def condition(wanted: Sequence[Wanted]) -> str:
@@ -27,7 +27,7 @@ def _row(wanted: Wanted) -> str:
 
 
 def log_expression(text: str) -> str:
-    """A log text as an expression: what stands in braces is evaluated, `{{` and `}}` are braces. ValueError says what is wrong."""
+    """A log text as an expression: what is in braces is evaluated, `{{` is a brace. ValueError says what is wrong."""
     parts: list[str] = []
     literal = ""
     at = 0

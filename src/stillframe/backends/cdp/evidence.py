@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,8 @@ from ...model.backend import Bounds, Capture, Evaluated
 from ...model.values import ExceptionInfo, Frame, Frames, Module, Modules, Scope, Value, Values
 from .client import Body, CdpClient, Refused
 from .conditions import STORE
-from .frames import FrameTeller, Held, is_top_level
+from .declarations import is_uninitialised
+from .frames import FrameTeller, Held, is_top_level, is_wrapper, position
 from .scripts import Script, Scripts
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
@@ -37,6 +37,7 @@ class Evidence:
         """The same for stops in one run of steps that did not leave the call."""
         self.context: int | None = None
         self._lines: dict[str, list[str]] = {}
+        self._sources: dict[str, list[str]] = {}
 
     # The stop
 
@@ -56,7 +57,7 @@ class Evidence:
         at: Frame | None = None
         if index is not None:
             at = frames_all[index]
-            values = await self.locals(at.id, bounds, 0)
+            values = await self.locals(at.id, bounds, 0, fresh=True)
         elif frames_all:
             at = frames_all[0]
         frames = Frames(frames=frames_all[: bounds.frames], total=len(frames_all), thread=thread)
@@ -93,22 +94,39 @@ class Evidence:
             elif kind == "module":
                 found.append(("top" if top else "used", scope))
             elif kind == "closure":
-                found.append(("outer", scope))
+                found.append(("used" if is_wrapper(scope) else "outer", scope))
         return found
 
-    async def locals(self, frame: str, bounds: Bounds, start: int) -> Values:
+    async def locals(self, frame: str, bounds: Bounds, start: int, *, fresh: bool = False) -> Values:
+        """The variables of a frame; `fresh` at a new stop, for which nothing is kept any more of the one before."""
         call = self.call(frame)
         scopes = self._scopes(call)
         receiver = call.get("this")
         self_word = _argument(receiver) if isinstance(receiver, dict) else {"value": None}
         objects = [_argument(scope["object"]) for _, scope in scopes]
         body = await self._ask(
-            "locals(kinds, used, start, count, bounds, self, scopes)",
-            "kinds, used, start, count, bounds, self, ...scopes",
+            "locals(fresh, kinds, used, start, count, bounds, self, scopes)",
+            "fresh, kinds, used, start, count, bounds, self, ...scopes",
+            fresh,
             [kind for kind, _ in scopes], self._used(call), start, bounds.values, _limits(bounds),
             objects=[self_word, *objects],
         )  # fmt: skip
-        return _page(body, start)
+        return await self._initialised(
+            call, _page(body, start), [each for kind, each in scopes if kind in ("own", "top")]
+        )
+
+    async def _initialised(self, call: Body, found: Values, scopes: Sequence[Body]) -> Values:
+        """Without what the program has not come to yet, as far as the text tells."""
+        doubtful = {each.name for each in found.values if each.type == "undefined"}
+        script = self._scripts.get(position(call)[0])
+        if not doubtful or script is None:
+            return found
+        lines, held = await self.lines_of(script), position(call)[1:]
+        gone = {name for name in doubtful if is_uninitialised(name, lines, held, scopes)}
+        if not gone:
+            return found
+        values = tuple(each for each in found.values if each.name not in gone)
+        return Values(values=values, total=found.total and found.total - len(gone), start=found.start)
 
     def _used(self, call: Body) -> list[str]:
         """The names on the line that is about to run."""
@@ -118,9 +136,14 @@ class Evidence:
         lines = self._file(frame.file)
         return _IDENTIFIER.findall(lines[frame.line - 1])[:40] if 0 < frame.line <= len(lines) else []
 
-    def lines_of(self, script: Script) -> list[str]:
-        """The lines that run, where they are those of a file."""
-        return self._file(script.path) if script.is_file else []
+    async def lines_of(self, script: Script) -> list[str]:
+        """The lines that run. A script with a source map may be what a loader made of the file that it is named after."""
+        if script.is_file and not script.map_url:
+            return self._file(script.path)
+        if script.id not in self._sources:
+            answer = await self._client.request("Debugger.getScriptSource", {"scriptId": script.id})
+            self._sources[script.id] = re.split(r"\r\n|[\n\r\u2028\u2029]", str(answer.get("scriptSource") or ""))
+        return self._sources[script.id]
 
     def _file(self, path: str) -> list[str]:
         if path not in self._lines:
@@ -133,6 +156,7 @@ class Evidence:
     def forget_files(self) -> None:
         """Files may have changed since they were read."""
         self._lines.clear()
+        self._sources.clear()
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         call = self.call(frame)
@@ -315,8 +339,7 @@ class Evidence:
         if remote.get("subtype") != "error" or "objectId" not in remote:
             return None
         arguments = {
-            "functionDeclaration": "function() { const s = globalThis[Symbol.for('stillframe')]; if (!s) return null; s.saw(this);"
-            " const d = Object.getOwnPropertyDescriptor(this, 'cause'); return d && d.value !== undefined ? s.error(d.value) : null }",
+            "functionDeclaration": f"function() {{ const s = {STORE}; return s ? s.cause(this) : null }}",
             "objectId": remote["objectId"],
             "returnByValue": True,
             "silent": True,
@@ -361,11 +384,11 @@ class Evidence:
         failed = tuple((str(id), str(said)) for id, said in body.get("failed") or ())
         return tuple(str(each) for each in body.get("hits") or ()), failed
 
-    def moved(self) -> asyncio.Future[Body]:
-        """The program goes on: what was kept for it may go."""
+    def moved(self, *, far: bool) -> None:
+        """The program goes on. What was kept of its values may go at once where the next stop may be far."""
         self.held, self.lost_error = None, None
-        arguments = {"expression": f"{STORE}?.clear()", "silent": True}
-        return self._client.send("Runtime.evaluate", arguments)
+        if far:
+            self._client.send("Runtime.evaluate", {"expression": f"{STORE}?.clear()", "silent": True})
 
 
 def _limits(bounds: Bounds) -> dict[str, int]:

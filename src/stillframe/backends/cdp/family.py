@@ -165,8 +165,11 @@ class Family:
                 return
             living[0].tell(told)
 
-    def worker(self, parent: CdpBackend, id: str, messages: Messages, title: str) -> CdpBackend:
-        member = CdpBackend(self.launch, messages, self, None, pid=parent.pid, name=title, child=True, worker=True)
+    def worker(self, parent: CdpBackend, messages: Messages, title: str, *, held: bool) -> CdpBackend:
+        """A thread of a member; `held` before anything runs in it, or it runs already."""
+        member = CdpBackend(
+            self.launch, messages, self, None, pid=parent.pid, name=title, child=True, worker=True, held=held
+        )
         self._members.append(member)
         return member
 

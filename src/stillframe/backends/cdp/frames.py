@@ -67,6 +67,17 @@ def is_top_level(call: Body) -> bool:
     return not call.get("functionName") and not where.get("lineNumber") and not where.get("columnNumber")
 
 
+def is_wrapper(scope: Body) -> bool:
+    """Whether this is the function that Node wraps around the text of a CommonJS module."""
+    start = scope.get("startLocation")
+    return (
+        not scope.get("name")
+        and isinstance(start, dict)
+        and not start.get("lineNumber")
+        and not start.get("columnNumber")
+    )
+
+
 class FrameTeller:
     """Makes frames out of calls; knows whose code they are."""
 
@@ -139,11 +150,8 @@ class FrameTeller:
 
     def of_stack(self, text: str) -> tuple[Frame, ...]:
         """The frames of an error's `stack`, as far as they are of files."""
-        found = []
-        for line in text.splitlines():
-            if parts := _LINE.match(line):
-                found.append(self._line(parts))
-        return tuple(found)
+        matches = (_LINE.match(line) for line in text.splitlines())
+        return tuple(self._line(parts) for parts in matches if parts)
 
     def _line(self, parts: re.Match[str]) -> Frame:
         place, line, column = parts["place"], int(parts["line"]), int(parts["column"])

@@ -36,7 +36,7 @@ HASHBANG = re.compile(r"\ufeff?#![^\n\r\u2028\u2029]*+")
 TEMPLATE = re.compile(r"[^`\\$]*+(?:(?:\\.|\$(?!\{))[^`\\$]*+)*+(?:`|(\$\{))?", re.DOTALL)
 REGEX = re.compile(r"/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*+\])++/\w*+")
 LINE_END = re.compile(r"[\n\r\u2028\u2029]")
-LITERAL = re.compile(rf"(['\"]).*\1|{NAME}(?:\.{NAME})*+", re.DOTALL)
+LITERAL = re.compile(rf"'[^'\\]*'|\"[^\"\\]*\"|{NAME}(?:\.{NAME})*+")
 LONGEST_COMPUTED = 200
 """A computed name longer than this is none: looking at each costs its length, and they may be nested."""
 

@@ -1,8 +1,8 @@
 """Letting the program go on, by lines as a reader counts them, and telling the pauses that are stops from those that are ours.
 
-V8 steps from one position to the next, several on a line; it pauses once more where a function gives back its value; it tells no
-value when a step leaves a function. What is ours is sent on its way without a word: a module that is about to run, a position on a
-line that was told already, a return that was waited for to learn its value.
+V8 steps from one position to the next, several on a line; it pauses once more where a function gives back its value; it
+tells no value when a step leaves a function. What is ours is sent on its way without a word: a module that is about to
+run, a position on a line that was told already, a return that was waited for to learn its value.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Mover:
         await self._send(_STEPS[move])
 
     async def _send(self, method: str) -> None:
-        self._evidence.moved()
+        self._evidence.moved(far=method == _RESUME)
         await self._client.request(method)
 
     async def _watch_returns(self, call: Body) -> list[str]:
@@ -273,7 +273,7 @@ class Mover:
             await self._returning(held, journey)
             return
         same = held.depth == journey.depth and (script, line) == journey.line
-        if held.at_return and (same or self._is_closing(script, line, column)):
+        if held.at_return and (same or await self._is_closing(script, line, column)):
             await self._note_return(held)
             self._calls += 1
             journey.line = None
@@ -293,10 +293,10 @@ class Mover:
         self._calls += 1
         await self._send("Debugger.stepOut")
 
-    def _is_closing(self, script: str, line: int, column: int) -> bool:
+    async def _is_closing(self, script: str, line: int, column: int) -> bool:
         """Whether a position is the brace that ends a function, which is no line to be told."""
         found = self._scripts.get(script)
-        lines = self._evidence.lines_of(found) if found else []
+        lines = await self._evidence.lines_of(found) if found else []
         return line < len(lines) and lines[line][column : column + 1] == "}"
 
 

@@ -94,11 +94,8 @@ class Scripts:
     def of_source(self, file: str) -> list[tuple[Script, str]]:
         """Scripts that were made from this file, each with the name that its map has for it."""
         wanted = self.real(file)
-        found = []
-        for script in self._by_id.values():
-            if script.map_url and script.user and (source := self.source_in(script, wanted)):
-                found.append((script, source))
-        return found
+        made = (script for script in self._by_id.values() if script.map_url and script.user)
+        return [(script, source) for script in made if (source := self.source_in(script, wanted))]
 
     def source_in(self, script: Script, real: str) -> str | None:
         """The name of this file among the sources of a script's map."""

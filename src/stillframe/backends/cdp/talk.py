@@ -13,7 +13,7 @@ _LOUD = frozenset({"error", "warning", "trace", "assert"})
 
 
 class OwnWords:
-    """Takes out of standard error what the runtime says of its inspector. Each phrase is written in one piece, at a line's start."""
+    """Takes out of standard error what the runtime says of its inspector, which it writes in whole lines."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._pattern = (

@@ -1,0 +1,58 @@
+"""Which variables are declared but not initialised yet, by the text of their scope: V8 before 12 calls them undefined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .client import Body
+
+_KEYWORD = re.compile(r"\b(let|const|class|var|function)\b")
+_LONGEST = 200_000
+_BEING_MADE = re.compile(r"[^;\n]*(?:=|\bof|\bin)\s*")
+"""From a name to where the program is held, when it is the very declaration that is about to run."""
+
+
+def is_uninitialised(name: str, lines: Sequence[str], held: tuple[int, int], scopes: Sequence[Body]) -> bool:
+    """Whether `let`, `const` or `class` gives this name its first value at the position where the program is held, or after it."""
+    for scope in scopes:
+        start, end = _place(scope.get("startLocation")), _place(scope.get("endLocation"))
+        if start is None or end is None or not start <= held <= end:
+            continue
+        before, after = _between(lines, start, held), _between(lines, held, end)
+        if len(before) + len(after) > _LONGEST:
+            return False
+        text = before + after
+        found = re.search(rf"(?<![\w$.]){re.escape(name)}(?![\w$])", text)
+        if found is None:
+            continue  # of an outer scope
+        if found.start() < len(before) and not _BEING_MADE.fullmatch(text[found.end() : len(before)]):
+            return False
+        return _is_declared(text[: found.start()])
+    return False
+
+
+def _is_declared(before: str) -> bool:
+    """Whether a name that follows this text is one that a declaration gives."""
+    words = list(_KEYWORD.finditer(before.rpartition(";")[2]))
+    if not words or words[-1][1] in ("var", "function"):
+        return False
+    between = words[-1].string[words[-1].end() :]
+    return re.fullmatch(r"[^=(]*|[^;]*,\s*", between) is not None
+
+
+def _place(location: object) -> tuple[int, int] | None:
+    if not isinstance(location, dict):
+        return None
+    return int(location.get("lineNumber", 0)), int(location.get("columnNumber", 0))
+
+
+def _between(lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]) -> str:
+    """The text from one position to another, as V8 counts."""
+    part = list(lines[start[0] : end[0] + 1])
+    if not part:
+        return ""
+    if end[0] < len(lines):
+        part[-1] = part[-1][: end[1]]
+    part[0] = part[0][start[1] :]
+    return "\n".join(part)
