@@ -65,7 +65,7 @@ def _wrapper() -> Adapter:
 
 
 def named(name: str) -> Adapter:
-    for each in adapters():
+    for each in (*adapters(), _wrapper()):
         if each.name == name:
             return each
     raise UsageError(f"no adapter {name!r}; there are: {', '.join(each.name for each in adapters())}")
@@ -91,7 +91,8 @@ def for_plan(plan: Plan) -> Adapter:
 
 def understand(plan: Plan) -> Plan:
     """A plan as its adapter understands it: a whole command taken apart into the program and its arguments."""
-    return for_plan(plan).understood(plan)
+    adapter = for_plan(plan)
+    return replace(adapter.understood(plan), adapter=adapter.name)
 
 
 def _exists(plan: Plan) -> bool:
