@@ -103,7 +103,7 @@ def npm() -> Path:
          ["Cart.total", "Cart.#hidden", "Cart.size", "Cart.size"]),
         ("class Cart extends mixin({ a() {} }) { total = () => { } }", ["a", "Cart.total"]),
         ("class Cart { static { function inner() {} } total() {} }", ["Cart.inner", "Cart.total"]),
-        ("const Cart = class { ['total']() {} [Symbol.iterator]() {} 'a b'() {} 7() {} [a + b]() {} }",
+        ("const Cart = class { ['total']() {} [Symbol.iterator]() {} 'a b'() {} 7() {} [a + b]() {} ['a' + 'b']() {} }",
          ["Cart.total", "Cart.[Symbol.iterator]", "Cart.a b", "Cart.7"]),
         ("const api = { v1: { total() {}, async get() {}, *of() {}, if: () => 1 }, module() {} }",
          ["api.v1.total", "api.v1.get", "api.v1.of", "api.v1.if", "api.module"]),
