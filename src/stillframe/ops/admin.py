@@ -12,6 +12,7 @@ from ..model.backend import Caller, Capability
 from ..model.outcomes import Ended, Exited
 from ..model.views import Capabilities, OutputPage, SessionInfo, SessionList, ToolInfo
 from ..registry import Access, From, Param, operation
+from ..session import family
 from ..session.output import STREAMS, Cursor, Stream
 from ..session.phases import Phase
 from ..session.session import Session
@@ -30,7 +31,7 @@ async def sessions_(
     """List the sessions of this project: live ones, ended ones, and those that a killed daemon lost."""
     root = project_root(caller.cwd)
     shown = [each for each in sessions.all if not each.private and (all or each.origin.root == root)]
-    await asyncio.gather(*(each.recheck() for each in shown if each.parent is None))
+    await asyncio.gather(*(family.recheck(each) for each in shown if each.parent is None))
     found = [describe(each) for each in shown]
     lost = [
         SessionInfo(
@@ -49,7 +50,7 @@ async def sessions_(
 @operation(Access.READ, example="dbg status")
 async def status(session: Session) -> SessionInfo:
     """How one session stands: program, state, place, breakpoints, output, family."""
-    await session.recheck()
+    await family.recheck(session)
     return describe(session)
 
 

@@ -12,7 +12,7 @@ from ..model.outcomes import Breakpoint, Spot
 from ..model.places import BreakSpec, HitRule
 from ..model.views import Breakpoints, Caught
 from ..registry import Access, Param, operation
-from ..session import telling
+from ..session import family
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import at_hand
@@ -57,7 +57,7 @@ async def break_(
     _need(session, Capability.LOG_POINTS, log)
     home, place = session.root, await at_hand(session, at.place, caller)
     id = home.breakpoints.add(place, base=caller.cwd, condition=condition, hit=hit, log=log, once=once)
-    await home.sync_breakpoints()
+    await family.sync_breakpoints(home)
     made = session.breakpoints.view(session.breakpoints.get(id))
     file = session.breakpoints.get(id).wanted.file
     if made.state == "bound" and file and session.sources.changed_since(file, session.created):
@@ -104,7 +104,7 @@ async def _change(session: Session, words: tuple[str, ...], all: bool, how: str)
         home.breakpoints.remove(ids)
     else:
         home.breakpoints.enable(ids, enabled=how == "enable")
-    await home.sync_breakpoints()
+    await family.sync_breakpoints(home)
 
 
 def _id(session: Session, word: str) -> str:
@@ -125,8 +125,8 @@ async def breaks(session: Session | None, sessions: Sessions, caller: Caller) ->
     """List the breakpoints: what was asked for, what each became, how often it stopped the program. Where no session
     lives, those that the last one kept on disk."""
     if session is not None:
-        await session.recheck()
-        return Breakpoints(breakpoints=telling.in_family(session, session.breakpoints.list()))
+        await family.recheck(session)
+        return Breakpoints(breakpoints=family.as_a_whole(session, session.breakpoints.list()))
     kept = sessions.kept(None, caller)
     if kept is None:
         raise NoSession("no session here, and none kept its breakpoints", hint=Try("launch"))
@@ -175,7 +175,7 @@ async def catch(
             )
         rule = catch_rule(what)
         _need(session, Capability.EXCEPTION_CLASSES, rule.classes)
-        await session.root.set_catch(rule)
+        await family.set_catch(session.root, rule)
     return Caught(catch=caught_words(session.catch))
 
 

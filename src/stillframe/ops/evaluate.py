@@ -12,6 +12,7 @@ from ..model.backend import Capability, Evaluated, EvaluatesSafely, Feeds, Print
 from ..model.values import Value, Values
 from ..model.views import Fed
 from ..registry import Access, Param, operation
+from ..session.bell import catch_up
 from ..session.handles import frame_index
 from ..session.session import Session
 from .common import FrameWord, ThreadWord
@@ -74,7 +75,7 @@ async def _printed(session: Session) -> dict[str, str]:
     """What the expressions printed; told here, so that no later reply tells it again."""
     if isinstance(session.backend, Prints):
         session.backend.read_output()
-        await session.catch_up()
+        await catch_up()
     pieces, _ = session.output.news(PRINTED)
     return {piece.stream: piece.text for piece in pieces}
 

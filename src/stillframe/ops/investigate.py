@@ -16,7 +16,7 @@ from ..model.places import BreakSpec, LinePlace, TextPlace
 from ..model.values import Value
 from ..model.views import ProbedPlace, ProbeReport
 from ..registry import Access, Param, operation
-from ..session import telling
+from ..session import family
 from ..session.breakpoints import locate
 from ..session.phases import Phase
 from ..session.ready import Ready
@@ -169,7 +169,7 @@ async def _watch(
             return Exited(cause=SEEN_ENOUGH, output=told.output, stderr=told.stderr, log=told.log, dropped=told.dropped)
         if done:
             session.breakpoints.enable(done, enabled=False)
-            await session.sync_breakpoints()
+            await family.sync_breakpoints(session)
         if member.phase is Phase.STOPPED:
             await member.resume(Move.CONTINUE)
 
@@ -191,7 +191,7 @@ async def _evaluate(session: Session, expressions: tuple[str, ...]) -> tuple[Val
 
 
 def _report(session: Session, seen: Sighting, wanted: int) -> ProbedPlace:
-    (made,) = telling.in_family(session, (session.breakpoints.view(session.breakpoints.get(seen.id)),))
+    (made,) = family.as_a_whole(session, (session.breakpoints.view(session.breakpoints.get(seen.id)),))
     location = str(seen.spec.place) + (f" if {seen.spec.condition}" if seen.spec.condition else "")
     if seen.hits:
         plain = tuple(

@@ -15,7 +15,7 @@ from ..model.backend import AttachPlan, Caller, Plan
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Running
 from ..model.places import BreakSpec
 from ..registry import Access, From, Param, operation
-from ..session import telling
+from ..session import family
 from ..session.breakpoints import absolute, locate
 from ..session.ready import Ready
 from ..session.session import Session
@@ -157,9 +157,9 @@ async def first_outcome(
             timeout = 0.0  # it is up, or the time is over
     if do:
         await run_beside(session, do, caller)
-    await session.recheck()
+    await family.recheck(session)
     outcome = await settle(sessions, session, timeout)
-    result, made = outcome.result, telling.in_family(session, session.breakpoints.list())
+    result, made = outcome.result, family.as_a_whole(session, session.breakpoints.list())
     if isinstance(result, Running):
         late = (f"not ready yet: {ready}",) if ready is not None and told is None else ()
         result = msgspec.structs.replace(result, ready=told, breakpoints=made, notes=result.notes + late)

@@ -38,3 +38,12 @@ class Bell:
             finally:
                 self._waiting.discard(future)
         return True
+
+
+async def catch_up() -> None:
+    """Let events that are here already be applied."""
+    loop = asyncio.get_running_loop()
+    for _ in range(3):  # from the backend's queue to its stream, and from there to the session
+        turn: asyncio.Future[None] = loop.create_future()
+        loop.call_soon(turn.set_result, None)
+        await turn

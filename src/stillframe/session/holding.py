@@ -12,6 +12,7 @@ from ..errors import AdapterGone, StillframeError
 from ..model.backend import Capture, Stopped
 from ..model.outcomes import Stop
 from ..model.values import Frame
+from . import family
 from .breakpoints import UNTIL
 from .phases import Phase
 
@@ -58,7 +59,7 @@ async def read(session: Session, event: Stopped) -> None:
         if used := session.breakpoints.used_up(stop.breakpoints if event.counts else ()):
             home = session if UNTIL in used else session.root
             home.breakpoints.remove(used)
-            await home.sync_breakpoints()
+            await family.sync_breakpoints(home)
     except TimeoutError:
         stop = Stop(reason=event.reason, notes=(f"its frame could not be read within {CAPTURE_SECONDS:g} s",))
     except AdapterGone:

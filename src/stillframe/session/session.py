@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..errors import AdapterGone, NotFound, StillframeError, Try, WrongState
 from ..model import backend as contract
-from ..model.backend import Backend, Bounds, Capability, CatchRule, Move, Plan, Tool
+from ..model.backend import Backend, Bounds, Capability, Move, Plan, Tool
 from ..model.outcomes import AnyOutcome, Stop
 from . import holding, telling
 from .bell import Bell
@@ -35,8 +35,6 @@ log = logging.getLogger(__name__)
 
 CODE = "<string>"
 """What debuggers call the file of code that was given by itself."""
-RECHECK_SECONDS = 2.0
-"""How long a reply waits for news of pending breakpoints; later news count for the next one."""
 
 
 class Session:
@@ -215,34 +213,6 @@ class Session:
             with contextlib.suppress(AdapterGone):  # how it ended comes as an event
                 await self.backend.pause(thread)
 
-    async def sync_breakpoints(self) -> None:
-        """Make the debuggers of this session and of its descendants want what we want."""
-        if self.live and self.phase is not Phase.NEW:
-            self.need_live()
-            await self.breakpoints.sync(self.backend)
-        for child in self.children:
-            child.breakpoints.adopt(self.breakpoints)
-            await child.sync_breakpoints()
-        self.on_breakpoints(self)
-
-    async def recheck(self) -> None:
-        """Ask anew about breakpoints whose file was not loaded when the family last heard of it."""
-        asked = {member.keep(member._recheck(), "recheck") for member in self.family() if member.live}
-        if asked:
-            await asyncio.wait(asked, timeout=RECHECK_SECONDS)
-
-    async def _recheck(self) -> None:
-        pending = any(each.state == "pending" for each in self.breakpoints.list())
-        if pending and not self.suspended and isinstance(self.backend, contract.Rechecks):
-            with contextlib.suppress(StillframeError):  # it cannot say now; what we know stands
-                self.breakpoints.bound(await self.backend.recheck())
-
-    async def set_catch(self, rule: CatchRule) -> None:
-        for member in self.family():
-            if member.live:
-                await member.backend.set_catch(rule)
-            member.catch = rule
-
     # Waiting
 
     async def settle(self, timeout: float | None, *, alone: bool = False) -> Session:
@@ -268,14 +238,6 @@ class Session:
     def outcome(self, *, after: float | None = None, news: bool = True) -> AnyOutcome:
         """How things stand, with what was printed since the last reply."""
         return telling.outcome(self, after=after, news=news)
-
-    async def catch_up(self) -> None:
-        """Let events that are here already be applied."""
-        loop = asyncio.get_running_loop()
-        for _ in range(3):  # from the backend's queue to its stream, and from there to us
-            turn: asyncio.Future[None] = loop.create_future()
-            loop.call_soon(turn.set_result, None)
-            await turn
 
     def note(self, text: str) -> None:
         """Something that the next reply must say."""

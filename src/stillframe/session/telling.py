@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..model.backend import Ended, Wraps
-from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
+from ..model.backend import Ended
+from ..model.outcomes import AnyOutcome, Exited, Lost, Running, Stop
+from . import family
 from .phases import Phase
 
 if TYPE_CHECKING:
@@ -62,33 +63,15 @@ def _exited(session: Session) -> Exited:
         cause=ended.cause,
         after=round((session.ended_at or time.monotonic()) - session.started, 3),
         notes=_children_left(session),
-        never_hit=() if session.stopping or session.parent else in_family(session, session.breakpoints.never_hit()),
+        never_hit=()
+        if session.stopping or session.parent
+        else family.as_a_whole(session, session.breakpoints.never_hit()),
     )
 
 
 def _children_left(session: Session) -> tuple[str, ...]:
     living = [each for each in session.family() if each is not session and each.live]
     return (f"its children live on: {', '.join(each.name for each in living)}",) if living else ()
-
-
-def in_family(session: Session, made: tuple[Breakpoint, ...]) -> tuple[Breakpoint, ...]:
-    """Breakpoints of a session; what is not bound there but in a child of it is bound, and the row says where.
-
-    Of a wrapper, which has no debugger, what a child makes of it is told in any case.
-    """
-    return tuple(each if each.state == "bound" else _seen_below(session, each) for each in made)
-
-
-def _seen_below(session: Session, made: Breakpoint) -> Breakpoint:
-    below = [each for each in session.family() if each is not session and made.id in each.breakpoints]
-    seen = [(each, each.breakpoints.view(each.breakpoints.get(made.id))) for each in below]
-    bound = [(each, theirs) for each, theirs in seen if theirs.state == "bound"]
-    if not bound and not isinstance(session.backend, Wraps):
-        return made
-    for member, theirs in bound or seen:
-        message = theirs.message or f"in {member.name}"
-        return msgspec.structs.replace(made, state=theirs.state, actual=theirs.actual, message=message)
-    return made
 
 
 def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:
