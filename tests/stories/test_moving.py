@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from ..conftest import INTERPRETERS
 from .conftest import User
 
 STEPS = """\
@@ -183,4 +186,42 @@ def test_another_hit_in_the_same_frame_tells_what_changed(user: User) -> None:
     assert "loop stopped: b1 hit 2 at loop.py:4 in f" in text
     assert "row" in text and "'b'" in text
     assert "['a']" in text
+    user.ok("stop")
+
+
+AWAITED = """import asyncio
+
+async def numbers():
+    for n in range(2):
+        yield n
+
+async def main():
+    async for x in numbers():
+        total = x
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.11", "3.13") if each in INTERPRETERS])
+def test_what_changed_in_the_caller_is_told_of_the_line_of_the_call(user: User, version: str) -> None:
+    python = ("--python", INTERPRETERS[version])
+    user.file(
+        "call.py", "def f(n):\n    return n * 2\n\ndef main():\n    x = 0\n    x = f(1)\n    return x\n\nmain()\n"
+    )
+    user.ok("launch", "call.py", *python, "--break", "call.py:6")
+    trail = user.json("step", "--count", "3")["trail"]
+    assert [each["line"] for each in trail if each.get("changes")] == [6]
+    user.ok("stop")
+    user.file("each.py", AWAITED)
+    user.ok("launch", "each.py", *python, "--break", "each.py:8")
+    seen = [user.json("step") for _ in range(7)]
+    rows = [
+        (row["line"], change["name"])
+        for each in seen
+        for row in each.get("trail", [])
+        for change in row.get("changes", [])
+    ]
+    assert {line for line, name in rows if name == "x"} == {8}
+    assert not any("wrapped_value" in str(each) or "_asyncgen" in str(each) for each in seen)
     user.ok("stop")

@@ -21,6 +21,7 @@ MEMBERS = 16  # exceptions in groups that a stop tells at the most, however they
 _WORD = re.compile(r"[^\W\d]\w*")
 _UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 _NONE = object()
+HOOKS = ("_asyncgen_firstiter_hook", "_asyncgen_finalizer_hook")  # called by the interpreter, not by the program
 _references = itertools.count(1)
 _invocations = itertools.count(1)
 _LEAVING = frozenset(
@@ -53,6 +54,8 @@ class Returns(dict):
         return found
 
     def __setitem__(self, name, value):
+        if name.rpartition(".")[2] in HOOKS or type(value).__name__ == "async_generator_wrapped_value":
+            return  # the event loop's own, and what an asynchronous generator yields: nobody was given that
         if value is not None or sys.version_info >= (3, 12) or _is_returning(sys._getframe(1)):
             self.pop(name, None)  # the last one told is the last one in
             dict.__setitem__(self, name, value)

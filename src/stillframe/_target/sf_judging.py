@@ -12,6 +12,7 @@ from _pydev_bundle._pydev_saved_modules import threading
 from _pydevd_bundle import pydevd_breakpoints, pydevd_constants, pydevd_frame_utils
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_api import PyDevdAPI
+from _pydevd_bundle.sf_frames import HOOKS
 from _pydevd_bundle.sf_patches import send_event
 
 PRELUDE = ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "GEN_START", "NOP")
@@ -111,6 +112,8 @@ def _set_function_breakpoints(self, db, *arguments):
 
 def _skipped(self, frame):
     """A step went over a call, told once: pydevd's own words give advice for another tool."""
+    if frame.f_code.co_name in HOOKS:
+        return
     name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
     message = "%s was stepped over: it is not your code (dbg launch --all-code steps into such)" % name
     send_event(self, {"kind": "untraced", "message": message})

@@ -132,12 +132,25 @@ def compare(before: Remembered, values: tuple[Value, ...]) -> tuple[tuple[Value,
     return tuple(marked), tuple(changes)
 
 
+def _caller(before: Stop, depth: int) -> Frame | None:
+    """The frame at this depth as it stood in the call that `before` was held in; None where that was the frame itself."""
+    held = next((at for at, frame in enumerate(before.stack) if before.frame and frame.id == before.frame.id), 0)
+    at = (before.stack_total or len(before.stack)) - depth
+    return before.stack[at] if depth and held < at < len(before.stack) else None
+
+
 def passed(
-    before: Stop | None, after: Frame | None, changes: tuple[Change, ...], *, same_frame: bool
+    before: Stop | None, after: Frame | None, changes: tuple[Change, ...], *, same_frame: bool, depth: int = 0
 ) -> tuple[Passed, ...]:
-    """The one line that a step ran: where the program was held before."""
+    """The one line that a step ran: where the program was held before. Out of a call it is two: the line that was left in
+    there, and the one in this frame, so many frames deep, that had made the call and now changed something."""
     if before is None or before.frame is None:
         return ()
+    caller = _caller(before, depth) if same_frame else None
+    if caller is not None:
+        left = Passed(file=before.frame.file, line=before.frame.line, function=before.frame.function)
+        made = Passed(file=caller.file, line=caller.line, changes=changes)
+        return (left, made) if changes else (left,)
     line = Passed(
         file=before.frame.file,
         line=before.frame.line,
