@@ -41,7 +41,7 @@ from .patching import hot_patch, set_return
 from .scripts import Scripts
 from .sourcemaps import BrokenMap, load, mapping_url
 from .talk import console_text
-from .workers import Threshold, WorkerMessages
+from .workers import START, Threshold, WorkerMessages
 
 _ASYNC_DEPTH = 16
 _TELL = "__stillframe_tell"
@@ -108,7 +108,7 @@ class CdpBackend:
         self.name = name
         self._started = False
         self._closing: asyncio.Task[None] | None = None
-        self._scripts = Scripts(launch.library, launch.hidden)
+        self._scripts = Scripts(launch.library, launch.hidden, hides_library=launch.just_my_code)
         self._in_order: InOrder[tuple[str, Body]] = InOrder(self._event)
         self._workers: dict[str, WorkerMessages] = {}
         self._client = CdpClient(
@@ -241,6 +241,9 @@ class CdpBackend:
 
     async def _paused(self, body: Body) -> None:
         if self._threshold is not None and self._threshold.paused(body):
+            return
+        if body.get("reason") == START and not body.get("hitBreakpoints"):
+            self._client.send("Debugger.resume")
             return
         try:
             await self._mover.paused(body)

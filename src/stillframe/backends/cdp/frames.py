@@ -85,9 +85,20 @@ class FrameTeller:
         self._scripts = scripts
 
     def frames(self, held: Held) -> tuple[Frame, ...]:
-        """The whole stack, innermost first, with the asynchronous calls behind it."""
-        calls = tuple(self.call(call, str(number)) for number, call in enumerate(held.calls))
+        """The whole stack, innermost first, with the asynchronous calls behind it; how the runtime came to call is no part."""
+        calls = tuple(self.call(call, str(number)) for number, call in enumerate(held.calls[: self._entered(held)]))
         return calls + tuple(self._awaited(held.awaited, len(calls)))
+
+    def _entered(self, held: Held) -> int:
+        """Where the runtime's own calls begin, below everything else."""
+        if not self._scripts.hides_library:
+            return held.depth
+        last = (number for number in range(held.depth, 0, -1) if not self._is_runtime(held.calls[number - 1]))
+        return next(last, held.depth)
+
+    def _is_runtime(self, call: Body) -> bool:
+        script = self._scripts.get(position(call)[0])
+        return script is not None and script.url.startswith("node:")
 
     def is_user(self, call: Body) -> bool:
         script = self._scripts.get(position(call)[0])

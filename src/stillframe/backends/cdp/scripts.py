@@ -57,7 +57,9 @@ class Spot:
 class Scripts:
     """Every script of one isolate, by id and by file."""
 
-    def __init__(self, library: Sequence[str], hidden: str) -> None:
+    def __init__(self, library: Sequence[str], hidden: str, *, hides_library: bool) -> None:
+        self.hides_library = hides_library
+        """Only the user's own code is of interest."""
         self._library = re.compile("|".join(library)) if library else None
         self._hidden = hidden
         self._by_id: dict[str, Script] = {}
