@@ -41,10 +41,17 @@ from .patching import hot_patch, set_return
 from .scripts import Scripts
 from .sourcemaps import BrokenMap, load, mapping_url
 from .talk import console_text
-from .workers import START, Threshold, WorkerMessages
+from .workers import START, Threshold, WorkerMessages, end_of_worker
 
 _ASYNC_DEPTH = 16
 _TELL = "__stillframe_tell"
+_LEAVE = "__stillframe_leave"
+_TELLS_END = f"""(() => {{
+  const tell = globalThis.{_LEAVE};
+  delete globalThis.{_LEAVE};
+  process.on('exit', (code) => tell(String(code)));
+}})()"""
+"""How one whose exit code only its parent would be told tells it to us."""
 _LETTING_GO = 2.0
 STORE_LOAD = "(process.getBuiltinModule || require)"
 _END = 4.0
@@ -134,6 +141,8 @@ class CdpBackend:
         if self._threshold is not None:
             await self._threshold.cross(launch.store)
         await self._client.request("Runtime.evaluate", {"expression": f"{STORE}.take({_TELL!r})", "silent": True})
+        if self._process is None and launch.launched:
+            await self._client.request("Runtime.evaluate", {"expression": _TELLS_END, "silent": True})
         await self._watch_loading()
         bindings = await self._breakpoints.set(wanted)
         self._started = True
@@ -147,6 +156,7 @@ class CdpBackend:
             ("Debugger.enable", {"maxScriptsCacheSize": 10_000_000}),
             ("Debugger.setAsyncCallStackDepth", {"maxDepth": _ASYNC_DEPTH}),
             ("Runtime.addBinding", {"name": _TELL}),
+            ("Runtime.addBinding", {"name": _LEAVE}),
             ("Debugger.setPauseOnExceptions", {"state": self._pauses_on(catch)}),
         ]
         hidden = [f"^{launch.hidden}$"] if launch.hidden else []
@@ -225,6 +235,8 @@ class CdpBackend:
             case "Runtime.executionContextDestroyed":
                 if body.get("executionContextId") == self._evidence.context:
                     self._ended_by_itself()
+            case "Runtime.bindingCalled" if body.get("name") == _LEAVE:
+                self._signs.exit_code = _code(body.get("payload"))
             case "Runtime.bindingCalled":
                 self._logged(str(body.get("payload") or ""))
             case "Runtime.consoleAPICalled" if not self._launch.launched:
@@ -479,11 +491,7 @@ class CdpBackend:
     async def _watch_end(self) -> None:
         if self._worker:
             await asyncio.wait({self._signs.line})
-            how = (
-                Ended(detached=True)
-                if self._signs.detached
-                else Ended(exit_code=0 if self._signs.terminated.done() else None)
-            )
+            how = end_of_worker(self._signs)
         else:
             how = await ended(self._signs, self.pid)
         await self._in_order.idle()
@@ -562,3 +570,7 @@ class CdpBackend:
         for task in (self._end_watch, self._gone_watch):
             if task is not None:
                 task.cancel()
+
+
+def _code(payload: Any) -> int | None:
+    return int(payload) if isinstance(payload, str) and payload.isdigit() else None

@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from ...errors import AdapterUnresponsive
+from ...errors import AdapterUnresponsive, ProtocolError
+from ...model.backend import Ended
+from ..ending import Signs
 from .client import Body, CdpClient
+from .evidence import failure
 
 _MAIN = "node:internal/main/worker_thread"
 """The script of the runtime that every worker runs before the program's."""
+START = "Break on start"
+"""Why a worker that waited for a debugger pauses once more at its program's first line, which nobody asked for (Node 18 to 24)."""
 
 
 class WorkerMessages:
@@ -88,3 +93,12 @@ class Threshold:
         import sys
 
         print(answer, top.get("location"), top.get("url"), file=open("/tmp/hI/out", "a"))
+
+
+def end_of_worker(signs: Signs) -> Ended:
+    """How a worker ended, whose conversation is over."""
+    if signs.detached:
+        return Ended(detached=True)
+    if signs.exit_code is None:
+        return Ended(cause="it ended without a word: terminated, or with its process")
+    return Ended(exit_code=signs.exit_code)
