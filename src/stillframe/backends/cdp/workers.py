@@ -14,7 +14,7 @@ from .evidence import failure
 _MAIN = "node:internal/main/worker_thread"
 """The script of the runtime that every worker runs before the program's."""
 START = "Break on start"
-"""Why a worker that waited for a debugger pauses once more at its program's first line, which nobody asked for (Node 18 to 24)."""
+"""Why a worker that waited for a debugger pauses again at its program's first line, which nobody asked for (Node 18 to 24)."""
 
 
 class WorkerMessages:
@@ -90,9 +90,8 @@ class Threshold:
         self._client.send("Debugger.removeBreakpoint", {"breakpointId": set_there.get("breakpointId")})
         there = {"callFrameId": top.get("callFrameId"), "expression": expression, "silent": True}
         answer = await self._client.request("Debugger.evaluateOnCallFrame", there)
-        import sys
-
-        print(answer, top.get("location"), top.get("url"), file=open("/tmp/hI/out", "a"))
+        if details := answer.get("exceptionDetails"):
+            raise ProtocolError(f"a worker cannot be prepared: {failure(details)}")
 
 
 def end_of_worker(signs: Signs) -> Ended:
