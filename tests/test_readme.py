@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TIMES = re.compile(r"after \d+(\.\d+)? s")
+NODE = re.compile(r"via node [\d.]+")
 
 
 def blocks(language: str) -> list[str]:
@@ -19,7 +20,7 @@ def blocks(language: str) -> list[str]:
 
 def same(text: str) -> str:
     """What may differ from run to run, made equal."""
-    return TIMES.sub("after N s", text).strip()
+    return NODE.sub("via node N", TIMES.sub("after N s", text)).strip()
 
 
 def test_every_shell_example_gives_what_the_readme_shows(tmp_path: Path) -> None:
