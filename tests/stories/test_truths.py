@@ -286,3 +286,29 @@ def test_what_every_process_of_a_family_has_to_say_is_said_once(user: User) -> N
     user.file("app.py", "import coverage, os\nif not os.fork():\n    os._exit(0)\nos.wait()\n")
     [note] = user.json("launch", "app.py", "--python", INTERPRETERS["3.11"])["notes"]
     assert note.count("coverage is loaded") == 1
+
+
+COUNTED = """xs = [1, 2, 3]
+a = [x * 2 for x in xs]
+b = [
+    x * 2
+    for x in xs
+]
+
+def f(n):
+    while n:
+        n -= 1
+
+f(3)
+f(2)
+"""
+
+
+@pytest.mark.parametrize("version", sorted(INTERPRETERS))
+def test_a_comprehension_and_a_function_that_begins_with_a_loop_count_once_on_every_version(
+    user: User, version: str
+) -> None:
+    user.file("counted.py", COUNTED)
+    python = INTERPRETERS[version]
+    report = user.json("probe", "counted.py:2", "counted.py:3", "f", "--hits", "9", "--", python, "counted.py")
+    assert [each["count"] for each in report["places"]] == [1, 1, 2]

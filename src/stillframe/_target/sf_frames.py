@@ -42,6 +42,7 @@ class Returns(dict):
     def __init__(self):
         dict.__init__(self)
         self.key = next(_invocations)
+        self.entered = False  # whether a breakpoint on the function has been come to here
 
     @classmethod
     def of(cls, frame):

@@ -6,13 +6,14 @@ Everything here leans on private names of the pinned debugpy; `selftest.py` chec
 import dis
 import os
 import re
+import sys
 
 import pydevd
 from _pydev_bundle._pydev_saved_modules import threading
 from _pydevd_bundle import pydevd_breakpoints, pydevd_constants, pydevd_frame_utils
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_api import PyDevdAPI
-from _pydevd_bundle.sf_frames import HOOKS
+from _pydevd_bundle.sf_frames import HOOKS, Returns
 from _pydevd_bundle.sf_patches import send_event
 
 PRELUDE = ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "GEN_START", "NOP")
@@ -41,8 +42,13 @@ class _Kept:
 def _is_entry(frame, line):
     """Whether the frame has come to this line for the first time: at the first instruction that is of it.
 
-    A function on one line begins with instructions of the interpreter's own, which are of that line too.
+    A function on one line begins with instructions of the interpreter's own, which are of that line too. Until 3.9 a loop
+    that is the first statement begins at the very first instruction, so the frame itself has to remember.
     """
+    if sys.version_info < (3, 10):
+        record = Returns.of(frame)
+        entered, record.entered = record.entered, True
+        return not entered
     first = next((offset for offset, found in dis.findlinestarts(frame.f_code) if found == line), 0)
     for one in dis.get_instructions(frame.f_code):
         if one.offset >= first and one.offset == frame.f_lasti:

@@ -14,6 +14,7 @@ from _pydevd_sys_monitoring import _pydevd_sys_monitoring
 from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
 INNER = ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")
+LOOPS = frozenset(dis.opmap[name] for name in ("FOR_ITER", "GET_ANEXT") if name in dis.opmap)
 BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -109,9 +110,15 @@ def _spans(tree):
         if isinstance(node, FUNCTIONS + (ast.ClassDef,)):
             first, last = min([first] + [one.lineno for one in node.decorator_list]), node.lineno
             found[last] = (first, last)
-        if isinstance(node, ast.stmt) and last > first:
+        if isinstance(node, ast.stmt) and (last > first or _has_loop(node)):
             found[first] = (first, last)
     return found
+
+
+def _has_loop(statement):
+    """Whether its own code has the loop of a comprehension: from 3.12 on those are no functions of their own."""
+    kinds = (ast.ListComp, ast.SetComp, ast.DictComp)
+    return sys.version_info >= (3, 12) and any(isinstance(node, kinds) for node in ast.walk(statement))
 
 
 def _comes_back(code, offset, line, span):
@@ -125,7 +132,10 @@ def _comes_back(code, offset, line, span):
         elif found == line:
             here = start
             began = start if began is None else began
-    return began is not None and here is not None and began < here
+    if began is None or here is None:
+        return False
+    # 3.12.1 tells the line again for each turn of a comprehension.
+    return began < here or (began < offset and code.co_code[offset] in LOOPS)
 
 
 def _starts(code):
