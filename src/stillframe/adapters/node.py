@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import os
 import re
@@ -31,13 +32,13 @@ _TYPED = ("*.ts", "*.mts", "*.cts", "*.tsx", "*.jsx")
 
 _LIBRARY = (r"^node:", r"/node_modules/")
 _TALK = (
-    r"Debugger listening on ws://\S+",
-    r"For help, see: https://nodejs\.org/\S+",
-    r"Debugger attached\.",
+    r"^Debugger listening on ws://\S+",
+    r"^For help, see: https://nodejs\.org/\S+",
+    r"^Debugger attached\.",
     r"Waiting for the debugger to disconnect\.\.\.",
-    r"Debugger ending on ws://\S+",
+    r"^Debugger ending on ws://\S+",
 )
-"""What Node 18 to 24 says of its inspector on standard error."""
+"""What Node 18 to 24 says of its inspector on standard error; one of them at the end, whatever was printed without a newline."""
 _OPENS = 5.0
 """Seconds that a signalled process has to open its inspector."""
 _PORT = 9229
@@ -247,7 +248,7 @@ def _listed(host: str, port: int) -> str | None:
         with urllib.request.urlopen(request, timeout=2.0) as answer:
             found = json.loads(answer.read(1 << 20))
         return str(found[0]["webSocketDebuggerUrl"])
-    except (OSError, ValueError, LookupError, TypeError, urllib.error.URLError):
+    except (OSError, ValueError, LookupError, TypeError, http.client.HTTPException):  # another debugger may be there
         return None
 
 

@@ -15,7 +15,30 @@ NAMES = re.compile(r"^node(js)?$")
 RUNNERS = re.compile(r"^(npm|npx|pnpm|pnpx|yarn|yarnpkg|corepack|tsx)$")
 """Programs that run in Node to run others: wrappers, not what anybody wants to debug."""
 _WITH_VALUE = frozenset(
-    ["-r", "--require", "--import", "-C", "--conditions", "--loader", "--experimental-loader", "--env-file", "--env-file-if-exists", "--title", "--stack-trace-limit", "--max-http-header-size", "--icu-data-dir", "--disable-warning", "--input-type", "--watch-path", "--test-reporter", "--test-name-pattern", "--test-reporter-destination", "--test-concurrency", "--test-timeout", "--unhandled-rejections"]
+    [
+        "-r",
+        "--require",
+        "--import",
+        "-C",
+        "--conditions",
+        "--loader",
+        "--experimental-loader",
+        "--env-file",
+        "--env-file-if-exists",
+        "--title",
+        "--stack-trace-limit",
+        "--max-http-header-size",
+        "--icu-data-dir",
+        "--disable-warning",
+        "--input-type",
+        "--watch-path",
+        "--test-reporter",
+        "--test-name-pattern",
+        "--test-reporter-destination",
+        "--test-concurrency",
+        "--test-timeout",
+        "--unhandled-rejections",
+    ]
 )
 _CODE = ("-e", "--eval", "-p", "--print", "-pe")
 _NO_PROGRAM = ("-v", "--version", "-h", "--help", "-i", "--interactive", "-", "--v8-options", "-c", "--check")

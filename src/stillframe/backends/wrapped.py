@@ -71,6 +71,10 @@ class Followed(Protocol):
         """Listen, and hand whoever comes to `wrapper.adopt`; the variables that lead them here."""
         ...
 
+    def without_talk(self, stream: Stream, data: bytes) -> bytes:
+        """What was printed, without what a debugger or its runtime says of itself."""
+        ...
+
     async def settle(self) -> None:
         """Return when those whose processes have ended are over, or will not be soon."""
         ...
@@ -150,7 +154,10 @@ class Wrapped:
         self._told.put(Output("console", self._launch.unseen.encode()))
 
     def _output(self, stream: Stream, data: bytes) -> None:
-        self._told.put(Output(stream, data))
+        for each in self._followed:
+            data = each.without_talk(stream, data)
+        if data:
+            self._told.put(Output(stream, data))
 
     def _hold_output(self) -> None:
         if self._process is not None:

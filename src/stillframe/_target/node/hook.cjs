@@ -5,14 +5,26 @@
 // connects and lets us run. Nobody reads the FIFO any more: the write fails at once and the program runs on undebugged.
 // Package runners are not what anybody wants to debug: they pass on the environment and are left alone.
 
-(function come_up() {
-  const { isMainThread } = require('worker_threads');
-  const fifo = process.env.STILLFRAME_NODE;
-  if (!isMainThread || !fifo) return; // workers are announced by their main thread's inspector
-
+(function () {
   const RUNNERS = /(^|[\\/])(npm|npx|pnpm|pnpx|yarn|yarnpkg|corepack|tsx)(-cli)?(\.[cm]?js)?$|[\\/]tsx[\\/]dist[\\/]cli\.[cm]js$/;
-  const alone = process.env.STILLFRAME_NODE_ALONE === '1';
-  if (alone) { // children are not followed: the program sees the environment of a plain run
+  // What Node 18 to 24 says of its inspector on standard error; no option silences all of it.
+  const OWN_WORDS =
+    /^(?:Debugger listening on ws:\/\/\S+|For help, see: https:\/\/nodejs\.org\/\S+|Debugger attached\.|Debugger ending on ws:\/\/\S+)\n|Waiting for the debugger to disconnect\.\.\.\n/gm;
+
+  function come_up() {
+    const { isMainThread } = require('worker_threads');
+    const fifo = process.env.STILLFRAME_NODE;
+    if (!fifo) return;
+    const alone = process.env.STILLFRAME_NODE_ALONE === '1';
+    if (!alone) quiet_children();
+    if (!isMainThread) return; // workers are announced by their main thread's inspector
+    if (alone) be_plain();
+    if (RUNNERS.test(process.argv[1] || '')) return;
+    if (announce(fifo)) require('inspector').waitForDebugger();
+  }
+
+  // Children are not followed: the program sees the environment of a plain run.
+  function be_plain() {
     const plain = process.env.STILLFRAME_NODE_OPTIONS;
     if (plain) process.env.NODE_OPTIONS = plain;
     else delete process.env.NODE_OPTIONS;
@@ -20,31 +32,72 @@
     delete process.env.STILLFRAME_NODE_ALONE;
     delete process.env.STILLFRAME_NODE_OPTIONS;
   }
-  if (RUNNERS.test(process.argv[1] || '')) return;
 
-  const fs = require('fs');
-  const inspector = require('inspector');
-  let fd;
-  try {
-    fd = fs.openSync(fifo, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
-  } catch {
-    return; // nobody listens any more
+  function announce(fifo) {
+    const fs = require('fs');
+    const inspector = require('inspector');
+    let fd;
+    try {
+      fd = fs.openSync(fifo, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+    } catch {
+      return false; // nobody listens any more
+    }
+    try {
+      if (inspector.url() === undefined) inspector.open(0, '127.0.0.1');
+      const hello = {
+        pid: process.pid,
+        ppid: process.ppid,
+        url: inspector.url(),
+        argv: [...process.execArgv, ...process.argv.slice(1)].map((word) => word.slice(0, 200)).slice(0, 12),
+        version: process.versions.node,
+      };
+      fs.writeSync(fd, JSON.stringify(hello) + '\n');
+      return true;
+    } catch (error) {
+      process.emitWarning(`Stillframe cannot debug this process: ${error.message}`);
+      return false;
+    } finally {
+      fs.closeSync(fd);
+    }
   }
-  try {
-    if (inspector.url() === undefined) inspector.open(0, '127.0.0.1');
-    const hello = {
-      pid: process.pid,
-      ppid: process.ppid,
-      url: inspector.url(),
-      argv: [...process.execArgv, ...process.argv.slice(1)].map((word) => word.slice(0, 200)).slice(0, 12),
-      version: process.versions.node,
+
+  // A program that reads what its child says on standard error reads the child's own words only, as in a plain run.
+  function quiet_children() {
+    const { ChildProcess } = require('child_process');
+    const spawn = ChildProcess.prototype.spawn;
+    ChildProcess.prototype.spawn = {
+      spawn(options) {
+        const result = Reflect.apply(spawn, this, [options]);
+        if (this.stderr) filter(this.stderr);
+        return result;
+      },
+    }.spawn;
+    if (process.execArgv.includes('--pending-deprecation') || process.env.NODE_PENDING_DEPRECATION === '1') return;
+    const binding = process.binding('spawn_sync'); // what spawnSync, execSync and execFileSync have in common
+    const run = binding.spawn;
+    binding.spawn = (options) => {
+      const result = run(options);
+      if (result.output && result.output[2]) result.output[2] = without_own_words(result.output[2]);
+      return result;
     };
-    fs.writeSync(fd, JSON.stringify(hello) + '\n');
-  } catch (error) {
-    process.emitWarning(`Stillframe cannot debug this process: ${error.message}`);
-    return;
-  } finally {
-    fs.closeSync(fd);
   }
-  inspector.waitForDebugger();
+
+  function filter(stream) {
+    const push = stream.push;
+    const value = (chunk, encoding) => {
+      const rest = Buffer.isBuffer(chunk) ? without_own_words(chunk) : chunk;
+      if (rest && rest !== chunk && rest.length === 0) return true;
+      return Reflect.apply(push, stream, [rest, encoding]);
+    };
+    Object.defineProperty(stream, 'push', { value, configurable: true, writable: true, enumerable: false });
+  }
+
+  function without_own_words(chunk) {
+    if (!chunk.includes('ebugger') && !chunk.includes('For help, see: ')) return chunk;
+    const text = chunk.toString('latin1');
+    const rest = text.replace(OWN_WORDS, '');
+    return rest.length === text.length ? chunk : Buffer.from(rest, 'latin1');
+  }
+
+  come_up();
 })();

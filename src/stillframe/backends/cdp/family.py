@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Coroutine, Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -139,7 +140,9 @@ class Family:
             messages.close()
             return
         process = self.process if not child else self._process_of(hello.pid)
-        member = CdpBackend(self.launch, messages, self, process, pid=hello.pid, name=hello.name, child=child)
+        tool = msgspec.structs.replace(self.launch.tool, version=hello.version or self.launch.tool.version)
+        launch = replace(self.launch, tool=tool)
+        member = CdpBackend(launch, messages, self, process, pid=hello.pid, name=hello.name, child=child)
         living = [each for each in self._members if not each.is_over]
         self._members.append(member)
         if not child:
@@ -167,8 +170,9 @@ class Family:
 
     def worker(self, parent: CdpBackend, messages: Messages, title: str, *, held: bool) -> CdpBackend:
         """A thread of a member; `held` before anything runs in it, or it runs already."""
+        launch = replace(self.launch, tool=parent.tool)
         member = CdpBackend(
-            self.launch, messages, self, None, pid=parent.pid, name=title, child=True, worker=True, held=held
+            launch, messages, self, None, pid=parent.pid, name=title, child=True, worker=True, held=held
         )
         self._members.append(member)
         return member
@@ -181,9 +185,12 @@ class Family:
 
     # Output
 
+    def without_talk(self, stream: Stream, data: bytes) -> bytes:
+        return self._own_words.without(data) if stream == "stderr" else data
+
     def _output(self, stream: Stream, data: bytes) -> None:
+        data = self.without_talk(stream, data)
         if stream == "stderr":
-            data = self._own_words.without(data)
             self._tail = (self._tail + data)[-_TAIL:]
         if not data:
             return

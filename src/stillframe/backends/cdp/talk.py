@@ -16,10 +16,8 @@ class OwnWords:
     """Takes out of standard error what the runtime says of its inspector, which it writes in whole lines."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        self._pattern = (
-            re.compile(b"(?m)^(?:%s)\n" % b"|".join(each.encode() for each in patterns)) if patterns else None
-        )
-        self._starts = tuple(each.encode().partition(b" ")[0].partition(b"\\")[0] for each in patterns)
+        self._pattern = re.compile(rf"(?m)(?:{'|'.join(patterns)})\n".encode()) if patterns else None
+        self._starts = tuple(each.lstrip("^").partition(" ")[0].encode() for each in patterns)
 
     def without(self, data: bytes) -> bytes:
         """The program's own part of what was written."""
