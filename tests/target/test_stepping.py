@@ -269,3 +269,31 @@ def test_nothing_listens_while_nobody_steps(run_to: RunTo, new_python: str) -> N
     peer.resume("continue", thread)
     peer.rest()
     assert target.end() == (0, "[None, None]\n", "")
+
+
+AWAITING = """
+import asyncio
+async def work(name):
+    a = name  # @here
+    await asyncio.sleep(0.001)
+    b = name
+    await asyncio.sleep(0)
+    c = name
+async def main():
+    await asyncio.gather(*(work(name) for name in "xyz"))
+asyncio.get_event_loop_policy().new_event_loop().run_until_complete(main())
+"""
+
+
+@pytest.mark.parametrize("command", ["next", "stepIn"])
+def test_a_step_at_an_await_stays_in_its_task(run_to: RunTo, deep_python: str, command: str) -> None:
+    _, peer, thread = run_to(deep_python, AWAITING)
+    path = peer.stop(thread)["frames"][0]["file"]
+    peer.request("setBreakpoints", source={"path": path}, breakpoints=[])
+    seen = []
+    for _ in range(4):
+        peer.resume(command, thread)
+        peer.stopped(reason="step")
+        stop = peer.stop(thread)
+        seen.append((stop["frames"][0]["line"], stop["locals"][0]["value"]))
+    assert seen == [(line, "'x'") for line in (5, 6, 7, 8)]

@@ -217,7 +217,7 @@ def _wait_suspend(self, thread, frame, event, *arguments):
         return Quick.wait_suspend(self, thread, frame, event, *arguments)
     finally:
         Quick.halted.pop(pydevd_constants.get_thread_id(thread), None)
-        sf_stepping.follow()
+        sf_stepping.follow(frame)
         Quick.gone_on(pydevd_constants.get_thread_id(thread))
 
 

@@ -1,8 +1,10 @@
-"""Steps that pydevd loses from Python 3.12 on: out of a frame that an exception leaves, and into a generator that goes on.
+"""Steps that pydevd loses from Python 3.12 on: out of a frame that an exception leaves, into a generator that goes on, and
+at an `await` that lets other tasks run.
 
-pydevd 1.8.22 listens to sys.monitoring for starts, lines and returns, but a stepped frame may also be unwound, and a
-generator is not started but resumed. We listen to these with a tool of our own, and only while a thread steps. The
-interpreter calls tools by number, so pydevd, which is 0, has told of an uncaught exception before we are asked.
+pydevd 1.8.22 listens to sys.monitoring for starts, lines and returns, but a stepped frame may also be unwound, a
+generator is not started but resumed, and a coroutine that waits is suspended. We listen to these with a tool of our own,
+and only while a thread steps. The interpreter calls tools by number, so pydevd, which is 0, has told of an uncaught
+exception before we are asked.
 """
 
 import sys
@@ -22,6 +24,7 @@ from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN
 from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
 NAME = "stillframe"
+COROUTINE = 0x80  # of a code's flags
 NUMBERS = (4, 3)  # of tools without a fixed meaning
 _STAYING = {  # steps that wait in one frame, and what becomes of them when that frame is left
     CMD_STEP_OVER: CMD_STEP_INTO,
@@ -39,13 +42,17 @@ class _Tool:
 
     number = None
     lock = threading.Lock()
+    began = {}  # thread to the frame that it was last let go in, while it steps
 
 
-def follow():
-    """Listen while a thread steps, and not at all otherwise; called whenever a thread goes on."""
+def follow(frame):
+    """Listen while a thread steps, and not at all otherwise; called by each thread as it goes on, with its frame."""
     if not PYDEVD_USE_SYS_MONITORING:
         return
     with _Tool.lock:
+        _Tool.began.pop(thread.get_ident(), None)
+        if _is_stepping(threading._active.get(thread.get_ident())):
+            _Tool.began[thread.get_ident()] = frame
         wanted = any(_is_stepping(one) for one in list(threading._active.values()))
         if wanted and _Tool.number is None:
             _listen()
@@ -75,7 +82,8 @@ def _listen():
     _monitoring.register_callback(number, events.PY_UNWIND, _unwound)
     _monitoring.register_callback(number, events.PY_RESUME, _resumed)
     _monitoring.register_callback(number, events.PY_THROW, _resumed)
-    _monitoring.set_events(number, events.PY_UNWIND | events.PY_RESUME | events.PY_THROW)
+    _monitoring.register_callback(number, events.PY_YIELD, _suspended)
+    _monitoring.set_events(number, events.PY_UNWIND | events.PY_RESUME | events.PY_THROW | events.PY_YIELD)
     _Tool.number = number
 
 
@@ -83,8 +91,9 @@ def _leave():
     number, _Tool.number = _Tool.number, None
     events = _monitoring.events
     _monitoring.set_events(number, 0)
-    for event in (events.PY_UNWIND, events.PY_RESUME, events.PY_THROW):
+    for event in (events.PY_UNWIND, events.PY_RESUME, events.PY_THROW, events.PY_YIELD):
         _monitoring.register_callback(number, event, None)
+    _Tool.began.clear()
     _monitoring.free_tool_id(number)
 
 
@@ -128,6 +137,17 @@ def _resumed(code, offset, error=None):
         return  # another task: its turn has come while the stepped one waits
     if db.get_file_type(frame) is None:
         pydevd_sys_monitoring.enable_code_tracing(thread.get_ident(), code, frame)
+
+
+def _suspended(code, offset, value):
+    """A coroutine waits: a step into whatever it called stays with it, and does not go into the next task instead."""
+    db, info = _stepping(_ENTERING)
+    if db is None or not code.co_flags & COROUTINE:
+        return
+    frame = sys._getframe(1)
+    if _Tool.began.get(thread.get_ident()) is frame:
+        info.pydev_step_cmd = CMD_STEP_OVER_MY_CODE if db.get_use_libraries_filter() else CMD_STEP_OVER
+        info.pydev_step_stop = frame
 
 
 def _is_called_by(frame, caller):
