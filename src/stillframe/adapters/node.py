@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
-import json
 import os
 import re
 import secrets
-import signal
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import psutil  # type: ignore[import-untyped]
-
 from ..backends.cdp.launch import FIFO, CdpLaunch
-from ..errors import AdapterMissing, AdapterUnresponsive, Denied, LaunchFailed, NotFound, Unsupported, UsageError
+from ..errors import AdapterMissing, LaunchFailed, UsageError
 from ..model.backend import AttachPlan, Plan, Tool
 from . import matches
 from .interpreters import identity, on_path
 from .node_command import runs_node, shebang, understood
+from .node_running import address, inspector_of, is_node, listed, version
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "node"
 _HOOK = _TARGET / "hook.cjs"
@@ -39,9 +33,6 @@ _TALK = (
     r"^Debugger ending on ws://\S+",
 )
 """What Node 18 to 24 says of its inspector on standard error; one of them at the end, whatever was printed without a newline."""
-_OPENS = 5.0
-"""Seconds that a signalled process has to open its inspector."""
-_PORT = 9229
 
 
 class NodeAdapter:
@@ -99,26 +90,27 @@ class NodeAdapter:
         if plan.url is not None:
             return True
         if plan.pid is not None:
-            return _is_node(plan.pid)
-        return plan.port is not None and _listed(plan.host or "127.0.0.1", plan.port) is not None
+            return is_node(plan.pid)
+        return plan.port is not None and listed(plan.host or "127.0.0.1", plan.port) is not None
 
     async def attach(self, plan: AttachPlan) -> CdpLaunch:
         opened = False
-        pid = plan.pid
         if plan.url is not None:
-            url, host, port = plan.url, plan.host or "127.0.0.1", plan.port or 80
+            url = plan.url
             if urlsplit(url).path in ("", "/"):
-                url = await asyncio.to_thread(_address, host, port)
-        elif pid is not None:
-            url, opened = await _signalled(pid)
+                url = await asyncio.to_thread(address, plan.host or "127.0.0.1", plan.port or 80)
+        elif plan.pid is not None:
+            url, opened = await inspector_of(plan.pid)
         elif plan.port is not None:
-            url = await asyncio.to_thread(_address, plan.host or "127.0.0.1", plan.port)
+            url = await asyncio.to_thread(address, plan.host or "127.0.0.1", plan.port)
         else:
             raise UsageError("attach needs a pid, host:port, or ws://…")
+        where = urlsplit(url)
+        number = await asyncio.to_thread(version, where.hostname or "127.0.0.1", where.port or 80)
         return CdpLaunch(
-            tool=self.tool(how="attached"),
+            tool=self.tool(number, how="attached"),
             url=url,
-            target_pid=pid,
+            target_pid=plan.pid,
             opened_by_us=opened,
             launched=False,
             just_my_code=plan.just_my_code,
@@ -229,93 +221,6 @@ def _package(near: Path, name: str) -> Path | None:
         if found.is_dir():
             return found
     return None
-
-
-# Programs that run already
-
-
-def _is_node(pid: int) -> bool:
-    try:
-        return Path(psutil.Process(pid).exe()).name in ("node", "nodejs")
-    except (psutil.Error, OSError):
-        return False
-
-
-def _listed(host: str, port: int) -> str | None:
-    """The address of the first inspector that a port tells of; None where it tells of none."""
-    try:
-        request = urllib.request.Request(f"http://{host}:{port}/json/list")
-        with urllib.request.urlopen(request, timeout=2.0) as answer:
-            found = json.loads(answer.read(1 << 20))
-        return str(found[0]["webSocketDebuggerUrl"])
-    except (OSError, ValueError, LookupError, TypeError, http.client.HTTPException):  # another debugger may be there
-        return None
-
-
-def _address(host: str, port: int) -> str:
-    found = _listed(host, port)
-    if found is None:
-        raise LaunchFailed(f"no inspector answers at {host}:{port}; a path may be needed, as in ws://{host}:{port}/…")
-    return found
-
-
-async def _signalled(pid: int) -> tuple[str, bool]:
-    """The inspector of a process; where it has none open, SIGUSR1 makes it open one. True where it did."""
-    try:
-        process = psutil.Process(pid)
-        before = _ports(process)
-    except psutil.NoSuchProcess:
-        raise NotFound(f"no process {pid}") from None
-    except psutil.AccessDenied:
-        raise Denied(f"not permitted to look at process {pid}") from None
-    for port in sorted(before, key=lambda each: each != _PORT):
-        if (url := await asyncio.to_thread(_listed, "127.0.0.1", port)) is not None:
-            return url, False
-    if not _handles(pid, signal.SIGUSR1):
-        raise Unsupported(
-            f"process {pid} does not open an inspector on SIGUSR1: it takes the signal for itself, or ignores it"
-        )
-    try:
-        os.kill(pid, signal.SIGUSR1)
-    except PermissionError:
-        raise Denied(f"not permitted to signal process {pid}") from None
-    async with _Within(_OPENS, f"process {pid} opened no inspector within {_OPENS:g} s of SIGUSR1"):
-        while True:
-            for port in _ports(process) - before:
-                if (url := await asyncio.to_thread(_listed, "127.0.0.1", port)) is not None:
-                    return url, True
-            await asyncio.sleep(0.02)
-
-
-def _ports(process: psutil.Process) -> set[int]:
-    return {each.laddr.port for each in process.net_connections("tcp") if each.status == psutil.CONN_LISTEN}
-
-
-def _handles(pid: int, number: signal.Signals) -> bool:
-    """Whether a process has a handler for a signal; without one it would die of it."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return True
-    masks = {line.split(":")[0]: int(line.split()[1], 16) for line in lines if line.startswith(("SigCgt", "SigIgn"))}
-    return bool(masks.get("SigCgt", 0) >> (number - 1) & 1)
-
-
-class _Within:
-    """A deadline with a name."""
-
-    def __init__(self, seconds: float, message: str) -> None:
-        self._timeout = asyncio.timeout(seconds)
-        self._message = message
-
-    async def __aenter__(self) -> None:
-        await self._timeout.__aenter__()
-
-    async def __aexit__(self, *error: object) -> None:
-        try:
-            await self._timeout.__aexit__(*error)  # type: ignore[arg-type]
-        except TimeoutError:
-            raise AdapterUnresponsive(self._message) from None
 
 
 NODE = NodeAdapter()

@@ -35,6 +35,7 @@ from .client import Body, CdpClient, Refused
 from .conditions import STORE
 from .evidence import Evidence, failure, text_of
 from .frames import Held, position
+from .greetings import LEAVE, TELL, TELLS_END, first_words, last_words
 from .launch import CdpLaunch
 from .moves import THREAD, Mover
 from .patching import hot_patch, set_return
@@ -43,17 +44,7 @@ from .sourcemaps import BrokenMap, load, mapping_url
 from .talk import console_text
 from .workers import START, Threshold, WorkerMessages, end_of_worker
 
-_ASYNC_DEPTH = 16
-_TELL = "__stillframe_tell"
-_LEAVE = "__stillframe_leave"
-_TELLS_END = f"""(() => {{
-  const tell = globalThis.{_LEAVE};
-  delete globalThis.{_LEAVE};
-  process.on('exit', (code) => tell(String(code)));
-}})()"""
-"""How one whose exit code only its parent would be told tells it to us."""
 _LETTING_GO = 2.0
-STORE_LOAD = "(process.getBuiltinModule || require)"
 _END = 4.0
 
 _CAN = frozenset(
@@ -136,42 +127,19 @@ class CdpBackend:
         if self._process is None and self.pid is not None and not self._worker:
             self._gone_watch = asyncio.create_task(wait_pid(self.pid))
             self._signs.gone = self._gone_watch
-        for method, params in self._first_words(catch):
+        for method, params in first_words(launch, self._pauses_on(catch), with_store=self._threshold is None):
             self._client.send(method, params)
         if self._threshold is not None:
             await self._threshold.cross(launch.store)
-        await self._client.request("Runtime.evaluate", {"expression": f"{STORE}.take({_TELL!r})", "silent": True})
+        await self._client.request("Runtime.evaluate", {"expression": f"{STORE}.take({TELL!r})", "silent": True})
         if self._process is None and launch.launched:
-            await self._client.request("Runtime.evaluate", {"expression": _TELLS_END, "silent": True})
+            self._client.send("Runtime.addBinding", {"name": LEAVE})
+            await self._client.request("Runtime.evaluate", {"expression": TELLS_END, "silent": True})
         await self._watch_loading()
         bindings = await self._breakpoints.set(wanted)
         self._started = True
         await self._client.request("Debugger.resume" if self._threshold else "Runtime.runIfWaitingForDebugger")
         return bindings
-
-    def _first_words(self, catch: CatchRule) -> list[tuple[str, Mapping[str, Any]]]:
-        launch = self._launch
-        words: list[tuple[str, Mapping[str, Any]]] = [
-            ("Runtime.enable", {}),
-            ("Debugger.enable", {"maxScriptsCacheSize": 10_000_000}),
-            ("Debugger.setAsyncCallStackDepth", {"maxDepth": _ASYNC_DEPTH}),
-            ("Runtime.addBinding", {"name": _TELL}),
-            ("Runtime.addBinding", {"name": _LEAVE}),
-            ("Debugger.setPauseOnExceptions", {"state": self._pauses_on(catch)}),
-        ]
-        hidden = [f"^{launch.hidden}$"] if launch.hidden else []
-        words.append(
-            (
-                "Debugger.setBlackboxPatterns",
-                {"patterns": [*launch.library, *hidden] if launch.just_my_code else hidden},
-            )
-        )
-        if launch.children:
-            words.append(("NodeWorker.enable", {"waitForDebuggerOnStart": True}))
-        if self._threshold is None:
-            evaluated = {"expression": launch.store, "includeCommandLineAPI": True, "silent": True}
-            words.append(("Runtime.evaluate", evaluated))
-        return words
 
     async def _watch_loading(self) -> None:
         """Be there before a module runs: V8 tells of ECMAScript modules; the others pass the loader's `_compile`."""
@@ -235,7 +203,7 @@ class CdpBackend:
             case "Runtime.executionContextDestroyed":
                 if body.get("executionContextId") == self._evidence.context:
                     self._ended_by_itself()
-            case "Runtime.bindingCalled" if body.get("name") == _LEAVE:
+            case "Runtime.bindingCalled" if body.get("name") == LEAVE:
                 self._signs.exit_code = _code(body.get("payload"))
             case "Runtime.bindingCalled":
                 self._logged(str(body.get("payload") or ""))
@@ -254,7 +222,7 @@ class CdpBackend:
     async def _paused(self, body: Body) -> None:
         if self._threshold is not None and self._threshold.paused(body):
             return
-        if body.get("reason") == START and not body.get("hitBreakpoints"):
+        if self._threshold is not None and body.get("reason") == START and not body.get("hitBreakpoints"):
             self._client.send("Debugger.resume")
             return
         try:
@@ -522,7 +490,7 @@ class CdpBackend:
         """Leave the program running, without a trace of us."""
         self._signs.detached = True
         try:
-            for method, params in self._last_words():
+            for method, params in last_words(self._launch, worker=self._worker):
                 self._client.send(method, params)
             async with asyncio.timeout(_LETTING_GO):
                 await self._client.request("Runtime.evaluate", {"expression": "0", "silent": True})
@@ -532,24 +500,6 @@ class CdpBackend:
             if self._process is not None:
                 self._process.release()
             self._client.close()
-
-    def _last_words(self) -> list[tuple[str, Mapping[str, Any]]]:
-        words: list[tuple[str, Mapping[str, Any]]] = []
-        if self._launch.children and not self._worker:
-            words.append(("NodeWorker.disable", {}))
-        forget = "delete globalThis[Symbol.for('stillframe')]"
-        words += [
-            ("Debugger.setBreakpointsActive", {"active": False}),
-            ("Debugger.setPauseOnExceptions", {"state": "none"}),
-            ("Runtime.evaluate", {"expression": forget, "silent": True}),
-            ("Runtime.runIfWaitingForDebugger", {}),
-            ("Debugger.disable", {}),
-        ]
-        if self._launch.opened_by_us:
-            # Not before our goodbye is out, and not from within the inspector's own call.
-            close = f"setTimeout(() => {STORE_LOAD}('inspector').close(), 50).unref()"
-            words.insert(2, ("Runtime.evaluate", {"expression": close, "includeCommandLineAPI": True, "silent": True}))
-        return words
 
     async def close(self) -> None:
         if self._closing is None:

@@ -198,6 +198,8 @@ class Mover:
             return "pause", None
         if self.restarting:
             return "restart", None
+        if held.reason == "Break on start":  # of a program that somebody else started with --inspect-brk
+            return "entry", None
         if held.reason == "OOM":
             return "exception", "the heap is almost full"
         return "breakpoint", "debugger statement"

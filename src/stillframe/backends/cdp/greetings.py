@@ -1,0 +1,73 @@
+"""What is said to an inspector when we come, and when we leave a program that runs on without a trace of us."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .launch import CdpLaunch
+
+Words = Sequence[tuple[str, Mapping[str, Any]]]
+
+TELL = "__stillframe_tell"
+"""The binding by which our code in the target speaks to us; it takes it away from the program's eyes at once."""
+LEAVE = "__stillframe_leave"
+TELLS_END = f"""(() => {{
+  const tell = globalThis.{LEAVE};
+  delete globalThis.{LEAVE};
+  process.on('exit', (code) => tell(String(code)));
+}})()"""
+"""How one whose exit code only its parent would be told tells it to us."""
+_ASYNC_DEPTH = 16
+_SCRIPTS_KEPT = 10_000_000
+_LOAD = "(process.getBuiltinModule || require)"
+_STORE = "globalThis[Symbol.for('stillframe')]"
+_OPENED = "globalThis[Symbol.for('stillframe.opened')]"
+"""Set in a process whose inspector we opened, so that whoever comes after one of us that died can close it."""
+
+
+def first_words(launch: CdpLaunch, exceptions: str, *, with_store: bool) -> Words:
+    """In this order; all but the last may be unanswered."""
+    hidden = [f"^{launch.hidden}$"] if launch.hidden else []
+    words: list[tuple[str, Mapping[str, Any]]] = [
+        ("Runtime.enable", {}),
+        ("Debugger.enable", {"maxScriptsCacheSize": _SCRIPTS_KEPT}),
+        ("Debugger.setAsyncCallStackDepth", {"maxDepth": _ASYNC_DEPTH}),
+        ("Runtime.addBinding", {"name": TELL}),
+        ("Debugger.setPauseOnExceptions", {"state": exceptions}),
+        ("Debugger.setBlackboxPatterns", {"patterns": [*launch.library, *hidden] if launch.just_my_code else hidden}),
+    ]
+    if not launch.launched:  # one of us may have died in there
+        words.append(_evaluated(f"delete {_STORE}"))
+    if launch.opened_by_us:
+        words.append(_evaluated(f"{_OPENED} = true"))
+    if launch.children:
+        words.append(("NodeWorker.enable", {"waitForDebuggerOnStart": True}))
+    if with_store:
+        words.append(_evaluated(launch.store))
+    return words
+
+
+def last_words(launch: CdpLaunch, *, worker: bool) -> Words:
+    """Take away everything that could hold the program, and the inspector, where it is ours."""
+    words: list[tuple[str, Mapping[str, Any]]] = []
+    if launch.children and not worker:
+        words.append(("NodeWorker.disable", {}))
+    words += [
+        ("Debugger.setBreakpointsActive", {"active": False}),
+        ("Debugger.setPauseOnExceptions", {"state": "none"}),
+    ]
+    if not worker:
+        # Not before our goodbye is out, and not from within the inspector's own call.
+        close = f"delete {_OPENED}; setTimeout({_LOAD}('inspector').close, 50).unref()"
+        words.append(_evaluated(close if launch.launched else f"if ({_OPENED}) {{ {close} }}"))
+    return [
+        *words,
+        _evaluated(f"delete {_STORE}"),
+        ("Runtime.runIfWaitingForDebugger", {}),
+        ("Debugger.disable", {}),
+    ]
+
+
+def _evaluated(expression: str) -> tuple[str, Mapping[str, Any]]:
+    return "Runtime.evaluate", {"expression": expression, "includeCommandLineAPI": True, "silent": True}
