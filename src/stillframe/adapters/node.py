@@ -16,7 +16,7 @@ from ..model.backend import AttachPlan, Plan, Tool
 from . import matches
 from .interpreters import identity, on_path
 from .node_command import runs_node, shebang, understood
-from .node_running import address, inspector_of, is_node, listed, version
+from .node_running import address, inspector_of, is_node, is_nodes_port, version
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "node"
 _HOOK = _TARGET / "hook.cjs"
@@ -86,12 +86,12 @@ class NodeAdapter:
     # Joining
 
     def joins(self, plan: AttachPlan) -> bool:
-        """Whether what is to be joined is a program of Node."""
+        """Whether what is to be joined is a program of Node. A port is not asked: a debugger of another kind may not bear it."""
         if plan.url is not None:
             return True
         if plan.pid is not None:
             return is_node(plan.pid)
-        return plan.port is not None and listed(plan.host or "127.0.0.1", plan.port) is not None
+        return plan.port is not None and is_nodes_port(plan.port)
 
     async def attach(self, plan: AttachPlan) -> CdpLaunch:
         opened = False

@@ -36,6 +36,15 @@ def is_node(pid: int) -> bool:
         return False
 
 
+def is_nodes_port(port: int) -> bool:
+    """Whether a Node of this machine listens there."""
+    try:
+        owners = [each.pid for each in psutil.net_connections("tcp") if each.laddr and each.laddr.port == port]
+    except psutil.Error:
+        return False
+    return any(is_node(pid) for pid in owners if pid)
+
+
 def listed(host: str, port: int) -> str | None:
     """The address of the first inspector that a port tells of; None where it tells of none."""
     found = _asked(host, port, "list")
