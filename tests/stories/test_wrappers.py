@@ -82,7 +82,8 @@ def test_every_version_of_python_is_followed_behind_a_wrapper(app: User, version
 def test_a_wrapper_without_any_python_tells_its_output_its_code_and_that_it_saw_none(app: User) -> None:
     end = app.json("launch", "--break", PLACE, "--", "sh", "-c", "echo hi; exit 3")
     assert (end["state"], end["exit_code"], end["output"]) == ("exited", 3, "hi\n")
-    assert end["notes"] == ["no Python program was seen in it"]
+    (note,) = end["notes"]
+    assert note.startswith("no Python") and note.endswith("program was seen in it")
     assert end["never_hit"][0]["state"] == "unconfirmed", "what happened unseen is not claimed"
 
 
