@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import stillframe
 from stillframe.model.outcomes import AnyOutcome
@@ -31,6 +32,12 @@ class Story:
     nothing_says: str
     empty: str
     """How the empty tally is told."""
+    request: tuple[str, str]
+    """A request of the debugger's own protocol, and a field of its answer."""
+    runs: str = ""
+    """What is launched, where that is not the file itself: what it was compiled into."""
+    workers: Literal["threads", "sessions"] = "threads"
+    """What the program's other threads are: those of one session, or sessions of their own."""
     version: str = ""
     """The version of the language, where the debugger works differently for some."""
     interpreter: str | None = None
@@ -38,6 +45,10 @@ class Story:
     @property
     def program(self) -> Path:
         return LANGUAGES / self.language / self.file
+
+    @property
+    def name(self) -> str:
+        return self.language + self.version
 
     def mark(self, name: str) -> int:
         """The line that ends with this mark."""
@@ -55,7 +66,7 @@ class Story:
         """The program run to its first stop: `breaks` are marks, or a mark and a condition."""
         places = [self.at(each) if isinstance(each, str) else f"{self.at(each[0])} if {each[1]}" for each in breaks]
         async with stillframe.Debugger(cwd=str(self.program.parent)) as dbg:
-            yield dbg, await dbg.launch(self.file, what, breaks=places, python=self.interpreter, **options)  # type: ignore[arg-type]
+            yield dbg, await dbg.launch(self.runs or self.file, what, breaks=places, python=self.interpreter, **options)  # type: ignore[arg-type]
 
 
 def python(version: str) -> Story:
@@ -67,9 +78,28 @@ def python(version: str) -> Story:
         nothing="no_such_name",
         nothing_says="NameError",
         empty="{}",
+        request=("threads", "threads"),
         version=version,
         interpreter=INTERPRETERS.get(version),
     )
 
 
-STORIES = tuple(python(version) for version in VERSIONS if version in INTERPRETERS) or (python(""),)
+def node(language: str, file: str, runs: str = "") -> Story:
+    return Story(
+        language=language,
+        file=file,
+        runs=runs,
+        tool="node",
+        error="RangeError",
+        nothing="noSuchName",
+        nothing_says="ReferenceError",
+        empty="{}",
+        request=("Runtime.getIsolateId", "id"),
+        workers="sessions",
+    )
+
+
+STORIES = (
+    *(tuple(python(version) for version in VERSIONS if version in INTERPRETERS) or (python(""),)),
+    node("javascript", "story.js"),
+)

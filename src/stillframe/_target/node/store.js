@@ -305,15 +305,15 @@
   }
 
   // kinds: one word per scope, 'own' (of the call itself), 'top' (of a module's top level), 'outer' (a closure), 'used' (a
-  // module's top level, of which only what the line names is told)
-  function locals(fresh, kinds, used, start, count, bounds, self, scopes) {
+  // module's top level, of which only what the function mentions is told)
+  function locals(fresh, kinds, used, mentioned, start, count, bounds, self, scopes) {
     if (fresh) kept = new Map();
     const rows = [];
     const seen = new Set();
     scopes.forEach((scope, index) => {
       for (const [name, known] of variables(scope)) {
         if (seen.has(name) || (kinds[index] !== 'own' && CJS.has(name))) continue;
-        if (kinds[index] === 'used' && !used.includes(name)) continue;
+        if (kinds[index] === 'used' && !mentioned.includes(name)) continue;
         if (known.value !== null && typeof known.value === 'function' && kinds[index] !== 'own') continue;
         seen.add(name);
         rows.push([name, known, kinds[index] === 'outer' || kinds[index] === 'used' ? 1 : 0]);

@@ -1,4 +1,7 @@
-"""Which variables are declared but not initialised yet, by the text of their scope: V8 before 12 calls them undefined."""
+"""What the text of a scope tells of its variables: which are not initialised yet, and which of the module's it uses.
+
+V8 before 12 calls what is not initialised undefined; every version keeps, in a loop's body, what the last round left in it.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,22 @@ from collections.abc import Sequence
 from .client import Body
 
 _KEYWORD = re.compile(r"\b(let|const|class|var|function)\b")
-_LONGEST = 200_000
-_BEING_MADE = re.compile(r"[^;\n]*(?:=|\bof|\bin)\s*")
+_IDENTIFIER = re.compile(r"(?<![\w$.])[A-Za-z_$][\w$]*")
+_LONGEST = 100_000
+_BEING_MADE = re.compile(r"(?:[^;\n]*|[^;=(]*[}\]]\s*)(?:=|\bof\b|\bin\b)\s*[^;\n]*")
 """From a name to where the program is held, when it is the very declaration that is about to run."""
+_MADE_ALONE = re.compile(r"(?:\s*|[^;=(]*[}\]]\s*)(?:=|\bof\b|\bin\b)\s*[^;\n,]*")
 
 
-def is_uninitialised(name: str, lines: Sequence[str], held: tuple[int, int], scopes: Sequence[Body]) -> bool:
+def names_in(lines: Sequence[str], scope: Body) -> set[str]:
+    """Every name that the text of a scope mentions."""
+    start, end = _place(scope.get("startLocation")), _place(scope.get("endLocation"))
+    return set(_IDENTIFIER.findall(_between(lines, start, end)[:_LONGEST])) if start and end else set()
+
+
+def is_uninitialised(
+    name: str, lines: Sequence[str], held: tuple[int, int], scopes: Sequence[Body], *, undefined: bool
+) -> bool:
     """Whether `let`, `const` or `class` gives this name its first value at the position where the program is held, or after it."""
     for scope in scopes:
         start, end = _place(scope.get("startLocation")), _place(scope.get("endLocation"))
@@ -26,7 +39,8 @@ def is_uninitialised(name: str, lines: Sequence[str], held: tuple[int, int], sco
         found = re.search(rf"(?<![\w$.]){re.escape(name)}(?![\w$])", text)
         if found is None:
             continue  # of an outer scope
-        if found.start() < len(before) and not _BEING_MADE.fullmatch(text[found.end() : len(before)]):
+        making = _BEING_MADE if undefined else _MADE_ALONE
+        if found.start() < len(before) and not making.fullmatch(text[found.end() : len(before)]):
             return False
         return _is_declared(text[: found.start()])
     return False

@@ -12,7 +12,7 @@ from ...model.backend import Bounds, Capture, Evaluated
 from ...model.values import ExceptionInfo, Frame, Frames, Module, Modules, Scope, Value, Values
 from .client import Body, CdpClient, Refused
 from .conditions import STORE
-from .declarations import is_uninitialised
+from .declarations import is_uninitialised, names_in
 from .frames import FrameTeller, Held, is_top_level, is_wrapper, position
 from .scripts import Script, Scripts
 
@@ -104,11 +104,12 @@ class Evidence:
         receiver = call.get("this")
         self_word = _argument(receiver) if isinstance(receiver, dict) else {"value": None}
         objects = [_argument(scope["object"]) for _, scope in scopes]
+        mentioned = await self._mentioned(call) if any(kind == "used" for kind, _ in scopes) else []
         body = await self._ask(
-            "locals(fresh, kinds, used, start, count, bounds, self, scopes)",
-            "fresh, kinds, used, start, count, bounds, self, ...scopes",
+            "locals(fresh, kinds, used, mentioned, start, count, bounds, self, scopes)",
+            "fresh, kinds, used, mentioned, start, count, bounds, self, ...scopes",
             fresh,
-            [kind for kind, _ in scopes], self._used(call), start, bounds.values, _limits(bounds),
+            [kind for kind, _ in scopes], self._used(call), mentioned, start, bounds.values, _limits(bounds),
             objects=[self_word, *objects],
         )  # fmt: skip
         return await self._initialised(
@@ -117,16 +118,25 @@ class Evidence:
 
     async def _initialised(self, call: Body, found: Values, scopes: Sequence[Body]) -> Values:
         """Without what the program has not come to yet, as far as the text tells."""
-        doubtful = {each.name for each in found.values if each.type == "undefined"}
-        script = self._scripts.get(position(call)[0])
-        if not doubtful or script is None:
-            return found
-        lines, held = await self.lines_of(script), position(call)[1:]
-        gone = {name for name in doubtful if is_uninitialised(name, lines, held, scopes)}
+        lines, held = await self._lines_at(call), position(call)[1:]
+        gone = {
+            each.name
+            for each in found.values
+            if is_uninitialised(each.name, lines, held, scopes, undefined=each.type == "undefined")
+        }
         if not gone:
             return found
         values = tuple(each for each in found.values if each.name not in gone)
         return Values(values=values, total=found.total and found.total - len(gone), start=found.start)
+
+    async def _lines_at(self, call: Body) -> list[str]:
+        script = self._scripts.get(position(call)[0])
+        return await self.lines_of(script) if script is not None else []
+
+    async def _mentioned(self, call: Body) -> list[str]:
+        """The names in a function's text: of what a module holds, these are worth telling."""
+        whole: Body = next((each for each in call.get("scopeChain") or () if each.get("type") == "local"), {})
+        return sorted(names_in(await self._lines_at(call), whole))
 
     def _used(self, call: Body) -> list[str]:
         """The names on the line that is about to run."""
