@@ -1,7 +1,8 @@
 """One small process per host that ends what the host launched when the host dies, even by SIGKILL: the host's side.
 
 The guardian holds the read end of a pipe whose write end only the host has. The host writes `+pid starttime` for each
-process group it launches and `-pid` when that one is gone. Attached processes are never listed.
+process group it launches and `-pid` when that one is gone. Attached processes are never listed. `/path` is a directory that
+is to go with the host, `!/path` one that has gone.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Guardian:
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: io.FileIO | None = None
         self._watched: dict[int, str] = {}
+        self._directories: set[str] = set()
         self._deathwatch: tuple[asyncio.AbstractEventLoop, int] | None = None
         """The loop that looks out for the guardian's end, and the descriptor by which it does."""
         self._replaced = 0
@@ -49,11 +51,25 @@ class Guardian:
             self._tell(f"-{pid}\n")
             self._look_out()
 
+    def litter(self, directory: str) -> None:
+        """From now on this directory, with the files right in it, is removed when we die."""
+        self._directories.add(directory)
+        self._tell(f"{directory}\n")
+        self._look_out()
+
+    def tidied(self, directory: str) -> None:
+        """This directory is gone."""
+        if directory in self._directories:
+            self._directories.remove(directory)
+            self._tell(f"!{directory}\n")
+            self._look_out()
+
     def close(self) -> None:
         """End the guardian; what is still watched ends with it."""
         self._look_away()
         process, self._process = self._process, None
         self._watched.clear()
+        self._directories.clear()
         if process and self._pipe:
             self._pipe.close()
             try:
@@ -80,7 +96,8 @@ class Guardian:
             self._pipe.close()
         reading, writing = os.pipe()
         self._pipe = io.FileIO(writing, "w")  # it holds some two thousand rows unread
-        self._pipe.write("".join(f"+{pid} {started}\n" for pid, started in self._watched.items()).encode())
+        rows = [f"+{pid} {started}\n" for pid, started in self._watched.items()]
+        self._pipe.write("".join([*rows, *(f"{each}\n" for each in self._directories)]).encode())
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-IS", guardian_program.__file__],
@@ -118,7 +135,7 @@ class Guardian:
         if self._process is None:
             return
         log.warning("the guardian (%d) ended: %s", self._process.pid, self._process.wait())
-        if self._watched and self._replaced < MOST_REPLACED:
+        if (self._watched or self._directories) and self._replaced < MOST_REPLACED:
             self._replaced += 1
             self._start()
             self._look_out()

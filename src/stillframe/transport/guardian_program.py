@@ -1,4 +1,4 @@
-"""The guardian's own program: reads the host's list until its pipe ends, then kills the groups that are still on it.
+"""The guardian's own program: reads the host's list until its pipe ends, then kills the groups that are still on it and removes its directories.
 
 Run by path under `python -IS`; it uses nothing but the standard library, and as little of that as will do.
 """
@@ -59,18 +59,34 @@ def _send(how: object, pid: int) -> None:
         return
 
 
+def _remove(directory: str) -> None:
+    try:
+        for name in os.listdir(directory):
+            os.unlink(os.path.join(directory, name))
+        os.rmdir(directory)
+    except OSError:
+        return
+
+
 def main() -> None:
     """Read the host's list until it ends, then end what is on it."""
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.SIG_IGN)
     watched: dict[int, str] = {}
+    directories: set[str] = set()
     for line in sys.stdin:
         if line.startswith("+"):
             pid, _, started = line[1:].strip().partition(" ")
             watched[int(pid)] = started
         elif line.startswith("-"):
             watched.pop(int(line[1:]), None)
+        elif line.startswith("/"):
+            directories.add(line.rstrip("\n"))
+        elif line.startswith("!"):
+            directories.discard(line[1:].rstrip("\n"))
     _kill(watched)
+    for each in directories:
+        _remove(each)
 
 
 if __name__ == "__main__":

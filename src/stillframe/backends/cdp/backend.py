@@ -105,6 +105,7 @@ class CdpBackend:
         self.launched = launch.launched
         self.name = name
         self._started = False
+        self._unprepared = False
         self._closing: asyncio.Task[None] | None = None
         self._scripts = Scripts(launch.library, launch.hidden, hides_library=launch.just_my_code)
         self._in_order: InOrder[tuple[str, Body]] = InOrder(self._event)
@@ -131,15 +132,27 @@ class CdpBackend:
             self._client.send(method, params)
         if self._threshold is not None:
             await self._threshold.cross(launch.store)
-        await self._client.request("Runtime.evaluate", {"expression": f"{STORE}.take({TELL!r})", "silent": True})
-        if self._process is None and launch.launched:
-            self._client.send("Runtime.addBinding", {"name": LEAVE})
-            await self._client.request("Runtime.evaluate", {"expression": TELLS_END, "silent": True})
-        await self._watch_loading()
+        await self._prepare()
         bindings = await self._breakpoints.set(wanted)
         self._started = True
         await self._client.request("Debugger.resume" if self._threshold else "Runtime.runIfWaitingForDebugger")
         return bindings
+
+    async def _prepare(self) -> None:
+        """Have our code in the target ready for work."""
+        taken = {"expression": f"{STORE}.take({TELL!r})", "silent": True}
+        answer = await self._client.request("Runtime.evaluate", taken)
+        self._unprepared = "exceptionDetails" in answer
+        if self._process is None and self._launch.launched:
+            self._client.send("Runtime.addBinding", {"name": LEAVE})
+            await self._client.request("Runtime.evaluate", {"expression": TELLS_END, "silent": True})
+        await self._watch_loading()
+
+    async def _prepare_late(self) -> None:
+        """A program that somebody else started with --inspect-brk: it waits before its runtime can load anything (Node 18 to 24)."""
+        words = {"expression": self._launch.store, "includeCommandLineAPI": True, "silent": True}
+        await self._client.request("Runtime.evaluate", words)
+        await self._prepare()
 
     async def _watch_loading(self) -> None:
         """Be there before a module runs: V8 tells of ECMAScript modules; the others pass the loader's `_compile`."""
@@ -226,6 +239,8 @@ class CdpBackend:
             self._client.send("Debugger.resume")
             return
         try:
+            if self._unprepared and body.get("reason") == START:
+                await self._prepare_late()
             await self._mover.paused(body)
         except StillframeError as error:
             if self._client.ended is None:

@@ -15,6 +15,7 @@ import msgspec
 
 from ...errors import AdapterUnresponsive, LaunchFailed, StillframeError
 from ...model.backend import ChildOpened, Output
+from ...transport.guardian import GUARDIAN
 from ...transport.process import MARK, Process, Stream, ancestors, is_alive, spawn
 from ...transport.websocket import Messages, open_websocket
 from ..wrapped import Wrapped
@@ -109,6 +110,7 @@ class Family:
     def _listen(self) -> str:
         """Open the pipe; it stays open for both directions, so that no writer's end is an end for us."""
         self._directory = tempfile.mkdtemp(prefix="stillframe-node-")
+        GUARDIAN.litter(self._directory)
         fifo = os.path.join(self._directory, "hello")
         os.mkfifo(fifo, 0o600)
         self._fd = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
@@ -238,6 +240,7 @@ class Family:
             os.close(self._fd)
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
+            GUARDIAN.tidied(self._directory)
         for task in tuple(self._tasks):
             if task is not asyncio.current_task():
                 task.cancel()
