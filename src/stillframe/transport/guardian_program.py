@@ -1,4 +1,4 @@
-"""The guardian's own program: reads the host's list until its pipe ends, then kills the groups that are still on it and removes its directories.
+"""The guardian's own program: reads the host's list until its pipe ends, then kills the groups on it and removes the directories.
 
 Run by path under `python -IS`; it uses nothing but the standard library, and as little of that as will do.
 """

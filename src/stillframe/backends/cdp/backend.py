@@ -149,7 +149,7 @@ class CdpBackend:
         await self._watch_loading()
 
     async def _prepare_late(self) -> None:
-        """A program that somebody else started with --inspect-brk: it waits before its runtime can load anything (Node 18 to 24)."""
+        """Of a program that somebody else started with --inspect-brk: Node 18 to 24 waits before anything can be loaded."""
         words = {"expression": self._launch.store, "includeCommandLineAPI": True, "silent": True}
         await self._client.request("Runtime.evaluate", words)
         await self._prepare()
