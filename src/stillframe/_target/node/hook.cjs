@@ -16,7 +16,7 @@
     const fifo = process.env.STILLFRAME_NODE;
     if (!fifo) return;
     const alone = process.env.STILLFRAME_NODE_ALONE === '1';
-    if (!alone) quiet_children();
+    if (!alone) mind_children();
     if (!isMainThread) return; // workers are announced by their main thread's inspector
     if (alone) be_plain();
     if (RUNNERS.test(process.argv[1] || '')) return;
@@ -61,13 +61,15 @@
     }
   }
 
-  // A program that reads what its child says on standard error reads the child's own words only, as in a plain run.
-  function quiet_children() {
+  // Children are followed whatever environment the program gives them. A program that reads what its child says on standard
+  // error reads the child's own words only, as in a plain run.
+  function mind_children() {
     const { ChildProcess } = require('child_process');
+    const lead = leading();
     const spawn = ChildProcess.prototype.spawn;
     ChildProcess.prototype.spawn = {
       spawn(options) {
-        const result = Reflect.apply(spawn, this, [options]);
+        const result = Reflect.apply(spawn, this, [lead(options)]);
         if (this.stderr) filter(this.stderr);
         return result;
       },
@@ -76,9 +78,25 @@
     const binding = process.binding('spawn_sync'); // what spawnSync, execSync and execFileSync have in common
     const run = binding.spawn;
     binding.spawn = (options) => {
-      const result = run(options);
+      const result = run(lead(options));
       if (result.output && result.output[2]) result.output[2] = without_own_words(result.output[2]);
       return result;
+    };
+  }
+
+  // Adds to the environment of a child what leads it here, where the program left it out.
+  function leading() {
+    const ours = ['STILLFRAME_NODE', 'STILLFRAME_MARK'].filter((name) => process.env[name]).map((name) => `${name}=${process.env[name]}`);
+    const word = /[\s"\\]/.test(__filename) ? `"${__filename.replace(/[\\"]/g, '\\$&')}"` : __filename;
+    const flags = `--require ${word} --inspect-publish-uid=stderr`;
+    return (options) => {
+      const given = options && options.envPairs;
+      if (!Array.isArray(given)) return options;
+      const pairs = given.filter((pair) => !ours.some((own) => pair.startsWith(own.split('=', 1)[0] + '=')));
+      const at = pairs.findIndex((pair) => pair.startsWith('NODE_OPTIONS='));
+      const before = at < 0 ? '' : pairs.splice(at, 1)[0].slice('NODE_OPTIONS='.length);
+      const options_of_node = before.includes(flags) ? before : `${flags} ${before}`.trim();
+      return { ...options, envPairs: [...pairs, ...ours, `NODE_OPTIONS=${options_of_node}`] };
     };
   }
 
