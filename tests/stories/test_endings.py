@@ -104,9 +104,11 @@ def test_a_program_that_replaces_itself_is_followed_or_told_never_lost_in_silenc
 
 
 def test_a_program_that_left_children_behind_says_so(user: User) -> None:
+    """It ends once its child runs, and a child runs once it is followed."""
     user.file(
         "dm.py",
-        "import os, time\nif os.fork():\n    os._exit(0)\nos.setsid()\nif os.fork():\n    os._exit(0)\ntime.sleep(600)\n",
+        "import os, time\nreading, writing = os.pipe()\nif os.fork():\n    os.read(reading, 1)\n    os._exit(0)\n"
+        "os.setsid()\nos.write(writing, b'.')\ntime.sleep(600)\n",
     )
     told = user.json("launch", "dm.py")
     assert (told["state"], told["exit_code"]) == ("exited", 0)
