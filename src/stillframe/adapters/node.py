@@ -136,9 +136,13 @@ def _added(plan: Plan) -> dict[str, str]:
     before = plan.env.get("NODE_OPTIONS", "")
     path = str(_HOOK)
     word = '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"' if re.search(r'[\s"\\]', path) else path
-    added = {"NODE_OPTIONS": f"--require {word} --inspect-publish-uid=stderr {before}".strip(), "STILLFRAME_NODE": FIFO}
+    added = {
+        "NODE_OPTIONS": f"--require {word} --inspect-publish-uid=stderr {before}".strip(),
+        "STILLFRAME_NODE_OPTIONS": before,
+        "STILLFRAME_NODE": FIFO,
+    }
     if not plan.children:
-        added |= {"STILLFRAME_NODE_ALONE": "1", "STILLFRAME_NODE_OPTIONS": before}
+        added["STILLFRAME_NODE_ALONE"] = "1"
     return added
 
 

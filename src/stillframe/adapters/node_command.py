@@ -14,32 +14,15 @@ from .interpreters import on_path
 NAMES = re.compile(r"^node(js)?$")
 RUNNERS = re.compile(r"^(npm|npx|pnpm|pnpx|yarn|yarnpkg|corepack|tsx)$")
 """Programs that run in Node to run others: wrappers, not what anybody wants to debug."""
-_WITH_VALUE = frozenset(
-    [
-        "-r",
-        "--require",
-        "--import",
-        "-C",
-        "--conditions",
-        "--loader",
-        "--experimental-loader",
-        "--env-file",
-        "--env-file-if-exists",
-        "--title",
-        "--stack-trace-limit",
-        "--max-http-header-size",
-        "--icu-data-dir",
-        "--disable-warning",
-        "--input-type",
-        "--watch-path",
-        "--test-reporter",
-        "--test-name-pattern",
-        "--test-reporter-destination",
-        "--test-concurrency",
-        "--test-timeout",
-        "--unhandled-rejections",
-    ]
+_WITH_VALUE = re.compile(
+    r"-r|-C|--(require|import|conditions|loader|experimental-loader|env-file|env-file-if-exists|title|stack-trace-limit"
+    r"|max-http-header-size|icu-data-dir|disable-warning|input-type|watch-path|unhandled-rejections|test-reporter"
+    r"|test-reporter-destination|test-name-pattern|test-concurrency|test-timeout)"
 )
+"""Flags whose value is the next word."""
+_OTHERS = ("--test", "--watch", "--watch-path", "--run")
+"""Flags that make Node start the program in a process of its own, which it may do many times."""
+_IN_ITSELF = ("--test-isolation=none", "--experimental-test-isolation=none")
 _CODE = ("-e", "--eval", "-p", "--print", "-pe")
 _NO_PROGRAM = ("-v", "--version", "-h", "--help", "-i", "--interactive", "-", "--v8-options", "-c", "--check")
 
@@ -50,9 +33,25 @@ def runs_node(plan: Plan) -> bool:
         return False
     name = Path(plan.command[0]).name
     if NAMES.match(name):
-        return True
+        return not runs_others(plan)
     script = _script(plan)
     return script is not None and not RUNNERS.match(name) and shebang(script) is not None
+
+
+def runs_others(plan: Plan) -> bool:
+    """Whether a command is Node in the part of a runner: of tests, of scripts, or again and again."""
+    if not plan.command or not NAMES.match(Path(plan.command[0]).name):
+        return False
+    words = plan.command[1:]
+    flags = [word.partition("=")[0] for word in words[: _end_of_flags(words)]]
+    return any(flag in _OTHERS for flag in flags) and not any(word in _IN_ITSELF for word in words)
+
+
+def _end_of_flags(words: Sequence[str]) -> int:
+    at = 0
+    while at < len(words) and words[at].startswith("-") and words[at] not in ("-", "--"):
+        at += 2 if _WITH_VALUE.fullmatch(words[at]) else 1
+    return min(at, len(words))
 
 
 def understood(plan: Plan) -> Plan:
@@ -89,7 +88,7 @@ def _node(plan: Plan, runtime: str, words: Sequence[str]) -> Plan:
             continue
         if word.startswith("-"):
             flags.append(word)
-            if word in _WITH_VALUE and rest:
+            if _WITH_VALUE.fullmatch(word) and rest:
                 flags.append(rest.pop(0))
             continue
         return replace(

@@ -16,7 +16,7 @@ from ..errors import LaunchFailed, Unsupported, UsageError
 from ..model.backend import AttachPlan, Plan, Tool
 from .interpreters import on_path
 from .node_command import NAMES as NODE_NAMES
-from .node_command import RUNNERS
+from .node_command import RUNNERS, runs_others
 
 _FOREIGN = re.compile(
     r"(node|nodejs|deno|bun|java|ruby|perl|php|lua|luajit|R|Rscript|dotnet|mono|erl|elixir|swift|julia|go|cargo)[\d.]*"
@@ -51,7 +51,7 @@ class WrapperAdapter:
     def understands(self, plan: Plan) -> bool:
         """Any command but a program compiled here (given by its path) and the runtime of another language."""
         path = _executable(plan)
-        if path is None or _FOREIGN.fullmatch(path.name):
+        if path is None or (_FOREIGN.fullmatch(path.name) and not runs_others(plan)):
             return False
         first = _first_line(path)
         if first.startswith(b"#!"):

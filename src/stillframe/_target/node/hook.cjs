@@ -11,26 +11,33 @@
   const OWN_WORDS =
     /^(?:Debugger listening on ws:\/\/\S+|For help, see: https:\/\/nodejs\.org\/\S+|Debugger attached\.|Debugger ending on ws:\/\/\S+)\n|Waiting for the debugger to disconnect\.\.\.\n/gm;
 
+  const OURS = ['STILLFRAME_NODE', 'STILLFRAME_NODE_ALONE', 'STILLFRAME_NODE_OPTIONS'];
+
   function come_up() {
-    const { isMainThread } = require('worker_threads');
-    const fifo = process.env.STILLFRAME_NODE;
-    if (!fifo) return;
+    const { isMainThread, getEnvironmentData, setEnvironmentData } = require('worker_threads');
+    const fifo = isMainThread ? process.env.STILLFRAME_NODE : getEnvironmentData('stillframe');
+    if (!fifo || RUNNERS.test(process.argv[1] || '')) return;
     const alone = process.env.STILLFRAME_NODE_ALONE === '1';
-    if (!alone) mind_children();
+    if (isMainThread) be_plain();
+    if (!alone) {
+      if (isMainThread) setEnvironmentData('stillframe', fifo);
+      mind_children(fifo);
+    }
     if (!isMainThread) return; // workers are announced by their main thread's inspector
-    if (alone) be_plain();
-    if (RUNNERS.test(process.argv[1] || '')) return;
-    if (announce(fifo)) require('inspector').waitForDebugger();
+    if (!announce(fifo)) return;
+    require('inspector').waitForDebugger();
+    const passed = globalThis.__stillframe_passed;
+    delete globalThis.__stillframe_passed;
+    if (passed) passed(''); // an order to run that came before we waited was lost, so we say that one was heard
   }
 
-  // Children are not followed: the program sees the environment of a plain run.
+  // The program sees the environment of a plain run; Node's own code, too: it runs tests and clusters in another way where
+  // it finds an option of the inspector there.
   function be_plain() {
     const plain = process.env.STILLFRAME_NODE_OPTIONS;
     if (plain) process.env.NODE_OPTIONS = plain;
     else delete process.env.NODE_OPTIONS;
-    delete process.env.STILLFRAME_NODE;
-    delete process.env.STILLFRAME_NODE_ALONE;
-    delete process.env.STILLFRAME_NODE_OPTIONS;
+    for (const name of OURS) delete process.env[name];
   }
 
   function announce(fifo) {
@@ -48,14 +55,15 @@
         pid: process.pid,
         ppid: process.ppid,
         url: inspector.url(),
+        program: process.argv[1] || '',
         argv: [...process.execArgv, ...process.argv.slice(1)].map((word) => word.slice(0, 200)).slice(0, 12),
         version: process.versions.node,
       };
       fs.writeSync(fd, JSON.stringify(hello) + '\n');
       return true;
     } catch (error) {
-      process.emitWarning(`Stillframe cannot debug this process: ${error.message}`);
-      return false;
+      if (error instanceof Error) process.emitWarning(`Stillframe cannot debug this process: ${error.message}`);
+      return false; // else Node's own runner of tests, which throws the text that it has no inspector (Node 20)
     } finally {
       fs.closeSync(fd);
     }
@@ -63,9 +71,9 @@
 
   // Children are followed whatever environment the program gives them. A program that reads what its child says on standard
   // error reads the child's own words only, as in a plain run.
-  function mind_children() {
+  function mind_children(fifo) {
     const { ChildProcess } = require('child_process');
-    const lead = leading();
+    const lead = leading(fifo);
     const spawn = ChildProcess.prototype.spawn;
     ChildProcess.prototype.spawn = {
       spawn(options) {
@@ -84,19 +92,21 @@
     };
   }
 
-  // Adds to the environment of a child what leads it here, where the program left it out.
-  function leading() {
-    const ours = ['STILLFRAME_NODE', 'STILLFRAME_MARK'].filter((name) => process.env[name]).map((name) => `${name}=${process.env[name]}`);
+  // Adds to the environment of a child what leads it here.
+  function leading(fifo) {
+    const mark = process.env.STILLFRAME_MARK;
     const word = /[\s"\\]/.test(__filename) ? `"${__filename.replace(/[\\"]/g, '\\$&')}"` : __filename;
     const flags = `--require ${word} --inspect-publish-uid=stderr`;
     return (options) => {
-      const given = options && options.envPairs;
-      if (!Array.isArray(given)) return options;
-      const pairs = given.filter((pair) => !ours.some((own) => pair.startsWith(own.split('=', 1)[0] + '=')));
-      const at = pairs.findIndex((pair) => pair.startsWith('NODE_OPTIONS='));
-      const before = at < 0 ? '' : pairs.splice(at, 1)[0].slice('NODE_OPTIONS='.length);
-      const options_of_node = before.includes(flags) ? before : `${flags} ${before}`.trim();
-      return { ...options, envPairs: [...pairs, ...ours, `NODE_OPTIONS=${options_of_node}`] };
+      if (!options || !Array.isArray(options.envPairs)) return options;
+      const given = new Map(options.envPairs.map((pair) => [pair.slice(0, pair.indexOf('=', 1)), pair]));
+      const plain = (given.get('NODE_OPTIONS') || '').slice('NODE_OPTIONS='.length);
+      if (plain.includes(flags)) return options; // of a program that passes on what it was started with
+      given.set('NODE_OPTIONS', `NODE_OPTIONS=${flags} ${plain}`.trim());
+      given.set('STILLFRAME_NODE_OPTIONS', `STILLFRAME_NODE_OPTIONS=${plain}`);
+      given.set('STILLFRAME_NODE', `STILLFRAME_NODE=${fifo}`);
+      if (mark) given.set('STILLFRAME_MARK', `STILLFRAME_MARK=${mark}`);
+      return { ...options, envPairs: [...given.values()] };
     };
   }
 

@@ -38,11 +38,13 @@ from .frames import Held, position
 from .greetings import LEAVE, TELL, TELLS_END, first_words, last_words
 from .launch import CdpLaunch
 from .moves import THREAD, Mover
-from .patching import hot_patch, set_return
+from .patching import BEGUN_AGAIN, hot_patch, set_return
 from .scripts import Scripts
 from .sourcemaps import BrokenMap, load, mapping_url
 from .talk import console_text
-from .workers import START, Threshold, WorkerMessages, end_of_worker
+from .texts import Texts
+from .thresholds import PASSED, START, Gate, Threshold
+from .workers import WorkerMessages, end_of_worker
 
 _LETTING_GO = 2.0
 _END = 4.0
@@ -113,10 +115,15 @@ class CdpBackend:
         self._client = CdpClient(
             messages, on_event=self._on_event, on_end=self._line_ended, timeout=launch.request_timeout
         )
-        self._evidence = Evidence(self._client, self._scripts)
-        self._breakpoints = Breakpoints(self._client, self._scripts, self._told.put)
-        self._mover = Mover(self._client, self._scripts, self._evidence, self._breakpoints, self, self._told_stop)
+        texts = self._texts = Texts(self._client)
+        self._evidence = Evidence(self._client, self._scripts, texts)
+        self._breakpoints = Breakpoints(self._client, self._scripts, texts, self._told.put)
+        self._mover = Mover(
+            self._client, self._scripts, texts, self._evidence, self._breakpoints, self, self._told_stop
+        )
         self._threshold: Threshold | None = Threshold(self._client, launch.start_timeout) if held else None
+        preloaded = launch.launched and not worker
+        self._gate: Gate | None = Gate(self._client, launch.start_timeout) if preloaded else None
         self._gone_watch: asyncio.Task[None] | None = None
         self._end_watch = asyncio.create_task(self._watch_end())
 
@@ -135,7 +142,10 @@ class CdpBackend:
         await self._prepare()
         bindings = await self._breakpoints.set(wanted)
         self._started = True
-        await self._client.request("Debugger.resume" if self._threshold else "Runtime.runIfWaitingForDebugger")
+        if self._gate is not None:
+            await self._gate.open(self._signs.line)
+        else:
+            await self._client.request("Debugger.resume" if self._threshold else "Runtime.runIfWaitingForDebugger")
         return bindings
 
     async def _prepare(self) -> None:
@@ -146,6 +156,8 @@ class CdpBackend:
         if self._process is None and self._launch.launched:
             self._client.send("Runtime.addBinding", {"name": LEAVE})
             await self._client.request("Runtime.evaluate", {"expression": TELLS_END, "silent": True})
+        if self._gate is not None:
+            self._client.send("Runtime.addBinding", {"name": PASSED})
         await self._watch_loading()
 
     async def _prepare_late(self) -> None:
@@ -156,9 +168,6 @@ class CdpBackend:
 
     async def _watch_loading(self) -> None:
         """Be there before a module runs: V8 tells of ECMAScript modules; the others pass the loader's `_compile`."""
-        kind = "beforeScriptExecution" if self._breakpoints.entry else "beforeScriptWithSourceMapExecution"
-        with contextlib.suppress(Refused):
-            await self._client.request("Debugger.setInstrumentationBreakpoint", {"instrumentation": kind})
         self._mover.compile_id = await self._break_on(f"{STORE}.compile", f"{STORE}.loading(content, filename)")
         self._mover.uncaught_id = await self._break_on(f"{STORE}.uncaught", "")
 
@@ -218,6 +227,9 @@ class CdpBackend:
                     self._ended_by_itself()
             case "Runtime.bindingCalled" if body.get("name") == LEAVE:
                 self._signs.exit_code = _code(body.get("payload"))
+            case "Runtime.bindingCalled" if body.get("name") == PASSED:
+                assert self._gate is not None
+                self._gate.passed()
             case "Runtime.bindingCalled":
                 self._logged(str(body.get("payload") or ""))
             case "Runtime.consoleAPICalled" if not self._launch.launched:
@@ -293,7 +305,7 @@ class CdpBackend:
                 self._told.put(
                     Output("console", f"the source map of {body['filename']} is of no use: {broken.reason}\n".encode())
                 )
-        await self._breakpoints.about_to_run(str(body["filename"]), made, lambda: body.get("text"))
+        await self._breakpoints.about_to_run(str(body["filename"]), made, body.get("text"))
 
     def _is_user(self, file: str) -> bool:
         return "/node_modules/" not in file
@@ -318,7 +330,8 @@ class CdpBackend:
             self._told.put(
                 Output("console", f"the source map of {script.path} is of no use: {script.broken}\n".encode())
             )
-        await self._breakpoints.about_to_run(script.path, made, lambda: self._scripts.text_of(script))
+        text = await self._texts.running(script) if self._breakpoints.wants_scripts else None
+        await self._breakpoints.about_to_run(script.path, made, text)
 
     # Workers
 
@@ -356,8 +369,7 @@ class CdpBackend:
         await self._mover.go(move)
 
     async def pause(self, thread: str | None) -> None:
-        self._mover.pausing = True
-        await self._client.request("Debugger.pause")
+        await self._mover.pause()
 
     async def restart_frame(self, thread: str, frame: str) -> None:
         call = self._evidence.call(frame)
@@ -419,9 +431,17 @@ class CdpBackend:
         scripts = self._scripts.of_file(file)
         if not scripts:
             raise NotFound(f"{file} is not loaded")
-        notes = await hot_patch(self._client, scripts[-1], text, dry_run=dry_run)
-        self._evidence.forget_files()
-        return notes
+        self._mover.restarting = held = not dry_run and self._evidence.held is not None
+        try:
+            await hot_patch(self._client, scripts[-1], text, dry_run=dry_run)
+            if dry_run:
+                return ()
+            self._evidence.forget_files()
+            await self._breakpoints.set_again()
+            await self._in_order.idle()  # a function that is begun again is held again before V8 answers anything else
+            return (BEGUN_AGAIN,) if held and not self._mover.restarting else ()
+        finally:
+            self._mover.restarting = False
 
     # Below the vocabulary
 

@@ -34,11 +34,12 @@ class Hello(msgspec.Struct):
     url: str
     ppid: int = 0
     argv: tuple[str, ...] = ()
+    program: str = ""
     version: str = ""
 
     @property
     def name(self) -> str:
-        words = [word for word in self.argv if not word.startswith("-")]
+        words = [self.program or word for word in self.argv if not word.startswith("-")]
         return os.path.basename(words[0]) if words else "node"
 
 

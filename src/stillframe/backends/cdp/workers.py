@@ -1,20 +1,12 @@
-"""Worker threads: their conversation inside that of their process, and the place where one is ready but has run nothing yet."""
+"""Worker threads: their conversation, which travels inside that of their process, and how they end."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
-from ...errors import AdapterUnresponsive, ProtocolError
 from ...model.backend import Ended
 from ..ending import Signs
-from .client import Body, CdpClient
-from .evidence import failure
-
-_MAIN = "node:internal/main/worker_thread"
-"""The script of the runtime that every worker runs before the program's."""
-START = "Break on start"
-"""Why a worker that waited for a debugger pauses again at its program's first line, which nobody asked for (Node 18 to 24)."""
+from .client import CdpClient
 
 
 class WorkerMessages:
@@ -57,41 +49,6 @@ class WorkerMessages:
         if not self._over:
             self._client.send("NodeWorker.detach", {"sessionId": self._session})
             self.ended()
-
-
-class Threshold:
-    """Where a new worker is held for us: it waits for a debugger before its runtime is set up, when nothing can be loaded.
-
-    Seen with Node 18 to 24: there is no `process` yet, or `require` throws. The first line of its main script comes after.
-    """
-
-    def __init__(self, client: CdpClient, timeout: float) -> None:
-        self._client = client
-        self._timeout = timeout
-        self._reached: asyncio.Future[Body] = asyncio.get_running_loop().create_future()
-
-    def paused(self, body: Body) -> bool:
-        """Whether this pause is the one that is waited for."""
-        if self._reached.done():
-            return False
-        self._reached.set_result(body)
-        return True
-
-    async def cross(self, expression: str) -> None:
-        """Let it run to there, and evaluate this with the runtime's own `require`."""
-        place = {"url": _MAIN, "lineNumber": 0}
-        set_there = await self._client.request("Debugger.setBreakpointByUrl", place)
-        await self._client.request("Runtime.runIfWaitingForDebugger")
-        try:
-            async with asyncio.timeout(self._timeout):
-                top = (await self._reached)["callFrames"][0]
-        except TimeoutError:
-            raise AdapterUnresponsive(f"a worker did not come up within {self._timeout:g} s") from None
-        self._client.send("Debugger.removeBreakpoint", {"breakpointId": set_there.get("breakpointId")})
-        there = {"callFrameId": top.get("callFrameId"), "expression": expression, "silent": True}
-        answer = await self._client.request("Debugger.evaluateOnCallFrame", there)
-        if details := answer.get("exceptionDetails"):
-            raise ProtocolError(f"a worker cannot be prepared: {failure(details)}")
 
 
 def end_of_worker(signs: Signs) -> Ended:
