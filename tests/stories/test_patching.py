@@ -132,7 +132,7 @@ async def test_new_source_runs_without_a_restart_and_is_what_is_shown(tmp_path: 
         assert "n * 9" in stop.source[1].text
 
 
-async def test_new_source_may_come_from_another_file_and_the_held_stop_shows_it(tmp_path: Path) -> None:
+async def test_new_source_may_come_from_another_file_and_what_is_held_keeps_its_old_lines(tmp_path: Path) -> None:
     app, other = tmp_path / "app.py", tmp_path / "other.py"
     app.write_text(APP)
     other.write_text(APP.replace("print(price(3))", "print(price(3), 'new')"))
@@ -140,7 +140,10 @@ async def test_new_source_may_come_from_another_file_and_the_held_stop_shows_it(
         await dbg.result("launch", program=["app.py"], breaks=["app.py:6"])
         done = await dbg.run("hotpatch", file="app.py", from_="other.py")
         assert '"result":{"file":"app.py","notes":["calls that are under way' in json(done, 64_000)
-        assert "print(price(3), 'new')" in await dbg.text("state")
+        assert "print(price(3), 'new')" in await dbg.text("source")
+        held = await dbg.text("state")
+        assert "> 6  print(price(3))\n" in held, "the call that is under way runs the old text"
+        assert "note: app.py was patched while the program is held in it" in held
         assert app.read_text() == APP, "files are left as they are"
 
 
@@ -291,3 +294,76 @@ async def test_addresses_of_every_kind_become_plans(tmp_path: Path) -> None:
         (None, "far.example", 443, "wss://far.example/x"),
         (None, "h", 1, "WS://h:1/p"),
     ]
+
+
+CART = """\
+function price(n) {
+  const result = n * 2;
+  return result;
+}
+
+function later() {
+  const total = price(3);
+  console.log(total);
+}
+
+setTimeout(later, 1);
+setTimeout(later, 50);
+"""
+
+
+@pytest.fixture
+def held_in_price(user: User) -> User:
+    user.file("cart.js", CART)
+    user.ok("launch", "cart.js", "--break", "cart.js:3")
+    return user
+
+
+def test_a_node_program_looks_safely_begins_a_call_again_and_returns_something_else(held_in_price: User) -> None:
+    user = held_in_price
+    assert "setTimeout" in user.ok("stack") and " <~ " in user.ok("state")
+    assert user.json("eval", "--safe", "result + 1")["values"][0]["value"] == "7"
+    user.fails("eval", "--safe", "globalThis.spoilt = 1", code=1, error="eval_failed")
+    again = user.json("restart-frame")
+    assert (again["reason"], again["frame"]["line"]) == ("restart", 2)
+    assert user.json("next")["frame"]["line"] == 3
+    assert user.ok("set-return", "40 + 2") == "returned = 42  (number)\n"
+    assert user.json("state")["frame"]["line"] == 3
+    assert user.json("next")["returned"]["value"] == "42"
+    assert user.json("eval", "typeof spoilt")["values"][0]["value"] == "'undefined'"
+    assert user.json("continue")["output"] == "42\n"
+
+
+def test_new_source_of_a_node_program_keeps_its_breakpoints(held_in_price: User) -> None:
+    user = held_in_price
+    assert user.json("next")["frame"]["function"] == "later"
+    user.file("cart.js", CART.replace("n * 2", "n * 9"))
+    assert user.ok("hotpatch", "cart.js", "--dry-run") == "cart.js would patch\n"
+    assert user.ok("hotpatch", "cart.js") == "cart.js patched\n"
+    stop = user.json("continue")
+    assert (stop["output"], stop["breakpoints"], "notes" in stop) == ("6\n", ["b1"], False)
+    assert (stop["source"][1]["text"], user.json("eval", "result")["values"][0]["value"]) == (
+        "  const result = n * 9;",
+        "27",
+    )
+
+
+def test_the_held_function_of_a_node_program_begins_again_with_its_new_source(held_in_price: User) -> None:
+    user = held_in_price
+    user.file("cart.js", CART.replace("n * 2", "n * 9"))
+    assert "is held at its beginning now" in user.ok("hotpatch", "cart.js")
+    stop = user.json("state")
+    assert (stop["reason"], stop["frame"]["line"], "notes" in stop) == ("restart", 2, False)
+    assert stop["source"][-1]["text"] == "  const result = n * 9;"
+    assert user.json("next")["frame"]["line"] == 3
+
+
+def test_lines_that_moved_under_a_held_call_are_said_to_be_the_old_ones(held_in_price: User) -> None:
+    user = held_in_price
+    user.file("cart.js", "// one line more\n" + CART)
+    assert user.ok("hotpatch", "cart.js") == "cart.js patched\n"
+    held = user.ok("state")
+    assert "> 3    return result;\n" in held
+    assert "the lines shown are those of its old text" in held
+    user.file("other.js", CART.replace("console.log", "console.error"))
+    assert "under way" in user.fails("hotpatch", "cart.js", "--from", "other.js", code=1, error="eval_failed")

@@ -415,7 +415,7 @@ class Verbs(ABC):
     ) -> Patched:
         """Put a file's present text in the place of what the program has loaded of it, without a restart.
 
-        Calls that are under way may go on with the old text; the reply has what the debugger says about it.
+        A call that is under way may go on with the old text, be begun again, or be why it cannot be done; the reply says so.
         """
         return cast("Patched", await self.call("hotpatch", {"file": file, "dry_run": dry_run, "from_": from_}, session))
 

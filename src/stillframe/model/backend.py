@@ -367,7 +367,8 @@ class SetsReturn(Protocol):
 class HotPatches(Protocol):
     async def hot_patch(self, file: str, text: str, *, dry_run: bool) -> tuple[str, ...]:
         """Put new source in the place of a loaded file's without a restart; what is worth knowing of it. EvalFailed with
-        the reason where the new source does not compile or the change cannot be made in the running program."""
+        the reason where the new source does not compile or the change cannot be made in the running program. Where the held
+        call had to be begun again, a `Stopped` with reason restart was told before this returns."""
         ...
 
 

@@ -63,7 +63,10 @@ async def set_return(
         raise UsageError("set-return takes an expression, as in: dbg set-return 42")
     id = session.thread_id(thread)
     session.touched = True
-    new = await backend.set_return(id, value.strip(), session.bounds)
+    try:
+        new = await backend.set_return(id, value.strip(), session.bounds)
+    finally:
+        await holding.look_again(session)  # a debugger may have to run the `return` itself first
     return Values(values=(session.handles.value(msgspec.structs.replace(new, name="returned")),))
 
 
@@ -79,7 +82,7 @@ async def hotpatch(
 ) -> Patched:
     """Put a file's present text in the place of what the program has loaded of it, without a restart.
 
-    Calls that are under way may go on with the old text; the reply has what the debugger says about it.
+    A call that is under way may go on with the old text, be begun again, or be why it cannot be done; the reply says so.
     """
     session.need_debugger()
     backend = session.backend
@@ -88,11 +91,11 @@ async def hotpatch(
         raise _cannot(session, what, None, "restart", "runs the new text with the same breakpoints")
     path = absolute(file, caller.cwd)
     text = _text(absolute(from_, caller.cwd) if from_ else path)
+    before = session.stop
     notes = await backend.hot_patch(path, text, dry_run=dry_run)
     if not dry_run:
         session.touched = True
-        session.sources.lend(path, text)
-        await holding.look_again(session)
+        await holding.patched(session, before, path, text)
     return Patched(file=session.show(path) or path, dry_run=dry_run, notes=notes)
 
 

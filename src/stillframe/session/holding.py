@@ -10,9 +10,10 @@ import msgspec
 
 from ..errors import AdapterGone, StillframeError
 from ..model.backend import Capture, Stopped
-from ..model.outcomes import Stop
+from ..model.outcomes import SourceLine, Stop
 from ..model.values import Frame
 from . import family
+from .bell import catch_up
 from .breakpoints import UNTIL
 from .phases import Phase
 
@@ -106,8 +107,31 @@ def count_hits(session: Session, event: Stopped, top: Frame | None) -> tuple[str
     return hit
 
 
+async def patched(session: Session, before: Stop | None, file: str, text: str) -> None:
+    """The source of a file was replaced. A call that is held in it and was not begun again keeps the lines of the old text."""
+    session.sources.lend(file, text)
+    if before is None:
+        return
+    await catch_up()
+    if session.stop is None:  # begun again, and its evidence is being read
+        await session.bell.wait_for(lambda: session.stop is not None or not session.live, CAPTURE_SECONDS)
+    begun_again = session.stop is not None and session.stop.number != before.number
+    await look_again(session)
+    if session.stop is None or begun_again:
+        return
+    old, new = _here(before), _here(session.stop)
+    same = before.frame is not None and before.frame.file == session.show(file)
+    if same and old and new and old.line == new.line and old.text != new.text:
+        note = f"{session.show(file)} was patched while the program is held in it; the lines shown are those of its old text"
+        session.stop = msgspec.structs.replace(before, notes=(note,))
+
+
+def _here(stop: Stop) -> SourceLine | None:
+    return next((line for line in stop.source if line.here), None)
+
+
 async def look_again(session: Session) -> None:
-    """The code of the held program was changed: its lines, and maybe its frames, are others now; why it stopped stands."""
+    """Something was done to the held program that may have changed its frames or their lines; why it stopped stands."""
     capture: Capture | None = None
     if session.stop is not None and session.held_thread is not None:
         with contextlib.suppress(StillframeError):  # then it was let go meanwhile, or its next stop tells

@@ -354,6 +354,7 @@ class Session:
 
     def _hold(self, event: contract.Stopped) -> None:
         self._become(Phase.STOPPED)
+        self.stop = None
         self.crowd.tell(event)
         self.held_thread = event.thread
         self.stopped_reason = event.reason

@@ -32,8 +32,11 @@ async def set_return(client: CdpClient, evidence: Evidence, mover: Mover, expres
     return await evidence.describe("return", remote, bounds)
 
 
-async def hot_patch(client: CdpClient, script: Script, text: str, *, dry_run: bool) -> tuple[str, ...]:
-    """Live-edit a script. V8 refuses what it cannot do while calls of changed functions are under way."""
+BEGUN_AGAIN = "the function that was held has changed, and is held at its beginning now"
+
+
+async def hot_patch(client: CdpClient, script: Script, text: str, *, dry_run: bool) -> None:
+    """Live-edit a script. V8 refuses to change functions that are under way, but for the held one, which it begins again."""
     if script.map() is not None:
         raise Unsupported(
             f"{script.path} is made from other sources: patch what it was made into, or build and restart"
@@ -49,7 +52,6 @@ async def hot_patch(client: CdpClient, script: Script, text: str, *, dry_run: bo
         raise EvalFailed(f"the new source does not compile: {failure(details)} (line {line})")
     if status != "Ok":
         raise EvalFailed(f"the change cannot be made in the running program: {_REFUSALS.get(status, status)}")
-    return ("functions that are running now keep their old code until they are called again",) if not dry_run else ()
 
 
 _REFUSALS = {

@@ -335,7 +335,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "hotpatch": {
         "group": "patch",
-        "doc": "Put a file's present text in the place of what the program has loaded of it, without a restart.\n\nCalls that are under way may go on with the old text; the reply has what the debugger says about it.",
+        "doc": "Put a file's present text in the place of what the program has loaded of it, without a restart.\n\nA call that is under way may go on with the old text, be begun again, or be why it cannot be done; the reply says so.",
         "example": "dbg hotpatch src/cart.js --dry-run",
         "fields": {
             "file": "the loaded file whose source is replaced",
