@@ -15,7 +15,7 @@ NAMES = re.compile(r"^node(js)?$")
 RUNNERS = re.compile(r"^(npm|npx|pnpm|pnpx|yarn|yarnpkg|corepack|tsx)$")
 """Programs that run in Node to run others: wrappers, not what anybody wants to debug."""
 _WITH_VALUE = re.compile(
-    r"-r|-C|--(require|import|conditions|loader|experimental-loader|env-file|env-file-if-exists|title|stack-trace-limit"
+    r"-r|-C|--(require|import|conditions|loader|experimental-loader|env-file|env-file-if-exists|title"
     r"|max-http-header-size|icu-data-dir|disable-warning|input-type|watch-path|unhandled-rejections|test-reporter"
     r"|test-reporter-destination|test-name-pattern|test-concurrency|test-timeout)"
 )
