@@ -1,0 +1,193 @@
+"""Node programs that run already: joined by pid, port or address, and left as they were found."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from .conftest import User, eventually
+
+LOOP = """\
+const fs = require('fs');
+let i = 0;
+function tick() {
+  i += 1; // here
+  fs.writeFileSync('ticks', String(i));
+}
+setInterval(tick, 20);
+"""
+PLACE = "loop.js:4"
+NODE = shutil.which("node") or "node"
+
+
+class Running:
+    """A Node program that somebody else started."""
+
+    def __init__(self, here: Path, *words: str) -> None:
+        self._said = here / "said.txt"
+        self._ticks = here / "ticks"
+        with open(self._said, "wb") as said:
+            self.process = subprocess.Popen([NODE, *words], cwd=here, stdout=said, stderr=said)
+        self.pid = self.process.pid
+
+    @property
+    def said(self) -> str:
+        return self._said.read_text()
+
+    def ticks(self) -> int:
+        try:
+            return int(self._ticks.read_text() or 0)
+        except FileNotFoundError:
+            return 0
+
+    def ticks_on(self) -> None:
+        before = self.ticks()
+        eventually(lambda: self.ticks() > before + 2, "it does not run")
+
+    def listens(self) -> bool:
+        return any(each.status == psutil.CONN_LISTEN for each in psutil.Process(self.pid).net_connections("tcp"))
+
+    def address(self) -> str:
+        eventually(lambda: "ws://" in self.said, "it opened no inspector")
+        found = re.search(r"ws://\S+", self.said)
+        assert found is not None
+        return found[0]
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def here(user: User) -> Iterator[User]:
+    user.file("loop.js", LOOP)
+    yield user
+
+
+def run(here: User, *words: str) -> Running:
+    return Running(here.here, *words)
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def test_a_process_is_joined_by_its_pid_and_left_running_without_an_inspector(here: User) -> None:
+    # Its own port, since whoever is signalled takes the one that all share.
+    running = run(here, "--inspect-port=0", "loop.js")
+    try:
+        running.ticks_on()
+        assert not running.listens()
+        said = here.ok("attach", "--pid", str(running.pid), "--name", "a", "--break", PLACE)
+        assert re.search(r"\[via node \d+\.\d+\.\d+, attached\] a stopped: b1 hit 1 at loop.js:4 in tick\n", said)
+        assert int(here.json("eval", "i")["values"][0]["value"]) > 0
+        assert here.json("stop")["action"] == "detached"
+        running.ticks_on()
+        eventually(lambda: not running.listens(), "the inspector that we opened is open still")
+        assert "hit 1" in here.ok("attach", "--pid", str(running.pid), "--break", PLACE), "and once more"
+    finally:
+        running.end()
+
+
+def test_a_process_that_is_held_runs_on_when_the_daemon_is_killed_and_can_be_joined_again(here: User) -> None:
+    running = run(here, "--inspect-port=0", "loop.js")
+    try:
+        running.ticks_on()
+        here.ok("attach", "--pid", str(running.pid), "--break", f"{PLACE} if i > 0", "--name", "a")
+        os.kill(here.json("daemon", "status")["pid"], signal.SIGKILL)
+        running.ticks_on()
+        assert "hit 1" in here.ok("attach", "--pid", str(running.pid), "--break", PLACE, "--name", "b")
+        here.ok("detach")
+        eventually(lambda: not running.listens(), "the inspector that one of us opened is open still")
+        running.ticks_on()
+    finally:
+        running.end()
+
+
+@pytest.mark.parametrize("how", ["port", "address", "bare address"])
+def test_an_inspector_of_somebody_else_is_joined_and_stays_open(here: User, how: str) -> None:
+    running = run(here, "--inspect=127.0.0.1:0", "loop.js")
+    try:
+        url = running.address()
+        where = url.removeprefix("ws://").partition("/")[0]
+        word = {"port": where, "address": url, "bare address": f"ws://{where}"}[how]
+        assert "stopped: b1 hit 1 at loop.js:4 in tick\n" in here.ok("attach", word, "--break", PLACE)
+        here.ok("detach")
+        running.ticks_on()
+        assert running.listens()
+    finally:
+        running.end()
+
+
+def test_a_program_that_waits_for_its_debugger_is_held_at_its_first_line(here: User) -> None:
+    running = run(here, "--inspect-brk=127.0.0.1:0", "loop.js")
+    try:
+        stop = here.json("attach", running.address(), "--break", f"{PLACE} if i == 3")
+        assert (stop["reason"], stop["frame"]["file"], stop["frame"]["line"]) == ("entry", "loop.js", 1)
+        assert here.json("continue")["frame"]["line"] == 4
+        assert here.json("eval", "i")["values"][0]["value"] == "3"
+        here.ok("detach")
+        running.ticks_on()
+    finally:
+        running.end()
+
+
+def test_workers_of_a_running_program_are_held_too_and_let_go(here: User) -> None:
+    here.file(
+        "crew.js",
+        "const { Worker, isMainThread } = require('worker_threads');\n"
+        "if (isMainThread) new Worker(__filename);\nelse require('./loop.js');\n",
+    )
+    running = run(here, "--inspect-port=0", "crew.js")
+    try:
+        running.ticks_on()
+        said = here.ok("attach", "--pid", str(running.pid), "--name", "a", "--break", PLACE)
+        assert "a.1 stopped: b1 hit 1 at loop.js:4 in tick\n" in said
+        here.ok("stop", "--session", "a")
+        running.ticks_on()
+    finally:
+        running.end()
+
+
+def test_a_program_that_takes_the_signal_for_itself_is_left_alone_and_named(here: User) -> None:
+    here.file("own.js", "process.on('SIGUSR1', () => console.log('mine'));\nrequire('./loop.js');\n")
+    running = run(here, "--inspect-port=0", "own.js")
+    try:
+        running.ticks_on()
+        said = here.fails("attach", "--pid", str(running.pid), code=4, error="adapter_unresponsive")
+        assert "handles that signal itself" in said
+        running.ticks_on()
+    finally:
+        running.end()
+
+
+def test_a_port_that_is_taken_is_named_before_anything_is_signalled(here: User) -> None:
+    with socket.socket() as taken:
+        with contextlib.suppress(OSError):  # somebody else of this machine has Node's own port just now: as good
+            taken.bind(("127.0.0.1", 9229))
+            taken.listen()
+        running = run(here, "loop.js")
+        try:
+            running.ticks_on()
+            said = here.fails("attach", "--pid", str(running.pid), code=3, error="busy")
+            assert re.search(r"on port 9229, where process \d+ listens", said)
+            assert running.said == "", "it was not signalled"
+        finally:
+            running.end()
+
+
+def test_an_address_where_nobody_answers_is_a_failure_at_once(here: User) -> None:
+    for word in (f"127.0.0.1:{free_port()}", f"ws://127.0.0.1:{free_port()}/x", f"ws://127.0.0.1:{free_port()}"):
+        here.fails("attach", word, code=1, error="launch_failed")
