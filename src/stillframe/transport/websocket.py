@@ -109,7 +109,7 @@ class WebSocket:
     def _why_closed(self) -> str | None:
         if problem := self._protocol.parser_exc:
             return f"the inspector sent what cannot be taken: {problem}"
-        return None
+        return "the program closed it" if self._protocol.close_rcvd else None
 
     def _line_ended(self, reason: str | None) -> None:
         if not self.opened.done():

@@ -17,6 +17,7 @@ from ...model.backend import (
     Capture,
     CatchRule,
     ChildOpened,
+    Continued,
     Ended,
     Evaluated,
     Event,
@@ -488,6 +489,9 @@ class CdpBackend:
     def _line_ended(self, error: StillframeError) -> None:
         if not self._signs.line.done():
             self._signs.line.set_result(error)
+        if self._evidence.held is not None and not (self._signs.by_us or self._signs.detached):
+            self._evidence.moved(far=False)
+            self._told.put(Continued(THREAD))  # V8 holds nobody whose debugger is gone
         for worker in list(self._workers.values()):
             worker.ended()
 
@@ -499,6 +503,9 @@ class CdpBackend:
             how = await ended(self._signs, self.pid)
         await self._in_order.idle()
         self._family.read_output()
+        if how.exit_code is not None and self._client.why_ended and not self._signs.by_us:
+            alone = f"it ran on without a debugger, whose connection ended: {self._client.why_ended}\n"
+            self._told.put(Output("console", alone.encode()))
         self._told.put(how)
         self._client.close()
 

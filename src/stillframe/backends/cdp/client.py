@@ -43,6 +43,8 @@ class CdpClient:
         self._number = 0
         self._waiting: dict[int, tuple[str, asyncio.Future[Body]]] = {}
         self.ended: StillframeError | None = None
+        self.why_ended: str | None = None
+        """What the other side did to end it, where that is known."""
         messages.listen(self._message, self._line_ended)
 
     def send(self, method: str, params: Mapping[str, Any] | None = None) -> asyncio.Future[Body]:
@@ -102,6 +104,7 @@ class CdpClient:
             answer.set_result(result if isinstance(result, dict) else {})
 
     def _line_ended(self, reason: str | None) -> None:
+        self.why_ended = reason
         self._finish(AdapterDied("the inspector's connection ended" + (f": {reason}" if reason else "")))
 
     def _finish(self, error: StillframeError) -> None:
