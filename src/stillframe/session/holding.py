@@ -67,6 +67,8 @@ async def read(session: Session, event: Stopped) -> None:
         return  # the end of the program or of the debugger follows as an event
     except (StillframeError, IndexError) as error:
         stop = Stop(reason=event.reason, notes=(f"its frame could not be read: {error}",))
+    except Exception as error:  # a fault of ours must not leave the program held with nobody told
+        stop = Stop(reason=event.reason, notes=(f"its frame could not be read, which is our fault: {error!r}",))
     if session.phase is Phase.STOPPED:
         session.stops += 1
         session.told_stop = session.touched = False
