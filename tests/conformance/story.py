@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -84,9 +85,16 @@ def python(version: str) -> Story:
     )
 
 
-def node(language: str, file: str, runs: str = "") -> Story:
+def strips_types() -> bool:
+    """Whether the `node` on PATH runs TypeScript by itself: since 22.6, and without a flag since 22.18 and 23.6."""
+    found = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
+    return [int(part) for part in found.strip().lstrip("v").split(".")] >= [22, 6]
+
+
+def node(language: str, file: str, runs: str = "", version: str = "") -> Story:
     return Story(
         language=language,
+        version=version,
         file=file,
         runs=runs,
         tool="node",
@@ -102,4 +110,6 @@ def node(language: str, file: str, runs: str = "") -> Story:
 STORIES = (
     *(tuple(python(version) for version in VERSIONS if version in INTERPRETERS) or (python(""),)),
     node("javascript", "story.js"),
+    node("typescript", "story.ts", runs="built/story.js"),
+    *((node("typescript", "story.ts", version="-stripped"),) if strips_types() else ()),
 )

@@ -141,13 +141,14 @@ class CdpBackend:
         if self._threshold is not None:
             await self._threshold.cross(launch.store)
         await self._prepare()
-        bindings = await self._breakpoints.set(wanted)
+        await self._breakpoints.set(wanted)
         self._started = True
+        await self._breakpoints.hold(False)
         if self._gate is not None:
             await self._gate.open(self._signs.line)
         else:
             await self._client.request("Debugger.resume" if self._threshold else "Runtime.runIfWaitingForDebugger")
-        return bindings
+        return self._breakpoints.now()  # it runs already: some may have their place
 
     async def _prepare(self) -> None:
         """Have our code in the target ready for work."""

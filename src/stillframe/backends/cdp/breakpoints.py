@@ -12,9 +12,10 @@ from pathlib import Path
 from ...model.backend import Binding, BreakpointChanged, Event, Wanted
 from .client import Body, CdpClient, Refused
 from .conditions import STORE, checks, condition
-from .functions import functions, matching
+from .functions import Function, functions, matching
 from .scripts import Script, Scripts, Spot, url_pattern
 from .sourcemaps import BrokenMap, SourceMap
+from .texts import Texts
 
 Position = tuple[str, int, int]
 """A file and a position in it as V8 counts, from 0."""
@@ -34,9 +35,10 @@ class Placed:
 class Breakpoints:
     """The whole wanted set, kept so in V8."""
 
-    def __init__(self, client: CdpClient, scripts: Scripts, tell: Callable[[Event], None]) -> None:
+    def __init__(self, client: CdpClient, scripts: Scripts, texts: Texts, tell: Callable[[Event], None]) -> None:
         self._client = client
         self._scripts = scripts
+        self._texts = texts
         self._tell = tell
         self._wanted: tuple[Wanted, ...] = ()
         self._bad: dict[str, str] = {}
@@ -47,9 +49,15 @@ class Breakpoints:
         """Source file to the files that were made from it, each with its map and its name for the source."""
         self._named: dict[str, dict[str, list[tuple[int, int]]]] = {}
         """Symbol to where functions of that name begin, by file."""
+        self._functions: dict[str, tuple[Function, ...]] = {}
+        """What loaded scripts define, by id."""
         self._told: dict[str, Binding] = {}
         self._lock = asyncio.Lock()
         self._interest = ""
+        self._held = True
+        """As before its start."""
+        self._watching: tuple[str, str] = ("", "")
+        """Before which scripts V8 is to pause, and its name for that."""
         self.entry = False
         """The first line of the user's own code is to be a stop."""
         self.uncaught = False
@@ -63,12 +71,29 @@ class Breakpoints:
             self._wanted = tuple(wanted)
             await self._check()
             for script in self._scripts.all():
-                self._learn_loaded(script)
+                await self._learn_loaded(script)
             await self._sync()
             await self._tell_interest(gone)
             found = tuple(self._binding(each) for each in wanted)
             self._told = {each.id: each for each in found}
             return found
+
+    def now(self) -> tuple[Binding, ...]:
+        """What has become of each by now."""
+        return tuple(self._told[each.id] for each in self._wanted)
+
+    async def set_again(self) -> None:
+        """New source was put in the place of a script's: V8 (of Node 20) leaves no breakpoint in it."""
+        async with self._lock:
+            await asyncio.gather(
+                *(self._client.request("Debugger.removeBreakpoint", {"breakpointId": id}) for id in self._by_id)
+            )
+            self._placed, self._by_id, self._functions = {}, {}, {}
+            for script in self._scripts.all():
+                await self._learn_loaded(script)
+            await self._client.request("Runtime.getIsolateId")  # answered after what the change itself brought about
+            await self._sync()
+            self._tell_changes()
 
     async def _check(self) -> None:
         """Conditions and log texts that cannot work are known before the program comes there."""
@@ -105,6 +130,31 @@ class Breakpoints:
             self._interest = now
             expression = f"{STORE}.interest({now}){forget}"
             await self._client.request("Runtime.evaluate", {"expression": expression, "silent": True})
+        await self._watch_scripts()
+
+    async def _watch_scripts(self) -> None:
+        """Be there before modules run that V8 tells of: every one, or those only that have a source map.
+
+        V8 calls what we evaluate a script too, so that nothing can be asked of a held program in the first case.
+        """
+        every = self.wants_scripts and not self._held
+        kind = "beforeScriptExecution" if every else "beforeScriptWithSourceMapExecution"
+        if self._watching[0] == kind:
+            return
+        before = self._watching[1]
+        try:
+            body = await self._client.request("Debugger.setInstrumentationBreakpoint", {"instrumentation": kind})
+        except Refused:  # set already, by another client
+            body = {}
+        self._watching = (kind, str(body.get("breakpointId") or ""))
+        if before:
+            await self._client.request("Debugger.removeBreakpoint", {"breakpointId": before})
+
+    async def hold(self, held: bool) -> None:
+        """The program is held and will be looked at, or is about to go on."""
+        if held != self._held:
+            self._held = held
+            await self._watch_scripts()
 
     async def refresh_interest(self) -> None:
         async with self._lock:
@@ -121,23 +171,25 @@ class Breakpoints:
 
     # Scripts that come up
 
-    async def about_to_run(self, path: str, made: SourceMap | None, text: Callable[[], str | None]) -> None:
+    async def about_to_run(self, path: str, made: SourceMap | None, text: str | None) -> None:
         """A script is compiled or about to run: what is wanted in it must stand before it does."""
         async with self._lock:
             changed = self._learn_map(path, made) if made else False
-            if self._wants_symbols and (source := text()) is not None:
-                changed |= self._learn_functions(path, source)
+            if self._wants_symbols and text is not None:
+                changed |= self._learn_functions(path, functions(text))
             if changed:
                 await self._sync()
                 self._tell_changes()
 
-    def _learn_loaded(self, script: Script) -> None:
+    async def _learn_loaded(self, script: Script) -> None:
         if script.user and script.map_url and any(each.file for each in self._wanted):
             made = script.map()
             if made is not None:
                 self._learn_map(script.path, made)
-        if self._wants_symbols and script.is_file and (text := self._scripts.text_of(script)) is not None:
-            self._learn_functions(script.path, text)
+        if self._wants_symbols and script.is_file:
+            if script.id not in self._functions:
+                self._functions[script.id] = functions(await self._texts.running(script))
+            self._learn_functions(script.path, self._functions[script.id])
 
     def _learn_map(self, path: str, made: SourceMap) -> bool:
         """Whether something wanted lies in a source of this map."""
@@ -150,11 +202,11 @@ class Breakpoints:
                 found = True
         return found
 
-    def _learn_functions(self, path: str, text: str) -> bool:
+    def _learn_functions(self, path: str, known: tuple[Function, ...]) -> bool:
         symbols = [each for each in self._wanted if each.symbol and _is_in(path, each.module)]
         if not symbols:
             return False
-        known, changed = functions(text), False
+        changed = False
         for each in symbols:
             assert each.symbol is not None
             places = [(one.body_line, one.body_column) for one in matching(known, each.symbol)]

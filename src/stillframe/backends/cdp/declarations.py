@@ -27,7 +27,7 @@ def names_in(lines: Sequence[str], scope: Body) -> set[str]:
 def is_uninitialised(
     name: str, lines: Sequence[str], held: tuple[int, int], scopes: Sequence[Body], *, undefined: bool
 ) -> bool:
-    """Whether `let`, `const` or `class` gives this name its first value at the position where the program is held, or after it."""
+    """Whether `let`, `const` or `class` gives this name its first value where the program is held, or after that."""
     for scope in scopes:
         start, end = _place(scope.get("startLocation")), _place(scope.get("endLocation"))
         if start is None or end is None or not start <= held <= end:

@@ -14,7 +14,8 @@ from .client import Body, CdpClient, Refused
 from .conditions import STORE
 from .declarations import is_uninitialised, names_in
 from .frames import FrameTeller, Held, is_top_level, is_wrapper, position
-from .scripts import Script, Scripts
+from .scripts import Scripts
+from .texts import Texts
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _AWAIT = re.compile(r"^\s*await\b")
@@ -25,9 +26,10 @@ _OWN = frozenset({"local", "block", "catch", "with", "eval"})
 class Evidence:
     """Answers about one pause; `held` is set at each and gone when the program moves."""
 
-    def __init__(self, client: CdpClient, scripts: Scripts) -> None:
+    def __init__(self, client: CdpClient, scripts: Scripts, texts: Texts) -> None:
         self._client = client
         self._scripts = scripts
+        self._texts = texts
         self.teller = FrameTeller(scripts)
         self.held: Held | None = None
         self.lost_error: Body | None = None
@@ -36,8 +38,6 @@ class Evidence:
         self.key: str | None = None
         """The same for stops in one run of steps that did not leave the call."""
         self.context: int | None = None
-        self._lines: dict[str, list[str]] = {}
-        self._sources: dict[str, list[str]] = {}
 
     # The stop
 
@@ -131,7 +131,7 @@ class Evidence:
 
     async def _lines_at(self, call: Body) -> list[str]:
         script = self._scripts.get(position(call)[0])
-        return await self.lines_of(script) if script is not None else []
+        return await self._texts.lines(script) if script is not None else []
 
     async def _mentioned(self, call: Body) -> list[str]:
         """The names in a function's text: of what a module holds, these are worth telling."""
@@ -143,30 +143,12 @@ class Evidence:
         frame = self.teller.call(call, "0")
         if frame.file is None or frame.line is None:
             return []
-        lines = self._file(frame.file)
+        lines = self._texts.file(frame.file)
         return _IDENTIFIER.findall(lines[frame.line - 1])[:40] if 0 < frame.line <= len(lines) else []
-
-    async def lines_of(self, script: Script) -> list[str]:
-        """The lines that run. A script with a source map may be what a loader made of the file that it is named after."""
-        if script.is_file and not script.map_url:
-            return self._file(script.path)
-        if script.id not in self._sources:
-            answer = await self._client.request("Debugger.getScriptSource", {"scriptId": script.id})
-            self._sources[script.id] = re.split(r"\r\n|[\n\r\u2028\u2029]", str(answer.get("scriptSource") or ""))
-        return self._sources[script.id]
-
-    def _file(self, path: str) -> list[str]:
-        if path not in self._lines:
-            try:
-                self._lines[path] = Path(path).read_text("utf-8", "replace").splitlines()
-            except OSError:
-                self._lines[path] = []
-        return self._lines[path]
 
     def forget_files(self) -> None:
         """Files may have changed since they were read."""
-        self._lines.clear()
-        self._sources.clear()
+        self._texts.forget()
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         call = self.call(frame)

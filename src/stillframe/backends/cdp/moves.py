@@ -20,6 +20,7 @@ from .client import Body, CdpClient, Refused
 from .evidence import Evidence
 from .frames import Held, position
 from .scripts import Scripts
+from .texts import Texts
 
 THREAD = "1"
 """An isolate has one thread; workers are sessions of their own."""
@@ -27,6 +28,8 @@ THREAD = "1"
 _STEPS = {Move.NEXT: "Debugger.stepOver", Move.STEP: "Debugger.stepInto", Move.FINISH: "Debugger.stepOut"}
 _RESUME = "Debugger.resume"
 _ARRIVES = 10.0
+_PATIENCE = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Seconds after which a pause that has not come is asked for again."""
 
 
 class Loading(Protocol):
@@ -57,6 +60,7 @@ class Mover:
         self,
         client: CdpClient,
         scripts: Scripts,
+        texts: Texts,
         evidence: Evidence,
         breakpoints: Breakpoints,
         loading: Loading,
@@ -64,6 +68,7 @@ class Mover:
     ) -> None:
         self._client = client
         self._scripts = scripts
+        self._texts = texts
         self._evidence = evidence
         self._breakpoints = breakpoints
         self._loading = loading
@@ -73,6 +78,8 @@ class Mover:
         self._arrival: tuple[int, asyncio.Future[Held]] | None = None
         """Somebody waits for the next position, which is no stop."""
         self.pausing = False
+        self._paused = asyncio.Event()
+        self._asking: asyncio.Task[None] | None = None
         self.restarting = False
         self.compile_id = ""
         self.uncaught_id = ""
@@ -91,7 +98,7 @@ class Mover:
         if move is Move.CONTINUE:
             self._journey = None
             self._calls += 1
-            await self._send(_RESUME)
+            await self._send(_RESUME, far=True)
             return
         script, line, column = position(held.top)
         journey = self._journey = Journey(move, held.depth, (script, line), {column})
@@ -102,8 +109,9 @@ class Mover:
             journey.returns = await self._watch_returns(held.top)
         await self._send(_STEPS[move])
 
-    async def _send(self, method: str) -> None:
-        self._evidence.moved(far=method == _RESUME)
+    async def _send(self, method: str, *, far: bool = False) -> None:
+        self._evidence.moved(far=far)
+        await self._breakpoints.hold(False)
         await self._client.request(method)
 
     async def _watch_returns(self, call: Body) -> list[str]:
@@ -161,6 +169,23 @@ class Mover:
 
     # Pauses
 
+    async def pause(self) -> None:
+        """Ask for a stop."""
+        self.pausing = True
+        self._paused.clear()
+        await self._client.request("Debugger.pause")
+        self._asking = asyncio.create_task(self._ask_again())
+
+    async def _ask_again(self) -> None:
+        """V8 (of Node 24) forgets the order where it meets library code, as in a loop that has just printed something."""
+        for seconds in _PATIENCE:
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._paused.wait()
+                return
+            except TimeoutError:
+                self._client.send("Debugger.pause")
+
     async def paused(self, body: Body) -> None:
         """A `Debugger.paused`: tell it, or go on."""
         held = Held.of(body)
@@ -175,6 +200,7 @@ class Mover:
             if len(reasons) == 1 and not self._breakpoints.standing(held.hits):
                 await self._after_instrumentation(held)
                 return
+        await self._breakpoints.hold(True)
         if self.compile_id in held.hits:
             await self._loading.compiled(held)
             await self._after_compile(held)
@@ -208,11 +234,13 @@ class Mover:
         if self._journey is not None:
             await self._forget_returns(self._journey)
         self._journey, self.pausing, self.restarting = None, False, False
+        self._paused.set()
         self._evidence.key = f"{held.depth}.{self._calls}"
         self._tell(Stopped(THREAD, reason, description, ids, all_threads=True))
 
     async def _after_instrumentation(self, held: Held) -> None:
         if self.entry and self._evidence.teller.is_user(held.top):
+            await self._breakpoints.hold(True)
             self.entry = False
             await self._stop(held, "entry")
         else:
@@ -298,7 +326,7 @@ class Mover:
     async def _is_closing(self, script: str, line: int, column: int) -> bool:
         """Whether a position is the brace that ends a function, which is no line to be told."""
         found = self._scripts.get(script)
-        lines = await self._evidence.lines_of(found) if found else []
+        lines = await self._texts.lines(found) if found else []
         return line < len(lines) and lines[line][column : column + 1] == "}"
 
 

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from .client import Body
@@ -127,15 +126,6 @@ class Scripts:
             if original is not None:
                 return Spot(original.source, original.line, original.column + 1, mapped=True)
         return Spot(script.path, line + 1, column + 1)
-
-    def text_of(self, script: Script) -> str | None:
-        """The text that runs, where it is that of a file."""
-        if not script.is_file:
-            return None
-        try:
-            return Path(script.path).read_text("utf-8", "replace")
-        except OSError:
-            return None
 
 
 def path_of(url: str) -> str | None:
