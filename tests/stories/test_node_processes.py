@@ -139,9 +139,9 @@ def test_a_child_that_its_parent_kills_while_it_is_held_is_over(node: User) -> N
     )
     assert "parent.1 stopped" in node.ok("launch", "parent.js", "--break", PLACE)
     node.file("now", "")
+    eventually(lambda: listed(node)["parent.1"]["state"] == "exited", "its end is not told")
     end = node.json("wait", "--session", "parent")
     assert (end["state"], end["exit_code"]) == ("exited", 0)
-    eventually(lambda: listed(node)["parent.1"]["state"] == "exited", "its end is not told")
     assert "exit_code" not in listed(node)["parent.1"], "only its parent knows"
 
 
