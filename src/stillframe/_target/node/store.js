@@ -36,6 +36,10 @@
   const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
   const CJS = new Set(['exports', 'require', 'module', '__filename', '__dirname']);
 
+  // What Node's own tracking of asynchronous calls leaves on promises while an inspector is there.
+  const TRACKED = /,? ?\[Symbol\((?:async_id_symbol|trigger_async_id_symbol|destroyed)\)\]: (?:\d+|\{[^}]*\}|\[[^\]]*\])/g;
+  const TRACKS = new Set(['async_id_symbol', 'trigger_async_id_symbol', 'destroyed']);
+
   let kept = new Map();
   let numbers = 0;
   const counts = new Map();
@@ -136,7 +140,7 @@
       if (isDate(value)) return this.short(isNaN(apply(timeOf, value, [])) ? 'Invalid Date' : apply(isoDate, value, []), room);
       if (isRegExp(value)) return this.short(apply(regexText, value, []), room);
       if (isNativeError(value)) return this.short(errorLine(value), room);
-      if (isExotic(value)) return this.short(inspect(value, PLAIN), room);
+      if (isExotic(value)) return this.short(inspect(value, PLAIN).replace(TRACKED, ''), room);
       return this.fields(value, name, room, depth);
     }
 
@@ -245,6 +249,7 @@
   function fieldsOf(value) {
     // Hidden ones are the machinery of classes and modules; those of symbols are told where the program can enumerate them.
     return ownKeys(value).filter((key) => {
+      if (typeof key === 'symbol' && TRACKS.has(key.description)) return false;
       const found = descriptor(value, key);
       return found && found.enumerable;
     });

@@ -141,6 +141,8 @@ class CdpBackend:
         if self._threshold is not None:
             await self._threshold.cross(launch.store)
         await self._prepare()
+        if self._mover.entry:
+            self._mover.main = self._scripts.real(await self._asked("process.argv[1]"))
         await self._breakpoints.set(wanted)
         self._started = True
         await self._breakpoints.hold(False)
@@ -149,6 +151,11 @@ class CdpBackend:
         else:
             await self._client.request("Debugger.resume" if self._threshold else "Runtime.runIfWaitingForDebugger")
         return self._breakpoints.now()  # it runs already: some may have their place
+
+    async def _asked(self, expression: str) -> str:
+        """A word that the program knows; empty where it knows none."""
+        answer = await self._client.request("Runtime.evaluate", {"expression": expression, "silent": True})
+        return str((answer.get("result") or {}).get("value") or "")
 
     async def _prepare(self) -> None:
         """Have our code in the target ready for work."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ...errors import EvalFailed, NotFound, StaleHandle, WrongState
 from ...model.backend import Bounds, Capture, Evaluated
 from ...model.values import ExceptionInfo, Frame, Frames, Module, Modules, Scope, Value, Values
@@ -14,6 +16,7 @@ from .client import Body, CdpClient, Refused
 from .conditions import STORE
 from .declarations import is_uninitialised, names_in
 from .frames import FrameTeller, Held, is_top_level, is_wrapper, position
+from .journeys import Calls
 from .scripts import Scripts
 from .texts import Texts
 
@@ -35,8 +38,7 @@ class Evidence:
         self.lost_error: Body | None = None
         """An error that nobody caught, where the calls that threw it are gone already."""
         self.returned: list[Value] = []
-        self.key: str | None = None
-        """The same for stops in one run of steps that did not leave the call."""
+        self.calls = Calls()
         self.context: int | None = None
 
     # The stop
@@ -56,7 +58,7 @@ class Evidence:
         values = Values(values=())
         at: Frame | None = None
         if index is not None:
-            at = frames_all[index]
+            at = msgspec.structs.replace(frames_all[index], key=self.calls.key(held.depth - index))
             values = await self.locals(at.id, bounds, 0, fresh=True)
         elif frames_all:
             at = frames_all[0]

@@ -50,6 +50,14 @@ class Held:
         return len(self.calls)
 
     @property
+    def awaiting(self) -> Body | None:
+        """Where the function goes on that awaits the one that is held."""
+        calls = self.awaited.get("callFrames") or ()
+        if self.awaited.get("description") not in ("await", "async function") or not calls:
+            return None
+        return {key: calls[0].get(key) for key in ("scriptId", "lineNumber", "columnNumber")}
+
+    @property
     def at_return(self) -> bool:
         """The function's value is made; it is about to give it back."""
         return "returnValue" in self.top

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from ...errors import StillframeError, WrongState
 from ...model.backend import Bounds, Move, Output, Stopped
 from ...model.values import Value
 from .breakpoints import Breakpoints
-from .client import Body, CdpClient, Refused
+from .client import Body, CdpClient
 from .evidence import Evidence
 from .frames import Held, position
+from .journeys import Journey, remove_own, set_at, set_own
 from .scripts import Scripts
 from .texts import Texts
 
@@ -38,19 +38,6 @@ class Loading(Protocol):
     async def compiled(self, held: Held) -> None: ...
 
     async def instrumented(self, held: Held) -> None: ...
-
-
-@dataclass
-class Journey:
-    """A step under way: where it began, and what has been passed since."""
-
-    move: Move
-    depth: int
-    line: tuple[str, int] | None
-    columns: set[int] = field(default_factory=set[int])
-    returns: list[str] = field(default_factory=list[str])
-    """Breakpoints of ours at the returns of the function that is to be finished."""
-    entering: bool = False
 
 
 class Mover:
@@ -74,7 +61,7 @@ class Mover:
         self._loading = loading
         self._tell = tell
         self._journey: Journey | None = None
-        self._calls = 0
+        self._calls = evidence.calls
         self._arrival: tuple[int, asyncio.Future[Held]] | None = None
         """Somebody waits for the next position, which is no stop."""
         self.pausing = False
@@ -87,7 +74,9 @@ class Mover:
         """Where not empty, only these classes of what is thrown and caught stop the program."""
         self.stops_raised = False
         self.entry = False
-        """The first line of the user's own code is to be told as a stop."""
+        """The first line of the program is to be told as a stop."""
+        self.main = ""
+        """The file of the program, where it is one."""
 
     # Going on
 
@@ -97,16 +86,14 @@ class Mover:
         self._evidence.returned = []
         if move is Move.CONTINUE:
             self._journey = None
-            self._calls += 1
+            self._calls.left(0)
             await self._send(_RESUME, far=True)
             return
-        script, line, column = position(held.top)
-        journey = self._journey = Journey(move, held.depth, (script, line), {column})
+        journey = self._journey = Journey.start(move, held)
         if held.at_return:
             await self._note_return(held)
-            self._calls += 1
-        if move is Move.FINISH and not held.at_return:
-            journey.returns = await self._watch_returns(held.top)
+        elif move is Move.FINISH:
+            journey.own = await set_own(self._client, held.top, returns=True)
         await self._send(_STEPS[move])
 
     async def _send(self, method: str, *, far: bool = False) -> None:
@@ -114,35 +101,8 @@ class Mover:
         await self._breakpoints.hold(False)
         await self._client.request(method)
 
-    async def _watch_returns(self, call: Body) -> list[str]:
-        """Set breakpoints of our own at every return of a function, since a step out of it does not tell its value."""
-        scope: Body = next((each for each in call.get("scopeChain") or () if each.get("type") == "local"), {})
-        start, end = scope.get("startLocation"), scope.get("endLocation")
-        if not isinstance(start, dict) or not isinstance(end, dict):
-            return []
-        try:
-            arguments = {"start": start, "end": end, "restrictToFunction": True}
-            found = (await self._client.request("Debugger.getPossibleBreakpoints", arguments)).get("locations") or ()
-        except Refused:
-            return []
-        places = [each for each in found if each.get("type") == "return"]
-        plain = [
-            {key: each[key] for key in ("scriptId", "lineNumber", "columnNumber") if key in each} for each in places
-        ]
-        ids = []
-        for answer in [self._client.send("Debugger.setBreakpoint", {"location": each}) for each in plain]:
-            try:
-                ids.append(str((await self._client.settle(answer, "Debugger.setBreakpoint")).get("breakpointId")))
-            except Refused:
-                continue  # one of the user's stands there
-        return ids
-
-    async def _forget_returns(self, journey: Journey) -> None:
-        for id in journey.returns:
-            await self._client.request("Debugger.removeBreakpoint", {"breakpointId": id})
-        journey.returns = []
-
     async def _note_return(self, held: Held) -> None:
+        self._calls.left(held.depth)
         name = self._evidence.teller.frames(held)[0].function
         try:
             value: Value = await self._evidence.describe(name, held.top["returnValue"], Bounds())
@@ -200,7 +160,8 @@ class Mover:
             if len(reasons) == 1 and not self._breakpoints.standing(held.hits):
                 await self._after_instrumentation(held)
                 return
-        await self._breakpoints.hold(True)
+        if self._journey is None or not self._journey.entering:
+            await self._breakpoints.hold(True)
         if self.compile_id in held.hits:
             await self._loading.compiled(held)
             await self._after_compile(held)
@@ -211,7 +172,7 @@ class Mover:
         if held.reason in ("exception", "promiseRejection"):
             await self._thrown(held)
             return
-        if held.hits and (self._journey is None or not set(held.hits) <= set(self._journey.returns)):
+        if held.hits and (self._journey is None or not set(held.hits) <= set(self._journey.own)):
             await self._hit(held)
             return
         if self._journey is not None:
@@ -232,19 +193,33 @@ class Mover:
 
     async def _stop(self, held: Held, reason: str, description: str | None = None, ids: tuple[str, ...] = ()) -> None:
         if self._journey is not None:
-            await self._forget_returns(self._journey)
+            await remove_own(self._client, self._journey)
         self._journey, self.pausing, self.restarting = None, False, False
         self._paused.set()
-        self._evidence.key = f"{held.depth}.{self._calls}"
+        self._calls.left(held.depth + 1)
         self._tell(Stopped(THREAD, reason, description, ids, all_threads=True))
 
     async def _after_instrumentation(self, held: Held) -> None:
-        if self.entry and self._evidence.teller.is_user(held.top):
-            await self._breakpoints.hold(True)
-            self.entry = False
-            await self._stop(held, "entry")
-        else:
-            await self._send(_RESUME)
+        """On into a module. V8 (of Node 20) does not step from here, and has forgotten a step that came here."""
+        if self.entry and self._is_main(held):
+            self._journey = Journey(Move.STEP, 0, None, entering=True)
+        journey = self._journey
+        if journey is not None and (journey.entering or (journey.leaving and self._evidence.teller.is_user(held.top))):
+            journey.line = None
+            journey.own += await set_at(self._client, [held.top.get("location") or {}])
+        elif journey is not None and not journey.own:
+            call = held.calls[1] if journey.is_in(held) and held.depth > 1 else journey.call
+            journey.own = await set_own(self._client, call, returns=False)
+        await self._send(_RESUME)
+
+    def _is_main(self, held: Held) -> bool:
+        script = self._scripts.get(position(held.top)[0])
+        return script is not None and script.user and self.main in ("", self._scripts.real(script.path))
+
+    async def _enter(self, held: Held) -> None:
+        self.entry = self._breakpoints.entry = False
+        await self._breakpoints.hold(True)
+        await self._stop(held, "entry")
 
     async def _after_compile(self, held: Held) -> None:
         """On from the loader: into the module where its first line is wanted, back to the step that led here, or just on."""
@@ -295,19 +270,19 @@ class Mover:
             await self._stop(held, "pause")
             return
         if journey.entering:
-            self.entry = False
-            await self._stop(held, "entry")
+            await (self._enter(held) if self._evidence.teller.is_user(held.top) else self._send(_STEPS[Move.STEP]))
+            return
+        if journey.move is Move.FINISH and await self._finishing(held, journey):
+            return
+        if self._scripts.hides_library and not self._evidence.teller.is_user(held.top):
+            await self._send(_STEPS[Move.FINISH] if held.depth > 1 else _RESUME)
             return
         script, line, column = position(held.top)
-        if journey.returns and set(held.hits) & set(journey.returns):
-            await self._returning(held, journey)
-            return
         same = held.depth == journey.depth and (script, line) == journey.line
         if held.at_return and (same or await self._is_closing(script, line, column)):
             await self._note_return(held)
-            self._calls += 1
-            journey.line = None
-            await self._send("Debugger.stepOver" if journey.move is Move.NEXT else _STEPS[journey.move])
+            journey.line, journey.leaving = None, True
+            await self._send(_STEPS[journey.move])
             return
         if same and column not in journey.columns and journey.move is not Move.FINISH:
             journey.columns.add(column)
@@ -315,19 +290,38 @@ class Mover:
             return
         await self._stop(held, "step")
 
-    async def _returning(self, held: Held, journey: Journey) -> None:
-        """The function that is to be finished, or another call of it, is about to return."""
-        if held.depth <= journey.depth and held.at_return:
+    async def _finishing(self, held: Held, journey: Journey) -> bool:
+        """Whether the call that is to be finished is not left yet; a deeper call of the same function may be at its return."""
+        if journey.leaving and journey.is_hit(held):
+            return False
+        if journey.leaving and held.depth >= journey.depth:  # library code calls again: from its caller on then
+            journey.own = journey.own or await set_own(self._client, journey.caller, returns=False)
+            await self._send(_RESUME)
+            return True
+        if held.depth > journey.depth:
+            await remove_own(self._client, journey)
+        elif held.depth == journey.depth and not journey.is_hit(held) and journey.is_in(held) and not held.at_return:
+            journey.own = journey.own or await set_own(self._client, journey.call, returns=True)
+        elif journey.is_hit(held) and not journey.leaving:
             await self._note_return(held)
-        await self._forget_returns(journey)
-        self._calls += 1
-        await self._send("Debugger.stepOut")
+            await remove_own(self._client, journey)
+            journey.leaving = True
+            if held.depth == 1 and (waiting := held.awaiting):
+                journey.own = await set_own(self._client, {"location": waiting}, returns=False)
+                await self._send(_RESUME)
+                return True
+        else:
+            return False
+        await self._send(_STEPS[Move.FINISH])
+        return True
 
     async def _is_closing(self, script: str, line: int, column: int) -> bool:
-        """Whether a position is the brace that ends a function, which is no line to be told."""
+        """Whether a position is the brace that ends a function, or the end of a module: no line to be told."""
         found = self._scripts.get(script)
         lines = await self._texts.lines(found) if found else []
-        return line < len(lines) and lines[line][column : column + 1] == "}"
+        if line >= len(lines):
+            return False
+        return lines[line][column : column + 1] == "}" or (line == len(lines) - 1 and column >= len(lines[line]))
 
 
 def _reasons(held: Held) -> list[str]:

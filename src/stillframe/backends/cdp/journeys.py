@@ -1,0 +1,94 @@
+"""A step under way: where it began, the breakpoints of our own that it needs, and which calls have been left since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...model.backend import Move
+from .client import Body, CdpClient, Refused
+from .frames import Held, position
+
+
+@dataclass
+class Journey:
+    """A step: where it began, and what has been passed since."""
+
+    move: Move
+    depth: int
+    line: tuple[str, int] | None
+    columns: set[int] = field(default_factory=set[int])
+    call: Body = field(default_factory=dict[str, Any])
+    """The call in which it began."""
+    caller: Body = field(default_factory=dict[str, Any])
+    own: list[str] = field(default_factory=list[str])
+    """Breakpoints of ours: at the returns of the function that is to be finished, or wherever it may go on."""
+    leaving: bool = False
+    """Its call is at its end, or has returned."""
+    entering: bool = False
+
+    @classmethod
+    def start(cls, move: Move, held: Held) -> Journey:
+        script, line, column = position(held.top)
+        caller = held.calls[1] if held.depth > 1 else {}
+        return cls(move, held.depth, (script, line), {column}, held.top, caller, leaving=held.at_return)
+
+    def is_in(self, held: Held) -> bool:
+        """Whether a call of the function in which it began is under way."""
+        began = self.call.get("functionLocation")
+        return any(each.get("functionLocation") == began for each in held.calls)
+
+    def is_hit(self, held: Held) -> bool:
+        return bool(set(held.hits) & set(self.own))
+
+
+class Calls:
+    """Which calls have been left, so that another call at the same depth is not taken for the same."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._left: dict[int, int] = {}
+
+    def left(self, depth: int) -> None:
+        """The call at this depth has returned, and with it all that it called."""
+        self._count += 1
+        self._left = {at: count for at, count in self._left.items() if at < depth} | {depth: self._count}
+
+    def key(self, depth: int) -> str:
+        """The same word for as long as the call at this depth is surely the same."""
+        return f"{depth}.{max((count for at, count in self._left.items() if at <= depth), default=0)}"
+
+
+async def set_own(client: CdpClient, call: Body, *, returns: bool) -> list[str]:
+    """Set breakpoints in a function: at its returns, or wherever the program can be held in it."""
+    scope: Body = next((each for each in call.get("scopeChain") or () if each.get("type") in ("local", "module")), {})
+    start, end = scope.get("startLocation") or call.get("location"), scope.get("endLocation")
+    if not isinstance(start, dict):
+        return []
+    try:
+        arguments = {"start": start, "restrictToFunction": True, **({"end": end} if end else {})}
+        found = (await client.request("Debugger.getPossibleBreakpoints", arguments)).get("locations") or ()
+    except Refused:
+        return []
+    places = [each for each in found if not returns or each.get("type") == "return"]
+    return await set_at(client, places)
+
+
+async def set_at(client: CdpClient, places: Sequence[Body]) -> list[str]:
+    """Set breakpoints at positions; where one of the user's stands, that will do."""
+    keys = ("scriptId", "lineNumber", "columnNumber")
+    plain = [{key: each[key] for key in keys if key in each} for each in places]
+    ids = []
+    for answer in [client.send("Debugger.setBreakpoint", {"location": each}) for each in plain]:
+        try:
+            ids.append(str((await client.settle(answer, "Debugger.setBreakpoint")).get("breakpointId")))
+        except Refused:
+            continue
+    return ids
+
+
+async def remove_own(client: CdpClient, journey: Journey) -> None:
+    ids, journey.own = journey.own, []
+    for answer in [client.send("Debugger.removeBreakpoint", {"breakpointId": id}) for id in ids]:
+        await client.settle(answer, "Debugger.removeBreakpoint")
