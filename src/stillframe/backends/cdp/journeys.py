@@ -10,6 +10,8 @@ from ...model.backend import Move
 from .client import Body, CdpClient, Refused
 from .frames import Held, position
 
+_CALLERS = 4
+
 
 @dataclass
 class Journey:
@@ -21,7 +23,7 @@ class Journey:
     columns: set[int] = field(default_factory=set[int])
     call: Body = field(default_factory=dict[str, Any])
     """The call in which it began."""
-    caller: Body = field(default_factory=dict[str, Any])
+    callers: tuple[Body, ...] = ()
     own: list[str] = field(default_factory=list[str])
     """Breakpoints of ours: at the returns of the function that is to be finished, or wherever it may go on."""
     leaving: bool = False
@@ -31,8 +33,7 @@ class Journey:
     @classmethod
     def start(cls, move: Move, held: Held) -> Journey:
         script, line, column = position(held.top)
-        caller = held.calls[1] if held.depth > 1 else {}
-        return cls(move, held.depth, (script, line), {column}, held.top, caller, leaving=held.at_return)
+        return cls(move, held.depth, (script, line), {column}, held.top, held.calls[1:], leaving=held.at_return)
 
     def is_in(self, held: Held) -> bool:
         """Whether a call of the function in which it began is under way."""
@@ -58,6 +59,17 @@ class Calls:
     def key(self, depth: int) -> str:
         """The same word for as long as the call at this depth is surely the same."""
         return f"{depth}.{max((count for at, count in self._left.items() if at <= depth), default=0)}"
+
+
+async def set_to_finish(client: CdpClient, journey: Journey) -> list[str]:
+    """Breakpoints where a call ends: at its returns, as V8 tells no value of a step out, and where its error may be caught."""
+    ids = await set_own(client, journey.call, returns=True)
+    seen = [journey.call.get("functionLocation")]
+    for call in journey.callers:
+        if (where := call.get("functionLocation")) not in seen and len(seen) <= _CALLERS:
+            seen.append(where)
+            ids += await set_own(client, call, returns=False)
+    return ids
 
 
 async def set_own(client: CdpClient, call: Body, *, returns: bool) -> list[str]:

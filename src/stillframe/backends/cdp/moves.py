@@ -18,7 +18,7 @@ from .breakpoints import Breakpoints
 from .client import Body, CdpClient
 from .evidence import Evidence
 from .frames import Held, position
-from .journeys import Journey, remove_own, set_at, set_own
+from .journeys import Journey, remove_own, set_at, set_own, set_to_finish
 from .scripts import Scripts
 from .texts import Texts
 
@@ -93,7 +93,7 @@ class Mover:
         if held.at_return:
             await self._note_return(held)
         elif move is Move.FINISH:
-            journey.own = await set_own(self._client, held.top, returns=True)
+            journey.own = await set_to_finish(self._client, journey)
         await self._send(_STEPS[move])
 
     async def _send(self, method: str, *, far: bool = False) -> None:
@@ -292,28 +292,30 @@ class Mover:
 
     async def _finishing(self, held: Held, journey: Journey) -> bool:
         """Whether the call that is to be finished is not left yet; a deeper call of the same function may be at its return."""
-        if journey.leaving and journey.is_hit(held):
+        if held.depth < journey.depth or (journey.leaving and journey.is_hit(held)):
             return False
-        if journey.leaving and held.depth >= journey.depth:  # library code calls again: from its caller on then
-            journey.own = journey.own or await set_own(self._client, journey.caller, returns=False)
-            await self._send(_RESUME)
-            return True
         if held.depth > journey.depth:
             await remove_own(self._client, journey)
-        elif held.depth == journey.depth and not journey.is_hit(held) and journey.is_in(held) and not held.at_return:
-            journey.own = journey.own or await set_own(self._client, journey.call, returns=True)
-        elif journey.is_hit(held) and not journey.leaving:
+        elif journey.leaving:  # library code calls again
+            journey.own = journey.own or await set_to_finish(self._client, journey)
+            await self._send(_RESUME)
+            return True
+        elif held.at_return:
             await self._note_return(held)
-            await remove_own(self._client, journey)
-            journey.leaving = True
-            if held.depth == 1 and (waiting := held.awaiting):
-                journey.own = await set_own(self._client, {"location": waiting}, returns=False)
-                await self._send(_RESUME)
-                return True
-        else:
-            return False
+            await self._left(held, journey)
+            return True
+        elif not journey.own:
+            journey.own = await set_to_finish(self._client, journey)
         await self._send(_STEPS[Move.FINISH])
         return True
+
+    async def _left(self, held: Held, journey: Journey) -> None:
+        """On from the return of the call that is to be finished: to its caller, or to whoever awaits it."""
+        journey.leaving = True
+        if waiting := held.awaiting if held.depth == 1 else None:
+            await remove_own(self._client, journey)
+            journey.own = await set_own(self._client, {"location": waiting}, returns=False)
+        await self._send(_STEPS[Move.FINISH] if held.depth > 1 else _RESUME)
 
     async def _is_closing(self, script: str, line: int, column: int) -> bool:
         """Whether a position is the brace that ends a function, or the end of a module: no line to be told."""
