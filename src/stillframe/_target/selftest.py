@@ -66,7 +66,10 @@ NAMES = {
         "register_request BaseSchema._translate_id_to_dap BaseSchema._dap_id_to_obj_id"
     ),
     "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring enable_code_tracing",
-    "_pydevd_sys_monitoring._pydevd_sys_monitoring": "_code_to_func_code_info_cache",
+    "_pydevd_sys_monitoring._pydevd_sys_monitoring": (
+        "_code_to_func_code_info_cache _getframe _start_method_event _line_event _jump_event _return_event _raise_event "
+        "_unwind_event"
+    ),
 }
 FIELDS = {  # set by constructors
     "_pydevd_bundle.pydevd_additional_thread_info.PyDBAdditionalThreadInfo": (
@@ -75,7 +78,7 @@ FIELDS = {  # set by constructors
     "pydevd.PyDB": (
         "ready_to_run pydb_disposed terminate_requested authentication writer created_pydb_daemon_threads _thread_events "
         "_py_db_command_thread_event _main_lock _client_socket suspended_frames_manager cmd_factory PYDEV_FILE "
-        "function_breakpoint_name_to_breakpoint"
+        "function_breakpoint_name_to_breakpoint fix_top_level_trace_and_get_trace_func"
     ),
     "_pydevd_bundle.pydevd_suspended_frames.SuspendedFramesManager": "_thread_id_to_tracker",
     "_pydevd_bundle.pydevd_frame_utils.FramesList": (

@@ -18,6 +18,7 @@ from _pydevd_bundle import (
     pydevd_net_command,
     pydevd_thread_lifecycle,
     sf_greenlets,
+    sf_headroom,
     sf_release,
     sf_stepping,
 )
@@ -214,7 +215,7 @@ def _run_thread(thread, set_additional_thread_info):
 def _wait_suspend(self, thread, frame, event, *arguments):
     Quick.halted[pydevd_constants.get_thread_id(thread)] = (next(_halts), event)
     try:
-        return Quick.wait_suspend(self, thread, frame, event, *arguments)
+        return sf_headroom.with_room(frame, Quick.wait_suspend, self, thread, frame, event, *arguments)
     finally:
         Quick.halted.pop(pydevd_constants.get_thread_id(thread), None)
         sf_stepping.follow(frame)
@@ -273,6 +274,8 @@ def _new_db(init):
     def made(self, set_as_global=True):
         init(self, set_as_global)
         self.stillframe_pid = os.getpid()
+        sf_headroom.install()
+        self.fix_top_level_trace_and_get_trace_func = sf_headroom.watch(self.fix_top_level_trace_and_get_trace_func)
 
     return made
 

@@ -6,7 +6,7 @@ import warnings
 import pydevd_tracing
 from _pydev_bundle import pydev_monkey
 from _pydev_bundle._pydev_saved_modules import threading
-from _pydevd_bundle import pydevd_constants, sf_stepping
+from _pydevd_bundle import pydevd_constants, sf_headroom, sf_stepping
 from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
 
@@ -31,6 +31,7 @@ def release(db):
         settrace(None)
 
     pydevd_tracing.set_trace_to_threads(leave, create_dummy_thread=False)
+    sf_headroom.forget()
 
 
 def stop_tracing_here():
@@ -40,6 +41,7 @@ def stop_tracing_here():
         pydevd_sys_monitoring.stop_monitoring(all_threads=True)
     else:
         pydevd_tracing.SetTrace(None)
+        sf_headroom.forget()
     pydev_monkey.undo_patch_thread_modules()
 
 
