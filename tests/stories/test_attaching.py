@@ -109,9 +109,44 @@ def test_a_held_program_that_was_joined_runs_on_when_the_daemon_is_killed(
     assert running(program.pid)
     assert program.poll() is None
     again = user.json("attach", "--pid", str(program.pid), "--break", "loop.py:9 if n > 0")
-    assert (again["state"], again["frame"]["line"]) == ("stopped", 9)
+    assert again["state"] == "stopped"
     user.ok("detach")
     assert running(program.pid)
+
+
+def test_what_a_killed_daemon_was_attached_to_is_joined_again_with_its_breakpoints(
+    user: User, program: subprocess.Popen[str]
+) -> None:
+    pid = str(program.pid)
+    user.ok("attach", "--pid", pid, "--name", "mine", "--break", "loop.py:9")
+    user.ok("break", "turn")
+    user.ok("unbreak", "b1")
+    os.kill(user.json("daemon", "status")["pid"], signal.SIGKILL)
+    [lost] = user.json("sessions")["sessions"]
+    assert (lost["name"], lost["state"], lost["attached"]) == ("mine", "lost", True)
+    assert f"dbg attach --pid {pid}" in lost["note"] and "restart" not in lost["note"]
+    for words, error in ((("state",), "no_session"), (("state", "--session", "mine"), "no_session")):
+        assert f"dbg attach --pid {pid}" in user.fails(*words, code=3, error=error)
+    assert f"dbg attach --pid {pid}" in user.fails("restart", code=3, error="wrong_state")
+    assert "found again, from before its daemon was gone: b2" in user.ok("attach", "--pid", pid, "--timeout", "0")
+    assert user.json("wait")["breakpoints"] == ["b2"]
+    assert [each["id"] for each in user.json("breaks")["breakpoints"]] == ["b2"]
+    assert [each["name"] for each in user.json("sessions")["sessions"]] == ["mine"]
+    assert user.json("break", "loop.py:9")["id"] == "b3", "an id is never given twice"
+    user.ok("detach")
+    assert user.json("attach", "--pid", pid)["state"] == "running", "what was left on purpose is not brought back"
+    assert user.json("breaks")["breakpoints"] == []
+
+
+def test_a_lost_session_whose_process_is_over_is_not_said_to_be_joinable(
+    user: User, program: subprocess.Popen[str]
+) -> None:
+    user.ok("attach", "--pid", str(program.pid))
+    os.kill(user.json("daemon", "status")["pid"], signal.SIGKILL)
+    program.kill()
+    program.wait()
+    [lost] = user.json("sessions")["sessions"]
+    assert "so is the process" in lost["note"] and "dbg attach" not in lost["note"]
 
 
 def test_a_process_that_may_not_be_looked_at_is_not_said_to_be_another_users(bound_user: User) -> None:

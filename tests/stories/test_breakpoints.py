@@ -186,3 +186,17 @@ def test_a_condition_about_a_function_on_one_line_is_not_asked_where_it_is_made(
     report = user.json("probe", "r if n == 1", "one.py:2 if q == 1", "--hits", "9", "--", "python3", "one.py")
     assert [each["count"] for each in report["places"]] == [1, 1]
     assert "notes" not in report["end"]
+
+
+def test_breakpoints_keep_their_ids_when_the_program_is_run_again(user: User) -> None:
+    user.file("app.py", "a = 1\nb = 2\nc = 3\nd = 4\n")
+    user.ok("launch", "app.py", *(f"--break=app.py:{line}" for line in (1, 2, 3)))
+    user.ok("break", "app.py:4")
+    user.ok("unbreak", "b2", "b4")
+    user.ok("restart")
+    assert [(each["id"], each["actual"]["line"]) for each in user.json("breaks")["breakpoints"]] == [
+        ("b1", 1),
+        ("b3", 3),
+    ]
+    assert user.json("break", "app.py:2")["id"] == "b5", "an id is never given twice"
+    user.ok("stop")

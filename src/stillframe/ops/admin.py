@@ -13,6 +13,7 @@ from ..model.outcomes import Ended, Exited
 from ..model.views import Capabilities, OutputPage, SessionInfo, SessionList, ToolInfo
 from ..registry import Access, From, Param, operation
 from ..session import family
+from ..session.kept import Kept
 from ..session.output import STREAMS, Cursor, Stream
 from ..session.phases import Phase
 from ..session.session import Session
@@ -40,11 +41,22 @@ async def sessions_(
             command=kept.plan.command if kept.plan else (),
             cwd=kept.base,
             breakpoints=len(kept.breakpoints),
-            note="its daemon is gone; `dbg restart` runs it again with its breakpoints",
+            attached=kept.attached is not None,
+            note=_way_back(kept),
         )
         for kept in sessions.lost_here(caller)
     ]
     return SessionList(sessions=(*found, *lost))
+
+
+def _way_back(kept: Kept) -> str:
+    """How to come back to a session that a daemon lost, and to its breakpoints."""
+    if kept.attached is None:
+        return "its daemon is gone; `dbg restart` runs it again with its breakpoints"
+    if kept.attached.gone:
+        return "its daemon is gone, and so is the process that it was attached to"
+    where = f"--pid {kept.attached.pid}" if kept.attached.pid is not None else kept.attached.address
+    return f"its daemon is gone; `dbg attach {where}` joins it again, with its breakpoints"
 
 
 @operation(Access.READ, example="dbg status")

@@ -55,7 +55,8 @@ class Entry:
 class Breakpoints:
     def __init__(self, show: Callable[[str | None], str | None], by_column: Callable[[], bool]) -> None:
         self._entries: dict[str, Entry] = {}
-        self._issued = 0
+        self.issued = 0
+        """How many ids were given out; none is given twice."""
         self._show = show
         self._by_column = by_column
         self._syncing = asyncio.Lock()
@@ -125,8 +126,12 @@ class Breakpoints:
         log: str | None = None,
         once: bool = False,
         hidden: bool = False,
+        id: str | None = None,
     ) -> str:
-        """Want a breakpoint; the same place and rules again give the one that is there. Sent by the next `sync`."""
+        """Want a breakpoint; the same place and rules again give the one that is there. Sent by the next `sync`.
+
+        `id` is the one that it had in an earlier run.
+        """
         requested, where = locate(place, base)
         if hidden:
             id = UNTIL
@@ -136,8 +141,9 @@ class Breakpoints:
                 if entry.wanted == same and entry.once == once and not entry.hidden:
                     self._entries[entry.id] = replace(entry, enabled=True)
                     return entry.id
-            self._issued += 1
-            id = f"b{self._issued}"
+            if id is None:
+                self.issued += 1
+                id = f"b{self.issued}"
         wanted = replace(where, id=id, condition=condition, hit=hit, log=log)
         self._entries[id] = Entry(id, requested, wanted, str(place), base, once=once, hidden=hidden)
         return id
@@ -180,8 +186,10 @@ class Breakpoints:
             if not entry.hidden
         )
 
-    def restore(self, kept: Iterable[KeptBreakpoint]) -> None:
-        """Want again what was on disk; a text that is no longer in its file is left out and comes back as its id."""
+    def restore(self, kept: Iterable[KeptBreakpoint], issued: int) -> None:
+        """Want again, by the same ids, what an earlier run wanted; a text that is no longer in its file is left out."""
+        kept = tuple(kept)
+        self.issued = max([issued, *(int(each.id[1:]) for each in kept)])
         for each in kept:
             hit = parse_hit(each.hit) if each.hit else None
             with contextlib.suppress(NotFound, UsageError):
@@ -192,6 +200,7 @@ class Breakpoints:
                     hit=hit,
                     log=each.log,
                     once=each.once,
+                    id=each.id,
                 )
                 self._entries[id] = replace(self._entries[id], enabled=each.enabled)
 

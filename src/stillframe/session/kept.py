@@ -15,12 +15,16 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
+import psutil  # type: ignore[import-untyped]
 
+from ..errors import Try
 from ..model import exact
-from ..model.backend import CatchMode, CatchRule, Plan
+from ..model.backend import AttachPlan, CatchMode, CatchRule, Plan
 
 MOST = 50
 """Files that are kept for one project; older ones go."""
+SAME_BIRTH = 5.0
+"""Seconds by which two readings of one process's birth may differ, since the clock that dates them is corrected."""
 
 
 class KeptBreakpoint(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -59,6 +63,44 @@ class KeptPlan(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         return Plan(**fields, env=dict(env), umask=umask)
 
 
+class KeptAttach(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What was attached to: a process, known by its birth too since pids are used again, or an address."""
+
+    pid: int | None = None
+    born: float | None = None
+    address: str | None = None
+
+    @classmethod
+    def of(cls, plan: AttachPlan) -> KeptAttach:
+        if plan.pid is not None:
+            return cls(pid=plan.pid, born=_born(plan.pid))
+        return cls(address=plan.url or f"{plan.host}:{plan.port}")
+
+    def same(self, other: KeptAttach) -> bool:
+        if (self.pid, self.address) != (other.pid, other.address):
+            return False
+        return self.pid is None or (
+            self.born is not None and other.born is not None and abs(self.born - other.born) < SAME_BIRTH
+        )
+
+    @property
+    def gone(self) -> bool:
+        """Whether its process is known to be over; of an address nobody can tell without calling there."""
+        return self.pid is not None and not self.same(KeptAttach(pid=self.pid, born=_born(self.pid)))
+
+    @property
+    def again(self) -> Try:
+        return Try("attach", {"pid": self.pid} if self.pid is not None else {"": self.address})
+
+
+def _born(pid: int) -> float | None:
+    try:
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else float(process.create_time())
+    except psutil.Error:
+        return None
+
+
 class Kept(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     name: str
     root: str
@@ -66,13 +108,23 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     state: Literal["live", "ended"]
     plan: KeptPlan | None = None
     """None for what was attached to: it cannot be started again."""
+    attached: KeptAttach | None = None
     breakpoints: tuple[KeptBreakpoint, ...] = ()
+    issued: int = 0
+    """How many breakpoint ids were given out, so that no later one takes the id of one that was removed."""
     modes: tuple[CatchMode, ...] = ("uncaught",)
     classes: tuple[str, ...] = ()
 
     @property
     def catch(self) -> CatchRule:
         return CatchRule(frozenset(self.modes), self.classes)
+
+    @property
+    def again(self) -> Try:
+        """The call that debugs it once more."""
+        if self.attached is None:
+            return Try("restart", {"session": self.name})
+        return Try("launch") if self.attached.gone else self.attached.again
 
 
 class Shelf:

@@ -14,12 +14,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
+import msgspec
+
 from ..errors import Busy, NoSession, StillframeError, Try, UsageError, WrongState
 from ..model import backend as contract
 from ..model.backend import AttachPlan, Backend, Caller, CatchRule, Plan
 from ..model.places import BreakSpec
 from ..settings import PerProject, Settings, project_root
-from .kept import Kept, KeptPlan, Shelf
+from .kept import Kept, KeptAttach, KeptPlan, Shelf
 from .origin import Origin
 from .phases import Phase
 from .session import Session
@@ -95,15 +97,17 @@ class Sessions:
         if roots:
             return max(roots, key=lambda each: each.last_used)
         if lost := self.lost_here(caller):
-            raise NoSession(f"{lost[0].name} was lost with its daemon", hint=Try("restart"))
+            hint = lost[0].again if lost[0].attached else Try("restart")
+            raise NoSession(f"{lost[0].name} was lost with its daemon", hint=hint)
         raise NoSession("no session here", hint=Try("launch"))
 
     def _named(self, name: str, caller: Caller) -> Session:
         check_name(name)
         if name in self._all:
             return self._all[name]
-        if self.kept(name, caller) is not None:
-            raise NoSession(f"{name} is not running; its breakpoints are kept", hint=Try("restart", {"session": name}))
+        if kept := self.kept(name, caller):
+            what = "not debugged any more" if kept.attached else "not running"
+            raise NoSession(f"{name} is {what}; its breakpoints are kept", hint=kept.again)
         raise NoSession(f"there is no session {name}", hint=Try("sessions"))
 
     def use(self, session: Session, client: str) -> bool:
@@ -144,6 +148,9 @@ class Sessions:
         private: bool = False,
     ) -> Session:
         """Open a debugger for the plan, want the breakpoints, and let the program run."""
+        found = self._joined_before(plan, caller) if isinstance(plan, AttachPlan) else None
+        if found is not None:
+            kept, catch, default_name = found, catch or found.catch, found.name
         name = self._free_name(name, default_name)
         origin = Origin(plan, caller.cwd, project_root(caller.cwd), caller.client, catch or CatchRule())
         backend = await self._opener(plan)
@@ -153,7 +160,7 @@ class Sessions:
         self._leases_changed.set()
         try:
             if kept is not None:
-                session.breakpoints.restore(kept.breakpoints)
+                session.breakpoints.restore(kept.breakpoints, kept.issued)
             for spec, once in breaks:
                 session.breakpoints.add(spec.place, base=caller.cwd, condition=spec.condition, once=once)
             await session.start()
@@ -163,7 +170,21 @@ class Sessions:
         if not private:
             self._keep(session)
             self.use(session, caller.client)
+        if found is not None:
+            self._found_again(found, session)
         return session
+
+    def _joined_before(self, plan: AttachPlan, caller: Caller) -> Kept | None:
+        """What a daemon that died had attached to, if this is the same process or address."""
+        this = KeptAttach.of(plan)
+        return next((each for each in self.lost_here(caller) if each.attached and each.attached.same(this)), None)
+
+    def _found_again(self, lost: Kept, session: Session) -> None:
+        ids = " ".join(each.id for each in lost.breakpoints if each.id in session.breakpoints)
+        if ids:
+            session.note(f"found again, from before its daemon was gone: {ids}")
+        if self._shelf and lost.name != session.name:
+            self._shelf.save(msgspec.structs.replace(lost, state="ended"))
 
     async def restart(self, session: Session, caller: Caller) -> Session:
         """End the program and run it again with the same command, name and breakpoints."""
@@ -185,7 +206,7 @@ class Sessions:
     async def revive(self, kept: Kept, caller: Caller) -> Session:
         """Start again what a daemon that died was debugging."""
         if kept.plan is None:
-            raise WrongState(f"{kept.name} was attached to, not started here", hint=Try("attach"))
+            raise WrongState(f"{kept.name} was attached to, not started here", hint=kept.again)
         return await self.launch(
             kept.plan.plan(caller.env, caller.umask),
             name=kept.name,
@@ -322,7 +343,9 @@ class Sessions:
             base=session.origin.base,
             state="live" if session.live else "ended",
             plan=KeptPlan.of(plan) if isinstance(plan, Plan) else None,
+            attached=KeptAttach.of(plan) if isinstance(plan, AttachPlan) else None,
             breakpoints=session.breakpoints.kept(),
+            issued=session.breakpoints.issued,
             modes=tuple(sorted(session.catch.modes)),
             classes=session.catch.classes,
         )
