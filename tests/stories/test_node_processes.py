@@ -209,6 +209,23 @@ def test_a_worker_of_a_worker_and_a_child_of_a_worker_are_followed(node: User) -
     assert "stopped: b1 hit 1 at child.js:2" in node.ok("launch", "ends.js", "starts", "--break", PLACE)
 
 
+def test_text_of_any_language_goes_to_a_worker_and_comes_back(node: User) -> None:
+    node.file(
+        "words.js",
+        "const { Worker, isMainThread } = require('worker_threads');\nif (isMainThread) {\n  new Worker(__filename);\n} else {\n"
+        "  const o = { ключ: '🎈' };\n  let s = '日本…';\n  debugger;\n  console.log(s, o.ключ);\n}\n",
+    )
+    node.ok("launch", "words.js")
+    values = node.json("eval", '"日本🎈"', "o.ключ", "s")["values"]
+    assert [each["value"] for each in values] == ["'日本🎈'", "'🎈'", "'日本…'"]
+    node.ok("set", "s", '"ü漢"')
+    node.ok("break", "words.js:8", "--if", 's === "ü漢"')
+    assert goes_on(node, "words")["breakpoints"] == ["b1"]
+    assert "…" in node.ok("eval", "process"), "what is left out is marked"
+    goes_on(node, "words")
+    assert printed(node, "words") == "ü漢 🎈\n"
+
+
 def test_the_program_sees_the_environment_of_a_plain_run(node: User) -> None:
     node.file("env.js", "require('fs').writeFileSync('env.json', JSON.stringify(process.env));\n")
     env = {"NODE_OPTIONS": "--max-old-space-size=200"}
