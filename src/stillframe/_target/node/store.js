@@ -429,16 +429,16 @@
   let tell = () => undefined;
 
   function say(id, log) {
-    let text;
-    try {
-      text = log();
-    } catch (error) {
-      text = `<${told(error)}>`;
-    }
-    tell(JSON.stringify({ id, text: text.slice(0, 65536) }));
+    tell(JSON.stringify({ id, text: log().slice(0, 65536) }));
   }
 
-  function shown(value) {
+  function shown(make) {
+    let value;
+    try {
+      value = make();
+    } catch (error) {
+      return `<${told(error)}>`;
+    }
     return typeof value === 'string' ? value : inspect(value, { ...PLAIN, depth: 2, maxStringLength: 1000, maxArrayLength: 100 });
   }
 
@@ -471,8 +471,15 @@
   // Errors that nobody caught: told where V8 did not foresee it, when the calls that threw are gone.
   const seen = new WeakSet();
 
+  let last; // a thrown value that no set can hold
+
   function saw(error) {
     if (typeof error === 'object' && error !== null) seen.add(error);
+    else last = { error };
+  }
+
+  function isKnown(error) {
+    return typeof error === 'object' && error !== null ? seen.has(error) : last !== undefined && Object.is(last.error, error);
   }
 
   function uncaught(error) {
@@ -480,20 +487,35 @@
   }
 
   process.on('uncaughtExceptionMonitor', (error) => {
-    const known = typeof error === 'object' && error !== null && seen.has(error);
-    if (interest.uncaught && !known) store.uncaught(error);
+    if (interest.uncaught && !isKnown(error)) store.uncaught(error);
   });
 
-  // What an error was raised from, and a mark that this one has been seen.
-  function cause(error) {
-    saw(error);
-    const found = descriptor(error, 'cause');
-    return found && found.value !== undefined ? told(found.value) : null;
+  // All that is worth knowing of a thrown value; and a mark that it has been seen.
+  function thrown(value) {
+    saw(value);
+    const found = summary(value);
+    if (!isNativeError(value) || isProxy(value)) return found;
+    const stack = descriptor(value, 'stack');
+    const text = stack && typeof stack.value === 'string' ? stack.value : stack && stack.get ? value.stack : '';
+    if (typeof text === 'string') found.stack = text.slice(0, 100000);
+    const cause = descriptor(value, 'cause');
+    if (cause && cause.value !== undefined) found.cause = told(cause.value);
+    const members = descriptor(value, 'errors');
+    if (members && isArray(members.value) && !isProxy(members.value)) {
+      found.members = members.value.slice(0, 8).map(summary);
+      found.total = members.value.length;
+    }
+    return found;
+  }
+
+  function summary(value) {
+    if (!isNativeError(value) || isProxy(value)) return { type: typeName(value), message: new Writer({ text: 300, items: 8 }).text(value, 300, 2) };
+    const message = descriptor(value, 'message');
+    return { type: errorName(value), message: message && typeof message.value === 'string' ? message.value.slice(0, 4000) : '' };
   }
 
   const store = {
-    cause,
-    saw, uncaught,
+    thrown, uncaught,
     at, hits: taken_hits, locals, scope, expand, result, error, shown, loading, describe,
     clear: () => { kept = new Map(); },
     forget: (id) => counts.delete(id),
@@ -511,7 +533,7 @@
         const found = hasOwn.call(at, 'constructor') && descriptor(at, 'constructor');
         if (found && typeof found.value === 'function') names.push(found.value.name);
       }
-      return names;
+      return { names };
     },
   };
   Object.defineProperty(globalThis, KEY, { value: Object.freeze(store), enumerable: false, configurable: true, writable: false });

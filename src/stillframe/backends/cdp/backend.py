@@ -31,12 +31,13 @@ from ...transport.websocket import Messages
 from ..ending import Signs, ended
 from ..flow import Sequence as InOrder
 from ..flow import Told
+from .asking import failure, text_of
 from .breakpoints import Breakpoints
 from .client import Body, CdpClient, Refused
 from .conditions import STORE
-from .evidence import Evidence, failure, text_of
+from .evidence import Evidence
 from .frames import Held, position
-from .greetings import LEAVE, TELL, TELLS_END, first_words, last_words
+from .greetings import LEAVE, TELL, first_words, last_words, tells_end
 from .launch import CdpLaunch
 from .moves import THREAD, Mover
 from .patching import BEGUN_AGAIN, hot_patch, set_return
@@ -164,7 +165,8 @@ class CdpBackend:
         self._unprepared = "exceptionDetails" in answer
         if self._process is None and self._launch.launched:
             self._client.send("Runtime.addBinding", {"name": LEAVE})
-            await self._client.request("Runtime.evaluate", {"expression": TELLS_END, "silent": True})
+            teller = tells_end(self._launch, worker=self._worker)
+            await self._client.request("Runtime.evaluate", {"expression": teller, "silent": True})
         if self._gate is not None:
             self._client.send("Runtime.addBinding", {"name": PASSED})
         await self._watch_loading()
@@ -229,10 +231,10 @@ class CdpBackend:
                 self._breakpoints.resolved(body)
             case "Runtime.executionContextCreated":
                 context = body.get("context") or {}
-                if self._evidence.context is None:
-                    self._evidence.context = context.get("id")
+                if self._evidence.asking.context is None:
+                    self._evidence.asking.context = context.get("id")
             case "Runtime.executionContextDestroyed":
-                if body.get("executionContextId") == self._evidence.context:
+                if body.get("executionContextId") == self._evidence.asking.context:
                     self._ended_by_itself()
             case "Runtime.bindingCalled" if body.get("name") == LEAVE:
                 self._signs.exit_code = _code(body.get("payload"))
@@ -398,7 +400,7 @@ class CdpBackend:
         return (Thread(id=THREAD, name=self.name if self._worker else "main", state=state),)
 
     async def stack(self, thread: str, start: int = 0, count: int = 20) -> Frames:
-        return self._evidence.stack(thread, start, count)
+        return await self._evidence.stack(thread, start, count)
 
     async def capture(self, thread: str, bounds: Bounds) -> Capture:
         return await self._evidence.capture(thread, bounds)
@@ -415,15 +417,15 @@ class CdpBackend:
     async def evaluate(
         self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
     ) -> tuple[Evaluated, ...]:
-        return await self._evidence.evaluate(frame, expressions, bounds, timeout)
+        return await self._evidence.expressions.evaluate(frame, expressions, bounds, timeout)
 
     async def evaluate_safely(
         self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
     ) -> tuple[Evaluated, ...]:
-        return await self._evidence.evaluate(frame, expressions, bounds, timeout, safe=True)
+        return await self._evidence.expressions.evaluate(frame, expressions, bounds, timeout, safe=True)
 
     async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
-        return await self._evidence.assign(frame, target, value, bounds)
+        return await self._evidence.expressions.assign(frame, target, value, bounds)
 
     async def exception(self, thread: str) -> ExceptionInfo | None:
         return await self._evidence.exception()

@@ -42,7 +42,7 @@ def log_expression(text: str) -> str:
             if not inner:
                 raise ValueError("empty braces in the log text")
             parts += [json.dumps(literal)] if literal else []
-            parts.append(f"{STORE}.shown((\n{inner}\n))")
+            parts.append(f"{STORE}.shown(() => (\n{inner}\n))")
             literal, at = "", end + 1
         elif letter == "}":
             raise ValueError("a } without its { in the log text; write }} for a brace")

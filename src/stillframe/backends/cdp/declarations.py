@@ -1,6 +1,6 @@
 """What the text of a scope tells of its variables: which are not initialised yet, and which of the module's it uses.
 
-V8 before 12 calls what is not initialised undefined; every version keeps, in a loop's body, what the last round left in it.
+V8 before 12 calls what is not initialised undefined. In doubt a variable is told as V8 tells it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ _IDENTIFIER = re.compile(r"(?<![\w$.])[A-Za-z_$][\w$]*")
 _LONGEST = 100_000
 _BEING_MADE = re.compile(r"(?:[^;\n]*|[^;=(]*[}\]]\s*)(?:=|\bof\b|\bin\b)\s*[^;\n]*")
 """From a name to where the program is held, when it is the very declaration that is about to run."""
-_MADE_ALONE = re.compile(r"(?:\s*|[^;=(]*[}\]]\s*)(?:=|\bof\b|\bin\b)\s*[^;\n,]*")
 
 
 def names_in(lines: Sequence[str], scope: Body) -> set[str]:
@@ -24,10 +23,8 @@ def names_in(lines: Sequence[str], scope: Body) -> set[str]:
     return set(_IDENTIFIER.findall(_between(lines, start, end)[:_LONGEST])) if start and end else set()
 
 
-def is_uninitialised(
-    name: str, lines: Sequence[str], held: tuple[int, int], scopes: Sequence[Body], *, undefined: bool
-) -> bool:
-    """Whether `let`, `const` or `class` gives this name its first value where the program is held, or after that."""
+def is_uninitialised(name: str, lines: Sequence[str], held: tuple[int, int], scopes: Sequence[Body]) -> bool:
+    """Whether a declaration gives this name, which reads undefined, its first value where the program is held or later."""
     for scope in scopes:
         start, end = _place(scope.get("startLocation")), _place(scope.get("endLocation"))
         if start is None or end is None or not start <= held <= end:
@@ -39,8 +36,7 @@ def is_uninitialised(
         found = re.search(rf"(?<![\w$.]){re.escape(name)}(?![\w$])", text)
         if found is None:
             continue  # of an outer scope
-        making = _BEING_MADE if undefined else _MADE_ALONE
-        if found.start() < len(before) and not making.fullmatch(text[found.end() : len(before)]):
+        if found.start() < len(before) and not _BEING_MADE.fullmatch(text[found.end() : len(before)]):
             return False
         return _is_declared(text[: found.start()])
     return False
@@ -52,6 +48,8 @@ def _is_declared(before: str) -> bool:
     if not words or words[-1][1] in ("var", "function"):
         return False
     between = words[-1].string[words[-1].end() :]
+    if re.search(r"\b(of|in)\b|=>", between):
+        return False  # behind the names that are declared
     return re.fullmatch(r"[^=(]*|[^;]*,\s*", between) is not None
 
 

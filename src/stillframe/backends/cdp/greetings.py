@@ -12,12 +12,35 @@ Words = Sequence[tuple[str, Mapping[str, Any]]]
 TELL = "__stillframe_tell"
 """The binding by which our code in the target speaks to us; it takes it away from the program's eyes at once."""
 LEAVE = "__stillframe_leave"
-TELLS_END = f"""(() => {{
+_TELLS_END = f"""(() => {{
   const tell = globalThis.{LEAVE};
   delete globalThis.{LEAVE};
-  process.on('exit', (code) => tell(String(code)));
+  const emit = process.emit;
+  const say = (code) => Number.isInteger(Number(code)) && tell(String(Number(code) & BITS));
+  const value = {{
+    emit(type, ...rest) {{
+      if (type !== 'exit') return Reflect.apply(emit, this, [type, ...rest]);
+      const leave = process.reallyExit;
+      process.reallyExit = (code) => (say(code || 0), Reflect.apply(leave, process, [code]));
+      const heard = Reflect.apply(emit, this, [type, ...rest]);
+      process.reallyExit = leave;
+      say(process.exitCode ?? rest[0] ?? 0);
+      return heard;
+    }},
+  }}.emit;
+  Object.defineProperty(process, 'emit', {{ value, configurable: true, writable: true, enumerable: false }});
 }})()"""
-"""How one whose exit code only its parent would be told tells it to us."""
+
+
+def tells_end(launch: CdpLaunch, *, worker: bool) -> str:
+    """How one whose exit code only its parent would be told tells it to us, after everything that the program does at its end.
+
+    That may change the code. Of an end that comes in another way (an error or a signal in there) nothing is told.
+    """
+    body = _TELLS_END.replace("BITS", str(0x7FFFFFFF if worker else 0xFF))
+    return f"{body}\n//# sourceURL={launch.hidden}" if launch.hidden else body
+
+
 _ASYNC_DEPTH = 16
 _SCRIPTS_KEPT = 10_000_000
 _LOAD = "(process.getBuiltinModule || require)"

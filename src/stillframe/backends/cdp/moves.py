@@ -21,6 +21,7 @@ from .frames import Held, position
 from .journeys import Journey, remove_own, set_at, set_own, set_to_finish
 from .scripts import Scripts
 from .texts import Texts
+from .thrown import classes
 
 THREAD = "1"
 """An isolate has one thread; workers are sessions of their own."""
@@ -105,7 +106,7 @@ class Mover:
         self._calls.left(held.depth)
         name = self._evidence.teller.frames(held)[0].function
         try:
-            value: Value = await self._evidence.describe(name, held.top["returnValue"], Bounds())
+            value: Value = await self._evidence.asking.describe(name, held.top["returnValue"], Bounds())
         except StillframeError:
             return
         self._evidence.returned.append(value)
@@ -191,13 +192,15 @@ class Mover:
             return "exception", "the heap is almost full"
         return "breakpoint", "debugger statement"
 
-    async def _stop(self, held: Held, reason: str, description: str | None = None, ids: tuple[str, ...] = ()) -> None:
+    async def _stop(
+        self, held: Held, reason: str, description: str | None = None, ids: tuple[str, ...] = (), *, counts: bool = True
+    ) -> None:
         if self._journey is not None:
             await remove_own(self._client, self._journey)
         self._journey, self.pausing, self.restarting = None, False, False
         self._paused.set()
         self._calls.left(held.depth + 1)
-        self._tell(Stopped(THREAD, reason, description, ids, all_threads=True))
+        self._tell(Stopped(THREAD, reason, description, ids, all_threads=True, counts=counts))
 
     async def _after_instrumentation(self, held: Held) -> None:
         """On into a module. V8 (of Node 20) does not step from here, and has forgotten a step that came here."""
@@ -240,7 +243,7 @@ class Mover:
 
     async def _thrown(self, held: Held) -> None:
         if self.classes and not held.data.get("uncaught"):
-            if not set(self.classes) & set(await self._evidence.classes(held.data)):
+            if not set(self.classes) & set(await classes(self._evidence.asking, held.data)):
                 await self._go_on()
                 return
         elif not self.stops_raised and not held.data.get("uncaught"):
@@ -254,13 +257,14 @@ class Mover:
 
     async def _hit(self, held: Held) -> None:
         wanted = self._breakpoints.standing(held.hits)
-        ids = tuple(each.id for each in wanted)
+        ids, counts = tuple(each.id for each in wanted), True
         if self._breakpoints.is_conditional(held.hits):
             found, failed = await self._evidence.take_hits()
             ids = tuple(id for id in ids if id in found) or ids
             for id, said in failed:
                 self._tell(Output("console", f"the condition of {id} raised {said}\n".encode()))
-        await self._stop(held, "breakpoint", None, tuple(dict.fromkeys(ids)))
+            counts = not set(ids) <= {id for id, _ in failed}
+        await self._stop(held, "breakpoint", None, tuple(dict.fromkeys(ids)), counts=counts)
 
     # Steps
 

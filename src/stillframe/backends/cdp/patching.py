@@ -5,8 +5,9 @@ from __future__ import annotations
 from ...errors import EvalFailed, Unsupported, WrongState
 from ...model.backend import Bounds
 from ...model.values import Value
+from .asking import failure
 from .client import CdpClient, Refused
-from .evidence import Evidence, failure
+from .evidence import Evidence
 from .moves import Mover
 from .scripts import Script
 
@@ -29,7 +30,7 @@ async def set_return(client: CdpClient, evidence: Evidence, mover: Mover, expres
     except Refused as refused:
         raise WrongState(f"the value cannot be replaced here: {refused.message}") from None
     call["returnValue"] = remote
-    return await evidence.describe("return", remote, bounds)
+    return await evidence.asking.describe("return", remote, bounds)
 
 
 BEGUN_AGAIN = "the function that was held has changed, and is held at its beginning now"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from ...model.backend import Output
+from .asking import text_of
 from .client import Body
-from .evidence import text_of
 
 _LOUD = frozenset({"error", "warning", "trace", "assert"})
 

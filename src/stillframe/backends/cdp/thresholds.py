@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 from ...errors import AdapterUnresponsive, ProtocolError
+from .asking import failure
 from .client import Body, CdpClient
-from .evidence import failure
 
 PASSED = "__stillframe_passed"
 """The binding by which our preloaded script says that it goes on."""

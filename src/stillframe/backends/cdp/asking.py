@@ -1,0 +1,98 @@
+"""Questions to our code in the target, and values as it tells them and as V8 does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import EvalFailed
+from ...model.backend import Bounds
+from ...model.values import Value, Values
+from .client import Body, CdpClient
+from .conditions import STORE
+
+
+class Asking:
+    """Runs functions of our code in the target."""
+
+    def __init__(self, client: CdpClient) -> None:
+        self._client = client
+        self.context: int | None = None
+        """The program's own world; others, such as those of `vm`, are reached through what lives in them."""
+
+    async def ask(self, expression: str, names: str, *words: Any, objects: Sequence[Body] = ()) -> Body:
+        """Run a function of our code and take its answer by value. It runs in the world of the first of the objects."""
+        arguments: dict[str, Any] = {
+            "functionDeclaration": f"function({names}) {{ return {STORE}.{expression} }}",
+            "arguments": [*({"value": word} for word in words), *objects],
+            "returnByValue": True,
+            "silent": True,
+        }
+        here = next((each["objectId"] for each in objects if "objectId" in each), None)
+        if here is not None:
+            arguments["objectId"] = here
+        else:
+            arguments["executionContextId"] = self.context
+        answer = await self._client.request("Runtime.callFunctionOn", arguments)
+        if isinstance(details := answer.get("exceptionDetails"), dict):
+            raise EvalFailed(failure(details))
+        value = (answer.get("result") or {}).get("value")
+        return value if isinstance(value, dict) else {}
+
+    async def describe(self, name: str, remote: Body, bounds: Bounds) -> Value:
+        """A value that V8 holds for us, as ours."""
+        words = (name, limits(bounds))
+        return value_of(
+            await self.ask("describe(name, value, bounds)", "name, bounds, value", *words, objects=[argument(remote)])
+        )
+
+
+def limits(bounds: Bounds) -> dict[str, int]:
+    return {"text": bounds.text, "items": bounds.items}
+
+
+def argument(remote: Body) -> Body:
+    """A value of V8 as an argument of a call."""
+    for word in ("objectId", "unserializableValue"):
+        if word in remote:
+            return {word: remote[word]}
+    return {"value": remote["value"]} if "value" in remote else {}
+
+
+def value_of(body: Body) -> Value:
+    """A value in our own words."""
+    ref = body.get("ref")
+    return Value(
+        name=str(body.get("name", "")),
+        type=str(body.get("type", "")),
+        value=str(body.get("value", "")),
+        ref=f"k{ref}" if ref is not None else None,
+        total=body.get("total"),
+        truncated=bool(body.get("truncated")),
+    )
+
+
+def page_of(body: Body, start: int) -> Values:
+    values = tuple(value_of(each) for each in body.get("values") or ())
+    return Values(values=values, total=body.get("total"), start=start)
+
+
+def text_of(remote: Body) -> str:
+    """A value in V8's own words."""
+    for word in ("unserializableValue", "description"):
+        if word in remote:
+            return str(remote[word])
+    if remote.get("subtype") == "null":
+        return "null"
+    return str(remote.get("value", remote.get("type")))
+
+
+def failure(details: Body) -> str:
+    """What was thrown, in a line or as many as its message has."""
+    thrown = details.get("exception")
+    if isinstance(thrown, dict):
+        text = text_of(thrown).partition("\n    at ")[0]
+        if "Possible side-effect in debug-evaluate" in text:
+            return "it would change the program: " + text
+        return text
+    return str(details.get("text") or "it failed")
