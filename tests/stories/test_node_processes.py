@@ -202,6 +202,41 @@ def test_the_end_of_a_worker_is_told_as_far_as_it_is_known(node: User, how: str,
     assert (worker["state"], worker.get("exit_code")) == ("exited", code)
 
 
+LAST = {
+    "exits": ("process.on('exit', () => process.exit(5));", 5),
+    "sets": ("process.on('exit', () => { process.exitCode = 6; });", 6),
+    "throws": ("process.on('exit', () => { throw new Error('late'); });", None),
+    "killed": ("process.on('exit', () => process.kill(process.pid, 'SIGKILL'));", None),
+    "awaits": ("await new Promise(() => {});", 13),
+    "leaves": ("process.exitCode = 3;\nprocess.reallyExit(9);", None),
+    "plain": ("process.exit(260);", 4),
+}
+
+
+@pytest.mark.parametrize("how", LAST)
+def test_the_exit_code_of_a_child_is_the_one_that_its_parent_sees_or_unknown(node: User, how: str) -> None:
+    text, code = LAST[how]
+    node.file("last.mjs", text + "\n")
+    node.file("parent.sh", f"{shutil.which('node')} last.mjs\necho code $?\n")
+    told = node.json("launch", "--catch", "off", "--", "sh", "parent.sh")
+    child = listed(node)["sh.1"]
+    assert (child["state"], child.get("exit_code")) == ("exited", code)
+    if code is not None:
+        assert f"code {code}\n" in told["output"]
+
+
+@pytest.mark.parametrize("how", ["exits", "sets", "awaits"])
+def test_the_exit_code_of_a_worker_is_the_one_that_its_process_sees(node: User, how: str) -> None:
+    text, code = LAST[how]
+    node.file("last.mjs", text + "\n")
+    node.file(
+        "app.js",
+        "new (require('worker_threads').Worker)('./last.mjs').on('exit', (code) => console.log('code', code));\n",
+    )
+    assert f"code {code}\n" in node.json("launch", "app.js")["output"]
+    assert listed(node)["app.1"]["exit_code"] == code
+
+
 def test_a_worker_of_a_worker_and_a_child_of_a_worker_are_followed(node: User) -> None:
     assert "ends.2 stopped: b1" in node.ok("launch", "ends.js", "nests", "--break", "ends.js:16")
     assert node.json("eval", "workerData")["values"][0]["value"] == "'leaf'"
