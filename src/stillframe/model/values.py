@@ -103,7 +103,8 @@ class ExceptionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
 
     type: str
     message: str = ""
-    mode: Literal["uncaught", "raised", "user", "unknown"] = "unknown"
+    mode: Literal["uncaught", "unhandled", "raised", "user", "unknown"] = "unknown"
+    """unhandled: it rejects a promise that nobody handles yet; somebody still may."""
     frames: tuple[Frame, ...] = ()
     """Where it passed, innermost first, as far as the debugger told."""
     cause: str | None = None

@@ -31,12 +31,12 @@ def outcome(name: str, result: AnyOutcome, budget: int) -> str:
         case Stop():
             body = _stop(name, result, room)
         case Running():
-            head = room.take(_running(name, result))
+            head = room.take(headline(name, result) + _meanwhile(result))
             body = [room.take(trail(result.trail, room.left // 2)), head] if result.trail else [head]
         case Exited():
             body = _exited(name, result, room)
-        case Lost(cause=cause):
-            body = [room.take(f"{name} lost: {escape(cause)}")]
+        case Lost():
+            body = [room.take(headline(name, result))]
     body += [room.take(breakpoint_row(each)) for each in result.unbound[:20]]
     for note in result.notes:
         body.append(room.take(f"note: {shorten(escape(note), 400)}"))
@@ -45,8 +45,21 @@ def outcome(name: str, result: AnyOutcome, budget: int) -> str:
     return "\n".join(part for part in body if part)
 
 
+def headline(name: str, result: AnyOutcome) -> str:
+    """The line that says it, which no budget cuts."""
+    match result:
+        case Stop():
+            return f"{name} stopped: {_why(result)}"
+        case Running():
+            return _runs(name, result)
+        case Exited():
+            return _ended(name, result)
+        case Lost(cause=cause):
+            return f"{name} lost: {escape(cause)}"
+
+
 def _stop(name: str, stop: Stop, room: Room) -> list[str]:
-    head = room.take(f"{name} stopped: {_why(stop)}")
+    head = room.take(headline(name, stop))
     raised = room.take(_background(stop.exception, room.left // 2)) if stop.exception else ""
     passed = room.take(trail(stop.trail, room.left // 2)) if stop.trail else ""
     if stop.same_frame and not stop.trail:
@@ -85,7 +98,7 @@ def _why(stop: Stop) -> str:
     return f"{escape(stop.reason)} at {place}{said}"
 
 
-_MODES = {"uncaught": ", uncaught,", "user": ", leaving your code,", "raised": "", "unknown": ""}
+_MODES = {"uncaught": ", uncaught,", "unhandled": ", not handled so far,", "user": ", leaving your code,", "raised": "", "unknown": ""}
 
 
 def _raised(info: ExceptionInfo) -> str:
@@ -120,21 +133,24 @@ def _members(info: ExceptionInfo, indent: str) -> Iterator[str]:
         yield f"{indent}… {missing:,} more"
 
 
-def _running(name: str, running: Running) -> str:
+def _runs(name: str, running: Running) -> str:
     text = f"{name} running"
     if running.ready:
         text += f": {escape(running.ready)}"
     if running.after is not None and running.after >= 0.1:
         text += f" after {running.after:g} s"
-    if running.blocked:
-        text += f"; blocked in {where(running.blocked[0])}"
-        text += f"\nstack: {stack_line(running.blocked, None, 1000)}"
+    return text + (f"; blocked in {where(running.blocked[0])}" if running.blocked else "")
+
+
+def _meanwhile(running: Running) -> str:
+    """What stands behind the line that says that it runs: where it is blocked, and what its breakpoints became."""
+    text = f"\nstack: {stack_line(running.blocked, None, 1000)}" if running.blocked else ""
     if running.breakpoints:
         text += "; " + ", ".join(breakpoint_row(each) for each in running.breakpoints[:10])
     return text
 
 
-def _exited(name: str, exited: Exited, room: Room) -> list[str]:
+def _ended(name: str, exited: Exited) -> str:
     if exited.signal:
         text = f"{name} exited by {exited.signal}"
     elif exited.exit_code is not None:
@@ -145,7 +161,11 @@ def _exited(name: str, exited: Exited, room: Room) -> list[str]:
         text += f" after {exited.after:.2f} s" if exited.after < 1 else f" after {exited.after:.1f} s"
     if exited.cause:
         text += f": {escape(exited.cause)}"
-    head = room.take(text)
+    return text
+
+
+def _exited(name: str, exited: Exited, room: Room) -> list[str]:
+    head = room.take(headline(name, exited))
     passed = room.take(trail(exited.trail, room.left // 2)) if exited.trail else ""
     parts = [passed, head]
     if exited.never_hit:

@@ -21,7 +21,7 @@ from .frames import FrameTeller, Held, is_top_level, is_wrapper, position
 from .journeys import Calls
 from .scripts import Scripts
 from .texts import Texts
-from .thrown import described
+from .thrown import Mode, described
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _OWN = frozenset({"local", "block", "catch", "with", "eval"})
@@ -56,7 +56,9 @@ class Evidence:
         if self.lost_error is not None and exception is not None:
             return self._unwound(thread, exception, bounds)
         frames_all = self.teller.frames(held)
-        index = next((n for n, frame in enumerate(frames_all) if frame.kind == "user" and frame.id.isdigit()), None)
+        index = self._index(held, frames_all)
+        if index is None and exception is not None and any(each.kind == "user" for each in exception.frames):
+            return self._unwound(thread, exception, bounds)  # the text of a module is at fault: no call of it is there
         values = Values(values=())
         at: Frame | None = None
         if index is not None:
@@ -66,6 +68,12 @@ class Evidence:
             at = frames_all[0]
         frames = Frames(frames=frames_all[: bounds.frames], total=len(frames_all), thread=thread)
         return Capture(frames, at, values, tuple(self.returned), exception)
+
+    def _index(self, held: Held, frames: Sequence[Frame]) -> int | None:
+        """The frame that a stop is about: the innermost of the user's own, or wherever a breakpoint was set."""
+        if frames and (held.hits or not self._scripts.hides_library):
+            return 0
+        return next((n for n, frame in enumerate(frames) if frame.kind == "user" and frame.id.isdigit()), None)
 
     def _unwound(self, thread: str, exception: ExceptionInfo, bounds: Bounds) -> Capture:
         """What is left of a throw that V8 did not foresee to be uncaught: the places that the error has kept."""
@@ -192,10 +200,13 @@ class Evidence:
 
     async def _exception(self, held: Held) -> ExceptionInfo | None:
         if self.lost_error is not None:
-            return await described(self.asking, self.teller, self.lost_error, uncaught=True)
+            return await described(self.asking, self.teller, self.lost_error, "uncaught")
         if held.reason not in ("exception", "promiseRejection"):
             return None
-        return await described(self.asking, self.teller, held.data, uncaught=bool(held.data.get("uncaught")))
+        # Whether a promise's rejection is handled is only foreseen by V8: a handler may still be set.
+        foreseen: Mode = "unhandled" if held.reason == "promiseRejection" else "uncaught"
+        mode = foreseen if held.data.get("uncaught") else "raised"
+        return await described(self.asking, self.teller, held.data, mode)
 
     # Modules
 

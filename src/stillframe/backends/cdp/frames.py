@@ -16,6 +16,10 @@ _LINE = re.compile(
 )
 _UNNAMED = frozenset({"Object", "Function", "Module", "Timeout", "Immediate", "process", "global", "Array", ""})
 _TOP = "<module>"
+_LOADERS = frozenset({"Module._compile", "run", "", "runScriptInThisContext"})
+"""What calls the code of a file itself, in Node 18 to 24."""
+_HEADING = re.compile(r"^(?:file://)?(?P<path>/.+):(?P<line>\d+)$")
+"""The first line of an error's stack where the text itself is at fault."""
 
 
 @dataclass(frozen=True)
@@ -157,9 +161,13 @@ class FrameTeller:
         while trace:
             hop = str(trace.get("description") or "async call")
             hop = "await" if hop in ("async function", "await") else hop
-            for call in trace.get("callFrames") or ():
+            calls = trace.get("callFrames") or ()
+            for call, below in zip(calls, (*calls[1:], {}), strict=True):
+                if self._scripts.hides_library and str(call.get("url")).startswith("node:"):
+                    continue  # how the runtime came to call is no part of the program
                 where = (str(call.get("scriptId")), int(call.get("lineNumber", 0)), int(call.get("columnNumber", 0)))
-                name = str(call.get("functionName") or _TOP)
+                loaded = str(below.get("functionName")) in _LOADERS and str(below.get("url")).startswith("node:")
+                name = str(call.get("functionName") or (_TOP if loaded else "<anonymous>"))
                 yield self._frame(where, name, f"a{number}", key=None, awaited=hop)
                 hop, number = "", number + 1
             parent = trace.get("parent")
@@ -169,8 +177,13 @@ class FrameTeller:
 
     def of_stack(self, text: str) -> tuple[Frame, ...]:
         """The frames of an error's `stack`, as far as they are of files."""
-        matches = (_LINE.match(line) for line in text.splitlines())
-        return tuple(self._line(parts) for parts in matches if parts)
+        lines = text.splitlines()
+        matches = (_LINE.match(line) for line in lines)
+        found = tuple(self._line(parts) for parts in matches if parts)
+        if lines and (faulty := _HEADING.match(lines[0])):
+            kind = "library" if "/node_modules/" in faulty["path"] else "user"
+            return (Frame(function=_TOP, file=faulty["path"], line=int(faulty["line"]), kind=kind), *found)  # type: ignore[arg-type]
+        return found
 
     def _line(self, parts: re.Match[str]) -> Frame:
         place, line, column = parts["place"], int(parts["line"]), int(parts["column"])

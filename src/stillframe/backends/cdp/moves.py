@@ -8,6 +8,7 @@ run, a position on a line that was told already, a return that was waited for to
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Protocol
 
@@ -29,6 +30,8 @@ THREAD = "1"
 _STEPS = {Move.NEXT: "Debugger.stepOver", Move.STEP: "Debugger.stepInto", Move.FINISH: "Debugger.stepOut"}
 _RESUME = "Debugger.resume"
 _ARRIVES = 10.0
+_REJECTS = re.compile(r"(?:Promise\s*\.\s*)?reject\b|Promise\b")
+"""A call that makes a promise rejected, or one that is made so."""
 _PATIENCE = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds after which a pause that has not come is asked for again."""
 
@@ -69,6 +72,8 @@ class Mover:
         self._paused = asyncio.Event()
         self._asking: asyncio.Task[None] | None = None
         self.restarting = False
+        self._plain_error: Body = {}
+        """What was thrown last, where it is no object."""
         self.compile_id = ""
         self.uncaught_id = ""
         self.classes: tuple[str, ...] = ()
@@ -237,7 +242,11 @@ class Mover:
     async def _uncaught(self, held: Held) -> None:
         arguments = {"callFrameId": held.top.get("callFrameId"), "expression": "error", "silent": True}
         answer = await self._client.request("Debugger.evaluateOnCallFrame", arguments)
-        self._evidence.lost_error = answer.get("result") or {}
+        error = answer.get("result") or {}
+        if "objectId" not in error and error == self._plain_error:
+            await self._go_on()  # a thrown text or number has no identity; this one was told when it was thrown
+            return
+        self._evidence.lost_error = error
         self._tell(Output("console", b"the calls that threw it are gone, and their values with them\n"))
         await self._stop(held, "exception")
 
@@ -246,10 +255,20 @@ class Mover:
             if not set(self.classes) & set(await classes(self._evidence.asking, held.data)):
                 await self._go_on()
                 return
-        elif not self.stops_raised and not held.data.get("uncaught"):
+        elif not self.stops_raised and (not held.data.get("uncaught") or await self._is_handed_over(held)):
             await self._go_on()
             return
+        self._plain_error = {key: value for key, value in held.data.items() if key != "uncaught"}
         await self._stop(held, "exception")
+
+    async def _is_handed_over(self, held: Held) -> bool:
+        """A promise that is made rejected, not by a throw: whoever is given it may handle it; if nobody does, Node tells."""
+        if held.reason != "promiseRejection":
+            return False
+        script, line, column = position(held.top)
+        found = self._scripts.get(script)
+        lines = await self._texts.lines(found) if found else []
+        return line < len(lines) and _REJECTS.match(lines[line][column:]) is not None
 
     async def _go_on(self) -> None:
         """Past a pause that is nobody's, as the program was going before it."""

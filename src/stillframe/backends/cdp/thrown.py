@@ -10,15 +10,16 @@ from .asking import Asking, argument, text_of
 from .client import Body
 from .frames import FrameTeller
 
+Mode = Literal["uncaught", "unhandled", "raised"]
 
-async def described(asking: Asking, teller: FrameTeller, remote: Body, *, uncaught: bool) -> ExceptionInfo:
+
+async def described(asking: Asking, teller: FrameTeller, remote: Body, mode: Mode) -> ExceptionInfo:
     """All that is worth knowing of a thrown value."""
     try:
         body = await asking.ask("thrown(value)", "value", objects=[argument(remote)])
     except EvalFailed:  # of a world that our code is not in
         head = text_of(remote).partition("\n    at ")[0]
         body = {"type": str(remote.get("className") or remote.get("type")), "message": head}
-    mode: Literal["uncaught", "raised"] = "uncaught" if uncaught else "raised"
     return ExceptionInfo(
         type=str(body.get("type") or ""),
         message=str(body.get("message") or ""),
