@@ -108,7 +108,7 @@ class Dispatcher:
 
     def _done(self, call: Call, session: Session | None, result: Any) -> Dispatched:
         introduce = elsewhere = False
-        if session is not None:
+        if session is not None and not session.private:
             # A session named for one call does not become the one that later calls mean.
             elsewhere = call.session is None and self.sessions.use(session, call.caller.client)
             introduce = call.op == "raw" or not session.introduced or self.sessions.settings(call.caller.cwd).always_via
@@ -116,7 +116,7 @@ class Dispatcher:
         reply = Reply(
             ok=True,
             op=call.op,
-            session=session.name if session else None,
+            session=session.name if session and not session.private else None,
             via=session.tool if session else None,
             result=result,
         )

@@ -12,7 +12,7 @@ from stillframe.dispatch import Dispatched, ErrorReply, Reply
 from stillframe.model.backend import Tool
 from stillframe.model.outcomes import Exited, SourceLine, Stop
 from stillframe.model.values import Frame, Frames, Value, Values
-from stillframe.model.views import OutputPage
+from stillframe.model.views import OutputPage, ProbedPlace, ProbeReport
 from stillframe.render.json import json
 
 SIZES = st.integers(0, 400)
@@ -105,3 +105,16 @@ def test_even_an_error_stays_within_the_budget(length: int) -> None:
     text = json(failed, 65536)
     assert len(text) <= 65537
     assert plain.loads(text)["error"]["code"] == "eval_failed"
+
+
+def test_a_probe_of_any_number_of_places_keeps_the_verdict_of_each() -> None:
+    held = stop(30, 5, 0, 3, 60)
+    places = tuple(
+        ProbedPlace(location=f"a.py:{number}", state="reached", count=1, hits=(held,), message="m" * 200)
+        for number in range(500)
+    )
+    report = ProbeReport(command=("python", "a.py"), places=places, end=Exited(exit_code=3, output="x" * 3000))
+    result = plain.loads(json(envelope(report), 65536))["result"]
+    assert [each["state"] for each in result["places"]] == ["reached"] * 500
+    assert result["end"]["exit_code"] == 3
+    assert result["cut"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillframe.dispatch import Dispatched, Reply
 from stillframe.model.backend import Tool
-from stillframe.model.outcomes import Change, Exited, Passed, Stop
+from stillframe.model.outcomes import Change, Exited, Lost, Passed, Running, Stop
 from stillframe.model.values import Frames, Modules, Thread, Value, Values
 from stillframe.model.values import Module as LoadedModule
 from stillframe.model.views import OutputPage, ProbedPlace, ProbeReport, Threads
@@ -102,3 +104,33 @@ def test_a_page_of_output_stays_within_the_budget_and_keeps_its_cursor(printed: 
     out = said(page, budget)
     assert len(out) <= budget
     assert "cursor " in out
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 120), st.integers(0, 30), st.booleans())
+def test_no_budget_is_so_small_that_the_outcome_is_cut(budget: int, steps: int, trailing: bool) -> None:
+    trail = tuple(Passed(file="a.py", line=number) for number in range(steps if trailing else 0))
+    held = stop(3, 3, 10, 3, 10)
+    assert "shop stopped: " in said(Stop(reason="step", frame=held.frame, trail=trail), budget)
+    assert "shop exited 3 after 0.50 s" in said(Exited(exit_code=3, output="o\n" * 9, trail=trail, after=0.5), budget)
+    assert "shop running after 2 s" in said(Running(after=2, trail=trail), budget)
+    assert "shop lost: it broke" in said(Lost(cause="it broke"), budget)
+
+
+def test_a_probe_of_more_places_than_have_room_tells_the_verdict_of_each() -> None:
+    seen = stop(20, 5, 0, 3, 60)
+    states: list[Literal["reached", "not_reached", "unbound"]]
+    states = ["reached"] * 200 + ["not_reached"] * 90 + ["unbound"] * 10
+    places = tuple(
+        ProbedPlace(location=f"a.py:{n}", state=state, count=1, hits=(seen,))
+        if state == "reached"
+        else ProbedPlace(location=f"a.py:{n}" if n % 2 else f"b.py:{n} if x", state=state)
+        for n, state in enumerate(states)
+    )
+    out = said(ProbeReport(command=("python", "a.py"), places=places, end=Exited(exit_code=0)), 4000)
+    assert len(out) <= 4000
+    assert "reached once (200 of 300): a.py:0-199\n" in out
+    missed = next(row for row in out.splitlines() if row.startswith("not reached (90 of 300): "))
+    assert all((f"a.py:{n}" if n % 2 else f"b.py:{n} if x") in missed for n in range(200, 290))
+    assert "unbound (10 of 300): " in out
+    assert "of 300 shown" in out, "how much of the evidence is missing is said"

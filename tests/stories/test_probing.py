@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import psutil
 
 from .conftest import User
@@ -106,3 +108,11 @@ def test_every_hit_of_every_thread_is_counted(user: User) -> None:
     assert place["count"] == 8
     assert sorted(int(hit[0]["value"]) for hit in place["values"]) == list(range(8))
     assert report["end"]["exit_code"] == 0
+
+
+def test_the_json_of_a_probe_names_the_debugger_and_no_session(user: User) -> None:
+    user.file("shop.py", PROGRAM)
+    reply = json.loads(user.says("probe", "shop.py:5", "--json").out)
+    assert reply["via"]["tool"] == "debugpy"
+    assert "session" not in reply, "it is over, nobody could use it"
+    assert not user.ok("probe", "shop.py:5").startswith("[via")

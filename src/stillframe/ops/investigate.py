@@ -15,7 +15,7 @@ from ..model.outcomes import AnyOutcome, Exited, Stop
 from ..model.places import BreakSpec, LinePlace, TextPlace
 from ..model.values import Value
 from ..model.views import ProbedPlace, ProbeReport
-from ..registry import Access, Param, operation
+from ..registry import Access, From, Param, operation
 from ..session import family
 from ..session.breakpoints import locate
 from ..session.phases import Phase
@@ -77,7 +77,7 @@ async def probe(
     ready: ReadyWord = None,
     do: Do = None,
     timeout: Timeout = None,
-) -> ProbeReport:
+) -> From[ProbeReport]:
     """Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.
 
     Without a command, the file that the first place names is run.
@@ -114,7 +114,7 @@ async def probe(
         report = tuple(_report(session, each, hits) for each in seen)
     finally:
         await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
-    return ProbeReport(command=plan.command, places=report, end=end, assumed=assumed)
+    return From(session, ProbeReport(command=plan.command, places=report, end=end, assumed=assumed))
 
 
 def _plan(

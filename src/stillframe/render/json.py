@@ -35,6 +35,7 @@ _OUTCOME = (
     "total",
 )
 """What is never cut."""
+_VERDICT = ("location", "state", "count")
 
 
 def json(done: Dispatched, budget: int) -> str:
@@ -67,10 +68,19 @@ def _fit(reply: dict[str, Any], budget: int) -> bytes:
         result["cut"] = list(cut.values())
     data = _dumps(reply)
     if len(data) > budget:
-        kept = {name: result[name] for name in _OUTCOME if name in result}
-        reply["result"] = {**kept, "cut": [{"part": "result", "shown": 0, "total": len(data)}]}
+        reply["result"] = {**_outcome_of(result), "cut": [{"part": "result", "shown": 0, "total": len(data)}]}
         data = _dumps(reply)
     return data
+
+
+def _outcome_of(result: dict[str, Any]) -> dict[str, Any]:
+    """The outcome by itself; of a report the verdict on each place, and how the program ended."""
+    kept = {name: result[name] for name in _OUTCOME if name in result}
+    if "places" in result:
+        kept["command"] = result["command"]
+        kept["places"] = [{name: each[name] for name in _VERDICT if name in each} for each in result["places"]]
+        kept["end"] = _outcome_of(result["end"])
+    return kept
 
 
 def _fit_error(reply: dict[str, Any], budget: int) -> bytes:

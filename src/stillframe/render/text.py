@@ -14,9 +14,9 @@ from ..dispatch import Dispatched, ErrorReply
 from ..model import views
 from ..model.outcomes import Breakpoint, Ended, Exited, Lost, RawReply, Running, Stop
 from ..model.values import ExceptionInfo, Frames, Modules, Values
-from . import parts
+from . import parts, probes
 from .escape import escape, lines, shorten, source
-from .outcomes import exception, outcome
+from .outcomes import exception, headline, outcome
 
 STREAMS = ("stdout", "stderr", "log", "console")
 MESSAGE = 1500
@@ -29,8 +29,14 @@ def text(done: Dispatched, budget: int) -> tuple[str, str]:
     if reply.error is not None:
         return "", shorten(error(reply.error), budget - 1) + "\n"
     via = f"[via {reply.via}] " if done.introduce and reply.via is not None else ""
-    room = max(budget - len(via) - 1, 1)
-    body = show(reply.result, reply.session or "", room).rstrip("\n")
+    result, name = reply.result, reply.session or ""
+    told = headline(name, result) if isinstance(result, Stop | Running | Exited | Lost) else ""
+    if len(via) + len(told) >= budget:
+        via = ""  # the outcome is told whole, however little room there is
+    room = max(budget - len(via) - 1, len(told), 1)
+    body = show(result, name, room).rstrip("\n")
+    if told not in shorten(body, room):
+        body = told
     if done.elsewhere and reply.session and not body.startswith(reply.session):
         via += f"[{reply.session}] "
     return (via + shorten(body, room) + "\n" if body else ""), ""
@@ -280,35 +286,7 @@ def _raw(result: RawReply, name: str, budget: int) -> str:
 
 @show.register
 def _probe(result: views.ProbeReport, name: str, budget: int) -> str:
-    command = escape(shorten(shlex.join(result.command), 80))
-    ending = outcome(command, result.end, min(budget // 3, 1200))
-    room = budget - len(ending) - 1
-    each_budget = max(160, room // max(1, len(result.places)) - 1)
-    rows = [shorten(probed(place, each_budget), each_budget) for place in result.places]
-    return f"{clipped(rows, room)}\n{ending}"
-
-
-def probed(place: views.ProbedPlace, budget: int) -> str:
-    moved = ""
-    if place.actual and place.actual.line is not None and f":{place.actual.line}" not in place.location:
-        moved = f" (at {parts.place(place.actual.file, place.actual.line)})"
-    if place.state != "reached":
-        why = f": {escape(place.message)}" if place.message else ""
-        return f"{escape(place.location)}{moved} {'unbound' if place.state == 'unbound' else 'not reached'}{why}"
-    times = "once" if place.count == 1 else f"{place.count} times"
-    said = f"reached {times}" if place.complete else f"reached ({place.count} hit{'s' * (place.count > 1)} taken)"
-    rows = [f"{escape(place.location)}{moved} {said}"]
-    for number, hit in enumerate(place.hits):
-        room = max(120, (budget - len(rows[0])) // len(place.hits))
-        if place.values and place.values[number]:
-            rows.append("  " + parts.value_list(place.values[number], None, room))
-        if number == 0:
-            rows.append(parts.source_lines(hit.source, room // 3))
-            if len(hit.stack) > 1:
-                rows.append(f"  stack: {parts.stack_line(hit.stack, hit.stack_total, room // 3)}")
-        if not (place.values and place.values[number]) or number == 0:
-            rows.append(f"  {parts.value_list(hit.locals, hit.locals_total, room // 2)}")
-    return "\n".join(row for row in rows if row.strip())
+    return probes.report(result, budget)
 
 
 def clipped(rows: list[str], budget: int, total: int | None = None, start: int = 0, ends: Sequence[int] = ()) -> str:
