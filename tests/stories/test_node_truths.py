@@ -1,0 +1,92 @@
+"""What somebody found untrue of Node programs once."""
+
+from __future__ import annotations
+
+from .conftest import User
+
+LOOP = """function total(items) {
+  let sum = 0;
+  for (const { price, qty } of items) {
+    sum += price * qty;
+  }
+  return sum;
+}
+console.log(total([{ price: 2, qty: 3 }, { price: 5, qty: 1 }]));
+"""
+
+PROMISES = """const ok = Promise.resolve({ a: 4 });
+function held() {
+  const here = [ok];
+  return here;
+}
+held();
+setTimeout(() => console.log('goes on'), 1);
+"""
+
+
+def test_variables_that_have_a_value_are_told_wherever_the_program_is_held(user: User) -> None:
+    user.file("loop.js", LOOP)
+    stop = user.json("launch", "loop.js", "--break", "loop.js:3")
+    assert {"items", "sum"} <= {each["name"] for each in stop["locals"]}
+    user.ok("next")
+    told = user.json("next")
+    (line,) = told["trail"]
+    assert {"name": "sum", "old": "0", "new": "6"} in line["changes"]
+
+
+def test_an_expression_that_fails_while_it_is_awaited_leaves_the_program_alone(user: User) -> None:
+    user.file("promises.js", PROMISES)
+    user.ok("launch", "promises.js", "--break", "promises.js:4")
+    assert "ReferenceError: nowhere" in user.says("eval", "await nowhere()").err
+    assert "ReferenceError: nowhere" in user.says("eval", "1 + (await nowhere())").err
+    end = user.json("continue")
+    assert (end["exit_code"], end["output"]) == (0, "goes on\n")
+
+
+def test_what_a_settled_promise_holds_is_told_by_await(user: User) -> None:
+    user.file("promises.js", PROMISES)
+    user.ok("launch", "promises.js", "--break", "promises.js:4")
+    assert "{a: 4}" in user.ok("eval", "await here[0]")
+    assert "= 5" in user.ok("eval", "await 5")
+    assert "still pending" in user.says("eval", "await new Promise(() => {})").err
+
+
+def test_a_promise_that_is_handled_stops_nobody_and_a_throw_that_may_be_is_not_called_uncaught(user: User) -> None:
+    user.file(
+        "later.js",
+        "Promise.reject(2).catch(() => {});\n"
+        "const p = Promise.reject(new Error('later')); p.catch(() => 0);\n"
+        "async function f() { throw new TypeError('async'); }\n"
+        "f().catch(() => console.log('handled'));\n",
+    )
+    stop = user.json("launch", "later.js")
+    assert (stop["frame"]["line"], stop["exception"]["mode"]) == (3, "unhandled")
+    assert "not handled so far" in user.ok("state")
+    assert user.json("continue")["output"] == "handled\n"
+
+
+def test_a_thrown_text_stops_once(user: User) -> None:
+    user.file("text.js", "setTimeout(() => { throw 'a text'; }, 1);\n")
+    assert user.json("launch", "text.js")["exception"]["message"] == "'a text'"
+    assert user.json("continue")["exit_code"] == 1
+
+
+def test_a_rejection_that_nobody_handles_stops_when_that_is_sure(user: User) -> None:
+    user.file("real.js", "Promise.reject(new Error('really'));\n")
+    stop = user.json("launch", "real.js")
+    assert (stop["frame"]["file"], stop["frame"]["line"], stop["exception"]["mode"]) == ("real.js", 1, "uncaught")
+
+
+def test_source_that_does_not_compile_is_shown_where_it_is_at_fault(user: User) -> None:
+    user.file("syntax.js", "console.log(1);\nconst a = {;\n")
+    stop = user.json("launch", "syntax.js")
+    assert (stop["frame"]["file"], stop["frame"]["line"]) == ("syntax.js", 2)
+    assert stop["exception"]["message"] == "Unexpected token ';'"
+
+
+def test_a_breakpoint_in_a_library_stops_in_the_library(user: User) -> None:
+    user.file("node_modules/lib/index.js", "exports.twice = (x) => {\n  const y = x * 2;\n  return y;\n};\n")
+    user.file("app.js", "const { twice } = require('lib');\nconsole.log(twice(4));\n")
+    stop = user.json("launch", "app.js", "--break", "node_modules/lib/index.js:2")
+    assert (stop["frame"]["file"], stop["frame"]["line"]) == ("node_modules/lib/index.js", 2)
+    assert [each["value"] for each in stop["locals"] if each["name"] == "x"] == ["4"]
