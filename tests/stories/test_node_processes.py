@@ -271,6 +271,42 @@ def test_the_program_sees_the_environment_of_a_plain_run(node: User) -> None:
         assert [name for name in seen if name.startswith("STILLFRAME_NODE")] == []
 
 
+PROMISES = """\
+const { AsyncLocalStorage } = require('async_hooks');
+const { Worker, isMainThread } = require('worker_threads');
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+async function inner() {
+  await sleep(1);
+  console.log(sleep(1)); // here
+}
+async function outer() {
+  await inner();
+}
+console.log(Promise.resolve(1));
+setTimeout(async function tick() {
+  await outer();
+  const kept = new AsyncLocalStorage();
+  kept.run('a store', async () => {
+    await sleep(1);
+    console.log(kept.getStore());
+    if (isMainThread) new Worker(__filename);
+  });
+}, 1);
+"""
+
+
+def test_promises_are_printed_as_in_a_plain_run_and_who_waits_for_them_is_known(node: User) -> None:
+    app = node.file("app.js", PROMISES)
+    plain = subprocess.run(["node", str(app)], capture_output=True, text=True, timeout=60)
+    assert "Symbol" not in plain.stdout
+    node.ok("launch", "app.js", "--break", "app.js:6")
+    for _ in range(2):
+        assert [each["function"] for each in node.json("stack")["frames"]] == ["inner", "outer", "tick", "<module>"]
+        goes_on(node, "app")
+    assert (printed(node, "app"), plain.stderr) == (plain.stdout, "")
+    assert "stderr" not in node.json("output", "--since", "0.0.0.0", "--session", "app")
+
+
 def need(tool: str) -> None:
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is not installed")

@@ -23,11 +23,12 @@
       if (isMainThread) setEnvironmentData('stillframe', fifo);
       mind_children(fifo);
     }
-    if (!isMainThread) return; // workers are announced by their main thread's inspector
+    if (!isMainThread) return leave_promises(); // workers are announced by their main thread's inspector
     if (!announce(fifo)) return;
     require('inspector').waitForDebugger();
     const passed = globalThis.__stillframe_passed;
     delete globalThis.__stillframe_passed;
+    leave_promises();
     if (passed) passed(''); // an order to run that came before we waited was lost, so we say that one was heard
   }
 
@@ -38,6 +39,22 @@
     if (plain) process.env.NODE_OPTIONS = plain;
     else delete process.env.NODE_OPTIONS;
     for (const name of OURS) delete process.env[name];
+  }
+
+  // To tell which calls started a callback, Node's inspector hooks into everything asynchronous. Of promises V8 knows that by
+  // itself: there the hook only takes time, and marks them with symbols that a program prints along with them (Node 20).
+  function leave_promises() {
+    if (warns_of_bindings()) return;
+    const before = Object.getOwnPropertyDescriptor(process, 'noDeprecation');
+    Object.defineProperty(process, 'noDeprecation', { value: true, configurable: true, writable: true });
+    const { setPromiseHooks } = process.binding('async_wrap'); // Node 20 warns of this one
+    if (before) Object.defineProperty(process, 'noDeprecation', before);
+    else delete process.noDeprecation;
+    if (setPromiseHooks) setPromiseHooks(undefined, undefined, undefined, undefined);
+  }
+
+  function warns_of_bindings() {
+    return process.execArgv.includes('--pending-deprecation') || process.env.NODE_PENDING_DEPRECATION === '1';
   }
 
   function announce(fifo) {
@@ -82,7 +99,7 @@
         return result;
       },
     }.spawn;
-    if (process.execArgv.includes('--pending-deprecation') || process.env.NODE_PENDING_DEPRECATION === '1') return;
+    if (warns_of_bindings()) return;
     const binding = process.binding('spawn_sync'); // what spawnSync, execSync and execFileSync have in common
     const run = binding.spawn;
     binding.spawn = (options) => {
