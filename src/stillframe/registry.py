@@ -15,6 +15,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
+import msgspec
+
 from .errors import UsageError
 from .model.backend import Caller
 from .model.places import BreakSpec, HitRule, Place, parse_break, parse_hit, parse_place
@@ -49,10 +51,11 @@ class Param:
     """Takes what stands behind `--`, verbatim."""
 
 
-FieldKind = Literal["str", "int", "float", "bool", "choice", "place", "break", "hit"]
+FieldKind = Literal["str", "int", "float", "bool", "choice", "place", "break", "hit", "json"]
 
 _PLAIN: Mapping[Any, FieldKind] = {
     str: "str", int: "int", float: "float", bool: "bool", Place: "place", BreakSpec: "break", HitRule: "hit",
+    dict[str, Any]: "json",
 }  # fmt: skip
 
 
@@ -83,7 +86,7 @@ class Field:
         match self.kind:
             case "str":
                 if isinstance(raw, list | tuple | dict):
-                    raise UsageError(f"{self.name} takes plain text, not {type(raw).__name__} {raw!r:.60}")
+                    raise UsageError(f"{self.name} takes plain text, not {_named(raw)}")
                 return str(raw)
             case "bool":
                 if isinstance(raw, bool):
@@ -97,12 +100,27 @@ class Field:
                     return raw
                 raise UsageError(f"{self.name} is one of {', '.join(self.choices)}, not {raw!r}")
             case "place":
-                return parse_place(str(raw)) if isinstance(raw, str | int) else raw
+                if isinstance(raw, str | int | Place):
+                    return raw if isinstance(raw, Place) else parse_place(str(raw))
+                raise UsageError(f"{self.name} takes a place such as shop.py:14, not {_named(raw)}")
             case "break":
-                return parse_break(str(raw)) if isinstance(raw, str | int) else raw
+                if isinstance(raw, str | int | BreakSpec):
+                    return raw if isinstance(raw, BreakSpec) else parse_break(str(raw))
+                raise UsageError(f"{self.name} takes places such as shop.py:14, each by itself, not {_named(raw)}")
             case "hit":
                 return parse_hit(str(raw)) if not isinstance(raw, HitRule) else raw
+            case "json":
+                return self._object(raw)
         raise UsageError(f"{self.name} takes a {self.kind}, not {raw!r}")
+
+    def _object(self, raw: Any) -> dict[str, Any]:
+        try:
+            found = msgspec.json.decode(raw) if isinstance(raw, str) else raw
+        except msgspec.DecodeError as error:
+            raise UsageError(f"the {self.name} are not JSON: {error}") from None
+        if not isinstance(found, Mapping):
+            raise UsageError(f"the {self.name} must be a JSON object, as in '{{\"threadId\": 1}}'")
+        return dict(found)
 
     def _number(self, raw: Any, to: Callable[[Any], Any]) -> Any:
         try:
@@ -112,6 +130,10 @@ class Field:
         if number != number or number < 0:
             raise UsageError(f"{self.name} takes a number from 0 up, not {raw!r}")
         return number
+
+
+def _named(raw: Any) -> str:
+    return f"{type(raw).__name__} {raw!r:.60}"
 
 
 @dataclass(frozen=True)
@@ -149,12 +171,19 @@ class Operation:
         bound: dict[str, Any] = {}
         for each in self.fields:
             if each.name in raw and raw[each.name] is not None:
+                self._refuse_a_list_of_words(each, raw[each.name])
                 bound[each.name] = each.parse(raw[each.name])
             elif each.required:
                 raise UsageError(f"{self.name} needs {each.param.metavar or each.name}: {each.param.doc}")
             else:
                 bound[each.name] = each.default
         return bound
+
+    def _refuse_a_list_of_words(self, words: Field, given: Any) -> None:
+        """A list among the words of a program is a whole command, and that has a name of its own."""
+        whole = next((each.name for each in self.fields if each.param.last), None)
+        if whole and words.param.rest and words.kind == "str" and any(isinstance(each, list | tuple) for each in given):
+            raise UsageError(f"{words.name} takes words, not a list; a whole command is {self.name}({whole}=[…])")
 
     def access_for(self, bound: Mapping[str, Any]) -> Access:
         """The class of this very call: a parameter that is given may raise it, and so does a `LOC if EXPR`."""

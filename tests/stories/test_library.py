@@ -75,7 +75,27 @@ async def test_every_outcome_has_its_state_and_lists_are_refused_where_words_are
         with pytest.raises(UsageError, match="plain text"):
             await dbg.eval(["x", "1/0"])  # type: ignore[arg-type]
         assert [each.value for each in (await dbg.eval("x", "x + 1")).values] == ["1", "2"]
+        with pytest.raises(UsageError, match=r"places such as .* each by itself, not list"):
+            await dbg.probe(["app.py:2"])  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="not list"):
+            await dbg.until(["app.py:3"])  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match=r"launch\(command=\[…\]\)"):
+            await dbg.launch(["python3", "app.py"])  # type: ignore[arg-type]
         assert (await dbg.break_(3)).requested.line == 3, "a number is a line of the held file here, too"  # type: ignore[arg-type]
         states += [(await dbg.next()).state, (await dbg.continue_()).state]
     assert states == ["stopped", "stopped", "exited"]
     assert {"Debugger", "connect"} <= set(dir(stillframe))
+
+
+async def test_a_protocol_request_takes_a_dict_or_its_json(user: User) -> None:
+    user.file("app.py", "x = 1\ny = 2\n")
+    for opened in (stillframe.Debugger(cwd=str(user.here)), stillframe.connect(cwd=str(user.here))):
+        async with opened as dbg:
+            await dbg.launch("app.py", breaks=["app.py:2"])
+            assert "threads" in ((await dbg.request("threads", {})).body or {})
+            body = (await dbg.request("evaluate", {"expression": "1 + 1"})).body or {}
+            assert body["result"] == "2"
+            assert (await dbg.request("evaluate", '{"expression": "1 + 2"}')).body["result"] == "3"  # type: ignore[index]
+            with pytest.raises(UsageError, match="a JSON object"):
+                await dbg.request("threads", "[]")
+            await dbg.stop()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from ..model.outcomes import AnyOutcome, Breakpoint, Ended, RawReply
@@ -519,7 +519,12 @@ class Verbs(ABC):
         return cast("RawReply", await self.call("raw", {"line": line, "frame": frame, "thread": thread}, session))
 
     async def request(
-        self, command: str, arguments: str = "{}", *, timeout: float = 30.0, session: str | None = None
+        self,
+        command: str,
+        arguments: str | Mapping[str, Any] | None = None,
+        *,
+        timeout: float = 30.0,
+        session: str | None = None,
     ) -> RawReply:
         """Send any request of the debugger's protocol and show the body of its answer."""
         return cast(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import msgspec
-
-from ..errors import Unsupported, UsageError
+from ..errors import Unsupported
 from ..model.backend import Capability, Raw, Requests
 from ..model.outcomes import RawReply
 from ..registry import Access, Param, operation
@@ -40,7 +38,9 @@ async def raw(
 async def request(
     session: Session,
     command: Annotated[str, Param("the protocol's name of the request", positional=True, metavar="COMMAND")],
-    arguments: Annotated[str, Param("its arguments, a JSON object", positional=True, metavar="JSON")] = "{}",
+    arguments: Annotated[
+        dict[str, Any] | None, Param("its arguments, a JSON object", positional=True, metavar="JSON")
+    ] = None,
     timeout: Annotated[float, Param("seconds to wait for the answer", metavar="S")] = 30.0,
 ) -> RawReply:
     """Send any request of the debugger's protocol and show the body of its answer."""
@@ -48,11 +48,5 @@ async def request(
     backend = session.backend
     if Capability.REQUEST not in backend.capabilities or not isinstance(backend, Requests):
         raise Unsupported(f"{session.tool.tool} has no protocol to send requests by")
-    try:
-        decoded: Any = msgspec.json.decode(arguments)
-    except msgspec.DecodeError as error:
-        raise UsageError(f"the arguments are not JSON: {error}") from None
-    if not isinstance(decoded, dict):
-        raise UsageError("the arguments must be a JSON object, as in '{\"threadId\": 1}'")
     session.touched = True
-    return RawReply(body=await backend.request(command, decoded, timeout))
+    return RawReply(body=await backend.request(command, arguments or {}, timeout))

@@ -435,7 +435,7 @@ MANUAL: "dict[str, Page]" = {
         "example": "dbg request threads",
         "fields": {
             "command": "the protocol's name of the request",
-            "arguments": "its arguments, a JSON object (default {})",
+            "arguments": "its arguments, a JSON object",
             "timeout": "seconds to wait for the answer (default 30.0)",
         },
     },
