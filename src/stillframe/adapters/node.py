@@ -24,7 +24,7 @@ _STORE = _TARGET / "store.js"
 _OLDEST = (18,)
 _TYPED = ("*.ts", "*.mts", "*.cts", "*.tsx", "*.jsx")
 
-_LIBRARY = (r"^node:", r"/node_modules/")
+_LIBRARY = (r"^node:", r"/node_modules/", r"^\[eval\]-wrapper$")
 _TALK = (
     r"^Debugger listening on ws://\S+",
     r"^For help, see: https://nodejs\.org/\S+",

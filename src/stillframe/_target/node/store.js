@@ -34,7 +34,8 @@
   const DEPTH = 3;
   const PLAIN = { depth: 0, customInspect: false, showProxy: true, getters: false, breakLength: Infinity, maxArrayLength: 4, maxStringLength: 80 };
   const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
-  const CJS = new Set(['exports', 'require', 'module', '__filename', '__dirname']);
+  const CJS = new Set(['exports', 'require', 'module', '__filename', '__dirname', 'arguments']);
+  const BUILTIN = new Set(load('module').builtinModules);
 
   // What Node's own tracking of asynchronous calls leaves on promises while an inspector is there.
   const TRACKED = /,? ?\[Symbol\((?:async_id_symbol|trigger_async_id_symbol|destroyed)\)\]: (?:\d+|\{[^}]*\}|\[[^\]]*\])/g;
@@ -140,7 +141,7 @@
       if (isDate(value)) return this.short(isNaN(apply(timeOf, value, [])) ? 'Invalid Date' : apply(isoDate, value, []), room);
       if (isRegExp(value)) return this.short(apply(regexText, value, []), room);
       if (isNativeError(value)) return this.short(errorLine(value), room);
-      if (isExotic(value)) return this.short(inspect(value, PLAIN).replace(TRACKED, ''), room);
+      if (isExotic(value)) return this.short(oneLine(inspect(value, PLAIN)), room);
       return this.fields(value, name, room, depth);
     }
 
@@ -198,6 +199,10 @@
     }
   }
 
+  function oneLine(text) {
+    return text.replace(TRACKED, '').replace(/\n\s+at [^\n]*/g, '').replace(/\s*\n\s*/g, ' ');
+  }
+
   function isExotic(value) {
     return isPromise(value) || isModuleNamespaceObject(value) || util.types.isBoxedPrimitive(value) || util.types.isWeakMap(value)
       || util.types.isWeakSet(value) || util.types.isGeneratorObject(value) || util.types.isAnyArrayBuffer(value)
@@ -249,7 +254,7 @@
   function fieldsOf(value) {
     // Hidden ones are the machinery of classes and modules; those of symbols are told where the program can enumerate them.
     return ownKeys(value).filter((key) => {
-      if (typeof key === 'symbol' && TRACKS.has(key.description)) return false;
+      if (typeof key === 'symbol' ? TRACKS.has(key.description) : key.startsWith('__stillframe_')) return false;
       const found = descriptor(value, key);
       return found && found.enumerable;
     });
@@ -304,6 +309,16 @@
     return found;
   }
 
+  // What a module has of other modules is no state of the program.
+  function isModule(name, value) {
+    if (typeof value !== 'object' || value === null || isProxy(value)) return false;
+    if (isModuleNamespaceObject(value)) return true;
+    if (BUILTIN.has(name)) return load(name) === value;
+    const loaded = load('module')._cache;
+    for (const file in loaded) if (loaded[file].exports === value && ownKeys(value).length) return true;
+    return false;
+  }
+
   function rank(name, used) {
     const at = used.indexOf(name);
     return at < 0 ? used.length : at;
@@ -319,7 +334,8 @@
       for (const [name, known] of variables(scope)) {
         if (seen.has(name) || (kinds[index] !== 'own' && CJS.has(name))) continue;
         if (kinds[index] === 'used' && !mentioned.includes(name)) continue;
-        if (known.value !== null && typeof known.value === 'function' && kinds[index] !== 'own') continue;
+        if (kinds[index] !== 'own' && (typeof known.value === 'function' || isModule(name, known.value))) continue;
+        if (name === 'arguments' && !mentioned.includes(name)) continue;
         seen.add(name);
         rows.push([name, known, kinds[index] === 'outer' || kinds[index] === 'used' ? 1 : 0]);
       }
@@ -521,6 +537,15 @@
     forget: (id) => counts.delete(id),
     interest: (now) => { interest = now; },
     compile: load('module').prototype._compile,
+    runInContext: load('vm').Script.prototype.runInContext,
+    // Our code is reached through the global object, of which a context of `vm` has one of its own.
+    enters: (sandbox) => {
+      if (typeof sandbox === 'object' && sandbox !== null && !isProxy(sandbox) && !hasOwn.call(sandbox, KEY)) {
+        for (const name of ownKeys(sandbox)) if (String(name).startsWith('__stillframe_')) delete sandbox[name];
+        Object.defineProperty(sandbox, KEY, { value: store, enumerable: false, configurable: true, writable: false });
+      }
+      return false;
+    },
     take: (name) => {
       const found = globalThis[name];
       if (typeof found === 'function') tell = found;

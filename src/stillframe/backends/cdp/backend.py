@@ -181,6 +181,7 @@ class CdpBackend:
         """Be there before a module runs: V8 tells of ECMAScript modules; the others pass the loader's `_compile`."""
         self._mover.compile_id = await self._break_on(f"{STORE}.compile", f"{STORE}.loading(content, filename)")
         self._mover.uncaught_id = await self._break_on(f"{STORE}.uncaught", "")
+        await self._break_on(f"{STORE}.runInContext", f"{STORE}.enters(contextifiedObject)")
 
     async def _break_on(self, function: str, condition: str) -> str:
         try:

@@ -111,7 +111,7 @@ class Evidence:
             kind = scope.get("type")
             if kind in _OWN:
                 found.append(("top" if top and kind == "local" else "own", scope))
-            elif kind == "module":
+            elif kind in ("module", "script"):
                 found.append(("top" if top else "used", scope))
             elif kind == "closure":
                 found.append(("used" if is_wrapper(scope) else "outer", scope))
@@ -124,9 +124,9 @@ class Evidence:
         receiver = call.get("this")
         self_word = argument(receiver) if isinstance(receiver, dict) else {"value": None}
         objects = [argument(scope["object"]) for _, scope in scopes]
-        mentioned = await self._mentioned(call) if any(kind == "used" for kind, _ in scopes) else []
+        mentioned = await self._mentioned(call)
         body = await self.asking.ask(
-            "locals(fresh, kinds, used, mentioned, start, count, bounds, self, scopes)",
+            "locals(fresh, kinds, used, mentioned, start, count, bounds, self === globalThis ? null : self, scopes)",
             "fresh, kinds, used, mentioned, start, count, bounds, self, ...scopes",
             fresh,
             [kind for kind, _ in scopes], self._used(call), mentioned, start, bounds.values, limits(bounds),

@@ -143,7 +143,7 @@ class FrameTeller:
         return self._scripts.spot(script, line, column)
 
     def _kind(self, script: Script | None, spot: Any) -> Any:
-        if script is None or not script.user:
+        if script is None or not (script.user or not script.url):  # without an address: what the program made by `eval`
             return "library"
         return "library" if spot is not None and spot.mapped and "/node_modules/" in spot.file else "user"
 

@@ -72,7 +72,7 @@ class Scripts:
         script = Script(
             id=str(body.get("scriptId")),
             url=url,
-            path=path or url or "<anonymous>",
+            path=path or url or "<eval>",
             is_file=path is not None,
             user=bool(url) and url != self._hidden and not (self._library and self._library.search(url)),
             lines=int(body.get("endLine") or 0) + 1,
