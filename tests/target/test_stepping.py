@@ -297,3 +297,58 @@ def test_a_step_at_an_await_stays_in_its_task(run_to: RunTo, deep_python: str, c
         stop = peer.stop(thread)
         seen.append((stop["frames"][0]["line"], stop["locals"][0]["value"]))
     assert seen == [(line, "'x'") for line in (5, 6, 7, 8)]
+
+
+RECURSIVE = """
+def down(n):
+    if n == 0:
+        return 0  # @here
+    return 1 + down(n - 1)
+down(3)
+print("over")
+"""
+
+
+def test_next_off_a_return_ends_in_the_caller_with_the_value(run_to: RunTo, python: str) -> None:
+    target, peer, thread = run_to(python, RECURSIVE)
+    for depth in (1, 2, 3):
+        assert moved(peer, thread, "next") == [("down", 5)]
+        stop = peer.stop(thread)
+        assert stop["locals"][0]["value"] == str(depth)
+        assert [one["value"] for one in stop["returned"]] == [str(depth - 1)]
+    assert_runs_to_its_end(target, peer, thread)
+
+
+CALLED = """
+import asyncio, json, threading
+async def inner(n):
+    await asyncio.sleep(0)
+    return n * 2
+async def waits(n):
+    return await inner(n)  # @coroutine
+async def main():
+    tasks = [asyncio.ensure_future(waits(n)) for n in (3, 4)]
+    for task in tasks:
+        await task
+def hook(pairs):
+    return len(pairs)  # @callback
+def works():
+    return "done"  # @thread
+asyncio.run(main())
+json.loads("{}", object_hook=hook)
+worker = threading.Thread(target=works)
+worker.start()
+worker.join()
+print("over")
+"""
+
+
+@pytest.mark.parametrize(("kind", "value"), [("coroutine", "6"), ("callback", "0"), ("thread", "'done'")])
+def test_a_function_that_a_library_called_is_held_as_it_returns(
+    run_to: RunTo, python: str, kind: str, value: str
+) -> None:
+    target, peer, thread = run_to(python, CALLED, "# @" + kind)
+    function, line = peer.stop(thread)["frames"][0]["function"], mark(CALLED, "# @" + kind)
+    assert moved(peer, thread, "stepOut") == [(function, line)]
+    assert [(one["name"], one["value"]) for one in peer.stop(thread)["returned"]] == [(function, value)]
+    assert_runs_to_its_end(target, peer, thread)

@@ -16,7 +16,8 @@ NAMES = {
         "PyDB.get_file_type PyDB.get_cache_file_type PyDB.apply_files_filter PyDB.in_project_roots_filename_uncached "
         "PyDB.process_internal_commands PyDB.prepare_to_run PyDB.notify_thread_created PyDB.enable_tracing PyDB.find_frame "
         "PyDB.has_user_threads_alive PyDB.check_output_redirect PyDB.post_method_as_internal_command "
-        "PyDB.handle_breakpoint_condition PyDB._do_wait_suspend PyDB.ignore_system_exit_code PyDB.set_exclude_filters "
+        "PyDB.handle_breakpoint_condition PyDB._do_wait_suspend PyDB.do_wait_suspend PyDB.set_suspend "
+        "PyDB.ignore_system_exit_code PyDB.set_exclude_filters "
         "PyDB.set_trace_for_frame_and_parents PyDB.notify_skipped_step_in_because_of_filters "
         "CheckAliveThread._on_run PyDBDaemonThread.__init__ SetupHolder.setup settrace config "
         "start_client patch_stdin time get_current_thread_id pydevd_utils.get_non_pydevd_threads pydevd_gevent_integration"
@@ -41,7 +42,7 @@ NAMES = {
     ),
     "_pydevd_bundle.pydevd_defaults": "PydevdCustomization.DEFAULT_PROTOCOL",
     "_pydevd_bundle.pydevd_api": "PyDevdAPI.set_protocol PyDevdAPI.request_disconnect "
-    "PyDevdAPI.set_function_breakpoints _get_code_lines",
+    "PyDevdAPI.set_function_breakpoints _get_code_lines internal_step_in_thread",
     "_pydevd_bundle.pydevd_comm": (
         "ReaderThread._terminate_on_socket_close WriterThread.add_command WriterThread.empty socket_module.create_connection "
         "InternalThreadCommand.do_it InternalSetNextStatementThread.do_it"

@@ -39,6 +39,8 @@ class Returns(dict):
     stands, and so knows a return from an exception, for which `sys.settrace` reports a return of None.
     """
 
+    left = staticmethod(lambda frame, value: None)  # `sf_leaving` hears of each frame that returns
+
     def __init__(self):
         dict.__init__(self)
         self.key = next(_invocations)
@@ -57,15 +59,23 @@ class Returns(dict):
     def __setitem__(self, name, value):
         if name.rpartition(".")[2] in HOOKS or type(value).__name__ == "async_generator_wrapped_value":
             return  # the event loop's own, and what an asynchronous generator yields: nobody was given that
-        if value is not None or sys.version_info >= (3, 12) or _is_returning(sys._getframe(1)):
+        frame = _left_frame(sys._getframe(1)) if sys.version_info < (3, 12) else None
+        if value is not None or _is_returning(frame):
             self.pop(name, None)  # the last one told is the last one in
             dict.__setitem__(self, name, value)
+            if frame is not None and _is_returning(frame):
+                self.left(frame, value)
+
+
+def _left_frame(frame):
+    """The frame that is being left: the first below pydevd's own."""
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(("_pydevd", "pydevd")):
+        frame = frame.f_back
+    return frame
 
 
 def _is_returning(frame):
-    """Whether the frame that is being left, the first below pydevd's own, is at an instruction that leaves it."""
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(("_pydevd", "pydevd")):
-        frame = frame.f_back
+    """Whether the frame that is being left is at an instruction that leaves it."""
     if frame is None or frame.f_lasti < 0:
         return True
     return frame.f_code.co_code[frame.f_lasti] in _LEAVING

@@ -19,6 +19,7 @@ from _pydevd_bundle import (
     pydevd_thread_lifecycle,
     sf_greenlets,
     sf_headroom,
+    sf_leaving,
     sf_release,
     sf_stepping,
 )
@@ -218,6 +219,7 @@ def _wait_suspend(self, thread, frame, event, *arguments):
         return sf_headroom.with_room(frame, Quick.wait_suspend, self, thread, frame, event, *arguments)
     finally:
         Quick.halted.pop(pydevd_constants.get_thread_id(thread), None)
+        sf_leaving.follow(frame, event)
         sf_stepping.follow(frame)
         Quick.gone_on(pydevd_constants.get_thread_id(thread))
 
@@ -291,6 +293,7 @@ def patch(settings):
     cls.wait_for_ready_to_run = _wait_for_ready_to_run
     cls.on_disconnect = _on_disconnect
     cls._do_wait_suspend = _wait_suspend
+    sf_leaving.patch()
     cls.dispose_and_kill_all_pydevd_threads = _dispose
     cls._PyDB__wait_for_threads_to_finish = _wait_for_writer
     cls._internal_get_file_type = _file_type

@@ -1,0 +1,127 @@
+"""Steps that end as a function is left: `finish` where nobody of the user's called it, and `next` off a return until 3.11.
+
+pydevd 1.8.22 takes `finish` of a function that a library called (a coroutine that an event loop runs, a handler, a callback)
+for a step back to the user's code, which may be the end of the event loop: what the function returned is never told. We hold
+it as it returns. And with sys.settrace a `next` off a return goes on to the next event, which in a recursion is the return of
+the caller.
+"""
+
+import dis
+import sys
+
+import pydevd
+from _pydev_bundle._pydev_saved_modules import thread, threading
+from _pydevd_bundle import pydevd_api
+from _pydevd_bundle.pydevd_comm_constants import (
+    CMD_STEP_INTO,
+    CMD_STEP_INTO_COROUTINE,
+    CMD_STEP_INTO_MY_CODE,
+    CMD_STEP_OVER,
+    CMD_STEP_OVER_MY_CODE,
+    CMD_STEP_RETURN,
+    CMD_STEP_RETURN_MY_CODE,
+)
+from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
+from _pydevd_bundle.sf_frames import Returns
+
+SUSPENDABLE = 0x20 | 0x80 | 0x200  # of a code's flags: generators and coroutines
+_RETURNS = (CMD_STEP_RETURN, CMD_STEP_RETURN_MY_CODE)
+_OVERS = (CMD_STEP_OVER, CMD_STEP_OVER_MY_CODE)
+_STEPS = _OVERS + (CMD_STEP_INTO, CMD_STEP_INTO_MY_CODE, CMD_STEP_INTO_COROUTINE)
+# Until 3.10 a frame that waits is at the instruction before.
+_YIELDS = frozenset(dis.opmap[name] for name in ("YIELD_VALUE", "YIELD_FROM", "SEND") if name in dis.opmap)
+
+
+class _Kept:
+    """pydevd's own functions in the places of which ours stand."""
+
+    step = staticmethod(pydevd_api.internal_step_in_thread)
+    do_wait_suspend = pydevd.PyDB.do_wait_suspend
+
+
+class _Going:
+    """What the threads that step were asked for, by their ids."""
+
+    asked = {}  # the command, until the thread goes on
+    finishing = {}  # the frame that is to be held as it returns
+    over = {}  # the frame and command of a step over
+
+
+def _step(db, thread_id, command, *arguments, **options):
+    """Runs on the thread that is to step, before pydevd looks for the frame that it means."""
+    _Going.asked[thread.get_ident()] = command
+    _Kept.step(db, thread_id, command, *arguments, **options)
+
+
+def follow(frame, event):
+    """The thread goes on from this frame: see which frame's return would end its step."""
+    ident = thread.get_ident()
+    asked = _Going.asked.pop(ident, None)
+    left = _Going.finishing.pop(ident, None)
+    _Going.over.pop(ident, None)
+    db, one = get_global_debugger(), threading._active.get(ident)
+    info = getattr(one, "additional_info", None)
+    if asked is None or info is None or db is None or db.pydb_disposed or info.pydev_state != STATE_RUN:
+        return
+    if event == "return" and frame is left:
+        if info.pydev_step_cmd in _STEPS:  # nothing more happens in this frame
+            _go(db, info, CMD_STEP_INTO_MY_CODE if db.get_use_libraries_filter() else CMD_STEP_INTO, None, frame.f_back)
+    elif asked in _RETURNS and _is_called_by_library(db, frame):
+        _Going.finishing[ident] = frame
+        _go(db, info, asked, frame, frame)
+    elif asked in _OVERS and not PYDEVD_USE_SYS_MONITORING and not frame.f_code.co_flags & SUSPENDABLE:
+        _Going.over[ident] = (frame, asked)
+
+
+def _go(db, info, command, stop_frame, traced):
+    info.pydev_original_step_cmd = info.pydev_step_cmd = command
+    info.pydev_step_stop = stop_frame
+    info.update_stepping_info()
+    db.set_trace_for_frame_and_parents(thread.get_ident(), traced)
+
+
+def _is_called_by_library(db, frame):
+    """Whether this is code of the user's, but for a module's, that returns to code that is not."""
+    back = frame.f_back
+    if frame.f_code.co_name == "<module>" or back is None or not db.get_use_libraries_filter():
+        return False
+    return not _is_filtered(db, frame) and _is_filtered(db, back)
+
+
+def _is_filtered(db, frame):
+    return db.get_file_type(frame) is not None or db.apply_files_filter(frame, frame.f_code.co_filename, True)
+
+
+def _do_wait_suspend(self, one, frame, event, arg, exception_type=None):
+    """As pydevd's, but a function that a library called is held itself as it returns, and not the library's code."""
+    held = _Going.finishing.get(thread.get_ident())
+    if event == "return" and held is not None and held.f_back is frame and exception_type is None:
+        code, at = held.f_code.co_code, held.f_lasti
+        if not PYDEVD_USE_SYS_MONITORING and _YIELDS.intersection(code[at : at + 3 : 2]):  # `return await …` only waits
+            one.additional_info.pydev_state = STATE_RUN
+            _go(self, one.additional_info, CMD_STEP_RETURN_MY_CODE, held, held)
+            return
+        if PYDEVD_USE_SYS_MONITORING or code[at] == dis.opmap["RETURN_VALUE"]:
+            Returns.of(held)[getattr(held.f_code, "co_qualname", held.f_code.co_name)] = arg
+            frame = held
+    _Kept.do_wait_suspend(self, one, frame, event, arg, exception_type)
+
+
+def _left(frame, value):
+    """A frame returns to the user's code, as the record of the caller's hears: a step over that began in it is over."""
+    ident = thread.get_ident()
+    began, command = _Going.over.get(ident, (None, None))
+    db, one = get_global_debugger(), threading._active.get(ident)
+    if began is not frame or frame.f_back is None or db is None or _is_filtered(db, frame.f_back):
+        return
+    del _Going.over[ident]
+    db.set_suspend(one, command, original_step_cmd=command)
+    db.do_wait_suspend(one, frame.f_back, "return", value)
+
+
+def patch():
+    """Change pydevd's classes; doing it again changes nothing."""
+    pydevd_api.internal_step_in_thread = _step
+    pydevd.PyDB.do_wait_suspend = _do_wait_suspend
+    if sys.version_info < (3, 12):
+        Returns.left = staticmethod(_left)
