@@ -186,3 +186,32 @@ def test_any_bounds_are_kept(run_to: RunTo, bounds: dict[str, int]) -> None:
     _, peer, thread = run_to(sys.executable, VALUES)
     for row in peer.stop(thread, values=100, **bounds)["locals"]:
         assert len(row["value"]) <= max(bounds["text"], 62), row
+
+
+PAUSABLE = """
+def numbers(a):
+    yield a
+async def waits(): pass
+async def counts():
+    yield 1
+def main(k=3):
+    def inner():
+        yield k
+    fresh, inside, begun, over, expression = numbers(1), inner(), numbers(1), numbers(1), (x for x in range(k))
+    coroutine, counting = waits(), counts()
+    next(begun), list(over)
+    coroutine.close()
+    coroutine = waits()
+    k = k + 1  # @here
+    coroutine.close()
+    return inside
+main()
+"""
+
+
+def test_a_generator_that_was_never_started_is_told_from_one_that_waits(run_to: RunTo, python: str) -> None:
+    _, peer, thread = run_to(python, PAUSABLE)
+    told = {name: row["value"].strip("<>").partition(", ")[2] for name, row in by_name(peer, thread).items()}
+    fresh = {"fresh", "inside", "expression", "coroutine", "counting"}
+    assert {name for name in told if told[name] == "created"} == fresh
+    assert (told["begun"], told["over"]) == ("suspended at line 3", "closed")

@@ -2,6 +2,7 @@
 
 import array
 import collections
+import dis
 import itertools
 import re
 import types
@@ -32,6 +33,7 @@ _DICT_REPRS = (
     collections.Counter.__repr__,
 )
 _STRING_REPRS = (str.__repr__, bytes.__repr__, bytearray.__repr__)
+_MAKES_GENERATOR = dis.opmap.get("RETURN_GENERATOR")
 _PAUSABLE = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 
 
@@ -297,8 +299,14 @@ def pausable_state(value):
                 return "running"
             if frame is None:
                 return "closed"
-            return "suspended at line %d" % frame.f_lineno if frame.f_lasti >= 0 else "created"
+            return "created" if _is_fresh(frame) else "suspended at line %d" % frame.f_lineno
     return "unknown"
+
+
+def _is_fresh(frame):
+    """Whether a generator's frame has not begun: from 3.11 on it stands at or behind the instruction that makes it."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return at < 0 or _MAKES_GENERATOR in tuple(code[max(at - 2, 0) : at + 1 : 2])
 
 
 def total_of(value):
