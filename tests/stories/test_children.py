@@ -7,7 +7,7 @@ import functools
 import psutil
 import pytest
 
-from .conftest import User, eventually, gone
+from .conftest import User, ended, eventually, gone
 
 CHILD = "import sys\n\ndef work(n):\n    return n + 1  # here\n\nprint('child', work(41), flush=True)\n"
 SUBPROCESS = "import subprocess, sys\nsubprocess.run([sys.executable, 'child.py'], check=True)\nprint('parent done')\n"
@@ -91,3 +91,37 @@ def test_a_detached_process_is_reported_and_ended_only_when_asked(user: User) ->
     user.ok("launch", "daemonic.py", "--break", "daemonic.py:3")
     for pid in user.json("stop", "--tree").get("left", []):
         eventually(functools.partial(gone, psutil.Process(pid)), "--tree left it alive")
+
+
+LINGERS = """import os, subprocess, sys
+from pathlib import Path
+if sys.argv[1:]:
+    here = 1
+    sys.exit(3)
+subprocess.run([sys.executable, __file__, "child"])
+while not Path("go").exists():
+    pass
+print("the end")
+"""
+
+
+def test_the_end_of_a_child_does_not_answer_for_its_parent_that_lives_on(user: User) -> None:
+    user.file("app.py", LINGERS)
+    assert "app.1 stopped" in user.ok("launch", "app.py", "--break", "app.py:4")
+    waiting = user.start("continue")
+    eventually(lambda: "app.1 exited" in user.ok("sessions"), "the child does not end")
+    told = user.json("wait", "--timeout", "1.5")
+    assert told["state"] == "running"
+    assert waiting.poll() is None, "the child's end was taken for the answer"
+    assert user.json("wait", "--session", "app.1")["state"] == "exited", "a child that ended is told of by its name"
+    user.file("go", "")
+    said = ended(waiting)
+    assert "app exited 0" in said.out and "the end" in said.out
+
+
+def test_a_parent_that_runs_on_says_that_its_child_has_ended(user: User) -> None:
+    user.file("app.py", LINGERS)
+    user.ok("launch", "app.py", "--break", "app.py:4")
+    told = user.json("continue", "--timeout", "5")
+    assert (told["state"], told["notes"]) == ("running", ["app.1 has ended"])
+    user.ok("stop")

@@ -32,8 +32,6 @@ Count = Annotated[int, Param("how many at the most", metavar="N")]
 
 AFTER_DO = 1.0
 """Seconds that a stop may still come after the command of `--do` has ended."""
-AFTER_CHILD = 1.0
-"""Seconds that something else of the family may still happen after a child has ended."""
 LAST_STEP = 0.25
 """Seconds that the last of many steps gets when the time is over, so as to end between two of them."""
 MOST_PASSED = 500
@@ -71,14 +69,32 @@ async def settle(
     limit = sessions.settings(session.origin.base).wait if timeout is None else timeout
     began = loop.time()
     member = await heard_of(session, limit, alone=alone)
+    notes: tuple[str, ...] = ()
     if member.parent is not None and not member.live:
-        # A child's end is seldom what was waited for: the family may go on, or end with it.
-        root = member.root
-        await root.settle(min(AFTER_CHILD, max(0.0, limit - (loop.time() - began))))
-        member = root.settled_member() or member
+        # A child's end settles nothing while its family goes on: what was waited for is the next stop, or the end of it all.
+        notes = (_how_it_ended(member),)
+        member = await _heard_of_family(member.root, max(0.0, limit - (loop.time() - began)))
     member.last_used = session.last_used
     outcome = member.outcome(after=round(loop.time() - began, 1), news=news)
-    return From(member, _with_held(session, outcome) if isinstance(outcome, Running) else outcome)
+    if isinstance(outcome, Running):
+        outcome = _with_held(session, msgspec.structs.replace(outcome, notes=notes + outcome.notes))
+    return From(member, outcome)
+
+
+async def _heard_of_family(root: Session, limit: float) -> Session:
+    """Go on waiting after a child's end, though not for long where the commands run beside have ended as well."""
+    asked = root.beside
+    return await heard_of(root, min(limit, AFTER_DO) if asked and all(each.ended for each in asked) else limit)
+
+
+def _how_it_ended(child: Session) -> str:
+    match child.outcome(news=False):
+        case Exited(signal=str(signal)):
+            return f"{child.name} exited by {signal}"
+        case Exited(exit_code=int(code)):
+            return f"{child.name} exited {code}"
+        case _:
+            return f"{child.name} has ended"
 
 
 async def heard_of(session: Session, limit: float, *, alone: bool = False) -> Session:
@@ -140,7 +156,7 @@ async def move(
                 session.note(f"{asked - count:,} of {asked:,} steps in {limit:g} s")
         final = telling.with_news(told.session, outcome)
         if isinstance(final, Running):
-            notes = (*final.notes, "its step is still under way") if stepping else final.notes
+            notes = (*final.notes, "its step is still under way") if stepping and session.live else final.notes
             final = msgspec.structs.replace(final, after=round(loop.time() - began, 1), notes=notes)
         return From(told.session, with_trail(final, trail))
 

@@ -163,4 +163,6 @@ async def wait(
     """Return at the next stop or at the end, or say that it is running; at once if it is held already."""
     if do:
         await run_beside(session, do, caller)
+    elif session.parent is not None and not session.live:
+        return From(session, session.outcome())  # a child that had ended before: nobody waits for its family
     return await settle(sessions, session, timeout)
