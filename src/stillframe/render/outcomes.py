@@ -98,7 +98,13 @@ def _why(stop: Stop) -> str:
     return f"{escape(stop.reason)} at {place}{said}"
 
 
-_MODES = {"uncaught": ", uncaught,", "unhandled": ", not handled so far,", "user": ", leaving your code,", "raised": "", "unknown": ""}
+_MODES = {
+    "uncaught": ", uncaught,",
+    "unhandled": ", not handled so far,",
+    "user": ", leaving your code,",
+    "raised": "",
+    "unknown": "",
+}
 
 
 def _raised(info: ExceptionInfo) -> str:
