@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import urllib.error
@@ -193,3 +194,13 @@ def test_a_server_is_ready_when_it_listens_and_is_restarted_the_same_way(user: U
         assert (stop["state"], stop["frame"]["line"]) == ("stopped", 3)
         told = user.json("restart")
         assert told["state"] == "running"
+
+
+def test_stop_ends_a_program_that_closed_its_inspector_and_says_so(user: User) -> None:
+    user.file("app.js", "require('inspector').close();\nsetInterval(() => {}, 20);\n")
+    lost = re.search(r"process (\d+) is still running", user.says("launch", "app.js", "--timeout", "20").out)
+    assert lost is not None
+    process = psutil.Process(int(lost[1]))
+    assert user.ok("stop") == "app ended\n"
+    eventually(lambda: gone(process), "stop left it")
+    assert user.ok("stop") == "app had ended already\n"

@@ -271,6 +271,20 @@ def test_the_program_sees_the_environment_of_a_plain_run(node: User) -> None:
         assert [name for name in seen if name.startswith("STILLFRAME_NODE")] == []
 
 
+def test_the_program_sees_its_name_and_its_modules_as_in_a_plain_run(node: User) -> None:
+    node.file(
+        "seen.js",
+        "const { argv0, title, argv, execArgv } = process;\nconst { _cache, _pathCache } = require('module');\n"
+        "const seen = { argv0, title, argv, execArgv, cache: Object.keys(_cache), paths: Object.keys(_pathCache) };\n"
+        "console.log(JSON.stringify(seen));\nconsole.error('two');\n",
+    )
+    for command in (("node", "seen.js"), (str(shutil.which("node")), "seen.js")):
+        plain = subprocess.run(command, cwd=node.here, capture_output=True, text=True, timeout=60).stdout
+        assert node.json("launch", "--", *command)["output"] == plain
+    assert '"argv0":"node"' in node.json("launch", "seen.js")["output"]
+    assert node.json("output", "--kind", "stderr")["total"] == len("two\n")
+
+
 PROMISES = """\
 const { AsyncLocalStorage } = require('async_hooks');
 const { Worker, isMainThread } = require('worker_threads');
@@ -358,10 +372,18 @@ def test_shebangs_code_and_directories_run_as_node_runs_them(node: User) -> None
         (("--", "node", "--no-warnings", "-e", "console.log(6 * 7)"), "42\n"),
         (("--", "node", "-p", "6 * 7"), "42\n"),
         (("--", "node", "pkg"), "pkg\n"),
+        (("pkg",), "pkg\n"),
         (("--", "node", "--title", "x", "child.js", "x"), "child x 42\n"),
     ):
         end = node.json("launch", *words)
         assert (end["state"], end["exit_code"], end["output"]) == ("exited", 0, said), words
+
+
+def test_a_directory_that_nobody_runs_is_said_to_be_one(node: User) -> None:
+    (node.here / "empty").mkdir()
+    assert "is a directory without a __main__.py, package.json or index.js" in node.fails(
+        "launch", "empty", code=1, error="launch_failed"
+    )
 
 
 def test_a_library_in_a_directory_with_spaces_and_quotes_follows_children(node: User, tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_what_cannot_be_attached_to_is_told_in_one_line(tmp_path: Path) -> None:
     told = {name: (done.returncode, done.stderr) for name, done in tries.items()}
     assert told == {
         "no process": (3, f"there is no process {gone.pid}\n"),
-        "not python": (4, f"process {other.pid} runs sleep, which is not Python\n"),
+        "not python": (4, f"process {other.pid} runs sleep, which is neither Python nor Node\n"),
         "no gdb": (5, "gdb is needed to attach to a process and is not on PATH\n"),
         "no address": (2, "STILLFRAME_ADDRESS must be host:port\n"),
     }

@@ -69,7 +69,7 @@ def check(pid):
     except OSError:
         fail(NO_PROCESS, "process %d has no program any more" % pid)
     if not os.path.basename(program).startswith("python") and "libpython" not in maps:
-        fail(NOT_PYTHON, "process %d runs %s, which is not Python" % (pid, os.path.basename(program)))
+        fail(NOT_PYTHON, "process %d runs %s, which is neither Python nor Node" % (pid, os.path.basename(program)))
     if shutil.which("gdb") is None:
         fail(NO_GDB, "gdb is needed to attach to a process and is not on PATH")
 

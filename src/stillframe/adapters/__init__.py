@@ -83,8 +83,11 @@ def for_plan(plan: Plan) -> Adapter:
         return wrapper
     if plan.kind == "command" and not _exists(plan):
         raise LaunchFailed(f"no such program: {plan.command[0]}")
-    if plan.kind == "file" and not (path := Path(plan.cwd, plan.program or "")).exists():
+    path = Path(plan.cwd, plan.program or "")
+    if plan.kind == "file" and not path.exists():
         raise LaunchFailed(f"no such file: {path}")
+    if plan.kind == "file" and path.is_dir():
+        raise LaunchFailed(f"{path} is a directory without a __main__.py, package.json or index.js")
     known = ", ".join(each.name for each in adapters())
     raise UsageError(f"cannot tell how to debug {' '.join(plan.command) or plan.program!r}; adapters here: {known}")
 

@@ -15,7 +15,7 @@ from ..errors import AdapterMissing, LaunchFailed, UsageError
 from ..model.backend import AttachPlan, Plan, Tool
 from . import matches
 from .interpreters import identity, on_path
-from .node_command import runs_node, shebang, understood
+from .node_command import NAMES, runs_node, shebang, understood
 from .node_running import address, inspector_of, is_node, is_nodes_port, version
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "node"
@@ -49,7 +49,8 @@ class NodeAdapter:
             return runs_node(plan)
         if plan.kind != "file":
             return False
-        return matches(plan.program or "", self.claims) or shebang(Path(plan.cwd, plan.program or "")) is not None
+        path = Path(plan.cwd, plan.program or "")
+        return matches(plan.program or "", self.claims) or shebang(path) is not None or _is_package(path)
 
     def understood(self, plan: Plan) -> Plan:
         return understood(plan)
@@ -66,6 +67,7 @@ class NodeAdapter:
         return CdpLaunch(
             tool=self.tool(".".join(map(str, version))),
             argv=(runtime, *flags, *program, *plan.args),
+            called=_called(plan),
             cwd=plan.cwd,
             env=_environment(plan),
             umask=plan.umask,
@@ -127,6 +129,13 @@ _COMMON: dict[str, Any] = {
 }
 
 
+def _called(plan: Plan) -> str:
+    """The word by which a shell would have started Node, which a program can see."""
+    if plan.command and NAMES.match(Path(plan.command[0]).name):
+        return plan.command[0]
+    return "node"
+
+
 def _environment(plan: Plan) -> dict[str, str]:
     return {**plan.env, **_added(plan)}
 
@@ -154,14 +163,19 @@ def _check(plan: Plan) -> None:
         return
     path = Path(plan.cwd, plan.program)
     if path.is_dir():
-        if not any((path / name).exists() for name in ("index.js", "index.mjs", "index.cjs", "package.json")):
-            raise LaunchFailed(f"{path} is a directory without an index.js")
+        if not _is_package(path):
+            raise LaunchFailed(f"{path} is a directory without a package.json or index.js")
         return
     if not path.exists():
         if not any(Path(f"{path}{ending}").exists() for ending in (".js", ".mjs", ".cjs", ".json")):
             raise LaunchFailed(f"no such file: {path}")
     elif not os.access(path, os.R_OK):
         raise LaunchFailed(f"not permitted to read {path}")
+
+
+def _is_package(path: Path) -> bool:
+    """Whether Node runs this directory: by what its package.json names, or by its index."""
+    return any((path / name).is_file() for name in ("package.json", "index.js", "index.json", "index.node"))
 
 
 # Versions, and who runs TypeScript

@@ -302,7 +302,7 @@ def _vendored() -> Path:
 
 def _is_python_file(plan: Plan) -> bool:
     path = Path(plan.cwd, plan.program or "")
-    return path.is_dir() or runs_python(replace(plan, command=(str(path),)))
+    return (path / "__main__.py").exists() or runs_python(replace(plan, command=(str(path),)))
 
 
 def _checked(plan: Plan) -> str:

@@ -19,6 +19,7 @@ from ..session.phases import Phase
 from ..session.session import Session
 from ..session.sessions import Sessions
 from ..settings import project_root
+from ..transport.process import is_alive
 from .breakpoints import caught_words
 from .common import Timeout
 
@@ -153,7 +154,7 @@ async def output(
         log=texts.get("log", ""),
         console=texts.get("console", ""),
         dropped=sum(piece.dropped for piece in pieces),
-        total=session.output.total,
+        total=session.output.printed(streams),
         cursor=str(cursor),
     )
 
@@ -187,11 +188,21 @@ async def detach(session: Session, sessions: Sessions) -> Ended:
     return await _end(sessions, session, terminate=False, tree=False)
 
 
+async def _end_what_is_over(sessions: Sessions, home: Session, *, terminate: bool, tree: bool) -> Ended:
+    """Of a session without a debugger: its program may run on alone, until now or for longer."""
+    pid = home.backend.pid if home.phase is Phase.LOST else None
+    ran = pid is not None and is_alive(pid)
+    left = await sessions.end(home, terminate=terminate, tree=tree)
+    action: Literal["terminated", "detached", "already_ended"] = "already_ended"
+    if pid is not None and ran:
+        action = "detached" if is_alive(pid) else "terminated"
+    return Ended(session=home.name, action=action, left=left)
+
+
 async def _end(sessions: Sessions, session: Session, *, terminate: bool, tree: bool) -> Ended:
     home = session.root
     if not any(member.live for member in home.family()):
-        left = await sessions.end(home, terminate=terminate, tree=tree)
-        return Ended(session=home.name, action="already_ended", left=left)
+        return await _end_what_is_over(sessions, home, terminate=terminate, tree=tree)
     if home.phase is Phase.NEW:
         raise WrongState(f"{home.name} is only just starting", hint=Try("wait"))
     left = await sessions.end(home, terminate=terminate, tree=tree)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -179,6 +180,10 @@ class OutputLog:
     @property
     def total(self) -> int:
         return sum(self.cursor.offsets)
+
+    def printed(self, streams: Iterable[Stream]) -> int:
+        """Bytes that came on these streams."""
+        return sum(self._rings[stream].total for stream in streams)
 
     def write(self, stream: Stream, data: bytes) -> None:
         self._rings[stream].write(data)

@@ -261,8 +261,12 @@ def spawn(
     umask: int = -1,
     stdin: str | None = None,
     guarded: bool = True,
+    called: str | None = None,
 ) -> Process:
-    """Start a process in its own session. `stdin`: None is empty, `-` a pipe for `feed`, else a file's path."""
+    """Start a process in its own session. `stdin`: None is empty, `-` a pipe for `feed`, else a file's path.
+
+    `called` is the name by which the program is told it was started, where that is not its path.
+    """
     with contextlib.ExitStack() as stack:
         source: int = subprocess.DEVNULL
         if stdin == "-":
@@ -274,8 +278,8 @@ def spawn(
                 raise LaunchFailed(f"cannot read {stdin} for standard input: {error.strerror}") from None
         try:
             popen = subprocess.Popen(
-                list(argv), cwd=cwd, env=dict(env), umask=umask, start_new_session=True, bufsize=0,
-                stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                [called or argv[0], *argv[1:]], executable=argv[0], cwd=cwd, env=dict(env), umask=umask,
+                start_new_session=True, bufsize=0, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             )  # fmt: skip
         except OSError as error:
             raise _not_started(argv[0], cwd, error) from None

@@ -19,6 +19,7 @@
     if (!fifo || RUNNERS.test(process.argv[1] || '')) return;
     const alone = process.env.STILLFRAME_NODE_ALONE === '1';
     if (isMainThread) be_plain();
+    forget_us();
     if (!alone) {
       if (isMainThread) setEnvironmentData('stillframe', fifo);
       mind_children(fifo);
@@ -39,6 +40,13 @@
     if (plain) process.env.NODE_OPTIONS = plain;
     else delete process.env.NODE_OPTIONS;
     for (const name of OURS) delete process.env[name];
+  }
+
+  // Programs that look through the modules that were loaded find their own.
+  function forget_us() {
+    const { _cache, _pathCache } = require('module');
+    delete _cache[__filename];
+    for (const key of Object.keys(_pathCache)) if (_pathCache[key] === __filename) delete _pathCache[key];
   }
 
   // To tell which calls started a callback, Node's inspector hooks into everything asynchronous. Of promises V8 knows that by

@@ -93,8 +93,9 @@ class Family:
         if launch.mark:
             env[MARK] = launch.mark
         self.process = spawn(
-            launch.argv, cwd=launch.cwd, env=env, umask=launch.umask, stdin=launch.stdin, on_output=self._output
-        )
+            launch.argv, cwd=launch.cwd, env=env, umask=launch.umask, stdin=launch.stdin, on_output=self._output,
+            called=launch.called,
+        )  # fmt: skip
         signs: list[asyncio.Future[Any]] = [self._root, self.process.exited]
         await asyncio.wait(signs, timeout=launch.start_timeout, return_when=asyncio.FIRST_COMPLETED)
         if self._root.done():

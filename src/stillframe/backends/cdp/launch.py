@@ -17,6 +17,8 @@ class CdpLaunch:
 
     tool: Tool
     argv: tuple[str, ...] = ()
+    called: str | None = None
+    """The name by which the program was started, as it sees it, where that is not the first of `argv`."""
     cwd: str = "."
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     umask: int = -1
