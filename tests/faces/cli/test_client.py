@@ -104,7 +104,21 @@ def test_usage_errors_are_told_in_the_callers_form() -> None:
 @pytest.mark.parametrize("words", [("--version",), ("version",), ("-V",)])
 def test_the_version_needs_no_daemon(words: tuple[str, ...]) -> None:
     assert call(*words).out == f"stillframe {VERSION}\n"
-    assert json.loads(call("--json", "--version").out) == {"version": VERSION}
+    assert reply("--json", *words) == {"ok": True, "op": "version", "result": {"version": VERSION}}
+
+
+@pytest.mark.parametrize(
+    ("words", "op"), [(("help", "next"), "help"), (("next", "--help"), "help"), (("completion", "bash"), "completion")]
+)
+def test_pages_and_scripts_have_the_envelope_of_every_reply(words: tuple[str, ...], op: str) -> None:
+    plain = call(*words).out
+    assert plain
+    assert reply(*words, "--json") == {"ok": True, "op": op, "result": {"text": plain}}
+
+
+def test_the_daemons_json_is_as_compact_as_any(tiny: Tiny) -> None:
+    said = call("daemon", "status", "--json").out
+    assert said.rstrip("\n") == json.dumps(json.loads(said), separators=(",", ":"))
 
 
 def test_the_client_imports_nothing_heavy(tiny: Tiny) -> None:

@@ -23,23 +23,23 @@ _IDS = {
 """Words of a verb that are ids of something which only the daemon knows."""
 
 
-def run(arguments: "list[str]") -> int:
-    from .main import out
+def run(arguments: "list[str]", as_json: bool = False) -> int:
+    from .main import tell
 
     match arguments:
         case ["--ids", kind]:
             return _ids(kind)
         case ["bash"]:
-            out(bash())
+            script = bash()
         case ["zsh"]:
-            out(zsh())
+            script = zsh()
         case ["fish"]:
-            out(fish())
+            script = fish()
         case _:
             named = next((word for word in arguments if not word.startswith("-")), "")
             message = f"no completion for {named!r}" if named else "completion needs a shell"
             raise Usage(message, ["completion", nearest(named, SHELLS) or "bash"], "completion")
-    return 0
+    return tell("completion", {"text": script}, script, as_json)
 
 
 def _ids(kind: str) -> int:

@@ -16,7 +16,7 @@ ACTIONS = ("status", "stop")
 
 
 def run(words: "list[str]", as_json: bool) -> int:
-    from .main import EXIT_INTERNAL, fail, out, write
+    from .main import EXIT_INTERNAL, fail, tell, write
 
     action = words[0] if words else "status"
     if action not in ACTIONS:
@@ -36,15 +36,11 @@ def run(words: "list[str]", as_json: bool) -> int:
         data = (encode(request) + "\n").encode("ascii")
         return link.converse(data, write, start=False, to_the_end=action == "stop")
     except link.NoDaemon:
-        if as_json:
-            out(encode({"ok": True, "op": "daemon", "result": {"running": False}}) + "\n")
-        else:
-            out("no daemon runs\n")
-        return 0
+        return tell("daemon", {"running": False}, "no daemon runs\n", as_json)
     except link.Gone as gone:
         if action == "stop" and end_by_pid():
-            out("the daemon did not answer and was ended\n")
-            return 0
+            text = "the daemon did not answer and was ended\n"
+            return tell("daemon", {"running": False, "answered": False}, text, as_json)
         return fail("internal", str(gone), EXIT_INTERNAL, as_json, "daemon")
 
 

@@ -57,9 +57,9 @@ def run(argv: "list[str]") -> int:
             return built_in
         understood = parser.parse(argv, VERBS)
         if understood is None:
-            return show_help([])
+            return show_help([], wants_json)
         if understood.help:
-            return show_help([understood.verb])
+            return show_help([understood.verb], wants_json)
         if understood.no_daemon:
             return run_here(understood, argv)
         return ask_daemon(understood, argv)
@@ -77,30 +77,29 @@ def verb_in(words: "list[str]") -> "str | None":
 
 def answer_here(argv: "list[str]") -> "int | None":
     """What the client knows by itself: help, its version, completion, and the daemon's own life."""
-    first = [word for word in argv if word != "--json"][:1]
-    match first:
+    as_json, words = "--json" in argv, [word for word in argv if word != "--json"]
+    match words[:1]:
         case ["--version"] | ["-V"] | ["version"]:
-            out(f"{encode({'version': VERSION})}\n" if "--json" in argv else f"stillframe {VERSION}\n")
-            return 0
+            return tell("version", {"version": VERSION}, f"stillframe {VERSION}\n", as_json)
         case ["help"]:
-            return show_help([word for word in argv if word != "--json"][1:])
+            return show_help(words[1:], as_json)
         case ["completion"]:
             from . import completion
 
-            return completion.run([word for word in argv if word != "completion"])
+            return completion.run(words[1:], as_json)
         case ["daemon"]:
             from . import daemon_verbs
 
-            return daemon_verbs.run([word for word in argv if word not in ("daemon", "--json")], "--json" in argv)
+            return daemon_verbs.run(words[1:], as_json)
         case _:
             return None
 
 
-def show_help(words: "list[str]") -> int:
+def show_help(words: "list[str]", as_json: bool) -> int:
     from .help import page
 
-    out(page(words))
-    return 0
+    text = page(words)
+    return tell("help", {"text": text}, text, as_json)
 
 
 def run_here(understood: parser.Line, argv: "list[str]") -> int:
@@ -195,6 +194,12 @@ def out(text: str) -> None:
 
 def say(text: str) -> None:
     write(2, text.encode("utf-8", "backslashreplace"))
+
+
+def tell(op: str, result: "dict[str, Json]", text: str, as_json: bool) -> int:
+    """An answer of our own, in the shape that every reply has."""
+    out(encode({"ok": True, "op": op, "result": result}) + "\n" if as_json else text)
+    return 0
 
 
 def fail(code: str, message: str, exit_code: int, as_json: bool, op: str = "", hint: "Json" = None) -> int:

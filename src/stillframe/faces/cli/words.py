@@ -42,6 +42,11 @@ _MEANT_FLAGS = {
     "--steps": "--count", "-n": "--count", "--wait": "--timeout", "--format": "--json", "--max": "--budget",
 }  # fmt: skip
 
+LACKING = {
+    "watch": "no variable can be watched here; `dbg break LOC --if 'EXPR'` stops where its value is wrong",
+}
+"""Words of other debuggers for what we have not: a near miss of theirs would be another thing altogether."""
+
 _STEPS = {"over": "next", "into": "step", "in": "step", "out": "finish"}
 _INFO = {
     "breakpoints": "breaks", "break": "breaks", "b": "breaks", "breaks": "breaks", "locals": "locals", "args": "locals",
@@ -112,6 +117,8 @@ def unknown_verb(word: str, rest: "list[str]", leading: "list[str]", verbs: "dic
     known = [*verbs, *[alias for alias in ALIASES if ALIASES[alias] in verbs], *BUILT_IN]
     if "launch" in verbs and (word.endswith(".py") or "/" in word):
         return Usage(f"unknown verb {word!r}", [*leading, "launch", word, *rest])
+    if word in LACKING:
+        return Usage(f"unknown verb {word!r}: {LACKING[word]}")
     guess = MEANT.get(word.lower().replace("_", "-"))
     if guess not in verbs:
         guess = nearest(word, known)

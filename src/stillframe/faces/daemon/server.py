@@ -207,6 +207,10 @@ def _sessions(count: int) -> str:
     return f"{count} session" + ("s" if count != 1 else "")
 
 
+def _compact(envelope: dict[str, Any]) -> str:
+    return json.dumps(envelope, separators=(",", ":"))
+
+
 class Frames:
     """The reply's side of a connection."""
 
@@ -236,11 +240,11 @@ class Frames:
 
     async def result(self, result: dict[str, Any], text: str) -> None:
         envelope = {"ok": True, "op": self.op, "result": result}
-        await self.finish((json.dumps(envelope) if self.as_json else text) + "\n", "", 0)
+        await self.finish((_compact(envelope) if self.as_json else text) + "\n", "", 0)
 
     async def refuse(self, refusal: Refusal) -> None:
         error = {"code": refusal.code, "message": refusal.message}
-        envelope = json.dumps({"ok": False, "op": self.op, "error": error}) + "\n"
+        envelope = _compact({"ok": False, "op": self.op, "error": error}) + "\n"
         text = f"error {refusal.code}: {refusal.message}\n"
         out, err = (envelope, "") if self.as_json else ("", text)
         await self.finish(out, err, _CODES[refusal.code])
