@@ -312,3 +312,62 @@ def test_a_comprehension_and_a_function_that_begins_with_a_loop_count_once_on_ev
     python = INTERPRETERS[version]
     report = user.json("probe", "counted.py:2", "counted.py:3", "f", "--hits", "9", "--", python, "counted.py")
     assert [each["count"] for each in report["places"]] == [1, 1, 2]
+
+
+def test_the_stack_of_a_running_program_is_not_called_empty(user: User) -> None:
+    user.file("idle.py", "import select\nselect.select([], [], [])\n")
+    user.ok("launch", "idle.py", "--timeout", "0")
+    said = user.says("stack")
+    assert said.out != "nothing\n"
+    assert (said.code, "is running" in said.err) == (3, True) or "idle.py:2" in said.out
+    user.ok("stop")
+
+
+def test_all_is_a_word_for_every_breakpoint(user: User) -> None:
+    user.file("app.py", "a = 1\nb = 2\nc = 3\n")
+    user.ok("launch", "app.py", "--break", "app.py:2", "--break", "app.py:3")
+    assert not any(each.get("enabled", True) for each in user.json("disable", "all")["breakpoints"])
+    assert user.json("unbreak", "all")["breakpoints"] == []
+    user.ok("stop")
+
+
+def test_stop_all_tells_what_it_ended_and_not_what_had_ended_before(user: User) -> None:
+    user.file("loop.py", "while True:\n    pass\n")
+    user.file("short.py", "pass\n")
+    user.ok("launch", "loop.py", "--timeout", "0")
+    user.ok("launch", "short.py")
+    assert user.ok("stop", "--all").startswith("loop ended")
+
+
+def test_an_empty_name_is_no_program(user: User) -> None:
+    for words in (("launch", ""), ("launch", "--", ""), ("probe", "app.py:1", "--", "")):
+        assert "is empty" in user.fails(*words, code=2, error="usage")
+
+
+def test_a_python_2_is_called_by_its_version(user: User) -> None:
+    old = user.file(
+        "python2", '#!/bin/sh\n[ "$1" = -V ] && echo Python 2.7.18 >&2 && exit\necho "Unknown option: -I" >&2\nexit 2\n'
+    )
+    old.chmod(0o755)
+    user.file("app.py", "a = 1\n")
+    said = user.fails("launch", "app.py", "--python", str(old), code=1, error="launch_failed")
+    assert "is Python 2.7.18; 3.8 to 3.13 can be debugged" in said
+
+
+def test_a_thread_that_has_ended_is_said_to_have(user: User) -> None:
+    user.file(
+        "app.py",
+        "import threading\nevent = threading.Event()\nt = threading.Thread(target=event.wait)\nt.start()\n"
+        "a = 1\nevent.set()\nt.join()\nb = 2\n",
+    )
+    user.ok("launch", "app.py", "--break", "app.py:5", "--break", "app.py:8")
+    assert "t2" in user.ok("threads")
+    user.ok("continue")
+    assert "thread t2 has ended" in user.fails("thread", "t2", code=1, error="not_found")
+    user.ok("stop")
+
+
+def test_what_the_debugger_warns_of_is_not_counted_as_printed(user: User) -> None:
+    user.file("app.py", "import sys\nsys.settrace(None)\na = 1\nb = 2\n")
+    user.ok("launch", "app.py", "--break", "app.py:4")
+    assert "printed" not in user.ok("sessions")

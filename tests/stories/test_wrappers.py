@@ -221,3 +221,23 @@ def test_a_wrapper_that_cannot_be_run_is_refused_with_the_reason(app: User) -> N
     assert "chooses its interpreter itself" in app.fails(
         "launch", "--python", PY, "--", "sh", "-c", "true", code=2, error="usage"
     )
+
+
+def test_a_compiled_wrapper_is_known_wherever_it_is_installed(user: User) -> None:
+    user.file("app.py", "a = 1\nprint(a)\n")
+    (user.here / "tools").mkdir()
+    elsewhere = str(user.here / "tools" / "uvx")  # by its name; what it does is what env does
+    shutil.copy(shutil.which("env") or "env", elsewhere)
+    assert "uvx.1 stopped" in user.ok("launch", "--break", "app.py:2", "--", elsewhere, "X=1", sys.executable, "app.py")
+    user.ok("stop")
+
+
+def test_the_readme_is_right_about_the_variables_that_a_program_finds(user: User) -> None:
+    user.file("app.py", "import os\nprint(sorted(name for name in os.environ if 'STILLFRAME' in name))\n")
+    plain = user.json("launch", "app.py")["output"]
+    assert "STILLFRAME_MARK" in plain and "STILLFRAME_NODE" not in plain
+    wrapped = user.json("launch", "--", "sh", "-c", f"{sys.executable} app.py; true")["output"]
+    assert "STILLFRAME_MARK" in wrapped
+    shell = "import os; os.system('env | grep STILLFRAME; env | grep PYTHONPATH')"
+    below = user.json("launch", "-c", shell)["output"]
+    assert "STILLFRAME_MARK" in below and "PYTHONPATH" in below

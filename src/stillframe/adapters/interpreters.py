@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -144,12 +145,27 @@ def _run_probe(path: str) -> list[int]:
     except OSError as error:
         raise LaunchFailed(f"cannot run {path}: {error.strerror}") from None
     words = done.stdout.split()
+    if done.returncode == 2 and (older := _version_of_old(path)):  # Python 2 knows no -I
+        return older
     if done.returncode != 0 or len(words) != 4 or not all(word.isdigit() for word in words[:3]):
         reason = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()[-1]
         raise LaunchFailed(f"{path} is no working Python: {reason[:200]}")
     if words[3] != "cpython":
         raise LaunchFailed(f"{path} is {words[3]}; only CPython can be debugged")
     return [int(word) for word in words[:3]]
+
+
+def _version_of_old(path: str) -> list[int] | None:
+    """What `-V` says, which every Python understands; None where that is no version of one."""
+    try:
+        said = subprocess.run(
+            [path, "-V"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=_PATIENCE,
+            stdin=subprocess.DEVNULL, errors="replace", check=False,
+        )  # fmt: skip
+    except (subprocess.TimeoutExpired, OSError):
+        return None
+    match = re.fullmatch(r"Python (\d+)\.(\d+)\.(\d+)\s*", said.stdout)
+    return [int(number) for number in match.groups()] if match else None
 
 
 def _cache_file() -> Path:

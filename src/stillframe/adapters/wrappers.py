@@ -23,6 +23,10 @@ _FOREIGN = re.compile(
 )
 """Runtimes of languages of their own: where no adapter claims one, running it undebugged would help nobody."""
 _ELF = b"\x7fELF"
+_WRAPPERS = re.compile(
+    r"uvx?|g?make|ninja|just|env|timeout|nice|nohup|setsid|xargs|time|sudo|(ba|da|z|k|fi|tc|c)?sh|busybox"
+)
+"""Compiled programs that are run for those which they start, wherever they are installed."""
 
 
 @runtime_checkable
@@ -61,7 +65,9 @@ class WrapperAdapter:
             return not any(_FOREIGN.fullmatch(word) for word in words[:2])
         if plan.kind == "file":
             return os.access(path, os.X_OK) and not first.startswith(_ELF)
-        return not first.startswith(_ELF) or "/" not in plan.command[0] or on_path(path.name, plan.env, "/") is not None
+        if not first.startswith(_ELF) or "/" not in plan.command[0] or _WRAPPERS.fullmatch(path.name):
+            return True
+        return on_path(path.name, plan.env, "/") is not None
 
     def understood(self, plan: Plan) -> Plan:
         """A file is a command like any other; one that a shell would refuse to run is refused here."""

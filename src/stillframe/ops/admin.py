@@ -88,7 +88,7 @@ def describe(session: Session) -> SessionInfo:
         breakpoints=len(session.breakpoints.list()),
         bound=len(bound),
         stops=session.stops,
-        output_bytes=0 if session.parent else session.output.total,  # the family's, told once
+        output_bytes=0 if session.parent else session.output.printed(("stdout", "stderr")),  # the family's, told once
         parent=session.parent.name if session.parent else None,
         children=tuple(child.name for child in session.children),
         just_my_code=plan.just_my_code,
@@ -176,6 +176,8 @@ async def stop(
             for each in sessions.all
             if each.origin.root == root and each.parent is None and each is not session.root and each.live
         ]
+        if others and not any(member.live for member in session.root.family()):
+            session, *others = others  # what is ended now is the answer, not what had ended before
         for each in others:
             await sessions.end(each, terminate=each.backend.launched)
     ended = await _end(sessions, session, terminate=session.root.backend.launched, tree=tree)

@@ -97,6 +97,7 @@ async def disable(
 
 async def _change(session: Session, words: tuple[str, ...], all: bool, how: str) -> None:
     home = session.root
+    all = all or words == ("all",)
     ids = tuple(each.id for each in home.breakpoints.list()) if all else tuple(_id(home, word) for word in words)
     if not ids and not all:
         raise UsageError(f"{how} which? Give ids such as b1, or --all")

@@ -56,6 +56,8 @@ async def stack(
         thread = "t1"
     id = session.thread_id(thread)
     page = await session.backend.stack(id, start, count)
+    if not page.frames and not start:
+        session.need_stopped()  # of a running program this debugger tells nothing, which is not an empty stack
     frames = session.handles.frames(id, page.frames, page.start)
     return Frames(
         frames=tuple(session.witness.show_frame(frame) for frame in frames),
@@ -177,7 +179,12 @@ async def thread(
     if not session.handles.knows_threads:
         session.handles.threads(await session.backend.threads())
     id = session.handles.thread_id(which)
-    view = await frame_view(session, id, 0)
+    try:
+        view = await frame_view(session, id, 0)
+    except NotFound:
+        if id in {each.id for each in await session.backend.threads()}:
+            raise
+        raise NotFound(f"thread {which} has ended", hint=Try("threads")) from None
     session.focus_thread, session.focus_frame = id, 0
     return view
 

@@ -198,6 +198,8 @@ def make_plan(
     kind: Literal["file", "module", "code", "command"]
     words: tuple[str, ...]
     path: str | None = None
+    if module is None and code is None and (program or command)[:1] == ("",):
+        raise UsageError("launch what? The name of the program is empty, as an unset variable is")
     if module is not None:
         kind, args, words = "module", program + command, ("-m", module)
     elif code is not None:
