@@ -68,6 +68,11 @@ def test_a_debugpy_server_is_joined_by_its_address_and_left_running(user: User) 
         told = user.json("attach", f"127.0.0.1:{port}", "--break", "loop.py:4")
         assert (told["state"], told["frame"]["line"]) == ("stopped", 4)
         assert user.json("eval", "n >= 0")["values"][0]["value"] == "True"
+        past = user.json("break", "loop.py:900")
+        assert (past["state"], "loop.py has" in past["message"]) == ("failed", True), past
+        assert user.json("finish")["returned"] is not None
+        for told in (user.json("state")["locals"], user.json("locals")["values"]):
+            assert [each["name"] for each in told if each["type"] == "module" or "(return)" in each["name"]] == []
         assert user.json("stop")["action"] == "detached"
         assert running(process.pid)
         assert process.poll() is None

@@ -250,6 +250,7 @@ thread that it was already holding when it came to a breakpoint's line has not l
 
 _ODDITIES: dict[str, Any] = {
     "quirks": _QUIRKS,
+    "unshown": frozenset({"module"}),
     "exception_root": "Python Exceptions",
     "knows_exception": knows_exception,
     "log_text": log_text,

@@ -105,7 +105,7 @@ class DapBackend:
         self._evidence = (
             HelperEvidence(self._client, self._helper, self._breakpoints.loaded)
             if self._helper
-            else Evidence(self._client)
+            else Evidence(self._client, launch.unshown)
         )
         self._crowd = HelpedCrowd(self._helper, self._evidence, self._breakpoints) if self._helper else None
         self._news = News(launch, self._told, self._signs, self._breakpoints, self._evidence, self)

@@ -185,9 +185,18 @@ class Breakpoints:
     async def _places(self, wanted: Sequence[Wanted]) -> tuple[list[Wanted], dict[str, Binding]]:
         """The wanted ones that have a line to stand on, at that line, and a first binding for each one."""
         if self._helper is None:
-            placed = [each for each in wanted if each.line is not None]
-            return placed, {each.id: Binding(each.id, "unconfirmed", each.file, each.line) for each in wanted}
+            bindings = {each.id: self._unasked(each) for each in wanted}
+            placed = [each for each in wanted if each.line is not None and bindings[each.id].state != "failed"]
+            return placed, bindings
         return await self._resolved(wanted)
+
+    def _unasked(self, wanted: Wanted) -> Binding:
+        """What we can tell ourselves: a line that the file has not got is never called set."""
+        count = _line_count(wanted.file) if wanted.file and wanted.line and self._launch.local else None
+        if count is None or not wanted.line or wanted.line <= max(count, 1):
+            return Binding(wanted.id, "unconfirmed", wanted.file, wanted.line)
+        reason = f"{Path(wanted.file or '').name} has {count} line{'' if count == 1 else 's'}"
+        return Binding(wanted.id, "failed", wanted.file, wanted.line, reason)
 
     def _without_bad_logs(
         self, placed: list[Wanted], bindings: dict[str, Binding]
@@ -368,6 +377,13 @@ class Breakpoints:
                 self._wire_ids[number] = (each.id,)
             if self._helper is None:
                 bindings[each.id] = self._judged(bindings[each.id], told)
+
+
+def _line_count(file: str) -> int | None:
+    try:
+        return len(Path(file).read_bytes().splitlines())
+    except OSError:  # not a file that we see: the debugger alone knows
+        return None
 
 
 def _line_binding(wanted: Wanted, answer: Any) -> Binding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from ...model.backend import Bounds, Capture, Evaluated
 from ...model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Value, Values
 from . import translate
 from .client import DapClient, Refused
+from .translate import Body
 
 _RETURN = "(return) "
 """What debugpy 1.8.22 puts before the name of a function whose value it tells among the locals of its caller."""
@@ -21,23 +22,22 @@ _LOCAL_SCOPES = ("locals", "local", "arguments")
 class Evidence:
     """What any debug adapter can tell. Values are cut on our side, after they have travelled."""
 
-    def __init__(self, client: DapClient) -> None:
+    def __init__(self, client: DapClient, unshown: Collection[str] = ()) -> None:
         self._client = client
+        self._unshown = unshown
 
     async def capture(self, thread: str, bounds: Bounds, *, excepted: bool, watch: Sequence[str]) -> Capture:
         """The stack and the locals of its top user frame, in three or four requests."""
         frames = await self.stack(thread, 0, bounds.frames)
         at = next((frame for frame in frames.frames if frame.kind == "user"), None)
         at = at or (frames.frames[0] if frames.frames else None)
-        values = await self.locals(at.id, bounds, 0) if at else Values(values=())
-        kept = tuple(value for value in values.values if not value.name.startswith(_RETURN))
+        found, told = await self._variables_of(at.id) if at else ([], [])
         returned = tuple(
             msgspec.structs.replace(value, name=value.name.removeprefix(_RETURN))
-            for value in values.values
-            if value.name.startswith(_RETURN)
+            for value in (translate.variable(each, bounds.text) for each in told)
         )
         exception = await self.exception(thread) if excepted else None
-        return Capture(frames, at, Values(values=kept, total=values.total), returned, exception)
+        return Capture(frames, at, _page(found, bounds, 0), returned, exception)
 
     async def stack(self, thread: str, start: int, count: int) -> Frames:
         body = await self._client.request(
@@ -56,21 +56,27 @@ class Evidence:
         return tuple(translate.scope(each) for each in translate.items(body, "scopes"))
 
     async def locals(self, frame: str, bounds: Bounds, start: int) -> Values:
+        found, _ = await self._variables_of(frame)
+        return _page(found, bounds, start)
+
+    async def _variables_of(self, frame: str) -> tuple[list[Body], list[Body]]:
+        """The variables of a frame that are worth telling, and the values that its calls returned."""
         scopes = await self.scopes(frame)
         local = next((scope for scope in scopes if scope.name.lower() in _LOCAL_SCOPES), None)
         local = local or next(iter(scopes), None)
         if local is None or local.ref is None:
-            return Values(values=(), total=0, start=start)
-        return await self.expand(local.ref, bounds, start)
+            return [], []
+        found = await self._children(local.ref)
+        returned = [each for each in found if str(each.get("name")).startswith(_RETURN)]
+        kept = [each for each in found if each not in returned and each.get("type") not in self._unshown]
+        return kept, returned
 
     async def expand(self, ref: str, bounds: Bounds, start: int) -> Values:
-        reference = reference_number(ref, "r")
-        body = await self._client.request("variables", {"variablesReference": reference})
-        found = translate.items(body, "variables")
-        page = found[start : start + bounds.values]  # debugpy 1.8.22 ignores start and count, so page here
-        return Values(
-            values=tuple(translate.variable(each, bounds.text) for each in page), total=len(found), start=start
-        )
+        return _page(await self._children(ref), bounds, start)
+
+    async def _children(self, ref: str) -> list[Body]:
+        body = await self._client.request("variables", {"variablesReference": reference_number(ref, "r")})
+        return translate.items(body, "variables")
 
     async def evaluate(
         self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
@@ -111,6 +117,12 @@ class Evidence:
         if total is None or len(found) > count:
             total, found = len(found), found[start : start + count]
         return translate.modules(found, total, start)
+
+
+def _page(found: Sequence[Body], bounds: Bounds, start: int) -> Values:
+    """A page of variables; debugpy 1.8.22 ignores start and count, so they are cut here."""
+    page = found[start : start + bounds.values]
+    return Values(values=tuple(translate.variable(each, bounds.text) for each in page), total=len(found), start=start)
 
 
 def wire_id(word: str, what: str) -> int:

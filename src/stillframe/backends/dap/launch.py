@@ -53,6 +53,8 @@ class DialsBack:
     """The debugged process dials our listener, and so do its children; `PORT` in the words is where."""
 
 
+_HERE = ("127.0.0.1", "::1", "localhost")
+
 Reach = Stdio | PrintedAddress | Address | DialsBack
 
 
@@ -102,6 +104,8 @@ class DapLaunch:
     its own, where the debugger folds such stops into one; -1 for a thread that may stand at one without knowing."""
     told_better: re.Pattern[str] | None = None
     """What the debugger says of itself that our helper tells in fewer words."""
+    unshown: frozenset[str] = frozenset()
+    """Types of values that are never told among the variables of a frame, where no helper chooses them."""
     log_text: Callable[[str], str] = lambda text: text
     """A log text as users write it in the debugger's own form; ValueError says what is wrong with it."""
     at_entry: Callable[[str | None, str], str | None] = lambda condition, _symbol: condition
@@ -125,3 +129,8 @@ class DapLaunch:
     """How many times longer than others it may take to come up."""
     start_timeout: float = 20.0
     request_timeout: float = 30.0
+
+    @property
+    def local(self) -> bool:
+        """Whether the program runs on this machine, so that its files are those that we see."""
+        return not isinstance(self.reach, Address) or self.reach.host in _HERE
