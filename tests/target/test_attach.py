@@ -194,3 +194,63 @@ def test_what_cannot_be_attached_to_is_told_in_one_line(tmp_path: Path) -> None:
         "no gdb": (5, "gdb is needed to attach to a process and is not on PATH\n"),
         "no address": (2, "STILLFRAME_ADDRESS must be host:port\n"),
     }
+
+
+STUCK = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import attach
+text = "import time" + chr(10) + "while True: time.sleep(0.01)"
+code = "exec(bytes([%s]).decode(), {})" % ",".join(str(byte) for byte in text.encode())
+attach.inject(int(sys.argv[2]), code, attach.library(sys.argv[3]), 3.0)
+"""
+
+
+def test_a_process_is_let_go_unharmed_when_the_call_in_it_does_not_end(running: Any) -> None:
+    target = running(sys.executable)
+    words = [sys.executable, "-c", STUCK, str(TARGET), str(target.process.pid), str(VENDORED)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout) == (7, "")
+    assert done.stderr == f"gdb did not get into process {target.process.pid} within 3 s; it was let go again\n"
+    assert target.ask() == "False"
+
+
+CONTENDED = """
+import threading
+def spin():
+    while not over.is_set():
+        sum(range(50))
+over = threading.Event()
+threads = [threading.Thread(target=spin) for _ in range(4)]
+for thread in threads:
+    thread.start()
+print("ready", flush=True)
+input()
+over.set()
+for thread in threads:
+    thread.join()
+print("over", flush=True)
+"""
+
+
+def test_a_process_whose_threads_all_want_the_lock_is_joined_and_left(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(CONTENDED)
+    pipe = subprocess.PIPE
+    with (
+        subprocess.Popen([sys.executable, str(path)], stdin=pipe, stdout=pipe, text=True) as process,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+    ):
+        try:
+            assert process.stdout is not None and process.stdout.readline() == "ready\n"
+            done = attach(process.pid, f"127.0.0.1:{listener.getsockname()[1]}")
+            assert (done.returncode, done.stderr) == (0, "")
+            listener.settimeout(PATIENCE)
+            peer = Peer(listener.accept()[0])
+            peer.configure(start="attach")
+            peer.go()
+            peer.request("disconnect", terminateDebuggee=False)
+            peer.close()
+            assert process.communicate("\n", timeout=PATIENCE)[0] == "over\n"
+        finally:
+            process.kill()

@@ -8,15 +8,20 @@ STILLFRAME_PYCACHE, STILLFRAME_ATTACH_SECONDS. Exit codes: 0 done, 2 wrong use, 
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
 from inject import injection  # noqa: E402
 
 del sys.path[0]
 
 USAGE, NO_PROCESS, NOT_PYTHON, NO_GDB, NOT_PERMITTED, FAILED = 2, 3, 4, 5, 6, 7
+NOWHERE = "stillframe: nowhere safe"  # as in_gdb.py says it
+LET_GO = 10.0  # seconds for gdb to leave a process that it is in
 _DENIED = re.compile(r"ptrace: Operation not permitted|Could not attach|Permission denied", re.IGNORECASE)
 
 
@@ -74,34 +79,35 @@ def check(pid):
         fail(NO_GDB, "gdb is needed to attach to a process and is not on PATH")
 
 
-def command(pid, code, native):
-    steps = (
-        "set scheduler-locking off",  # other threads must run, or the one that holds the GIL would never give it up
-        "set architecture auto",
-        'call (void*)dlopen("%s", 2)' % native,
-        "sharedlibrary %s" % os.path.splitext(os.path.basename(native))[0],
-        'call (int)DoAttach(0, "%s", 0)' % code,
-    )
-    words = ["gdb", "--nw", "--nh", "--nx", "--pid", str(pid), "--batch"]
-    for step in steps:
-        words += ["--eval-command", step]
-    return words
+def gdb(pid, environment, seconds):
+    """What gdb says while it runs our script on the process, and whether it was done in time."""
+    words = ["gdb", "--nw", "--nh", "--nx", "--pid", str(pid), "--batch", "-x", os.path.join(HERE, "in_gdb.py")]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=pipe, stderr=subprocess.STDOUT)
+    try:
+        return process.communicate(timeout=seconds)[0].decode("utf-8", "replace"), True
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)  # killed in a call, it would leave the thread in the middle of it
+    try:
+        return process.communicate(timeout=LET_GO)[0].decode("utf-8", "replace"), False
+    except subprocess.TimeoutExpired:
+        process.kill()
+        fail(FAILED, "gdb did not get into process %d, nor out of it again: it may be damaged" % pid)
 
 
 def inject(pid, code, native, seconds):
+    """Run an expression in the process; where no thread can do that at the moment, look again until the time is over."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    try:
-        done = subprocess.run(
-            command(pid, code, native),
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=seconds,
-        )
-    except subprocess.TimeoutExpired:
-        fail(FAILED, "gdb did not get into process %d within %g s" % (pid, seconds))
-    text = done.stdout.decode("utf-8", "replace")
+    environment.update(STILLFRAME_NATIVE=native, STILLFRAME_CODE=code)
+    deadline = time.monotonic() + seconds
+    while True:
+        text, in_time = gdb(pid, environment, max(deadline - time.monotonic(), 0.1))
+        if not in_time:
+            fail(FAILED, "gdb did not get into process %d within %g s; it was let go again" % (pid, seconds))
+        if NOWHERE not in text:
+            break
+        if time.monotonic() > deadline:
+            fail(FAILED, "no thread of process %d could be interrupted safely within %g s" % (pid, seconds))
     answers = re.findall(r"^\$\d+ = (-?\d+)", text, re.MULTILINE)
     if answers and answers[-1] == "0":
         return
