@@ -73,6 +73,11 @@ def test_a_debugpy_server_is_joined_by_its_address_and_left_running(user: User) 
         assert user.json("finish")["returned"] is not None
         for told in (user.json("state")["locals"], user.json("locals")["values"]):
             assert [each["name"] for each in told if each["type"] == "module" or "(return)" in each["name"]] == []
+        user.ok("unbreak", "b2")
+        os.kill(user.json("daemon", "status")["pid"], signal.SIGKILL)
+        assert f"dbg attach 127.0.0.1:{port}" in user.fails("state", code=3, error="no_session")
+        assert "found again, from before its daemon was gone: b1" in user.ok("attach", f"127.0.0.1:{port}")
+        assert user.json("wait")["breakpoints"] == ["b1"]
         assert user.json("stop")["action"] == "detached"
         assert running(process.pid)
         assert process.poll() is None

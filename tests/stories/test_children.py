@@ -125,3 +125,11 @@ def test_a_parent_that_runs_on_says_that_its_child_has_ended(user: User) -> None
     told = user.json("continue", "--timeout", "5")
     assert (told["state"], told["notes"]) == ("running", ["app.1 has ended"])
     user.ok("stop")
+
+
+def test_a_breakpoint_that_is_bound_in_a_child_is_counted_as_bound_by_sessions(user: User) -> None:
+    user.file("child.py", CHILD)
+    user.file("parent.py", SUBPROCESS)
+    user.ok("launch", "parent.py", "--break", "child.py:4")
+    assert [each["bound"] for each in user.json("sessions")["sessions"]] == [1, 1]
+    user.ok("stop")

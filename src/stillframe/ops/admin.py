@@ -70,7 +70,7 @@ async def status(session: Session) -> SessionInfo:
 def describe(session: Session) -> SessionInfo:
     plan, stop = session.origin.plan, session.stop
     ended = session.outcome(news=False) if session.phase is Phase.EXITED else None
-    bound = [each for each in session.breakpoints.list() if each.state == "bound"]
+    bound = [each for each in family.as_a_whole(session, session.breakpoints.list()) if each.state == "bound"]
     return SessionInfo(
         name=session.name,
         state=session.phase.value,
