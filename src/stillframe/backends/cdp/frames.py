@@ -18,6 +18,14 @@ _UNNAMED = frozenset({"Object", "Function", "Module", "Timeout", "Immediate", "p
 _TOP = "<module>"
 _LOADERS = frozenset({"Module._compile", "run", "", "runScriptInThisContext"})
 """What calls the code of a file itself, in Node 18 to 24."""
+_HOPS = {
+    "async function": "await",
+    "Timeout": "setTimeout",
+    "Immediate": "setImmediate",
+    "TickObject": "process.nextTick",
+    "Microtask": "queueMicrotask",
+}
+"""What the program wrote, for Node's own names of how it goes on later."""
 _HEADING = re.compile(r"^(?:file://)?(?P<path>/.+):(?P<line>\d+)$")
 """The first line of an error's stack where the text itself is at fault."""
 
@@ -160,7 +168,7 @@ class FrameTeller:
         number = start
         while trace:
             hop = str(trace.get("description") or "async call")
-            hop = "await" if hop in ("async function", "await") else hop
+            hop = _HOPS.get(hop, hop)
             calls = trace.get("callFrames") or ()
             for call, below in zip(calls, (*calls[1:], {}), strict=True):
                 if self._scripts.hides_library and str(call.get("url")).startswith("node:"):
