@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
+import signal
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
+
+import pytest
 
 from stillframe.model.backend import AttachPlan, Continued, Ended, Wanted
 
-from .driver import PATIENCE, started, write
+from .driver import PATIENCE, plan, started, write
 
 LOOP = """
 let i = 0;
@@ -92,3 +98,42 @@ async def test_a_connection_that_drops_is_lost_and_the_program_runs_on(tmp_path:
         async with asyncio.timeout(PATIENCE):
             for _ in range(5):
                 assert await process.stdout.readline()
+
+
+def leading(pid: int) -> dict[str, str]:
+    """The environment that led a process to us."""
+    pairs = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+    return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+
+
+def announced(program: Path, env: dict[str, str]) -> subprocess.Popen[str]:
+    """A Node that has come to the meeting place, where nobody has listened since: this returns to no event loop."""
+    door = os.open(env["STILLFRAME_NODE"], os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        process = subprocess.Popen(["node", str(program)], env=env, stdout=subprocess.PIPE, text=True)
+        assert select.select([door], [], [], PATIENCE)[0]
+    finally:
+        os.close(door)
+    return process
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_child_that_comes_up_while_we_leave_runs_on_without_us(tmp_path: Path, when: str) -> None:
+    program = write(tmp_path, LOOP, "loop.js")
+    late = write(tmp_path, "console.log('ran');\n", "late.js")
+    async with started(plan(program), Wanted("b1", file=str(program), line=3)) as driven:
+        await driven.stop()
+        backend: Any = driven.backend
+        env = leading(backend.pid)
+        if when == "after":
+            await backend.end(terminate=False)
+        child = announced(late, env)
+        try:
+            await (backend.end(terminate=False) if when == "before" else backend.close())
+            said, _ = await asyncio.to_thread(child.communicate, timeout=PATIENCE)
+            assert (said, child.returncode) == ("ran\n", 0)
+        finally:
+            child.kill()
+            child.wait()
+            os.kill(backend.pid, signal.SIGKILL)
+            await asyncio.wait({backend._process.exited}, timeout=PATIENCE)

@@ -68,14 +68,14 @@
   function announce(fifo) {
     const fs = require('fs');
     const inspector = require('inspector');
-    let fd;
+    let fd, opened;
     try {
       fd = fs.openSync(fifo, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
     } catch {
       return false; // nobody listens any more
     }
     try {
-      if (inspector.url() === undefined) inspector.open(0, '127.0.0.1');
+      if (inspector.url() === undefined) opened = inspector.open(0, '127.0.0.1') || true;
       const hello = {
         pid: process.pid,
         ppid: process.ppid,
@@ -87,8 +87,10 @@
       fs.writeSync(fd, JSON.stringify(hello) + '\n');
       return true;
     } catch (error) {
-      if (error instanceof Error) process.emitWarning(`Stillframe cannot debug this process: ${error.message}`);
-      return false; // else Node's own runner of tests, which throws the text that it has no inspector (Node 20)
+      if (opened) inspector.close();
+      if (error instanceof Error && error.code !== 'EPIPE')
+        process.emitWarning(`Stillframe cannot debug this process: ${error.message}`);
+      return false; // nobody listens any more; or Node's own runner of tests, which throws the text that it has no inspector
     } finally {
       fs.closeSync(fd);
     }

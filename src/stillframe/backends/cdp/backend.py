@@ -72,6 +72,11 @@ class Household(Protocol):
 
     async def end_process(self) -> None: ...
 
+    def part(self) -> None: ...
+
+    @property
+    def is_parting(self) -> bool: ...
+
     async def leave(self, member: CdpBackend) -> None: ...
 
     def worker(self, parent: CdpBackend, messages: Messages, title: str, *, held: bool) -> CdpBackend: ...
@@ -167,8 +172,6 @@ class CdpBackend:
             self._client.send("Runtime.addBinding", {"name": LEAVE})
             teller = tells_end(self._launch, worker=self._worker)
             await self._client.request("Runtime.evaluate", {"expression": teller, "silent": True})
-        if self._gate is not None:
-            self._client.send("Runtime.addBinding", {"name": PASSED})
         await self._watch_loading()
 
     async def _prepare_late(self) -> None:
@@ -521,6 +524,11 @@ class CdpBackend:
         self._client.close()
 
     async def end(self, *, terminate: bool) -> None:
+        if not terminate:
+            self._family.part()
+        await self._end(terminate=terminate)
+
+    async def _end(self, *, terminate: bool) -> None:
         if self.is_over:
             return
         with contextlib.suppress(StillframeError):
@@ -545,6 +553,8 @@ class CdpBackend:
         try:
             for method, params in last_words(self._launch, worker=self._worker):
                 self._client.send(method, params)
+            if self._gate is not None and not self._gate.is_passed:
+                await self._gate.open(self._signs.line)
             async with asyncio.timeout(_LETTING_GO):
                 await self._client.request("Runtime.evaluate", {"expression": "0", "silent": True})
         except TimeoutError:
@@ -561,8 +571,8 @@ class CdpBackend:
 
     async def _close(self) -> None:
         if not self.is_over:
-            held_child = self._child and not self._started
-            await self.end(terminate=self.launched and not held_child)
+            spared = self._family.is_parting or (self._child and not self._started)
+            await self._end(terminate=self.launched and not spared)
         self.drop()
         await self._family.leave(self)
 

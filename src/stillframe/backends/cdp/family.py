@@ -7,7 +7,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,9 @@ from .talk import OwnWords
 
 _TAIL = 4000
 _ENDING = 2.0
+_PARTING = 5.0
+"""Seconds for those that come up while everybody leaves."""
+_HELLO = "hello"
 
 
 class Hello(msgspec.Struct):
@@ -60,6 +63,7 @@ class Family:
         self._own_words = OwnWords(launch.talk)
         self._wrapper: Wrapped | None = None
         self._closed = False
+        self._parting = False
 
     async def open(self) -> CdpBackend:
         """Start or reach the root process; it is held before its first line."""
@@ -113,7 +117,7 @@ class Family:
         """Open the pipe; it stays open for both directions, so that no writer's end is an end for us."""
         self._directory = tempfile.mkdtemp(prefix="stillframe-node-")
         GUARDIAN.litter(self._directory)
-        fifo = os.path.join(self._directory, "hello")
+        fifo = os.path.join(self._directory, _HELLO)
         os.mkfifo(fifo, 0o600)
         self._fd = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
         asyncio.get_running_loop().add_reader(self._fd, self._readable)
@@ -122,7 +126,10 @@ class Family:
     def _readable(self) -> None:
         assert self._fd is not None
         with contextlib.suppress(BlockingIOError):
-            self._heard += os.read(self._fd, 65536)
+            self._take(os.read(self._fd, 65536))
+
+    def _take(self, data: bytes) -> None:
+        self._heard += data
         *lines, self._heard = self._heard.split(b"\n")
         for line in lines:
             with contextlib.suppress(msgspec.DecodeError, msgspec.ValidationError):  # not of our hook's making
@@ -140,13 +147,13 @@ class Family:
             if not child and not self._root.done():
                 self._root.set_exception(error)
             return
-        if self._closed:
-            messages.close()
-            return
         process = self.process if not child else self._process_of(hello.pid)
         tool = msgspec.structs.replace(self.launch.tool, version=hello.version or self.launch.tool.version)
         launch = replace(self.launch, tool=tool)
         member = CdpBackend(launch, messages, self, process, pid=hello.pid, name=hello.name, child=child)
+        if self._closed or self._parting:
+            await member.close()  # it goes on without us
+            return
         living = [each for each in self._members if not each.is_over]
         self._members.append(member)
         if not child:
@@ -168,6 +175,7 @@ class Family:
             parent.tell(told)
         elif self._wrapper is None or not self._wrapper.adopt(told):
             if not living:
+                self._members.remove(member)
                 await member.close()
                 return
             living[0].tell(told)
@@ -221,14 +229,42 @@ class Family:
 
     # The end
 
+    def part(self) -> None:
+        """From now on nobody is kept: whoever comes up goes on without us."""
+        self._parting = True
+
+    @property
+    def is_parting(self) -> bool:
+        return self._parting
+
+    async def _hear_the_last(self) -> None:
+        """Take down the meeting place. Whoever has come there already will wait for us, so it is heard."""
+        if self._fd is None or self._directory is None:
+            return
+        asyncio.get_running_loop().remove_reader(self._fd)
+        try:
+            pipe = os.open(os.path.join(self._directory, _HELLO), os.O_RDONLY | os.O_NONBLOCK)
+        except FileNotFoundError:  # somebody tidied up; nobody can come there any more
+            return
+        finally:
+            os.close(self._fd)
+            shutil.rmtree(self._directory, ignore_errors=True)
+            GUARDIAN.tidied(self._directory)
+        try:
+            async for data in _read_to_end(pipe):
+                self._take(data)
+        finally:
+            os.close(pipe)
+
     async def end_process(self) -> None:
         if self.process is not None and not self.process.exited.done():
             await self.process.terminate()
 
     async def leave(self, member: CdpBackend) -> None:
         """A backend has closed; with the last one everything of the family is let go."""
-        if member in self._members:
-            self._members.remove(member)
+        if member not in self._members:
+            return
+        self._members.remove(member)
         if all(each.is_over for each in self._members) and self._wrapper is None:
             await self.close()
 
@@ -237,15 +273,13 @@ class Family:
         if self._closed:
             return
         self._closed = True
-        if self._fd is not None:
-            asyncio.get_running_loop().remove_reader(self._fd)
-            os.close(self._fd)
-        if self._directory is not None:
-            shutil.rmtree(self._directory, ignore_errors=True)
-            GUARDIAN.tidied(self._directory)
-        for task in tuple(self._tasks):
-            if task is not asyncio.current_task():
-                task.cancel()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PARTING):
+                await self._hear_the_last()
+                if others := self._tasks - {asyncio.current_task()}:
+                    await asyncio.wait(others)
+        for task in self._tasks - {asyncio.current_task()}:
+            task.cancel()
         for member in tuple(self._members):
             member.drop()
         if self._root.done() and not self._root.cancelled():
@@ -253,3 +287,20 @@ class Family:
         if self.process is not None and not self.process.released:
             await self.end_process()
             self.process.close()
+
+
+async def _read_to_end(pipe: int) -> AsyncIterator[bytes]:
+    """What is in a pipe and what comes, until no writer has it open any more."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(pipe, ready.set)
+    try:
+        while True:
+            await ready.wait()
+            ready.clear()
+            with contextlib.suppress(BlockingIOError):
+                if not (data := os.read(pipe, 65536)):
+                    return
+                yield data
+    finally:
+        loop.remove_reader(pipe)

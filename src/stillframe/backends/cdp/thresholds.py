@@ -31,12 +31,18 @@ class Gate:
         self._timeout = timeout
         self._passed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
+    @property
+    def is_passed(self) -> bool:
+        return self._passed.done()
+
     def passed(self) -> None:
         if not self._passed.done():
             self._passed.set_result(None)
 
     async def open(self, line: asyncio.Future[Any]) -> None:
         """Let the program run; returns when it does, or when the line has ended."""
+        self._client.send("Runtime.enable")
+        self._client.send("Runtime.addBinding", {"name": PASSED})
         deadline = asyncio.get_running_loop().time() + self._timeout
         while not self._passed.done() and not line.done():
             if asyncio.get_running_loop().time() > deadline:
