@@ -18,7 +18,12 @@ ENDINGS = {
     "term": ("import os; print('bye', flush=True); os.kill(os.getpid(), 15)", None, "SIGTERM"),
     "atexit": ("import atexit; atexit.register(print, 'bye')", 0, None),
     "thread": ("import threading; threading.Timer(0.2, print, ['bye']).start()", 0, None),
-    "closed": ("import os; print('bye', flush=True); os.closerange(3, 1000)", 0, None),
+    "closed": ("import os; print('bye', flush=True); os.closerange(3, 70000)", 0, None),
+    "closed-each": (
+        "import os; print('bye', flush=True)\nfor n in range(3, 2000):\n try: os.close(n)\n except OSError: pass",
+        0,
+        None,
+    ),
 }
 
 
@@ -31,6 +36,17 @@ def test_an_end_is_told_by_its_code_or_its_signal(user: User) -> None:
         if found != ("exited", exit_code, signal, "bye\n") or user.json("status")["state"] != "exited":
             wrong[name] = told
     assert wrong == {}
+
+
+def test_a_program_that_closes_files_it_did_not_open_is_debugged_or_said_not_to_be(user: User) -> None:
+    user.file("closes.py", "import os\nos.closerange(3, 70000)\nprint('alive')\n")
+    assert "stopped: b1 hit 1 at closes.py:3" in user.ok("launch", "closes.py", "--break", "closes.py:3")
+    each = "import os\nfor n in range(3, 2000):\n    try: os.close(n)\n    except OSError: pass\nprint('alive')\n"
+    user.file("each.py", each)
+    said = user.ok("launch", "each.py", "--break", "each.py:5")
+    assert "each exited 0" in said and "connection to the debugger ended before" in said
+    user.file("plain.py", "import os\nprint('alive')\nos._exit(3)\n")
+    assert "connection" not in user.ok("launch", "plain.py", "--break", "plain.py:1 if False")
 
 
 STUBBORN = {

@@ -33,7 +33,10 @@ ENDINGS = {
     "late thread": "import threading\nlock = threading.Event()\n"
     "def f():\n    lock.wait()\n    print('late')\nthreading.Thread(target=f).start()\nlock.set()\nprint('main over')\n",
     "error in import": "import broken\n",
-    "closes all": "import os\nprint('bye', flush=True)\nos.closerange(3, 1000)\nprint('after', flush=True)\n",
+    "closes all": "import os\nprint('bye', flush=True)\nos.closerange(3, 70000)\nprint('after', flush=True)\n",
+    "closes each": "import os\nprint('bye', flush=True)\nfor n in range(3, 2000):\n    try:\n        os.close(n)\n"
+    "    except OSError:\n        pass\nprint('after', flush=True)\n",
+    "numbers its files": "print(open('program.py').fileno(), flush=True)\n",
 }
 
 
@@ -163,10 +166,10 @@ def test_a_program_that_closes_our_line_runs_on_to_its_plain_end(
     start: Start, deep_python: str, tmp_path: Path
 ) -> None:
     program = tmp_path / "program.py"
-    program.write_text(ENDINGS["closes all"] + "x = 1\nimport sys\nsys.exit(3)\n")
+    program.write_text(ENDINGS["closes each"] + "x = 1\nimport sys\nsys.exit(3)\n")
     target = start(deep_python, program)
     peer = target.accept()
-    peer.configure({str(program): [5]})
+    peer.configure({str(program): [9]})
     peer.go()
     assert peer.rest()[-1]["event"] != "terminated"
     assert target.end() == (3, "bye\nafter\n", "")

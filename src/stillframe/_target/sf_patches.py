@@ -3,6 +3,7 @@
 Everything here leans on private names of the pinned debugpy; `selftest.py` checks that they are there.
 """
 
+import fcntl
 import itertools
 import os
 import signal
@@ -32,16 +33,26 @@ from _pydevd_bundle.pydevd_dont_trace_files import PYDEV_FILE
 HERE = os.path.dirname(os.path.abspath(__file__))
 CONNECT = 10.0  # seconds to reach the debugger
 STALLED = 5.0  # seconds without a byte taken by the client, after which we stop waiting for it
+HIGH = 1000  # the least number of the file that is our line; select takes none from 1024 on
 POLL = 0.2  # seconds between two looks at a state that has no event to wait for
-_real_exit = os._exit
+_real_exit, _real_close_range = os._exit, os.closerange
 _halts = itertools.count(1)
 
 
 def _start_client(host, port):
-    """pydevd's own prints a traceback into the program's stderr when nobody listens."""
+    """pydevd's own prints a traceback into the program's stderr when nobody listens.
+
+    The line's number is a high one: the program's own files get the numbers of a plain run, and programs that close all
+    files that they do not know seldom go so far.
+    """
     sock = pydevd_comm.socket_module.create_connection((host, port), CONNECT)
     sock.settimeout(None)
-    return sock
+    try:
+        number = fcntl.fcntl(sock.fileno(), fcntl.F_DUPFD_CLOEXEC, HIGH)
+    except OSError:  # the limit of this process is lower
+        return sock
+    sock.close()
+    return pydevd_comm.socket_module.socket(fileno=number)
 
 
 def send_event(db, body, flushed=None):
@@ -81,6 +92,7 @@ class Quick:
     on_disconnect = pydevd.PyDB.on_disconnect
     wait_suspend = pydevd.PyDB._do_wait_suspend
     run_thread = staticmethod(pydevd_thread_lifecycle.internal_run_thread)
+    line = None
     line_inode = 0
     halted = {}  # held thread to (a number of its own for each time, the trace event at which it waits)
 
@@ -103,7 +115,7 @@ def _initialize_network(self, sock, terminate_on_socket_close=True):
         pydevd.time = real
     socket = sys.modules["socket"]
     try:
-        Quick.line_inode = os.fstat(sock.fileno()).st_ino
+        Quick.line, Quick.line_inode = sock, os.fstat(sock.fileno()).st_ino
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except OSError:  # gone already: the reader will say so
         pass
@@ -251,6 +263,15 @@ def _closed_by_program(sock):
         return True
 
 
+def _close_range(low, high):
+    """os.closerange, but for our line while it is ours."""
+    number = Quick.line.fileno() if Quick.line is not None and not _closed_by_program(Quick.line) else -1
+    if low <= number < high:
+        _real_close_range(low, number)
+        low = number + 1
+    _real_close_range(low, high)
+
+
 def _exit_without_loss(status):
     db = pydevd_constants.get_global_debugger()
     if db is not None and getattr(db, "stillframe_pid", None) == os.getpid() and not db.pydb_disposed:
@@ -310,7 +331,7 @@ def patch(settings):
     pydevd.start_client = _start_client
     pydevd.patch_stdin = lambda: None  # a forked child would get a wrapped sys.stdin
     command_line.get_pydevd_file = lambda: settings.boot
-    os._exit = _exit_without_loss
+    os._exit, os.closerange = _exit_without_loss, _close_range
     if sys.version_info >= (3, 12):
         os.fork = sf_release.quiet_fork(os.fork)
     os.register_at_fork(after_in_child=sf_release.let_go_after_fork)

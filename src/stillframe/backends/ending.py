@@ -36,10 +36,17 @@ class Signs:
     """The process said that it is about to run another program (exec), which may be none that we can debug."""
     exit_code: int | None = None
     """From an `exited` event."""
+    last_word: bool = False
+    """Our code inside the program said that the program ends."""
     by_us: bool = False
     """We ended it."""
     detached: bool = False
     """We let it go on without us."""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether there is a reason for the line's end: the program's own end, another program, or us."""
+        return self.last_word or self.by_us or self.detached or self.is_replaced
 
     @property
     def is_replaced(self) -> bool:

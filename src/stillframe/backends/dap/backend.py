@@ -18,6 +18,7 @@ from ...model.backend import (
     Evaluated,
     Event,
     Move,
+    Output,
     Stopped,
     Wanted,
 )  # fmt: skip
@@ -44,6 +45,10 @@ _MOVES: Mapping[Move, str] = {
 }
 T = TypeVar("T")
 
+_SILENT = (
+    "the program's connection to the debugger ended before the program said that it ends: breakpoints did not stop it from "
+    "there on (programs that close files which they did not open do this)\n"
+)
 _TAKEN = 2.0
 """How long the answer to a move is waited for; that it was taken shows in what follows."""
 _ASKED = 1.0
@@ -382,6 +387,8 @@ class DapBackend:
     async def _watch_end(self) -> None:
         how = await ended(self._signs, self.pid)
         await self._news.idle()
+        if self._helper and self._process and how.exit_code is not None and not self._signs.is_told:
+            self._told.put(Output("console", _SILENT.encode()))
         self._told.put(how)
         self._client.close()
 

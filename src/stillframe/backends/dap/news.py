@@ -220,6 +220,7 @@ class News:
         """What our own code inside the target tells."""
         match body:
             case {"kind": "ending", "loaded": list(loaded)}:
+                self._signs.last_word = True
                 self._breakpoints.loaded(each for each in loaded if isinstance(each, str))
             case {"kind": "condition_error", "id": int(number), "threadId": int(thread), "message": str(message)}:
                 self._doubtful.add((str(thread), number))
