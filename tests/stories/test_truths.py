@@ -371,3 +371,48 @@ def test_what_the_debugger_warns_of_is_not_counted_as_printed(user: User) -> Non
     user.file("app.py", "import sys\nsys.settrace(None)\na = 1\nb = 2\n")
     user.ok("launch", "app.py", "--break", "app.py:4")
     assert "printed" not in user.ok("sessions")
+
+
+RAISES = """
+def f(x):
+    return 1 / x
+def g():
+    try:
+        f(0)
+    except ZeroDivisionError:
+        z = 1
+    try:
+        raise KeyError("k")
+    except KeyError:
+        z = 2
+    return z
+g()
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.11", "3.13") if each in INTERPRETERS])
+def test_a_step_that_an_exception_led_says_so(user: User, version: str) -> None:
+    user.file("raises.py", RAISES)
+    user.ok("launch", "raises.py", "--break", "raises.py:3", "--python", INTERPRETERS[version])
+    steps = [user.json("next") for _ in range(5)]
+    assert [(step["frame"]["line"], step.get("notes", [])) for step in steps] == [
+        (7, ["f raised ZeroDivisionError: division by zero"]),
+        (8, []),
+        (9, []),
+        (10, []),
+        (11, ["g raised KeyError: 'k'"]),
+    ]
+    user.ok("stop")
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.11", "3.13") if each in INTERPRETERS])
+def test_a_step_out_tells_what_this_function_returned_and_not_its_neighbour(user: User, version: str) -> None:
+    text = "import re\ndef price(q):\n    return {'a': 1}[q]\ndef main():\n"
+    user.file("two.py", text + "    return str(price('a')) == re.sub('a', 'b', str(price('a')))\nmain()\n")
+    user.ok("launch", "two.py", "--break", "two.py:3", "--python", INTERPRETERS[version])
+    told = []
+    for _ in range(2):
+        returned = user.json("next")["returned"]
+        told.append((returned["name"], returned["value"]))
+        user.ok("continue")
+    assert told == [("price", "1"), ("price", "1")]

@@ -11,7 +11,7 @@ import sys
 
 import pydevd
 from _pydev_bundle._pydev_saved_modules import thread, threading
-from _pydevd_bundle import pydevd_api
+from _pydevd_bundle import pydevd_api, sf_values
 from _pydevd_bundle.pydevd_comm_constants import (
     CMD_STEP_INTO,
     CMD_STEP_INTO_COROUTINE,
@@ -45,6 +45,8 @@ class _Going:
     asked = {}  # the command, until the thread goes on
     finishing = {}  # the frame that is to be held as it returns
     over = {}  # the frame and command of a step over
+    handled = {}  # the id of the exception that was being handled as the step began
+    raised = {}  # what left the frame that the step began in, as text
 
 
 def _step(db, thread_id, command, *arguments, **options):
@@ -58,11 +60,13 @@ def follow(frame, event):
     ident = thread.get_ident()
     asked = _Going.asked.pop(ident, None)
     left = _Going.finishing.pop(ident, None)
-    _Going.over.pop(ident, None)
+    for table in (_Going.over, _Going.handled, _Going.raised):
+        table.pop(ident, None)
     db, one = get_global_debugger(), threading._active.get(ident)
     info = getattr(one, "additional_info", None)
     if asked is None or info is None or db is None or db.pydb_disposed or info.pydev_state != STATE_RUN:
         return
+    _Going.handled[ident] = id(sys.exc_info()[1])
     if event == "return" and frame is left:
         if info.pydev_step_cmd in _STEPS:  # nothing more happens in this frame
             _go(db, info, CMD_STEP_INTO_MY_CODE if db.get_use_libraries_filter() else CMD_STEP_INTO, None, frame.f_back)
@@ -94,6 +98,7 @@ def _is_filtered(db, frame):
 
 def _do_wait_suspend(self, one, frame, event, arg, exception_type=None):
     """As pydevd's, but a function that a library called is held itself as it returns, and not the library's code."""
+    _tell_raised(self, event)
     held = _Going.finishing.get(thread.get_ident())
     if event == "return" and held is not None and held.f_back is frame and exception_type is None:
         code, at = held.f_code.co_code, held.f_lasti
@@ -105,6 +110,37 @@ def _do_wait_suspend(self, one, frame, event, arg, exception_type=None):
             Returns.of(held)[getattr(held.f_code, "co_qualname", held.f_code.co_name)] = arg
             frame = held
     _Kept.do_wait_suspend(self, one, frame, event, arg, exception_type)
+
+
+def unwound(frame, error):
+    """An exception leaves the frame that a step began in (from 3.12 on, where `sf_stepping` hears of it)."""
+    _Going.raised[thread.get_ident()] = _told(frame, error)
+
+
+def _told(frame, error):
+    name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+    return "%s raised %s" % (name, sf_values.told(error, sf_values.Bounds()))
+
+
+def _tell_raised(db, event):
+    """Say what led a step into a handler, or out of its frame; where an exception is why we stop, that is told anyway."""
+    ident, error = thread.get_ident(), sys.exc_info()[1]
+    text, before = _Going.raised.pop(ident, None), _Going.handled.pop(ident, None)
+    if event == "exception" or before is None:
+        return
+    if error is not None and id(error) != before and error.__traceback__ is not None:
+        trace = error.__traceback__
+        while trace.tb_next is not None:
+            trace = trace.tb_next
+        text = _told(trace.tb_frame, error)
+    if text is not None:
+        Hooks.say(db, {"kind": "untraced", "message": text})
+
+
+class Hooks:
+    """Set by `sf_patches`, which knows how events are sent."""
+
+    say = staticmethod(lambda db, body: None)
 
 
 def _left(frame, value):

@@ -315,6 +315,7 @@ def patch(settings):
     cls.on_disconnect = _on_disconnect
     cls._do_wait_suspend = _wait_suspend
     sf_leaving.patch()
+    sf_leaving.Hooks.say = staticmethod(send_event)
     cls.dispose_and_kill_all_pydevd_threads = _dispose
     cls._PyDB__wait_for_threads_to_finish = _wait_for_writer
     cls._internal_get_file_type = _file_type

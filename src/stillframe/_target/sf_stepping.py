@@ -10,6 +10,7 @@ exception before we are asked.
 import sys
 
 from _pydev_bundle._pydev_saved_modules import thread, threading
+from _pydevd_bundle import sf_leaving
 from _pydevd_bundle.pydevd_comm_constants import (
     CMD_SMART_STEP_INTO,
     CMD_STEP_INTO,
@@ -115,6 +116,8 @@ def _stepping(commands):
 
 def _unwound(code, offset, error):
     """A frame is left by an exception: a step that waited in it goes on in whatever frame of the user's is next."""
+    if _Tool.began.get(thread.get_ident()) is sys._getframe(1):
+        sf_leaving.unwound(sys._getframe(1), error)
     db, info = _stepping(_STAYING)
     if db is None:
         return
