@@ -94,8 +94,8 @@ def test_a_process_is_joined_by_its_pid_and_left_running_without_an_inspector(he
         assert re.search(r"\[via node \d+\.\d+\.\d+, attached\] a stopped: b1 hit 1 at loop.js:4 in tick\n", said)
         assert int(here.json("eval", "i")["values"][0]["value"]) > 0
         assert here.json("stop")["action"] == "detached"
+        assert not running.listens(), "the inspector that we opened is open still"
         running.ticks_on()
-        eventually(lambda: not running.listens(), "the inspector that we opened is open still")
         assert "hit 1" in here.ok("attach", "--pid", str(running.pid), "--break", PLACE), "and once more"
     finally:
         running.end()

@@ -547,6 +547,11 @@ class CdpBackend:
             await self._family.end_process()
         self._client.close()
 
+    @property
+    def _is_closing_its_inspector(self) -> bool:
+        """Whether our last words had the inspector closed, which ends our line."""
+        return not self._worker and (self.launched or self._launch.opened_by_us)
+
     async def _detach(self) -> None:
         """Leave the program running, without a trace of us."""
         self._signs.detached = True
@@ -557,6 +562,8 @@ class CdpBackend:
                 await self._gate.open(self._signs.line)
             async with asyncio.timeout(_LETTING_GO):
                 await self._client.request("Runtime.evaluate", {"expression": "0", "silent": True})
+                if self._is_closing_its_inspector:
+                    await asyncio.wait({self._signs.line})  # else the next one who comes finds the port still open
         except TimeoutError:
             return
         finally:
