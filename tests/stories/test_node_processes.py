@@ -225,6 +225,17 @@ def test_the_exit_code_of_a_child_is_the_one_that_its_parent_sees_or_unknown(nod
         assert f"code {code}\n" in told["output"]
 
 
+def test_no_call_of_ours_is_in_the_traces_of_a_child(node: User) -> None:
+    node.file(
+        "child.js",
+        "process.on('message', () => {\n  console.log(new Error('here').stack);\n  process.disconnect();\n});\n",
+    )
+    parent = node.file("parent.js", "require('child_process').fork('./child.js').send('go');\n")
+    plain = subprocess.run(["node", str(parent)], cwd=node.here, capture_output=True, text=True, timeout=60)
+    assert "at process.emit" in plain.stdout
+    assert node.json("launch", "parent.js")["output"] == plain.stdout
+
+
 @pytest.mark.parametrize("how", ["exits", "sets", "awaits"])
 def test_the_exit_code_of_a_worker_is_the_one_that_its_process_sees(node: User, how: str) -> None:
     text, code = LAST[how]

@@ -15,9 +15,9 @@ LEAVE = "__stillframe_leave"
 _TELLS_END = f"""(() => {{
   const tell = globalThis.{LEAVE};
   delete globalThis.{LEAVE};
-  const emit = process.emit;
+  let emit = process.emit;
   const say = (code) => Number.isInteger(Number(code)) && tell(String(Number(code) & BITS));
-  const value = {{
+  const last = {{
     emit(type, ...rest) {{
       if (type !== 'exit') return Reflect.apply(emit, this, [type, ...rest]);
       const leave = process.reallyExit;
@@ -28,7 +28,9 @@ _TELLS_END = f"""(() => {{
       return heard;
     }},
   }}.emit;
-  Object.defineProperty(process, 'emit', {{ value, configurable: true, writable: true, enumerable: false }});
+  const get = () => (process._exiting ? last : emit); // until then no call of the program passes through here
+  const set = (value) => {{ emit = value; }};
+  Object.defineProperty(process, 'emit', {{ get, set, configurable: true, enumerable: false }});
 }})()"""
 
 
