@@ -538,6 +538,7 @@
     interest: (now) => { interest = now; },
     compile: load('module').prototype._compile,
     runInContext: load('vm').Script.prototype.runInContext,
+    rewrites: (format) => format.endsWith('typescript'), // the loader takes the types out of it first
     // Our code is reached through the global object, of which a context of `vm` has one of its own.
     enters: (sandbox) => {
       if (typeof sandbox === 'object' && sandbox !== null && !isProxy(sandbox) && !hasOwn.call(sandbox, KEY)) {

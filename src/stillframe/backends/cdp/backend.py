@@ -293,10 +293,10 @@ class CdpBackend:
 
     # Modules that are about to run
 
-    async def compiled(self, held: Held) -> None:
-        """The loader is about to compile a module: its arguments are the text and the file."""
+    async def compiled(self, held: Held) -> bool:
+        """The loader is about to compile a module: its arguments are the text and the file. Whether another text will run."""
         question = (
-            "JSON.stringify({filename,"
+            f"JSON.stringify({{filename, rewritten: {STORE}.rewrites(typeof format === 'string' ? format : ''),"
             " map: content.slice(Math.max(0, content.lastIndexOf('sourceMappingURL=') - 4)).slice(0, 3e7),"
             f" text: {'content.length < 4e6 ? content : null' if self._breakpoints.wants_scripts else 'null'}}})"
         )
@@ -309,7 +309,7 @@ class CdpBackend:
         answer = await self._client.request("Debugger.evaluateOnCallFrame", arguments)
         value = (answer.get("result") or {}).get("value")
         if not isinstance(value, str):
-            return
+            return False
         body = msgspec.json.decode(value.encode("utf-8", "surrogatepass"))
         made = None
         if (url := mapping_url(str(body.get("map") or ""))) and self._is_user(str(body.get("filename"))):
@@ -320,7 +320,14 @@ class CdpBackend:
                 self._told.put(
                     Output("console", f"the source map of {body['filename']} is of no use: {broken.reason}\n".encode())
                 )
-        await self._breakpoints.about_to_run(str(body["filename"]), made, body.get("text"))
+        rewritten = bool(body.get("rewritten"))
+        await self._breakpoints.about_to_run(str(body["filename"]), made, None if rewritten else body.get("text"))
+        return rewritten and self._breakpoints.wants_scripts
+
+    async def entered(self, held: Held) -> None:
+        """A module whose text the loader has made is at its first line."""
+        if (script := self._scripts.get(position(held.top)[0])) is not None and script.user:
+            await self._breakpoints.about_to_run(script.path, script.map(), await self._texts.running(script))
 
     def _is_user(self, file: str) -> bool:
         return "/node_modules/" not in file

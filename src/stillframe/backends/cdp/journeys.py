@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model.backend import Move
 from .client import Body, CdpClient, Refused
-from .frames import Held, position
+from .frames import Held, is_top_level, position
 
 _CALLERS = 4
 
@@ -26,6 +26,8 @@ class Journey:
     callers: tuple[Body, ...] = ()
     own: list[str] = field(default_factory=list[str])
     """Breakpoints of ours: at the returns of the function that is to be finished, or wherever it may go on."""
+    outer: list[str] = field(default_factory=list[str])
+    """Breakpoints of ours in those that the call to be finished goes back to, or that may catch its error."""
     leaving: bool = False
     """Its call is at its end, or has returned."""
     entering: bool = False
@@ -41,7 +43,11 @@ class Journey:
         return any(each.get("functionLocation") == began for each in held.calls)
 
     def is_hit(self, held: Held) -> bool:
-        return bool(set(held.hits) & set(self.own))
+        return bool(set(held.hits) & {*self.own, *self.outer})
+
+    def owns(self, hits: Sequence[str]) -> bool:
+        """Whether no breakpoint of the user's is among those that were hit."""
+        return set(hits) <= {*self.own, *self.outer}
 
 
 class Calls:
@@ -61,9 +67,9 @@ class Calls:
         return f"{depth}.{max((count for at, count in self._left.items() if at <= depth), default=0)}"
 
 
-async def set_to_finish(client: CdpClient, journey: Journey) -> list[str]:
-    """Breakpoints where a call ends: at its returns, as V8 tells no value of a step out, and where its error may be caught."""
-    ids = await set_own(client, journey.call, returns=True)
+async def set_outer(client: CdpClient, journey: Journey) -> list[str]:
+    """Breakpoints in the functions that a call goes back to, the nearest ones; not in itself, where it is one of them."""
+    ids: list[str] = []
     seen = [journey.call.get("functionLocation")]
     for call in journey.callers:
         if (where := call.get("functionLocation")) not in seen and len(seen) <= _CALLERS:
@@ -75,7 +81,9 @@ async def set_to_finish(client: CdpClient, journey: Journey) -> list[str]:
 async def set_own(client: CdpClient, call: Body, *, returns: bool) -> list[str]:
     """Set breakpoints in a function: at its returns, or wherever the program can be held in it."""
     scope: Body = next((each for each in call.get("scopeChain") or () if each.get("type") in ("local", "module")), {})
-    start, end = scope.get("startLocation") or call.get("location"), scope.get("endLocation")
+    # V8 takes the beginning of a file for that of a function which stands there
+    start = call.get("location") if is_top_level(call) else scope.get("startLocation")
+    start, end = start or call.get("location"), scope.get("endLocation")
     if not isinstance(start, dict):
         return []
     try:
@@ -100,7 +108,9 @@ async def set_at(client: CdpClient, places: Sequence[Body]) -> list[str]:
     return ids
 
 
-async def remove_own(client: CdpClient, journey: Journey) -> None:
+async def remove_own(client: CdpClient, journey: Journey, *, outer: bool = True) -> None:
     ids, journey.own = journey.own, []
+    if outer:
+        ids, journey.outer = [*ids, *journey.outer], []
     for answer in [client.send("Debugger.removeBreakpoint", {"breakpointId": id}) for id in ids]:
         await client.settle(answer, "Debugger.removeBreakpoint")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from itertools import chain, repeat
 from typing import Protocol
 
 from ...errors import StillframeError, WrongState
@@ -19,7 +20,7 @@ from .breakpoints import Breakpoints
 from .client import Body, CdpClient
 from .evidence import Evidence
 from .frames import Held, position
-from .journeys import Journey, remove_own, set_at, set_own, set_to_finish
+from .journeys import Journey, remove_own, set_at, set_outer, set_own
 from .scripts import Scripts
 from .texts import Texts
 from .thrown import classes
@@ -39,7 +40,9 @@ _PATIENCE = (0.05, 0.1, 0.2, 0.4, 0.8)
 class Loading(Protocol):
     """What is done when a module is about to run."""
 
-    async def compiled(self, held: Held) -> None: ...
+    async def compiled(self, held: Held) -> bool: ...
+
+    async def entered(self, held: Held) -> None: ...
 
     async def instrumented(self, held: Held) -> None: ...
 
@@ -68,6 +71,8 @@ class Mover:
         self._calls = evidence.calls
         self._arrival: tuple[int, asyncio.Future[Held]] | None = None
         """Somebody waits for the next position, which is no stop."""
+        self._learning = False
+        """It is on its way into a module whose text is to be seen before it runs."""
         self.pausing = False
         self._paused = asyncio.Event()
         self._asking: asyncio.Task[None] | None = None
@@ -99,7 +104,7 @@ class Mover:
         if held.at_return:
             await self._note_return(held)
         elif move is Move.FINISH:
-            journey.own = await set_to_finish(self._client, journey)
+            await self._prepare_finish(journey)
         await self._send(_STEPS[move])
 
     async def _send(self, method: str, *, far: bool = False) -> None:
@@ -144,12 +149,14 @@ class Mover:
 
     async def _ask_again(self) -> None:
         """V8 (of Node 24) forgets the order where it meets library code, as in a loop that has just printed something."""
-        for seconds in _PATIENCE:
+        for seconds in chain(_PATIENCE, repeat(_PATIENCE[-1])):
             try:
                 async with asyncio.timeout(seconds):
                     await self._paused.wait()
                 return
             except TimeoutError:
+                if self._client.ended or not self.pausing:
+                    return
                 self._client.send("Debugger.pause")
 
     async def paused(self, body: Body) -> None:
@@ -169,8 +176,9 @@ class Mover:
         if self._journey is None or not self._journey.entering:
             await self._breakpoints.hold(True)
         if self.compile_id in held.hits:
-            await self._loading.compiled(held)
-            await self._after_compile(held)
+            await self._after_compile(held, rewritten=await self._loading.compiled(held))
+            return
+        if self._learning and not await self._learned(held):
             return
         if self.uncaught_id in held.hits:
             await self._uncaught(held)
@@ -178,7 +186,7 @@ class Mover:
         if held.reason in ("exception", "promiseRejection"):
             await self._thrown(held)
             return
-        if held.hits and (self._journey is None or not set(held.hits) <= set(self._journey.own)):
+        if held.hits and (self._journey is None or not self._journey.owns(held.hits)):
             await self._hit(held)
             return
         if self._journey is not None:
@@ -215,10 +223,14 @@ class Mover:
         if journey is not None and (journey.entering or (journey.leaving and self._evidence.teller.is_user(held.top))):
             journey.line = None
             journey.own += await set_at(self._client, [held.top.get("location") or {}])
-        elif journey is not None and not journey.own:
-            call = held.calls[1] if journey.is_in(held) and held.depth > 1 else journey.call
-            journey.own = await set_own(self._client, call, returns=False)
+        elif journey is not None:
+            await self._keep_going(journey)
         await self._send(_RESUME)
+
+    async def _keep_going(self, journey: Journey) -> None:
+        """A step has come to a module that is loaded in its course: it goes on behind that."""
+        if not journey.own and not journey.outer:
+            journey.own = await set_own(self._client, journey.call, returns=False)
 
     def _is_main(self, held: Held) -> bool:
         script = self._scripts.get(position(held.top)[0])
@@ -229,15 +241,29 @@ class Mover:
         await self._breakpoints.hold(True)
         await self._stop(held, "entry")
 
-    async def _after_compile(self, held: Held) -> None:
-        """On from the loader: into the module where its first line is wanted, back to the step that led here, or just on."""
+    async def _after_compile(self, held: Held, *, rewritten: bool) -> None:
+        """On from the loader: into the module where its first line is wanted, or the text that will run; or just on."""
         if self.entry:
             self._journey = Journey(Move.STEP, 0, None, entering=True)
-            await self._send("Debugger.stepInto")
+        elif rewritten:
+            self._learning = True
         elif self._journey is not None:
-            await self._send("Debugger.stepOut")
-        else:
-            await self._send(_RESUME)
+            await self._keep_going(self._journey)
+        await self._send(_STEPS[Move.STEP] if self.entry or rewritten else _RESUME)
+
+    async def _learned(self, held: Held) -> bool:
+        """At the first line of a module whose text was to be seen, or on the way there. Whether this is a stop besides."""
+        if not held.hits and not self._evidence.teller.is_user(held.top):
+            await self._send(_STEPS[Move.STEP])
+            return False
+        self._learning = False
+        await self._loading.entered(held)
+        if held.hits:
+            return True
+        if self._journey is not None:
+            await self._keep_going(self._journey)
+        await self._send(_RESUME)
+        return False
 
     async def _uncaught(self, held: Held) -> None:
         arguments = {"callFrameId": held.top.get("callFrameId"), "expression": "error", "silent": True}
@@ -313,31 +339,35 @@ class Mover:
             return
         await self._stop(held, "step")
 
+    async def _prepare_finish(self, journey: Journey) -> None:
+        """V8 tells no value of a step out, and forgets it where an error is caught."""
+        journey.own = await set_own(self._client, journey.call, returns=True)
+        journey.outer = await set_outer(self._client, journey)
+
     async def _finishing(self, held: Held, journey: Journey) -> bool:
         """Whether the call that is to be finished is not left yet; a deeper call of the same function may be at its return."""
         if held.depth < journey.depth or (journey.leaving and journey.is_hit(held)):
             return False
-        if held.depth > journey.depth:
-            await remove_own(self._client, journey)
-        elif journey.leaving:  # library code calls again
-            journey.own = journey.own or await set_to_finish(self._client, journey)
+        if journey.leaving:  # library code calls again
             await self._send(_RESUME)
             return True
+        if held.depth > journey.depth:
+            await remove_own(self._client, journey)
         elif held.at_return:
             await self._note_return(held)
             await self._left(held, journey)
             return True
         elif not journey.own:
-            journey.own = await set_to_finish(self._client, journey)
+            await self._prepare_finish(journey)
         await self._send(_STEPS[Move.FINISH])
         return True
 
     async def _left(self, held: Held, journey: Journey) -> None:
         """On from the return of the call that is to be finished: to its caller, or to whoever awaits it."""
         journey.leaving = True
-        if waiting := held.awaiting if held.depth == 1 else None:
-            await remove_own(self._client, journey)
-            journey.own = await set_own(self._client, {"location": waiting}, returns=False)
+        await remove_own(self._client, journey, outer=False)
+        if held.depth == 1 and held.awaiting:
+            journey.outer += await set_own(self._client, {"location": held.awaiting}, returns=False)
         await self._send(_STEPS[Move.FINISH] if held.depth > 1 else _RESUME)
 
     async def _is_closing(self, script: str, line: int, column: int) -> bool:

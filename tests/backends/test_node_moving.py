@@ -1,0 +1,198 @@
+"""Moving a Node program by lines: loops, calls, returns, callbacks, generators, promises and modules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stillframe.errors import EvalFailed, Unsupported, WrongState
+from stillframe.model.outcomes import Running
+
+from .nodes import changes, debugged, exited, place, returned, stopped, where
+
+STEPS = """
+function compare(a, b) { return a - b; }
+function factorial(n) {
+  if (n < 2) return 1;
+  const below = factorial(n - 1);
+  return n * below;
+}
+async function wait(ms) {
+  await new Promise((done) => setTimeout(done, ms));
+  return ms + 1;
+}
+async function run() {
+  const sorted = [3, 1, 2].sort((a, b) => {
+    const d = compare(a, b);
+    return d;
+  });
+  let s = 0; for (let i = 0; i < 2; i++) s += i; console.log(s);
+  const waited = await wait(1);
+  const f = factorial(4);
+  try {
+    thrower(1);
+  } catch (e) {
+    console.log(e.message);
+  }
+  for (const g of generate(2)) {
+    console.log(g);
+  }
+  return [sorted, waited, f];
+}
+function thrower(x) {
+  if (x) throw new TypeError('thrown ' + x);
+}
+function* generate(n) {
+  for (let i = 0; i < n; i++) yield i;
+}
+run().then((r) => console.log(r.length));
+"""
+
+
+async def test_a_step_goes_line_by_line_and_round_by_round_where_a_loop_is_one_line(tmp_path: Path) -> None:
+    async with debugged(tmp_path, STEPS, breaks=["app.js:16"]) as (dbg, _):
+        rounds = []
+        while place(stop := await dbg.next()) == ("run", 16):
+            rounds.append(changes(stop))
+        assert place(stop) == ("run", 17)
+        assert [name for each in rounds for name, _, _ in each] == ["s", "i", "s", "i"]
+
+
+async def test_a_callback_of_library_code_is_another_call_each_time_and_no_change_is_told_between_them(
+    tmp_path: Path,
+) -> None:
+    async with debugged(tmp_path, STEPS, breaks=["app.js:13"]) as (dbg, first):
+        assert stopped(first).local("a") == "1"
+        assert changes(await dbg.next()) == [("d", None, "-2")]
+        other = stopped(await dbg.next())
+        assert (place(other), other.same_frame, changes(other)) == (("<anonymous>", 13), False, [])
+        assert (returned(other), other.local("a"), other.local("d")) == ("-2", "2", None)
+
+
+async def test_finish_leaves_a_callback_for_the_function_that_handed_it_over(tmp_path: Path) -> None:
+    async with debugged(tmp_path, STEPS, breaks=["app.js:13"]) as (dbg, _):
+        await dbg.unbreak("b1")
+        out = await dbg.finish()
+        assert (place(out), returned(out)) == (("run", 16), "-2")
+
+
+async def test_finish_of_a_recursion_comes_out_of_this_call_with_its_value(tmp_path: Path) -> None:
+    async with debugged(tmp_path, STEPS, breaks=["factorial if n == 3"]) as (dbg, first):
+        assert stopped(first).local("n") == "3"
+        out = await dbg.finish()
+        assert (place(out), returned(out), stopped(out).local("n")) == (("factorial", 5), "6", "4")
+        out = await dbg.finish()
+        assert (place(out)[0], returned(out)) == ("run", "24")
+
+
+async def test_finish_of_a_call_that_throws_stops_where_it_is_caught(tmp_path: Path) -> None:
+    async with debugged(tmp_path, STEPS, breaks=["thrower"]) as (dbg, _):
+        out = await dbg.finish()
+        assert (place(out), returned(out)) == (("run", 22), None)
+        assert stopped(out).local("e") == "TypeError: thrown 1"
+    async with debugged(tmp_path, STEPS, breaks=["thrower"]) as (dbg, _):
+        assert place(await dbg.next()) == ("run", 22), "and so does the next line"
+
+
+async def test_a_step_over_an_await_stays_in_the_function(tmp_path: Path) -> None:
+    async with debugged(tmp_path, STEPS, breaks=["app.js:17"]) as (dbg, _):
+        stop = stopped(await dbg.next())
+        assert (place(stop), stop.local("waited")) == (("run", 18), "2")
+
+
+async def test_finish_of_an_async_function_comes_to_whoever_awaits_it(tmp_path: Path) -> None:
+    async with debugged(tmp_path, STEPS, breaks=["app.js:9"]) as (dbg, first):
+        assert [each.function for each in stopped(first).stack if each.kind == "user"][:2] == ["wait", "run"]
+        out = await dbg.finish()
+        assert (place(out), returned(out)) == (("run", 18), "Promise { 2 }")
+
+
+async def test_a_step_goes_into_a_generator_and_out_again(tmp_path: Path) -> None:
+    async with debugged(tmp_path, STEPS, breaks=["app.js:25"]) as (dbg, _):
+        await dbg.unbreak("b1")
+        assert place(await dbg.next()) == ("run", 24)
+        assert place(await dbg.step()) == ("generate", 33)
+        assert place(await dbg.finish())[0] == "run"
+
+
+async def test_a_step_over_a_module_that_is_loaded_by_it_stays_on_its_way(tmp_path: Path) -> None:
+    files = {
+        "app.mjs": "const first = 1;\nconst late = await import('./late.mjs');\nconsole.log(late.twice(first));\n",
+        "late.mjs": "export const twice = (n) => n * 2;\n",
+    }
+    async with debugged(tmp_path, files, breaks=["app.mjs:2", "nowhere"]) as (dbg, _):
+        stop = stopped(await dbg.next())
+        assert where(stop) == "app.mjs:3"
+        assert exited(await dbg.next()).output == "2\n"
+    files = {"app.js": "const late = require('./late.js');\nconsole.log(late);\n", "late.js": "module.exports = 3;\n"}
+    async with debugged(tmp_path, files, breaks=["app.js:1", "nowhere"]) as (dbg, _):
+        assert where(await dbg.next()) == "app.js:2"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("app.js", "const a = 1;\nconsole.log(a);\n"),
+        ("app.mjs", "import './other.mjs';\nconst a = 1;\nconsole.log(a);\n"),
+    ],
+)
+async def test_the_entry_is_the_first_line_of_the_program_itself(tmp_path: Path, name: str, text: str) -> None:
+    files = {name: text, "other.mjs": "export const b = 2;\n"}
+    async with debugged(tmp_path, files, stop_on_entry=True) as (dbg, first):
+        stop = stopped(first)
+        assert stop.reason == "entry"
+        assert where(stop) in (f"{name}:1", f"{name}:2"), "the first that runs, which may be an import (Node 18)"
+        over = stopped(await dbg.until(f"{name}:{text.count(chr(10))}"))
+        assert over.local("a") == "1"
+        assert exited(await dbg.next()).output == "1\n"
+
+
+async def test_an_idle_server_is_paused_when_it_does_something_and_runs_until_then(tmp_path: Path) -> None:
+    text = "process.stdin.on('data', (d) => {\n  console.log('got', String(d).length);\n});\nconsole.log('up');\n"
+    async with debugged(tmp_path, text, stdin="-", timeout=0) as (dbg, first):
+        assert isinstance(first, Running)
+        assert "up" in (await dbg.output(since="0.0.0.0", wait=True)).stdout
+        assert isinstance(await dbg.pause(timeout=0), Running), "nothing of it runs that could be held"
+        assert isinstance(await dbg.wait(timeout=1), Running)
+        await dbg.input("abc")
+        stop = stopped(await dbg.wait())
+        assert stop.reason == "pause"
+
+
+async def test_a_debugger_statement_is_a_stop(tmp_path: Path) -> None:
+    async with debugged(tmp_path, "let a = 1;\ndebugger;\na = 2;\n") as (dbg, first):
+        stop = stopped(first)
+        assert (stop.reason, place(stop), stop.breakpoints) == ("breakpoint", ("<module>", 2), ())
+        assert place(await dbg.next()) == ("<module>", 3)
+
+
+async def test_a_frame_begins_again_and_a_return_gives_back_something_else(tmp_path: Path) -> None:
+    text = "function taxed(n) {\n  const tax = n * 2;\n  return n + tax;\n}\nconsole.log(taxed(1));\n"
+    async with debugged(tmp_path, text, breaks=["app.js:3"]) as (dbg, _):
+        if (await dbg.tool()).version.startswith("18."):
+            with pytest.raises(Unsupported):
+                await dbg.restart_frame()
+        else:
+            again = stopped(await dbg.restart_frame())
+            assert (again.reason, place(again)) == ("restart", ("taxed", 2))
+            assert place(await dbg.continue_()) == ("taxed", 3)
+        assert (await dbg.set_return("n + 40")).values[0].value == "41"
+        assert exited(await dbg.continue_()).output == "41\n"
+    async with debugged(tmp_path, text, breaks=["app.js:2"]) as (dbg, _):
+        with pytest.raises(WrongState):
+            await dbg.set_return("1")
+
+
+async def test_live_edits_change_what_is_called_next_and_say_why_they_cannot(tmp_path: Path) -> None:
+    text = "function greet() {\n  return 'old';\n}\nfor (let i = 0; i < 2; i++) {\n  console.log(greet());\n}\n"
+    async with debugged(tmp_path, text, breaks=["app.js:5"]) as (dbg, _):
+        (tmp_path / "app.js").write_text(text.replace("'old'", "'new'"))
+        await dbg.hotpatch("app.js", dry_run=True)
+        await dbg.hotpatch("app.js")
+        await dbg.unbreak(all=True)
+        assert exited(await dbg.continue_()).output == "new\nnew\n"
+    async with debugged(tmp_path, text, breaks=["app.js:5"]) as (dbg, _):
+        (tmp_path / "app.js").write_text("function greet( {")
+        with pytest.raises(EvalFailed, match="SyntaxError"):
+            await dbg.hotpatch("app.js")
