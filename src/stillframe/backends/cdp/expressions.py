@@ -16,6 +16,7 @@ from .conditions import STORE
 _AWAIT = re.compile(r"^\s*await\b(?P<what>.*)$", re.DOTALL)
 _HOLDS_AWAIT = re.compile(r"(?<![\w$.])await\b")
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _SLACK = 5.0
 _PENDING = "still pending: it waits for the event loop, which stands while the program is held"
 
@@ -34,6 +35,10 @@ class Expressions:
         return tuple([await self._one(frame, each, bounds, timeout, safe=safe) for each in expressions])
 
     async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
+        if _NAME.fullmatch(target.strip()):  # without such a variable, V8 would make a global one
+            (known,) = await self.evaluate(frame, [target], bounds, 10.0)
+            if known.value is None:
+                raise EvalFailed(known.error or f"there is no {target}")
         (done,) = await self.evaluate(frame, [f"{target} = (\n{value}\n)"], bounds, 10.0)
         if done.value is None:
             raise EvalFailed(done.error or "the assignment failed")

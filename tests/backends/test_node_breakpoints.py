@@ -1,0 +1,244 @@
+"""Breakpoints in Node programs: lines, columns, functions, texts, conditions, counts and logs; what is caught."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stillframe.model.outcomes import AnyOutcome, Stop
+
+from .nodes import debugged, exited, place, stopped, where
+
+SHOP = """
+const tax = (n) => n * 2;
+
+function total(items) {
+  let sum = 0; for (const item of items) { sum += item.price; }
+  // a comment
+
+  const parts = [
+    sum,
+    tax(sum),
+  ];
+  return parts[1];
+}
+class Cart {
+  constructor() { this.items = []; }
+  add(price) { this.items.push({ price }); return this; }
+  total() { return total(this.items); }
+  static make() { return new Cart(); }
+  get size() { return this.items.length; }
+}
+const held = { arrow: () => 5, method() { return 6; } };
+for (let i = 0; i < 5; i++) {
+  const cart = Cart.make().add(i).add(1);
+  console.log(i, cart.total());
+}
+held.arrow(); held.method();
+const later = require('./later.js');
+console.log(later.taxed(2), new Cart().size);
+"""
+LATER = "exports.taxed = function (n) {\n  return n + 1;\n};\n"
+FILES = {"shop.js": SHOP, "later.js": LATER}
+
+
+async def test_places_within_a_line_are_told_apart(tmp_path: Path) -> None:
+    text = "const a = [1, 2].map((n) => n + 1); const b = a.length; console.log(b);\n"
+    async with debugged(tmp_path, text, breaks=[f"app.js:1:{text.index('b = a') + 5}"]) as (dbg, first):
+        stop = stopped(first)
+        assert (stop.local("a"), stop.local("b")) == ("[2, 3]", None)
+        assert exited(await dbg.continue_()).output == "2\n"
+    async with debugged(tmp_path, text, breaks=[f"app.js:1:{text.index('n + 1') + 1}"]) as (dbg, first):
+        assert [stopped(first).local("n"), stopped(await dbg.continue_()).local("n")] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("total", 4), ("Cart.total", 16), ("shop!total", 4), ("tax", 1), ("arrow", 20), ("held.method", 20),
+        ("Cart.make", 17), ("size", 18), ("taxed", 2), ("later!taxed", 2),
+    ],
+)  # fmt: skip
+async def test_a_function_is_a_place_by_any_of_its_names_before_its_module_is_there(
+    tmp_path: Path, name: str, line: int
+) -> None:
+    async with debugged(tmp_path, FILES, breaks=[name]) as (dbg, first):
+        assert place(first)[1] in (line, 16), "a bare name may mean a method as well"
+        assert (await dbg.breaks()).breakpoints[0].state == "bound"
+
+
+async def test_functions_of_ecmascript_modules_are_places_before_these_are_there(tmp_path: Path) -> None:
+    files = {
+        "app.mjs": "import { twice } from './lib.mjs';\nconst late = await import('./late.mjs');\n"
+        "console.log(twice(2), late.thrice(2));\n",
+        "lib.mjs": "export function twice(n) {\n  return n * 2;\n}\n",
+        "late.mjs": "export const thrice = (n) => n * 3;\n",
+    }
+    async with debugged(tmp_path, files, breaks=["twice", "late!thrice"]) as (dbg, first):
+        assert where(first) == "lib.mjs:2"
+        assert where(await dbg.continue_()) == "late.mjs:1"
+        assert exited(await dbg.continue_()).output == "4 6\n"
+
+
+async def test_the_line_that_holds_it_is_told_and_a_line_that_cannot_is_refused(tmp_path: Path) -> None:
+    async with debugged(tmp_path, FILES, stop_on_entry=True) as (dbg, _):
+        for asked, line in (("5", 7), ("8", 9), ("21", 21)):
+            made = await dbg.break_(f"shop.js:{asked}")
+            assert made.actual is not None
+            assert (made.state, made.actual.line) == ("bound", line)
+        text = await dbg.break_('shop.js@"tax(sum)"')
+        assert text.actual is not None
+        assert text.actual.line == 9
+        past = await dbg.break_("shop.js:999")
+        assert (past.state, past.message) == ("failed", "shop.js has 27 lines")
+        pending = await dbg.break_("later.js:2")
+        assert (pending.state, pending.message) == ("pending", "later.js is not loaded yet")
+        never = await dbg.break_("nobody")
+        assert never.state == "pending"
+        await dbg.disable("b1", "b2", "b3", text.id)
+        assert where(await dbg.continue_()) == "later.js:2"
+        end = exited(await dbg.continue_())
+        assert [(each.id, each.state) for each in end.never_hit] == [(past.id, "failed"), (never.id, "pending")]
+
+
+async def test_several_conditions_and_counts_on_one_line_are_told_apart(tmp_path: Path) -> None:
+    async with debugged(tmp_path, FILES, stop_on_entry=True) as (dbg, _):
+        one = await dbg.break_("shop.js:23", condition="i === 1")
+        two = await dbg.break_("shop.js:23", condition="i >= 2", hit="2")
+        seen = [_hit(await dbg.continue_()) for _ in range(2)]
+        assert seen == [((one.id,), "1"), ((two.id,), "3")]
+        assert exited(await dbg.continue_()).never_hit == ()
+
+
+def _hit(outcome: AnyOutcome) -> tuple[tuple[str, ...], str | None]:
+    return stopped(outcome).breakpoints, stopped(outcome).local("i")
+
+
+async def test_a_condition_that_throws_stops_with_its_reason_and_is_no_hit(tmp_path: Path) -> None:
+    async with debugged(tmp_path, FILES, breaks=["shop.js:23 if nosuch.x > 1"]) as (dbg, first):
+        stop = stopped(first)
+        assert any("ReferenceError: nosuch is not defined" in note for note in stop.notes)
+        assert stop.hit is None
+        (made,) = (await dbg.breaks()).breakpoints
+        assert made.hits == 0
+
+
+async def test_what_cannot_be_a_condition_or_a_log_text_is_refused_at_once(tmp_path: Path) -> None:
+    async with debugged(tmp_path, FILES, stop_on_entry=True) as (dbg, _):
+        made = await dbg.break_("shop.js:23", condition="((")
+        assert (made.state, "does not compile" in (made.message or "")) == ("failed", True)
+        made = await dbg.break_("shop.js:23", log="a { b")
+        assert (made.state, "without its }" in (made.message or "")) == ("failed", True)
+
+
+async def test_a_log_in_a_loop_loses_nothing_and_a_part_that_fails_says_so(tmp_path: Path) -> None:
+    text = "let sum = 0;\nfor (let i = 0; i < 3000; i++) {\n  sum += i;\n}\nconsole.log(sum);\n"
+    async with debugged(tmp_path, text, stop_on_entry=True) as (dbg, _):
+        await dbg.break_("app.js:3", log="{i} {{x}} {nosuch.y} {[i, sum]}")
+        await dbg.break_("app.js:5")
+        await dbg.continue_()
+        text, cursor = "", "0.0.0.0"
+        while (page := await dbg.output(since=cursor)).log:
+            text, cursor = text + page.log, page.cursor
+        lines = text.splitlines()
+        head = "{x} <ReferenceError: nosuch is not defined>"
+        assert lines[:2] == [f"0 {head} [ 0, 0 ]", f"1 {head} [ 1, 0 ]"]
+        assert [int(line.split()[0]) for line in lines] == list(range(3000))
+
+
+async def test_breakpoints_come_and_go_while_the_program_runs(tmp_path: Path) -> None:
+    text = "let turns = 0;\nconsole.log('up');\nfunction turn() {\n  turns += 1;\n}\nsetInterval(turn, 5);\n"
+    async with debugged(tmp_path, text, ready="up") as (dbg, _):
+        made = await dbg.break_("app.js:4")
+        assert made.state == "bound"
+        assert place(await dbg.wait()) == ("turn", 4)
+        await dbg.disable(made.id)
+        assert not isinstance(await dbg.continue_(timeout=0.2), Stop)
+        await dbg.enable(made.id)
+        assert place(await dbg.wait()) == ("turn", 4)
+
+
+# What is thrown
+
+THROWS = """
+class ShopError extends Error { constructor(m, o) { super(m, o); this.name = 'ShopError'; } }
+function deep(what) {
+  const local = 'seen';
+  if (what === 'text') throw 'just text';
+  if (what === 'object') throw { code: 5 };
+  if (what === 'null') throw null;
+  if (what === 'cause') throw new ShopError('outer', { cause: new TypeError('inner') });
+  if (what === 'group') throw new AggregateError([new Error('one'), new RangeError('two')], 'many');
+  if (what === 'lines') throw new Error('first line\\nsecond: line\\n    at nowhere');
+  throw new ShopError('plain');
+}
+async function later(what) { await null; deep(what); }
+const [mode, what] = process.argv.slice(2);
+if (mode === 'sync') deep(what);
+if (mode === 'async') later(what);
+if (mode === 'timer') setTimeout(() => deep(what), 1);
+if (mode === 'handled') later(what).catch((e) => console.log('handled', String(e)));
+if (mode === 'awaited') (async () => { try { await later(what); } catch (e) { console.log('handled', String(e)); } })();
+if (mode === 'caught') { try { deep(what); } catch (e) { console.log('handled', String(e)); } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("plain", ("ShopError", "plain")), ("text", ("string", "'just text'")), ("object", ("Object", "{code: 5}")),
+        ("null", ("null", "null")), ("lines", ("Error", "first line\nsecond: line\n    at nowhere")),
+    ],
+)  # fmt: skip
+async def test_whatever_is_thrown_stops_once_where_it_is_thrown(
+    tmp_path: Path, what: str, told: tuple[str, str]
+) -> None:
+    async with debugged(tmp_path, THROWS, "sync", what) as (dbg, first):
+        stop = stopped(first)
+        assert stop.exception is not None
+        assert (stop.exception.type, stop.exception.message, stop.exception.mode) == (*told, "uncaught")
+        assert (place(stop)[0], stop.local("local")) == ("deep", "'seen'")
+        assert exited(await dbg.continue_()).exit_code == 1
+
+
+async def test_causes_members_and_places_of_errors_are_told(tmp_path: Path) -> None:
+    async with debugged(tmp_path, THROWS, "sync", "cause") as (dbg, _):
+        info = await dbg.exception()
+        assert (info.type, info.cause) == ("ShopError", "TypeError: inner")
+        assert [(each.function, each.line) for each in info.frames[:2]] == [("deep", 7), ("<module>", 14)]
+    async with debugged(tmp_path, THROWS, "sync", "group") as (dbg, _):
+        info = await dbg.exception()
+        assert [(each.type, each.message) for each in info.members] == [("Error", "one"), ("RangeError", "two")]
+
+
+@pytest.mark.parametrize("mode", ["async", "timer"])
+async def test_an_error_in_a_promise_or_a_callback_stops_with_its_variables(tmp_path: Path, mode: str) -> None:
+    async with debugged(tmp_path, THROWS, mode, "plain") as (dbg, first):
+        stop = stopped(first)
+        assert (stop.reason, place(stop), stop.local("local")) == ("exception", ("deep", 10), "'seen'")
+        assert exited(await dbg.continue_()).exit_code == 1
+
+
+@pytest.mark.parametrize("mode", ["handled", "awaited", "caught"])
+async def test_an_error_that_is_handled_stops_only_where_that_was_asked_for(tmp_path: Path, mode: str) -> None:
+    async with debugged(tmp_path, THROWS, mode, "plain") as (dbg, first):
+        assert exited(first).output == "handled ShopError: plain\n"
+    for words in (("raised",), ("ShopError",), ("Error",)):
+        async with debugged(tmp_path, THROWS, mode, "plain", catch=words) as (dbg, first):
+            assert place(first) == ("deep", 10)
+            await dbg.catch("off")
+            assert exited(await dbg.continue_()).exit_code == 0
+    async with debugged(tmp_path, THROWS, mode, "plain", catch=("RangeError",)) as (dbg, first):
+        assert exited(first).exit_code == 0
+
+
+@pytest.mark.parametrize("text", ["deep('plain');", "await null;\ndeep('plain');"], ids=["sync", "after an await"])
+async def test_an_error_that_ends_a_module_is_told_with_its_places(tmp_path: Path, text: str) -> None:
+    module = f"function deep(what) {{\n  throw new RangeError(what);\n}}\n{text}\n"
+    async with debugged(tmp_path, {"app.mjs": module}) as (dbg, first):
+        stop = stopped(first)
+        assert (stop.reason, place(stop)) == ("exception", ("deep", 2))
+        assert stop.exception is not None
+        assert (stop.exception.type, stop.exception.message) == ("RangeError", "plain")
+        assert exited(await dbg.continue_()).exit_code == 1

@@ -1,0 +1,193 @@
+"""Looking into a held Node program: scopes, values of every kind, huge and hostile ones, expressions, worlds of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stillframe.errors import EvalFailed
+
+from .nodes import debugged, exited, place, stopped
+
+VALUES = """
+class Point { #hidden = 1; constructor(x) { this.x = x; } get double() { console.log('RAN'); return 2; } }
+const cyclic = { a: 1 }; cyclic.self = cyclic;
+const bad = () => { throw new Error('trap'); };
+const hostile = new Proxy({}, { get: bad, ownKeys: bad, getPrototypeOf: bad, getOwnPropertyDescriptor: bad });
+function look() {
+  const undef = undefined, nul = null, neg = -0, nan = NaN, big = 12345678901234567890n, sym = Symbol('s');
+  const map = new Map([['a', 1], [{ k: 1 }, 'b']]), set = new Set([1, 'two']), typed = new Uint8Array([1, 2, 3]);
+  const date = new Date(0), re = /a+/g, point = new Point(3), arrow = () => 1, cls = Point;
+  const pending = new Promise(() => {}), done = Promise.resolve(5);
+  const failed = (async () => { throw new Error('no'); })().catch((e) => { throw e; }); failed.catch(() => 0);
+  const sparse = [1, , 3], bare = Object.create(null), error = new TypeError('bad');
+  const odd = { 'a b': 1, get g() { console.log('RAN'); return 1; } }, quote = "it's\\n";
+  bare.z = 1;
+  return [cyclic, hostile, undef, nul, neg, nan, big, sym, map, set, typed, date, re, point, arrow, cls, pending, done,
+    failed, sparse, bare, error, odd, quote];
+}
+look();
+"""
+
+
+async def test_values_are_told_as_what_they_are_and_nothing_of_the_programs_is_run(tmp_path: Path) -> None:
+    async with debugged(tmp_path, VALUES, breaks=['app.js@"return [cyclic"'], catch=("off",)) as (dbg, first):
+        stop = stopped(first)
+        told = {each.name: each.value for each in stop.locals}
+        expected = {
+            "undef": "undefined", "nul": "null", "neg": "-0", "nan": "NaN", "big": "12345678901234567890n",
+            "sym": "Symbol(s)", "map": "Map(2) {'a' => 1, {k: 1} => 'b'}", "set": "Set(2) {1, 'two'}",
+            "typed": "Uint8Array [1, 2, 3]", "date": "1970-01-01T00:00:00.000Z", "re": "/a+/g", "point": "Point {x: 3}",
+            "arrow": "[Function: arrow]", "cls": "[class Point]", "pending": "Promise { <pending> }",
+            "done": "Promise { 5 }", "sparse": "[1, <empty>, 3]", "bare": "[Object: null prototype] {z: 1}",
+            "error": "TypeError: bad", "odd": "{'a b': 1, g: <getter>}", "cyclic": "{a: 1, self: [Circular]}",
+        }  # fmt: skip
+        assert {name: told.get(name) for name in expected} == expected
+        assert told["hostile"].startswith("Proxy")
+        assert stop.output == ""
+        values = (await dbg.eval("point.double", "odd.g + 1", "hostile.x")).values
+        assert [each.value for each in values] == ["2", "2", "Error: trap"], "what is asked for is run"
+
+
+async def test_huge_values_come_soon_and_in_pages(tmp_path: Path) -> None:
+    text = """
+function look() {
+  const million = new Array(1e6).fill(7), long = 'x'.repeat(30e6);
+  const keys = Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => ['k' + i, i]));
+  return [million, long, keys];
+}
+look();
+"""
+    async with debugged(tmp_path, text, breaks=["app.js:4"]) as (dbg, first):
+        told = {each.name: each for each in stopped(first).locals}
+        assert [told[name].total for name in ("million", "long")] == [1_000_000, 30_000_000]
+        refs = {name: each.ref for name, each in told.items()}
+        assert all(refs.values())
+        page = await dbg.expand(refs["million"] or "", start=999_998)
+        assert ([each.name for each in page.values], page.total) == (["[999998]", "[999999]"], 1_000_000)
+        page = await dbg.expand(refs["keys"] or "", start=99_999)
+        assert ([(each.name, each.value) for each in page.values], page.total) == ([("k99999", "99999")], 100_000)
+        page = await dbg.expand(refs["long"] or "", start=29_999_999)
+        assert page.values[0].value == "'x'"
+
+
+async def test_a_deep_recursion_is_shown_by_its_ends(tmp_path: Path) -> None:
+    text = "function rec(n) {\n  if (n === 0) debugger;\n  return n && rec(n - 1) + 1;\n}\nrec(5000);\n"
+    async with debugged(tmp_path, text) as (dbg, first):
+        assert stopped(first).stack_total == 5002
+        frames = await dbg.stack(start=5000, count=5)
+        assert [each.function for each in frames.frames] == ["rec", "<module>"]
+        assert (await dbg.eval("n", frame="f4999")).values[0].value == "4999"
+
+
+SCOPES = """
+const outer = 'module';
+const unused = 'elsewhere';
+function make(step) {
+  let count = 10;
+  return function next(by) {
+    for (const twice of [by * 2]) {
+      try {
+        throw new Error('inside');
+      } catch (caught) {
+        count += step + twice; // outer
+        const after = count;
+      }
+    }
+    return outer;
+  };
+}
+class Counter { constructor() { this.n = 1; } bump() { this.n += 1; return this.n; } }
+make(1)(2);
+new Counter().bump();
+"""
+
+
+async def test_block_closure_catch_and_this_are_in_sight_and_what_is_not_initialised_is_not(tmp_path: Path) -> None:
+    async with debugged(tmp_path, SCOPES, breaks=["app.js:10", "Counter.bump"]) as (dbg, first):
+        told = {each.name: each.value for each in stopped(first).locals}
+        assert told == {
+            "caught": "Error: inside", "twice": "4", "by": "2", "count": "10", "step": "1", "outer": "'module'",
+        }  # fmt: skip
+        names = [each.name for each in (await dbg.scopes()).scopes]
+        assert [name.split()[0] for name in names][:5] == ["block", "catch", "block", "local", "closure"]
+        assert (await dbg.eval("count + twice", "unused")).values[0].value == "14"
+        await dbg.set("count", "100")
+        stop = stopped(await dbg.next())
+        assert stop.local("count") == "105"
+        method = stopped(await dbg.continue_())
+        assert (place(method)[0], method.local("this")) == ("Counter.bump", "Counter {n: 1}")
+
+
+async def test_expressions_statements_and_promises_are_evaluated_and_a_constant_stays(tmp_path: Path) -> None:
+    text = "const fixed = () => fixed; let a = { b: [1, 2] };\nconst done = Promise.resolve(7);\ndebugger;\n"
+    async with debugged(tmp_path, text) as (dbg, _):
+        words = (
+            "a.b.length",
+            "let q = 4; q + 1",
+            "for (const x of a.b) a.last = x",
+            "await done",
+            "await new Promise(() => 0)",
+        )
+        values = (await dbg.eval(*words)).values
+        assert [each.value for each in values][:4] == ["2", "5", "2", "7"]
+        assert values[4].error
+        assert "pending" in values[4].value
+        with pytest.raises(EvalFailed, match="constant"):
+            await dbg.set("fixed", "2")
+        with pytest.raises(EvalFailed, match="not defined"):
+            await dbg.set("nowhere", "2")
+        assert (await dbg.set("a.b[0]", "'new'")).values[0].value == "'new'"
+        assert (await dbg.eval("a.b")).values[0].value == "['new', 2]"
+
+
+async def test_a_safe_evaluation_changes_nothing(tmp_path: Path) -> None:
+    async with debugged(tmp_path, "const a = { b: 1 };\ndebugger;\n") as (dbg, _):
+        assert (await dbg.eval("a.b + 1", safe=True)).values[0].value == "2"
+        with pytest.raises(EvalFailed, match="change the program"):
+            await dbg.eval("a.b = 2", safe=True)
+        assert (await dbg.eval("a.b")).values[0].value == "1"
+
+
+async def test_an_expression_that_never_ends_is_given_up_and_the_session_lives_on(tmp_path: Path) -> None:
+    async with debugged(tmp_path, "const a = 1;\ndebugger;\nconsole.log(a);\n") as (dbg, _):
+        with pytest.raises(EvalFailed, match="given up"):
+            await dbg.eval("while (true);", timeout=0.3)
+        assert (await dbg.eval("a + 1")).values[0].value == "2"
+        assert exited(await dbg.continue_()).output == "1\n"
+
+
+async def test_code_in_a_context_of_vm_has_conditions_variables_and_expressions(tmp_path: Path) -> None:
+    files = {
+        "app.js": "const vm = require('vm');\nconst text = require('fs').readFileSync('inner.js', 'utf8');\n"
+        "const context = vm.createContext({ console, n: 5 });\n"
+        "vm.runInContext(text, context, require('path').resolve('inner.js'));\n",
+        "inner.js": "function inner(k) {\n  const local = k + n;\n  return local;\n}\ninner(2); console.log(inner(3));\n",
+    }
+    async with debugged(tmp_path, files, breaks=["inner.js:3 if k === 3"]) as (dbg, first):
+        stop = stopped(first)
+        assert ([(each.name, each.value) for each in stop.locals], stop.hit) == ([("local", "8"), ("k", "3")], 1)
+        assert (await dbg.eval("k + n")).values[0].value == "8"
+        assert exited(await dbg.continue_()).output == "8\n"
+
+
+async def test_code_without_a_file_is_held_where_it_is(tmp_path: Path) -> None:
+    text = "eval('function ev(a) { debugger; return a }\\nev(1)');\nnew Function('b', 'debugger; return b')(5);\n"
+    async with debugged(tmp_path, text) as (dbg, first):
+        stop = stopped(first)
+        assert (place(stop), stop.local("a")) == (("ev", 1), "1")
+        assert stopped(await dbg.continue_()).local("b") == "5"
+
+
+async def test_library_code_is_passed_over_unless_it_is_asked_for(tmp_path: Path) -> None:
+    files = {
+        "app.js": "const lib = require('lib');\nconst r = lib.call(() => 5);\nconsole.log(r);\n",
+        "node_modules/lib/index.js": "exports.call = (f) => {\n  return f() + 1;\n};\n",
+    }
+    async with debugged(tmp_path, files, breaks=["app.js:2"]) as (dbg, _):
+        assert place(await dbg.step()) == ("<anonymous>", 2), "what it calls of the user's is stepped into"
+    async with debugged(tmp_path, files, breaks=["app.js:2"], all_code=True) as (dbg, _):
+        inside = stopped(await dbg.step())
+        assert inside.frame is not None
+        assert (inside.frame.file or "").endswith("lib/index.js")
