@@ -36,13 +36,12 @@ from .breakpoints import Breakpoints
 from .client import Body, CdpClient, Refused
 from .conditions import STORE
 from .evidence import Evidence
-from .frames import Held, position
 from .greetings import LEAVE, TELL, first_words, last_words, tells_end
 from .launch import CdpLaunch
+from .loading import ModuleLoading
 from .moves import THREAD, Mover
 from .patching import BEGUN_AGAIN, hot_patch, set_return
 from .scripts import Scripts
-from .sourcemaps import BrokenMap, load, mapping_url
 from .talk import console_text
 from .texts import Texts
 from .thresholds import PASSED, START, Gate, Threshold
@@ -122,11 +121,12 @@ class CdpBackend:
         self._client = CdpClient(
             messages, on_event=self._on_event, on_end=self._line_ended, timeout=launch.request_timeout
         )
-        texts = self._texts = Texts(self._client)
+        texts = Texts(self._client)
         self._evidence = Evidence(self._client, self._scripts, texts)
         self._breakpoints = Breakpoints(self._client, self._scripts, texts, self._told.put)
+        loading = ModuleLoading(self._client, self._scripts, texts, self._breakpoints, self._told.put)
         self._mover = Mover(
-            self._client, self._scripts, texts, self._evidence, self._breakpoints, self, self._told_stop
+            self._client, self._scripts, texts, self._evidence, self._breakpoints, loading, self._told_stop
         )
         self._threshold: Threshold | None = Threshold(self._client, launch.start_timeout) if held else None
         preloaded = launch.launched and not worker
@@ -290,70 +290,6 @@ class CdpBackend:
         except msgspec.DecodeError:  # not of our making
             return
         self._told.put(Output("log", (str(said.get("text")) + "\n").encode("utf-8", "surrogatepass")))
-
-    # Modules that are about to run
-
-    async def compiled(self, held: Held) -> bool:
-        """The loader is about to compile a module: its arguments are the text and the file. Whether another text will run."""
-        question = (
-            f"JSON.stringify({{filename, rewritten: {STORE}.rewrites(typeof format === 'string' ? format : ''),"
-            " map: content.slice(Math.max(0, content.lastIndexOf('sourceMappingURL=') - 4)).slice(0, 3e7),"
-            f" text: {'content.length < 4e6 ? content : null' if self._breakpoints.wants_scripts else 'null'}}})"
-        )
-        arguments = {
-            "callFrameId": held.top.get("callFrameId"),
-            "expression": question,
-            "returnByValue": True,
-            "silent": True,
-        }
-        answer = await self._client.request("Debugger.evaluateOnCallFrame", arguments)
-        value = (answer.get("result") or {}).get("value")
-        if not isinstance(value, str):
-            return False
-        body = msgspec.json.decode(value.encode("utf-8", "surrogatepass"))
-        made = None
-        if (url := mapping_url(str(body.get("map") or ""))) and self._is_user(str(body.get("filename"))):
-            try:
-                made = load(url, str(body["filename"]))
-                await asyncio.to_thread(made.decode)
-            except BrokenMap as broken:
-                self._told.put(
-                    Output("console", f"the source map of {body['filename']} is of no use: {broken.reason}\n".encode())
-                )
-        rewritten = bool(body.get("rewritten"))
-        await self._breakpoints.about_to_run(str(body["filename"]), made, None if rewritten else body.get("text"))
-        return rewritten and self._breakpoints.wants_scripts
-
-    async def entered(self, held: Held) -> None:
-        """A module whose text the loader has made is at its first line."""
-        if (script := self._scripts.get(position(held.top)[0])) is not None and script.user:
-            await self._breakpoints.about_to_run(script.path, script.map(), await self._texts.running(script))
-
-    def _is_user(self, file: str) -> bool:
-        return "/node_modules/" not in file
-
-    async def instrumented(self, held: Held) -> None:
-        """A module is about to run its first line."""
-        data = held.data
-        if held.reason == "ambiguous":
-            data = next(
-                (
-                    each.get("auxData") or {}
-                    for each in data.get("reasons") or ()
-                    if each.get("reason") == "instrumentation"
-                ),
-                {},
-            )
-        script = self._scripts.get(str(data.get("scriptId") or position(held.top)[0]))
-        if script is None or not script.user:
-            return
-        made = script.map()
-        if script.broken:
-            self._told.put(
-                Output("console", f"the source map of {script.path} is of no use: {script.broken}\n".encode())
-            )
-        text = await self._texts.running(script) if self._breakpoints.wants_scripts else None
-        await self._breakpoints.about_to_run(script.path, made, text)
 
     # Workers
 

@@ -64,6 +64,7 @@ class Scripts:
         self._by_id: dict[str, Script] = {}
         self._by_file: dict[str, list[Script]] = {}
         self._real: dict[str, str] = {}
+        self._there: dict[str, bool] = {}
 
     def parsed(self, body: Body) -> Script:
         """Take in a `scriptParsed`."""
@@ -111,6 +112,15 @@ class Scripts:
             known = self._real[path] = os.path.realpath(path) if path.startswith("/") else path
         return known
 
+    def is_library(self, path: str) -> bool:
+        return self._library is not None and self._library.search(path) is not None
+
+    def _is_there(self, source: str) -> bool:
+        """Whether a source can be shown; published packages often come without those that their maps name."""
+        if source not in self._there:
+            self._there[source] = os.path.isfile(source)
+        return self._there[source]
+
     # Positions
 
     def spot(self, script_id: str, line: int, column: int) -> Spot | None:
@@ -123,7 +133,7 @@ class Scripts:
                 original = made.original(line + 1, column)
             except BrokenMap:  # told when it was loaded
                 original = None
-            if original is not None:
+            if original is not None and self._is_there(original.source):
                 return Spot(original.source, original.line, original.column + 1, mapped=True)
         return Spot(script.path, line + 1, column + 1)
 

@@ -1,0 +1,101 @@
+"""Modules that are about to run: their source maps and functions are learned first, so that breakpoints stand in time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+
+import msgspec
+
+from ...model.backend import Output
+from .breakpoints import Breakpoints
+from .client import Body, CdpClient
+from .conditions import STORE
+from .frames import Held, position
+from .scripts import Scripts
+from .sourcemaps import BrokenMap, SourceMap, load, mapping_url
+from .texts import Texts
+
+
+class ModuleLoading:
+    """What is done at the pauses that come before a module's first line."""
+
+    def __init__(
+        self,
+        client: CdpClient,
+        scripts: Scripts,
+        texts: Texts,
+        breakpoints: Breakpoints,
+        tell: Callable[[Output], None],
+    ) -> None:
+        self._client = client
+        self._scripts = scripts
+        self._texts = texts
+        self._breakpoints = breakpoints
+        self._tell = tell
+
+    async def compiled(self, held: Held) -> bool:
+        """The loader is about to compile a module: its arguments are the text and the file. Whether another text will run."""
+        question = (
+            f"JSON.stringify({{filename, rewritten: {STORE}.rewrites(typeof format === 'string' ? format : ''),"
+            " map: content.slice(Math.max(0, content.lastIndexOf('sourceMappingURL=') - 4)).slice(0, 3e7),"
+            f" text: {'content.length < 4e6 ? content : null' if self._breakpoints.wants_scripts else 'null'}}})"
+        )
+        call = held.top.get("callFrameId")
+        arguments = {"callFrameId": call, "expression": question, "returnByValue": True, "silent": True}
+        answer = await self._client.request("Debugger.evaluateOnCallFrame", arguments)
+        value = (answer.get("result") or {}).get("value")
+        if not isinstance(value, str):
+            return False
+        body = msgspec.json.decode(value.encode("utf-8", "surrogatepass"))
+        path, rewritten = str(body["filename"]), bool(body.get("rewritten"))
+        made = await self._read(mapping_url(str(body.get("map") or "")), path)
+        await self._breakpoints.about_to_run(path, made, None if rewritten else body.get("text"))
+        return rewritten and self._breakpoints.wants_scripts
+
+    async def _read(self, url: str | None, path: str) -> SourceMap | None:
+        if not url or self._scripts.is_library(path):
+            return None
+        try:
+            made = load(url, path)
+            await asyncio.to_thread(made.decode)
+        except BrokenMap as broken:
+            self._useless(path, broken.reason)
+            return None
+        self._look_for_sources(path, made)
+        return made
+
+    async def entered(self, held: Held) -> None:
+        """A module whose text the loader has made is at its first line."""
+        if (script := self._scripts.get(position(held.top)[0])) is not None and script.user:
+            await self._breakpoints.about_to_run(script.path, script.map(), await self._texts.running(script))
+
+    async def instrumented(self, held: Held) -> None:
+        """V8 is about to run the first line of a module."""
+        script = self._scripts.get(str(_told_with(held).get("scriptId") or position(held.top)[0]))
+        if script is None or not script.user:
+            return
+        made = script.map()
+        if script.broken:
+            self._useless(script.path, script.broken)
+        elif made is not None:
+            self._look_for_sources(script.path, made)
+        text = await self._texts.running(script) if self._breakpoints.wants_scripts else None
+        await self._breakpoints.about_to_run(script.path, made, text)
+
+    def _useless(self, path: str, reason: str) -> None:
+        self._tell(Output("console", f"the source map of {path} is of no use: {reason}\n".encode()))
+
+    def _look_for_sources(self, path: str, made: SourceMap) -> None:
+        if made.sources and not any(os.path.isfile(each) for each in made.sources):
+            said = f"what {path} was made from is not there ({made.sources[0]}): it is shown as it runs\n"
+            self._tell(Output("console", said.encode()))
+
+
+def _told_with(held: Held) -> Body:
+    """What V8 tells of the script, which may be one of several reasons for a pause."""
+    if held.reason != "ambiguous":
+        return held.data
+    reasons = held.data.get("reasons") or ()
+    return next((each.get("auxData") or {} for each in reasons if each.get("reason") == "instrumentation"), {})
