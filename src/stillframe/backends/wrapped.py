@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..errors import Unsupported, WrongState
+from ..errors import WrongState
 from ..model.backend import (
     Binding,
     Bounds,
@@ -30,7 +30,7 @@ from ..model.backend import (
     Wanted,
 )  # fmt: skip
 from ..model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
-from ..transport.process import MARK, Exit, Process, Stream, left_behind, spawn
+from ..transport.process import MARK, Exit, Process, Stream, feed, left_behind, spawn
 from .cdp.launch import CdpLaunch
 from .dap.launch import DapLaunch
 from .flow import Told
@@ -168,15 +168,8 @@ class Wrapped:
             self._process.resume_output()
 
     async def feed(self, data: bytes, *, eof: bool) -> None:
-        if Capability.INPUT not in self.capabilities or self._process is None:
-            raise Unsupported("the program's standard input is not kept open for input")
-        try:
-            async with asyncio.timeout(self._launch.request_timeout):
-                await self._process.feed(data, eof=eof)
-        except BrokenPipeError as error:
-            raise WrongState(f"the program takes no more input: {error}") from None
-        except TimeoutError:
-            raise WrongState("the program does not read its input") from None
+        process = self._process if Capability.INPUT in self.capabilities else None
+        await feed(process, data, eof=eof, timeout=self._launch.request_timeout)
 
     async def left_behind(self, *, end: bool) -> tuple[int, ...]:
         return await left_behind(self._launch.mark, self.pid, over=self._told.ended is not None, end=end)

@@ -18,7 +18,7 @@ from typing import Literal
 
 import psutil  # type: ignore[import-untyped]
 
-from ..errors import LaunchFailed
+from ..errors import LaunchFailed, Unsupported, WrongState
 from .guardian import GUARDIAN
 
 MARK = "STILLFRAME_MARK"
@@ -207,6 +207,19 @@ class Process:
                     pipe.close()
         if self._pidfd is not None and self.exited.done():
             os.close(self._pidfd)
+
+
+async def feed(process: Process | None, data: bytes, *, eof: bool, timeout: float) -> None:
+    """Write to a program's standard input, where there is one that is kept open for it."""
+    if process is None:
+        raise Unsupported("the program's standard input is not kept open for input")
+    try:
+        async with asyncio.timeout(timeout):
+            await process.feed(data, eof=eof)
+    except BrokenPipeError as error:
+        raise WrongState(f"the program takes no more input: {error}") from None
+    except TimeoutError:
+        raise WrongState("the program does not read its input") from None
 
 
 class PipeLine:

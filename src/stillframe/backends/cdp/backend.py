@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from ...errors import EvalFailed, NotFound, StillframeError, Unsupported, WrongState
+from ...errors import EvalFailed, NotFound, StillframeError, Unsupported
 from ...model.backend import (
     Binding,
     Bounds,
@@ -26,7 +26,7 @@ from ...model.backend import (
     Wanted,
 )  # fmt: skip
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
-from ...transport.process import Process, end_tree, left_behind, wait_pid
+from ...transport.process import Process, end_tree, feed, left_behind, wait_pid
 from ...transport.websocket import Messages
 from ..ending import Signs, ended
 from ..flow import Sequence as InOrder
@@ -426,15 +426,8 @@ class CdpBackend:
         return await self._client.request(command, arguments, timeout=timeout)
 
     async def feed(self, data: bytes, *, eof: bool) -> None:
-        if Capability.INPUT not in self.capabilities or self._process is None:
-            raise Unsupported("the program's standard input is not kept open for input")
-        try:
-            async with asyncio.timeout(self._launch.request_timeout):
-                await self._process.feed(data, eof=eof)
-        except BrokenPipeError as error:
-            raise WrongState(f"the program takes no more input: {error}") from None
-        except TimeoutError:
-            raise WrongState("the program does not read its input") from None
+        process = self._process if Capability.INPUT in self.capabilities else None
+        await feed(process, data, eof=eof, timeout=self._launch.request_timeout)
 
     async def left_behind(self, *, end: bool) -> tuple[int, ...]:
         if self._worker:

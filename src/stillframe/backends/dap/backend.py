@@ -23,7 +23,7 @@ from ...model.backend import (
     Wanted,
 )  # fmt: skip
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
-from ...transport.process import Exit, Process, end_tree, left_behind, wait_pid
+from ...transport.process import Exit, Process, end_tree, feed, left_behind, wait_pid
 from ...transport.streams import Line
 from ..ending import Signs, ended
 from ..flow import Told
@@ -359,15 +359,8 @@ class DapBackend:
         return await self._client.request(command, arguments, timeout=timeout)
 
     async def feed(self, data: bytes, *, eof: bool) -> None:
-        if Capability.INPUT not in self.capabilities or self._process is None:
-            raise Unsupported("the program's standard input is not kept open for input")
-        try:
-            async with asyncio.timeout(self._launch.request_timeout):
-                await self._process.feed(data, eof=eof)
-        except BrokenPipeError as error:
-            raise WrongState(f"the program takes no more input: {error}") from None
-        except TimeoutError:
-            raise WrongState("the program does not read its input") from None
+        process = self._process if Capability.INPUT in self.capabilities else None
+        await feed(process, data, eof=eof, timeout=self._launch.request_timeout)
 
     async def left_behind(self, *, end: bool) -> tuple[int, ...]:
         return await left_behind(self._launch.mark, self.pid, over=self.is_over, end=end)
