@@ -476,12 +476,12 @@
   }
 
   // Whether the module about to be compiled deserves a look before it runs.
-  let interest = { maps: false, symbols: false, entry: false, uncaught: false };
+  let interest = { maps: false, symbols: false, entry: false, uncaught: false, library: false };
 
   function loading(content, filename) {
     if (typeof content !== 'string' || typeof filename !== 'string') return false;
     if (interest.maps && content.includes('sourceMappingURL=')) return true;
-    return (interest.symbols || interest.entry) && !filename.includes('/node_modules/');
+    return (interest.symbols || interest.entry) && (interest.library || !filename.includes('/node_modules/'));
   }
 
   // Errors that nobody caught: told where V8 did not foresee it, when the calls that threw are gone.

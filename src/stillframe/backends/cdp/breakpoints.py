@@ -69,6 +69,8 @@ class Breakpoints:
         async with self._lock:
             gone = {each.id for each in self._wanted} - {each.id for each in wanted}
             self._wanted = tuple(wanted)
+            if any(each.file and self._scripts.is_library(self._scripts.real(each.file)) for each in wanted):
+                self._scripts.looks_into_library = True
             await self._check()
             for script in self._scripts.all():
                 await self._learn_loaded(script)
@@ -123,7 +125,14 @@ class Breakpoints:
     async def _tell_interest(self, gone: Iterable[str] = ()) -> None:
         """What our code in the target should let us look at before it runs."""
         maps = any(each.file for each in self._wanted)
-        interest = {"maps": maps, "symbols": self._wants_symbols, "entry": self.entry, "uncaught": self.uncaught}
+        library = self._scripts.looks_into_library or any(each.module for each in self._wanted)
+        interest = {
+            "maps": maps,
+            "symbols": self._wants_symbols,
+            "entry": self.entry,
+            "uncaught": self.uncaught,
+            "library": library,
+        }
         now = json.dumps(interest)
         forget = "".join(f"; {STORE}.forget({id!r})" for id in gone)
         if now != self._interest or forget:
@@ -182,7 +191,7 @@ class Breakpoints:
                 self._tell_changes()
 
     async def _learn_loaded(self, script: Script) -> None:
-        if script.user and script.map_url and any(each.file for each in self._wanted):
+        if self._scripts.reads_map(script) and script.map_url and any(each.file for each in self._wanted):
             made = script.map()
             if made is not None:
                 self._learn_map(script.path, made)
@@ -299,7 +308,7 @@ class Breakpoints:
 
     def loaded(self, script: Script) -> None:
         """A script was parsed. Without a place for a breakpoint of its file, that breakpoint has none."""
-        if self._wanted and script.user:
+        if self._wanted and self._scripts.reads_map(script):
             self._tell_changes()
 
     def _tell_changes(self) -> None:

@@ -55,7 +55,7 @@ class ModuleLoading:
         return rewritten and self._breakpoints.wants_scripts
 
     async def _read(self, url: str | None, path: str) -> SourceMap | None:
-        if not url or self._scripts.is_library(path):
+        if not url or (self._scripts.is_library(path) and not self._scripts.looks_into_library):
             return None
         try:
             made = load(url, path)
@@ -74,7 +74,7 @@ class ModuleLoading:
     async def instrumented(self, held: Held) -> None:
         """V8 is about to run the first line of a module."""
         script = self._scripts.get(str(_told_with(held).get("scriptId") or position(held.top)[0]))
-        if script is None or not script.user:
+        if script is None or not self._scripts.reads_map(script):
             return
         made = script.map()
         if script.broken:

@@ -58,6 +58,7 @@ class Scripts:
 
     def __init__(self, library: Sequence[str], hidden: str, *, hides_library: bool) -> None:
         self.hides_library = hides_library
+        self.looks_into_library = not hides_library
         """Only the user's own code is of interest."""
         self._library = re.compile("|".join(library)) if library else None
         self._hidden = hidden
@@ -115,6 +116,10 @@ class Scripts:
     def is_library(self, path: str) -> bool:
         return self._library is not None and self._library.search(path) is not None
 
+    def reads_map(self, script: Script) -> bool:
+        """Whether a script is told by what it was made from: the program's own, and library code that somebody looks into."""
+        return script.user or (self.looks_into_library and script.is_file)
+
     def _is_there(self, source: str) -> bool:
         """Whether a source can be shown; published packages often come without those that their maps name."""
         if source not in self._there:
@@ -128,7 +133,7 @@ class Scripts:
         script = self._by_id.get(script_id)
         if script is None:
             return None
-        if script.user and (made := script.map()) is not None:
+        if self.reads_map(script) and (made := script.map()) is not None:
             try:
                 original = made.original(line + 1, column)
             except BrokenMap:  # told when it was loaded

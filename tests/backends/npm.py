@@ -1,0 +1,48 @@
+"""Published packages for tests, fetched once for all of them and kept beside the virtual environment."""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGES = {
+    "@types/node": "22.10.2",
+    "immer": "10.1.1",
+    "ts-node": "10.9.2",
+    "tsx": "4.19.2",
+    "typescript": "5.7.2",
+}
+_KEPT = Path(sys.prefix) / "npm"
+
+
+@functools.cache
+def packages() -> Path:
+    """A `node_modules` with all of them."""
+    _KEPT.mkdir(exist_ok=True)
+    wanted = json.dumps({"private": True, "dependencies": PACKAGES}, indent=1)
+    done, manifest = _KEPT / "node_modules" / ".done", _KEPT / "package.json"
+    with (_KEPT / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists() or manifest.read_text() != wanted:
+            shutil.rmtree(_KEPT / "node_modules", ignore_errors=True)
+            manifest.write_text(wanted)
+            words = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"]
+            subprocess.run(words, cwd=_KEPT, check=True, capture_output=True, timeout=240)
+            done.touch()
+    return _KEPT / "node_modules"
+
+
+def install(folder: Path) -> None:
+    """Make them those of a project."""
+    (folder / "node_modules").symlink_to(packages(), target_is_directory=True)
+
+
+def compile_typescript(folder: Path, *words: str) -> None:
+    """Compile the project's TypeScript, as its author would."""
+    line = [str(packages() / ".bin" / "tsc"), "--types", "node", "--typeRoots", str(packages() / "@types"), *words]
+    subprocess.run(line, cwd=folder, check=True, capture_output=True, timeout=120)

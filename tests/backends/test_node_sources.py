@@ -1,0 +1,136 @@
+"""Programs that were made from others: compiled TypeScript, loaders that compile, bundles, published packages, broken maps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import stillframe
+
+from .nodes import exited, place, stopped, where
+from .npm import compile_typescript, install
+
+SHOP = """\
+interface Item { price: number; qty: number }
+enum Kind { Plain, Taxed }
+
+export class Cart {
+  private items: Item[] = [];
+  constructor(public readonly kind: Kind) {}
+  add(price: number, qty = 1): this {
+    this.items.push({ price, qty });
+    return this;
+  }
+  total(): number {
+    let sum: number = 0;
+    for (const { price, qty } of this.items) {
+      sum += price * qty;
+    }
+    return this.kind === Kind.Taxed ? sum * 2 : sum;
+  }
+}
+const top: string = 'level';
+const cart = new Cart(Kind.Taxed).add(2).add(3, 2);
+console.log(top, cart.total());
+"""
+COMMONJS = ("--target", "es2017", "--module", "commonjs")
+WAYS: dict[str, Sequence[str]] = {
+    "a file beside it": (*COMMONJS, "--sourceMap"),
+    "inline": (*COMMONJS, "--inlineSourceMap", "--inlineSources"),
+    "with a root": (*COMMONJS, "--sourceMap", "--sourceRoot", "../src"),
+    "a module": ("--target", "es2020", "--module", "es2020", "--moduleResolution", "node", "--sourceMap"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_compiled_programs_are_told_in_the_words_of_what_was_written(tmp_path: Path, way: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "shop.ts").write_text(SHOP)
+    (tmp_path / "package.json").write_text(json.dumps({"type": "module" if way == "a module" else "commonjs"}))
+    compile_typescript(tmp_path, *WAYS[way], "--outDir", "out", "src/shop.ts")
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        first = stopped(await dbg.launch("out/shop.js", breaks=["src/shop.ts:19", "src/shop.ts:14"]))
+        assert (where(first), first.breakpoints) == ("src/shop.ts:19", ("b1",)), "top-level code as well"
+        (here,) = [each.text for each in first.source if each.here]
+        assert here == "const top: string = 'level';"
+        stop = stopped(await dbg.continue_())
+        assert (place(stop), stop.local("price"), stop.breakpoints) == (("Cart.total", 14), "2", ("b2",))
+        assert [(each.file, each.line) for each in stop.stack if each.kind == "user"][1] == ("src/shop.ts", 21)
+        assert where(await dbg.next()) == "src/shop.ts:13"
+        other = await dbg.source(generated=True)
+        assert (other.file or "").endswith("out/shop.js")
+        await dbg.unbreak(all=True)
+        assert where(await dbg.finish()) == "src/shop.ts:21"
+        assert exited(await dbg.continue_()).output == "level 16\n"
+
+
+@pytest.mark.parametrize("place_of", ["shop.ts:14", "Cart.total"])
+@pytest.mark.parametrize(
+    "command",
+    [("node", "--import", "tsx", "shop.ts"), ("node", "-r", "ts-node/register/transpile-only", "shop.ts")],
+    ids=["tsx", "ts-node"],
+)
+async def test_loaders_that_compile_are_told_in_the_words_of_the_file(
+    tmp_path: Path, command: Sequence[str], place_of: str
+) -> None:
+    (tmp_path / "shop.ts").write_text(SHOP)
+    (tmp_path / "package.json").write_text('{"type": "commonjs"}')
+    (tmp_path / "tsconfig.json").write_text('{"compilerOptions": {"module": "commonjs", "target": "es2020"}}')
+    install(tmp_path)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch(command=tuple(command), breaks=[place_of]))
+        assert place(stop) == ("Cart.total", 14 if ":" in place_of else 12)
+        assert (stop.frame.file if stop.frame else "") == "shop.ts"
+
+
+async def test_a_published_package_is_told_by_the_sources_that_its_maps_name(tmp_path: Path) -> None:
+    install(tmp_path)
+    (tmp_path / "app.js").write_text(
+        "const { produce } = require('immer');\nconst base = { items: [1, 2] };\n"
+        "const next = produce(base, (draft) => {\n  draft.items.push(3);\n});\nconsole.log(next.items.length);\n"
+    )
+    source = "node_modules/immer/src/core/immerClass.ts"
+    line = next(
+        n for n, text in enumerate((tmp_path / source).read_text().splitlines(), 1) if "= recipe(proxy)" in text
+    )
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch("app.js", breaks=[f"{source}:{line}"]))
+        assert stop.frame is not None
+        assert ((stop.frame.file or "").endswith("immer/src/core/immerClass.ts"), stop.frame.line) == (True, line)
+        assert [each.text.strip() for each in stop.source if each.here] == ["result = recipe(proxy)"]
+        assert stop.local("base") == "{items: [1, 2]}"
+        assert (await dbg.breaks()).breakpoints[0].state == "bound"
+        assert where(await dbg.finish()) == "app.js:6"
+        assert exited(await dbg.continue_()).output == "3\n"
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        await dbg.launch("app.js", breaks=["app.js:3"], all_code=True)
+        inside = stopped(await dbg.step())
+        assert inside.frame is not None
+        assert (inside.frame.file or "").endswith("immer/src/core/immerClass.ts")
+
+
+PLAIN = "function twice(n) {\n  return n * 2;\n}\nconsole.log(twice(2));\n//# sourceMappingURL=app.js.map\n"
+
+
+@pytest.mark.parametrize(
+    ("map", "note"),
+    [
+        ('{"version": 3, "sources": ["app.ts"], "mappings": "!!!!"}', "is of no use"),
+        ("no JSON", "is of no use"),
+        (None, "is of no use"),
+        ('{"version": 3, "sources": ["nosuch.ts"], "mappings": "AAAA;AACA;AACA;AACA"}', "is not there"),
+    ],
+    ids=["broken", "no map", "missing", "without its sources"],
+)
+async def test_a_map_of_no_use_is_noted_and_what_runs_is_shown(tmp_path: Path, map: str | None, note: str) -> None:
+    (tmp_path / "app.js").write_text(PLAIN)
+    if map is not None:
+        (tmp_path / "app.js.map").write_text(map)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch("app.js", breaks=["app.js:2"]))
+        assert (where(stop), stop.local("n")) == ("app.js:2", "2")
+        assert any(note in each for each in stop.notes), stop.notes
+        assert exited(await dbg.continue_()).output == "4\n"
