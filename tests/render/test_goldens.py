@@ -54,6 +54,30 @@ def spin():
 print("up", flush=True)
 spin()
 """
+SHOP_JS = """\
+class Cart {
+  constructor(items) { this.items = items; }
+  total() {
+    let out = 0;
+    for (const item of this.items) {
+      const price = item.price;
+      out += price * item.qty;
+    }
+    return out;
+  }
+}
+
+async function checkout(cart) {
+  console.log('checking', cart.items.length);
+  await null;
+  const total = cart.total();
+  if (!Number.isFinite(total)) throw new RangeError(`no total: ${total}`);
+  return total;
+}
+
+const goods = [{ price: 2, qty: 12 }, { price: '12.50', qty: 3 }];
+checkout(new Cart(goods)).then((total) => console.log(total));
+"""
 STORIES: dict[str, tuple[str, str, list[str]]] = {
     "condition": ("shop.py", SHOP, ["launch shop.py --break 'shop.py:5 if not isinstance(price, float)'",
         "eval '[type(i[\"price\"]).__name__ for i in items]' out", "stack", "locals --frame f1", "threads", "stop"]),
@@ -74,6 +98,16 @@ STORIES: dict[str, tuple[str, str, list[str]]] = {
         "hotpatch shop.py --dry-run", "eval --safe out", "source --generated", "stop"]),
     "wide": ("wide.py", "def f(rows, text):\n    return rows\n\nf([{'a': n} for n in range(100)], 'x' * 1000)\n",
         ["launch wide.py --break f", "expand v1 --start 98", "expand v2 --count 1 --text 20", "stop"]),
+    "node-stops": ("shop.js", SHOP_JS, ["launch shop.js --break 'shop.js:7 if typeof price !== \"number\"'",
+        "eval 'this.items.map((i) => typeof i.price)' out", "stack", "locals --frame f1", "scopes",
+        "threads", "stop"]),
+    "node-moving": ("shop.js", SHOP_JS, ["launch shop.js --break shop.js:14", "next 2", "step", "next --count 6", "finish",
+        "set total 'NaN'", "continue", "exception", "continue"]),
+    "node-breakpoints": ("shop.js", SHOP_JS, ["launch shop.js --stop-on-entry", "break Cart.total", "break shop.js:8",
+        "break shop.js:900", "break later.js:3", "break nobody", "break shop.js:7 --log 'price {price}'",
+        "break shop.js:18 --if 'total >'", "breaks", "continue", "unbreak b1", "continue"]),
+    "node-changing": ("shop.js", SHOP_JS.replace("'12.50'", "12.5"), ["launch shop.js --break shop.js:9", "eval --safe 'out = 1'",
+        "restart-frame f0", "continue", "set-return 'out * 2'", "jump shop.js:4", "hotpatch shop.js --dry-run", "continue"]),
 }  # fmt: skip
 
 
@@ -94,6 +128,11 @@ def transcript(user: User, call: str) -> str:
     text = said.out + said.err
     text = re.sub(r"after \d+(\.\d+)? s", "after N s", text)
     text = re.sub(r"pid \d+", "pid N", text).replace(str(user.here), "HERE")
+    text = re.sub(r"node \d+\.\d+\.\d+", "node N", text)
+    text = re.sub(r"(Node\.js v)[\d.]+|(node:internal/[\w/]+:)\d+(:\d+)?", r"\1\2N", text)
+    text = re.sub(
+        r"(f\d+)(-f\d+)?: \d+ in library", r"\1…: some in library", text
+    )  # Node's own, which differ by version
     code = f" -> {said.code}" if said.code else ""
     return f"$ dbg {call}{code}\n{text}"
 
