@@ -206,4 +206,4 @@ async def test_a_stock_server_never_confirms_what_it_cannot_know(monkeypatch):
     monkeypatch.setenv("STILLFRAME_PYTHON_SERVER", "stock")
     async with opened(plan()) as run:
         bindings = await run.backend.start([Wanted("b1", str(PROGRAM), 999), at("loop", "b2")], CatchRule())
-        assert states(bindings) == ["unconfirmed", "unconfirmed"]
+        assert states(bindings) == ["failed", "unconfirmed"]
