@@ -52,13 +52,16 @@
   // To tell which calls started a callback, Node's inspector hooks into everything asynchronous. Of promises V8 knows that by
   // itself: there the hook only takes time, and marks them with symbols that a program prints along with them (Node 20).
   function leave_promises() {
-    if (warns_of_bindings()) return;
+    if (warns_of_bindings() || Number.parseInt(process.versions.node, 10) > 22) return; // Node 24 has no such binding
     const before = Object.getOwnPropertyDescriptor(process, 'noDeprecation');
     Object.defineProperty(process, 'noDeprecation', { value: true, configurable: true, writable: true });
-    const { setPromiseHooks } = process.binding('async_wrap'); // Node 20 warns of this one
-    if (before) Object.defineProperty(process, 'noDeprecation', before);
-    else delete process.noDeprecation;
-    if (setPromiseHooks) setPromiseHooks(undefined, undefined, undefined, undefined);
+    try {
+      const { setPromiseHooks } = process.binding('async_wrap'); // Node 20 warns of this one
+      if (setPromiseHooks) setPromiseHooks(undefined, undefined, undefined, undefined);
+    } finally {
+      if (before) Object.defineProperty(process, 'noDeprecation', before);
+      else delete process.noDeprecation;
+    }
   }
 
   function warns_of_bindings() {

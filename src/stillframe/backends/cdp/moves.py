@@ -18,6 +18,7 @@ from ...model.backend import Bounds, Move, Output, Stopped
 from ...model.values import Value
 from .breakpoints import Breakpoints
 from .client import Body, CdpClient
+from .doors import Door
 from .evidence import Evidence
 from .frames import Held, position
 from .journeys import Journey, remove_own, set_at, set_outer, set_own
@@ -71,8 +72,8 @@ class Mover:
         self._calls = evidence.calls
         self._arrival: tuple[int, asyncio.Future[Held]] | None = None
         """Somebody waits for the next position, which is no stop."""
-        self._learning = False
-        """It is on its way into a module whose text is to be seen before it runs."""
+        self._door: Door | None = None
+        """It is on its way into a module whose first line, or whose text, is to be seen before it runs."""
         self.pausing = False
         self._paused = asyncio.Event()
         self._asking: asyncio.Task[None] | None = None
@@ -173,12 +174,11 @@ class Mover:
             if len(reasons) == 1 and not self._breakpoints.standing(held.hits):
                 await self._after_instrumentation(held)
                 return
-        if self._journey is None or not self._journey.entering:
-            await self._breakpoints.hold(True)
+        await self._breakpoints.hold(True)
         if self.compile_id in held.hits:
             await self._after_compile(held, rewritten=await self._loading.compiled(held))
             return
-        if self._learning and not await self._learned(held):
+        if self._door is not None and not await self._through(held, self._door):
             return
         if self.uncaught_id in held.hits:
             await self._uncaught(held)
@@ -243,22 +243,28 @@ class Mover:
 
     async def _after_compile(self, held: Held, *, rewritten: bool) -> None:
         """On from the loader: into the module where its first line is wanted, or the text that will run; or just on."""
-        if self.entry:
-            self._journey = Journey(Move.STEP, 0, None, entering=True)
-        elif rewritten:
-            self._learning = True
-        elif self._journey is not None:
+        if self.entry or rewritten:
+            door = self._door = Door(self._client, held)
+            if await door.approach(held):
+                self._evidence.moved(far=False)
+                return
+            self._door = None
+        if self._journey is not None:
             await self._keep_going(self._journey)
-        await self._send(_STEPS[Move.STEP] if self.entry or rewritten else _RESUME)
+        await self._send(_RESUME)
 
-    async def _learned(self, held: Held) -> bool:
-        """At the first line of a module whose text was to be seen, or on the way there. Whether this is a stop besides."""
-        if not held.hits and not self._evidence.teller.is_user(held.top):
-            await self._send(_STEPS[Move.STEP])
+    async def _through(self, held: Held, door: Door) -> bool:
+        """At the first line of a module that was to be seen, or on the way there. Whether this is a stop besides."""
+        if not door.is_open(held) and not self._breakpoints.standing(held.hits) and await door.approach(held):
+            self._evidence.moved(far=False)
             return False
-        self._learning = False
+        self._door = None
+        await door.close()
+        if self.entry and door.is_open(held):
+            await self._enter(held)
+            return False
         await self._loading.entered(held)
-        if held.hits:
+        if self._breakpoints.standing(held.hits):
             return True
         if self._journey is not None:
             await self._keep_going(self._journey)
@@ -319,7 +325,7 @@ class Mover:
             await self._stop(held, "pause")
             return
         if journey.entering:
-            await (self._enter(held) if self._evidence.teller.is_user(held.top) else self._send(_STEPS[Move.STEP]))
+            await self._enter(held)
             return
         if journey.move is Move.FINISH and await self._finishing(held, journey):
             return
