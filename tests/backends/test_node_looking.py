@@ -38,7 +38,7 @@ async def test_values_are_told_as_what_they_are_and_nothing_of_the_programs_is_r
         expected = {
             "undef": "undefined", "nul": "null", "neg": "-0", "nan": "NaN", "big": "12345678901234567890n",
             "sym": "Symbol(s)", "map": "Map(2) {'a' => 1, {k: 1} => 'b'}", "set": "Set(2) {1, 'two'}",
-            "typed": "Uint8Array [1, 2, 3]", "date": "1970-01-01T00:00:00.000Z", "re": "/a+/g", "point": "Point {x: 3}",
+            "typed": "Uint8Array [1, 2, 3]", "date": "1970-01-01T00:00:00.000Z", "re": "/a+/g", "point": "Point {x: 3, #hidden: 1}",
             "arrow": "[Function: arrow]", "cls": "[class Point]", "pending": "Promise { <pending> }",
             "done": "Promise { 5 }", "sparse": "[1, <empty>, 3]", "bare": "[Object: null prototype] {z: 1}",
             "error": "TypeError: bad", "odd": "{'a b': 1, g: <getter>}", "cyclic": "{a: 1, self: [Circular]}",
@@ -48,6 +48,46 @@ async def test_values_are_told_as_what_they_are_and_nothing_of_the_programs_is_r
         assert stop.output == ""
         values = (await dbg.eval("point.double", "odd.g + 1", "hostile.x")).values
         assert [each.value for each in values] == ["2", "2", "Error: trap"], "what is asked for is run"
+
+
+INNER = """
+class Base { #secret = { deep: [1] }; #call() { return 1; } get #got() { console.log('RAN'); return 1; } }
+class Derived extends Base { #text = 'own'; open = 1; toString() { console.log('RAN'); return ''; } }
+class Sly extends URL { get href() { console.log('RAN'); return 'no'; } }
+function* made() { yield 1; }
+function look() {
+  const url = new URL('http://a/b?c=1'), sly = new Sly('http://e/'), search = new URLSearchParams('a=1');
+  const view = new DataView(new ArrayBuffer(4), 1), weak = new WeakRef({ z: 1 }), intl = new Intl.NumberFormat('en');
+  const walk = [1].values(), each = new Map([[1, 2]]).entries(), generator = made(), letters = 'ab'[Symbol.iterator]();
+  const derived = new Derived(), pair = [new Base()], args = arguments, empty = {}, nothing = new (class Nothing {})();
+  const failed = Promise.reject(new Error('nope')), done = Promise.resolve({ a: [4] });
+  const missing = Object.assign(new Error('gone'), { code: 'ENOENT' });
+  return failed.catch(() => [url, sly, search, view, weak, intl, walk, each, generator, letters, derived, pair, args, empty,
+    nothing, done, missing]);
+}
+look(1, 'b');
+"""
+
+
+async def test_what_no_field_holds_is_told_too_and_only_what_is_empty_looks_empty(tmp_path: Path) -> None:
+    async with debugged(tmp_path, INNER, breaks=['app.js@"return failed"'], catch=("off",)) as (dbg, first):
+        told = {each.name: each.value for each in stopped(first).locals}
+        expected = {
+            "url": "URL {href: 'http://a/b?c=1'}", "sly": "Sly {href: 'http://e/'}",
+            "search": "URLSearchParams {text: 'a=1'}", "weak": "WeakRef {ref: {z: 1}}", "intl": "[Intl.NumberFormat]",
+            "walk": "[Array Iterator]", "each": "[Map Entries] { [ 1, 2 ] }", "generator": "[Generator]",
+            "letters": "[String Iterator]", "derived": "Derived {open: 1, #secret: {deep: [1]}, #text: 'own'}",
+            "pair": "[Base {#secret: {deep: […]}}]", "args": "[Arguments] [1, 'b']", "empty": "{}",
+            "nothing": "Nothing {}", "failed": "Promise { <rejected> Error: nope }", "done": "Promise { {a: [4]} }",
+            "missing": "Error: gone {code: 'ENOENT'}",
+        }  # fmt: skip
+        assert {name: told.get(name) for name in expected} == expected
+        assert told["view"].startswith("DataView {byteOffset: 1, byteLength: 3, buffer: ArrayBuffer {")
+        cut = (await dbg.eval("derived", text=30)).values[0]
+        assert cut.ref, cut
+        rows = {each.name: each.value for each in (await dbg.expand(cut.ref)).values}
+        assert rows == {"open": "1", "#secret": "{deep: [1]}", "#text": "'own'"}
+        assert exited(await dbg.continue_()).output == "", "nothing of the program's was run"
 
 
 async def test_huge_values_come_soon_and_in_pages(tmp_path: Path) -> None:

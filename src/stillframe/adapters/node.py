@@ -20,7 +20,6 @@ from .node_running import address, inspector_of, is_node, is_nodes_port, version
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "node"
 _HOOK = _TARGET / "hook.cjs"
-_STORE = _TARGET / "store.js"
 _OLDEST = (18,)
 _TYPED = ("*.ts", "*.mts", "*.cts", "*.tsx", "*.jsx")
 
@@ -121,8 +120,14 @@ class NodeAdapter:
         )
 
 
+def _in_target() -> str:
+    """Our code for every target: three functions, of which the first takes the others."""
+    store, *parts = ((_TARGET / f"{name}.js").read_text("utf-8") for name in ("store", "inner", "values"))
+    return f"{store}({','.join(parts)})"
+
+
 _COMMON: dict[str, Any] = {
-    "store": _STORE.read_text("utf-8"),
+    "store": _in_target(),
     "library": _LIBRARY,
     "hidden": _HOOK.as_uri(),
     "talk": _TALK,

@@ -1,278 +1,35 @@
-// Evaluated in every Node target: values as bounded text without running the program's code, conditions, hit counts, logs.
+// Evaluated in every Node target: what a held program is asked, conditions, hit counts, logs, and modules about to be loaded.
 //
-// It lives under a symbol of the global object that no enumeration shows. Getters are not run, proxies are not asked, and
-// nothing is walked beyond its bounds, so that every answer comes soon. All built-in functions are taken before the
-// program could replace them.
-(function (load) {
+// It lives under a symbol of the global object that no enumeration shows.
+(function (makeInner, makeValues) {
   'use strict';
   const KEY = Symbol.for('stillframe');
   if (globalThis[KEY]) return 'known';
 
+  const load = typeof require === 'function' ? require : (name) => process.getBuiltinModule(name);
+  const inner = makeInner(load);
+  const {
+    Writer, typeName, className, errorLine, errorName, keyText, entriesOf, membersOf, fieldsOf, stateOf, totalOf, hasMore, quoted,
+  } = makeValues(load, inner);
   const util = load('util');
-  const { isProxy, isMap, isSet, isDate, isRegExp, isNativeError, isPromise, isTypedArray, isModuleNamespaceObject } =
-    util.types;
-  const apply = Reflect.apply;
+  const { isProxy, isMap, isSet, isNativeError, isPromise, isTypedArray, isModuleNamespaceObject, isArgumentsObject } = util.types;
   const descriptor = Object.getOwnPropertyDescriptor;
   const prototype = Object.getPrototypeOf;
   const isArray = Array.isArray;
   const ownKeys = Reflect.ownKeys;
-  const mapEntries = Map.prototype.entries;
-  const setValues = Set.prototype.values;
-  const mapSize = descriptor(Map.prototype, 'size').get;
-  const setSize = descriptor(Set.prototype, 'size').get;
-  const typedLength = descriptor(prototype(Uint8Array.prototype), 'length').get;
-  const mapNext = prototype(new Map().entries()).next;
-  const setNext = prototype(new Set().values()).next;
-  const isoDate = Date.prototype.toISOString;
-  const timeOf = Date.prototype.getTime;
-  const regexText = RegExp.prototype.toString;
-  const functionText = Function.prototype.toString;
   const inspect = util.inspect;
   const hasOwn = Object.prototype.hasOwnProperty;
 
-  const MORE = '…';
   const DEPTH = 3;
-  const PLAIN = { depth: 0, customInspect: false, showProxy: true, getters: false, breakLength: Infinity, maxArrayLength: 4, maxStringLength: 80 };
-  const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+  const PLAIN = { depth: 2, customInspect: false, showProxy: true, getters: false, breakLength: Infinity, maxArrayLength: 100, maxStringLength: 1000 };
   const CJS = new Set(['exports', 'require', 'module', '__filename', '__dirname', 'arguments']);
   const BUILTIN = new Set(load('module').builtinModules);
-
-  // What Node's own tracking of asynchronous calls leaves on promises while an inspector is there.
-  const TRACKED = /,? ?\[Symbol\((?:async_id_symbol|trigger_async_id_symbol|destroyed)\)\]: (?:\d+|\{[^}]*\}|\[[^\]]*\])/g;
-  const TRACKS = new Set(['async_id_symbol', 'trigger_async_id_symbol', 'destroyed']);
 
   let kept = new Map();
   let numbers = 0;
   const counts = new Map();
   let hits = [];
   let failed = [];
-
-  // Text
-
-  function quoted(text) {
-    const body = JSON.stringify(text).slice(1, -1).replace(/\\"/g, '"').replace(/'/g, "\\'");
-    return `'${body}'`;
-  }
-
-  function className(value) {
-    for (let at = value, hops = 0; at !== null && hops < 20; at = prototype(at), hops++) {
-      if (isProxy(at)) return '';
-      const found = descriptor(at, 'constructor');
-      if (found && typeof found.value === 'function') {
-        const name = descriptor(found.value, 'name');
-        return name && typeof name.value === 'string' ? name.value : '';
-      }
-    }
-    return '';
-  }
-
-  function typeName(value) {
-    if (value === null) return 'null';
-    if (typeof value !== 'object') return typeof value;
-    if (isProxy(value)) return 'Proxy';
-    return className(value) || 'Object';
-  }
-
-  class Writer {
-    constructor(bounds) {
-      this.bounds = bounds;
-      this.cut = false;
-      this.path = [];
-    }
-
-    text(value, room, depth) {
-      if (room <= 0) return this.more();
-      switch (typeof value) {
-        case 'string': return this.string(value, room);
-        case 'number': return Object.is(value, -0) ? '-0' : String(value);
-        case 'bigint': return this.short(`${value > 2n ** 4096n || value < -(2n ** 4096n) ? '<huge>' : value}n`, room);
-        case 'symbol': return this.short(String(value), room);
-        case 'function': return this.short(this.callable(value), room);
-        case 'object': return value === null ? 'null' : this.object(value, room, depth);
-        default: return String(value); // undefined, booleans
-      }
-    }
-
-    more() {
-      this.cut = true;
-      return MORE;
-    }
-
-    short(text, room) {
-      if (text.length <= room) return text;
-      this.cut = true;
-      return text.slice(0, Math.max(room - 1, 0)) + MORE;
-    }
-
-    string(value, room) {
-      if (value.length + 2 <= room) {
-        const whole = quoted(value);
-        if (whole.length <= room) return whole;
-      }
-      this.cut = true;
-      return quoted(value.slice(0, Math.max(room - 3, 1))).slice(0, Math.max(room - 2, 2)).replace(/\\+$/, '').replace(/'?$/, "'") + MORE;
-    }
-
-    callable(value) {
-      if (isProxy(value)) return '[Function: proxy]';
-      const name = descriptor(value, 'name');
-      const own = name && typeof name.value === 'string' && name.value ? name.value : '(anonymous)';
-      const source = apply(functionText, value, []);
-      return source.startsWith('class') ? `[class ${own}]` : `[Function: ${own}]`;
-    }
-
-    object(value, room, depth) {
-      if (isProxy(value)) return this.short(inspect(value, PLAIN), room);
-      if (this.path.includes(value)) return '[Circular]';
-      this.path.push(value);
-      try {
-        return this.compound(value, room, depth);
-      } finally {
-        this.path.pop();
-      }
-    }
-
-    compound(value, room, depth) {
-      const name = className(value);
-      if (isArray(value)) return this.array(value, value.length, name === 'Array' ? '[' : `${name}(${value.length}) [`, room, depth);
-      if (isTypedArray(value)) return this.array(value, apply(typedLength, value, []), `${name} [`, room, depth);
-      if (isMap(value)) return this.map(value, name, room, depth);
-      if (isSet(value)) return this.set(value, name, room, depth);
-      if (isDate(value)) return this.short(isNaN(apply(timeOf, value, [])) ? 'Invalid Date' : apply(isoDate, value, []), room);
-      if (isRegExp(value)) return this.short(apply(regexText, value, []), room);
-      if (isNativeError(value)) return this.short(errorLine(value), room);
-      if (isExotic(value)) return this.short(oneLine(inspect(value, PLAIN)), room);
-      return this.fields(value, name, room, depth);
-    }
-
-    array(value, length, open, room, depth) {
-      const one = (index, left, deeper) => {
-        const found = descriptor(value, index);
-        if (!found) return '<empty>';
-        return 'value' in found ? this.text(found.value, left, deeper) : '<getter>';
-      };
-      return open + this.walk(countTo(Math.min(length, this.bounds.items)), length, room - open.length - 1, depth, one) + ']';
-    }
-
-    map(value, name, room, depth) {
-      const size = apply(mapSize, value, []);
-      const open = `${name || 'Map'}(${size}) {`;
-      const pair = ([key, item], left, deeper) => {
-        const word = this.text(key, Math.max(left >> 1, 8), deeper);
-        return `${word} => ${this.text(item, left - word.length - 4, deeper)}`;
-      };
-      return open + this.walk(entriesOf(value, 0, this.bounds.items), size, room - open.length - 1, depth, pair) + '}';
-    }
-
-    set(value, name, room, depth) {
-      const size = apply(setSize, value, []);
-      const open = `${name || 'Set'}(${size}) {`;
-      const one = (item, left, deeper) => this.text(item, left, deeper);
-      return open + this.walk(membersOf(value, 0, this.bounds.items), size, room - open.length - 1, depth, one) + '}';
-    }
-
-    fields(value, name, room, depth) {
-      const keys = fieldsOf(value);
-      const open = name === 'Object' ? '{' : name ? `${name} {` : prototype(value) === null ? '[Object: null prototype] {' : '{';
-      const pair = (key, left, deeper) => {
-        const word = keyText(key);
-        const found = descriptor(value, key);
-        if (!found) return `${word}: <gone>`;
-        return `${word}: ${'value' in found ? this.text(found.value, left - word.length - 2, deeper) : '<getter>'}`;
-      };
-      return open + this.walk(keys.slice(0, this.bounds.items), keys.length, room - open.length - 1, depth, pair) + '}';
-    }
-
-    walk(items, length, room, depth, one) {
-      if (length && depth <= 0) return this.more();
-      const parts = [];
-      let used = 0;
-      for (const item of items) {
-        const left = room - used - (parts.length ? 2 : 0);
-        if (left < 4 && length > parts.length) break;
-        const text = one(item, left - (length > parts.length + 1 ? 3 : 0), depth - 1);
-        parts.push(text);
-        used += text.length + 2;
-      }
-      if (parts.length < length) parts.push(this.more());
-      return parts.join(', ');
-    }
-  }
-
-  function oneLine(text) {
-    return text.replace(TRACKED, '').replace(/\n\s+at [^\n]*/g, '').replace(/\s*\n\s*/g, ' ');
-  }
-
-  function isExotic(value) {
-    return isPromise(value) || isModuleNamespaceObject(value) || util.types.isBoxedPrimitive(value) || util.types.isWeakMap(value)
-      || util.types.isWeakSet(value) || util.types.isGeneratorObject(value) || util.types.isAnyArrayBuffer(value)
-      || util.types.isMapIterator(value) || util.types.isSetIterator(value) || util.types.isExternal(value);
-  }
-
-  function errorLine(value) {
-    const message = descriptor(value, 'message');
-    const text = message && typeof message.value === 'string' ? message.value : '';
-    const name = errorName(value);
-    return text ? `${name}: ${text}` : name;
-  }
-
-  function errorName(value) {
-    const own = descriptor(value, 'name');
-    if (own && typeof own.value === 'string') return own.value;
-    return className(value) || 'Error';
-  }
-
-  function keyText(key) {
-    if (typeof key === 'symbol') return `[${String(key)}]`;
-    return NAME.test(key) || /^\d+$/.test(key) ? key : quoted(key);
-  }
-
-  function countTo(end) {
-    const found = [];
-    for (let at = 0; at < end; at++) found.push(at);
-    return found;
-  }
-
-  function entriesOf(value, start, count) {
-    return taken(apply(mapEntries, value, []), mapNext, start, count);
-  }
-
-  function membersOf(value, start, count) {
-    return taken(apply(setValues, value, []), setNext, start, count);
-  }
-
-  function taken(iterator, next, start, count) {
-    const found = [];
-    for (let at = 0; at < start + count; at++) {
-      const step = apply(next, iterator, []);
-      if (step.done) break;
-      if (at >= start) found.push(step.value);
-    }
-    return found;
-  }
-
-  function fieldsOf(value) {
-    // Hidden ones are the machinery of classes and modules; those of symbols are told where the program can enumerate them.
-    return ownKeys(value).filter((key) => {
-      if (typeof key === 'symbol' ? TRACKS.has(key.description) : key.startsWith('__stillframe_')) return false;
-      const found = descriptor(value, key);
-      return found && found.enumerable;
-    });
-  }
-
-  function totalOf(value) {
-    if (typeof value === 'string') return value.length;
-    if (typeof value !== 'object' || value === null || isProxy(value)) return undefined;
-    if (isArray(value)) return value.length;
-    if (isTypedArray(value)) return apply(typedLength, value, []);
-    if (isMap(value)) return apply(mapSize, value, []);
-    if (isSet(value)) return apply(setSize, value, []);
-    return undefined;
-  }
-
-  function hasMore(value) {
-    return typeof value === 'string' || (typeof value === 'object' && value !== null && !isProxy(value));
-  }
 
   function describe(name, value, bounds) {
     const writer = new Writer(bounds);
@@ -371,7 +128,7 @@
 
   function children(value, start, count, bounds) {
     if (typeof value === 'string') return slices(value, start, count, bounds);
-    if (isArray(value) || isTypedArray(value)) {
+    if (isArray(value) || isTypedArray(value) || isArgumentsObject(value)) {
       const total = totalOf(value);
       const page = [];
       for (let at = start; at < Math.min(start + count, total); at++) {
@@ -382,14 +139,22 @@
     }
     if (isMap(value)) {
       const page = entriesOf(value, start, count).map(([key, item]) => describe(`[${new Writer({ text: 60, items: 4 }).text(key, 60, 1)}]`, item, bounds));
-      return { values: page, total: apply(mapSize, value, []) };
+      return { values: page, total: totalOf(value) };
     }
     if (isSet(value)) {
       const page = membersOf(value, start, count).map((item, index) => describe(`[${start + index}]`, item, bounds));
-      return { values: page, total: apply(setSize, value, []) };
+      return { values: page, total: totalOf(value) };
     }
     const keys = isNativeError(value) ? ownKeys(value) : fieldsOf(value);
-    return { values: keys.slice(start, start + count).map((key) => row(keyText(key), descriptor(value, key), bounds)), total: keys.length };
+    const rows = [...hidden(value), ...keys, ...(inner.privates(value) || [])];
+    const one = (key) => (isArray(key) ? describe(key[0], key[1], bounds) : row(keyText(key), descriptor(value, key), bounds));
+    return { values: rows.slice(start, start + count).map(one), total: rows.length };
+  }
+
+  // What is in no field: the state of built-in classes, what a promise is settled with.
+  function hidden(value) {
+    const settled = isPromise(value) ? inner.settled(value).map((each) => ['[[Result]]', each]) : [];
+    return [...settled, ...stateOf(value)];
   }
 
   function slices(value, start, count, bounds) {
@@ -455,7 +220,7 @@
     } catch (error) {
       return `<${told(error)}>`;
     }
-    return typeof value === 'string' ? value : inspect(value, { ...PLAIN, depth: 2, maxStringLength: 1000, maxArrayLength: 100 });
+    return typeof value === 'string' ? value : inspect(value, PLAIN);
   }
 
   function taken_hits() {
@@ -471,9 +236,8 @@
     return describe(name, value, bounds);
   }
 
-  function error(value) {
-    return told(value);
-  }
+  // Questions of a held program: only then may V8 be asked for what no code can see.
+  const asked = (answer) => (...words) => inner.within(() => answer(...words));
 
   // Whether the module about to be compiled deserves a look before it runs.
   let interest = { maps: false, symbols: false, entry: false, uncaught: false, library: false };
@@ -532,7 +296,8 @@
 
   const store = {
     thrown, uncaught,
-    at, hits: taken_hits, locals, scope, expand, result, error, shown, loading, describe,
+    at, hits: taken_hits, shown, loading, hand: inner.hand,
+    locals: asked(locals), scope: asked(scope), expand: asked(expand), result: asked(result), describe: asked(describe),
     clear: () => { kept = new Map(); },
     forget: (id) => counts.delete(id),
     interest: (now) => { interest = now; },
@@ -564,4 +329,4 @@
   };
   Object.defineProperty(globalThis, KEY, { value: Object.freeze(store), enumerable: false, configurable: true, writable: false });
   return 'ready';
-})(typeof require === 'function' ? require : (name) => process.getBuiltinModule(name));
+})
