@@ -38,7 +38,8 @@ async def test_values_are_told_as_what_they_are_and_nothing_of_the_programs_is_r
         expected = {
             "undef": "undefined", "nul": "null", "neg": "-0", "nan": "NaN", "big": "12345678901234567890n",
             "sym": "Symbol(s)", "map": "Map(2) {'a' => 1, {k: 1} => 'b'}", "set": "Set(2) {1, 'two'}",
-            "typed": "Uint8Array [1, 2, 3]", "date": "1970-01-01T00:00:00.000Z", "re": "/a+/g", "point": "Point {x: 3, #hidden: 1}",
+            "typed": "Uint8Array [1, 2, 3]", "date": "1970-01-01T00:00:00.000Z", "re": "/a+/g",
+            "point": "Point {x: 3, #hidden: 1}",
             "arrow": "[Function: arrow]", "cls": "[class Point]", "pending": "Promise { <pending> }",
             "done": "Promise { 5 }", "sparse": "[1, <empty>, 3]", "bare": "[Object: null prototype] {z: 1}",
             "error": "TypeError: bad", "odd": "{'a b': 1, g: <getter>}", "cyclic": "{a: 1, self: [Circular]}",
