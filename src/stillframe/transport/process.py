@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import psutil  # type: ignore[import-untyped]
 
@@ -209,7 +209,13 @@ class Process:
             os.close(self._pidfd)
 
 
-async def feed(process: Process | None, data: bytes, *, eof: bool, timeout: float) -> None:
+class Feedable(Protocol):
+    """A program's standard input that is kept open."""
+
+    async def feed(self, data: bytes, *, eof: bool) -> None: ...
+
+
+async def feed(process: Feedable | None, data: bytes, *, eof: bool, timeout: float) -> None:
     """Write to a program's standard input, where there is one that is kept open for it."""
     if process is None:
         raise Unsupported("the program's standard input is not kept open for input")

@@ -13,6 +13,9 @@ from ..errors import AdapterUnresponsive, LaunchFailed
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 """Linux only: without it the kernel may hold back an acknowledgement for 40 ms, and Nagle on the far side waits for it."""
 
+_AGAIN = 0.01
+"""Between two attempts to reach somebody who is coming up: nothing tells when a port is listened on."""
+
 
 class Line(Protocol):
     """A two-way stream of bytes. `listen` must be called once; what came before it is kept."""
@@ -113,6 +116,27 @@ async def dial(host: str, port: int, timeout: float) -> SocketLine:
     return await _connected(
         asyncio.get_running_loop().create_connection(SocketLine, host, port), f"{host}:{port}", timeout
     )
+
+
+def free_port() -> int:
+    """A loopback port that nobody has at this moment, for a debugger that must be told where to listen."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+async def dial_soon(port: int, timeout: float) -> SocketLine:
+    """Connect to a loopback port on which a debugger that was just started is about to listen."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + timeout
+    while True:
+        try:
+            return await dial("127.0.0.1", port, max(0.1, deadline - loop.time()))
+        except LaunchFailed:
+            if loop.time() > deadline:
+                raise
+        await asyncio.sleep(_AGAIN)
 
 
 async def dial_unix(path: str, timeout: float) -> SocketLine:

@@ -72,6 +72,10 @@ class Household(Protocol):
 
     async def end_process(self) -> None: ...
 
+    def filled(self, arguments: Mapping[str, Any]) -> dict[str, Any]: ...
+
+    async def feed(self, data: bytes, *, eof: bool) -> None: ...
+
     async def leave(self, member: DapBackend) -> None: ...
 
 
@@ -108,9 +112,9 @@ class DapBackend:
         self._helper = Helper(self._client, launch.helper, launch.request_timeout) if launch.helper else None
         self._breakpoints = Breakpoints(self._client, launch, self._helper, lambda: self.capabilities, self._told.put)
         self._evidence = (
-            HelperEvidence(self._client, self._helper, self._breakpoints.loaded)
+            HelperEvidence(self._client, launch, self._helper, self._breakpoints.loaded)
             if self._helper
-            else Evidence(self._client, launch.unshown)
+            else Evidence(self._client, launch)
         )
         self._crowd = HelpedCrowd(self._helper, self._evidence, self._breakpoints) if self._helper else None
         self._news = News(launch, self._told, self._signs, self._breakpoints, self._evidence, self)
@@ -136,12 +140,12 @@ class DapBackend:
         found = translate.capabilities(body) | {Capability.RAW, Capability.REQUEST}
         if self._helper:
             found |= {Capability.CONFIRMED_BREAKPOINTS, Capability.ASSIGN}
-        if self._process is not None and self._launch.stdin == "-":
+        if self._launch.stdin == "-" and (self._process is not None or self._launch.has_conduits):
             found |= {Capability.INPUT}
         self.capabilities |= found
 
     async def start(self, wanted: Sequence[Wanted], catch: CatchRule) -> tuple[Binding, ...]:
-        arguments = dict(self._arguments)
+        arguments = self._family.filled(self._arguments)
         answer = await handshake.begin(self._client, self._launch, arguments, self._news.initialized)
         bindings = await self._breakpoints.set(wanted)
         await self.set_catch(catch)
@@ -359,6 +363,9 @@ class DapBackend:
         return await self._client.request(command, arguments, timeout=timeout)
 
     async def feed(self, data: bytes, *, eof: bool) -> None:
+        if self._launch.has_conduits:
+            await self._family.feed(data, eof=eof)
+            return
         process = self._process if Capability.INPUT in self.capabilities else None
         await feed(process, data, eof=eof, timeout=self._launch.request_timeout)
 

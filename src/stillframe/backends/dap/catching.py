@@ -15,11 +15,14 @@ Arguments = dict[str, Any]
 
 async def set_catch(client: DapClient, launch: DapLaunch, catch: CatchRule, known: frozenset[str]) -> None:
     """Tell the debugger which exceptions stop the program; a filter that it does not have is an error by name."""
-    filters = [_FILTERS[mode] for mode in sorted(catch.modes)]
-    missing = [each for each in filters if each not in known]
+    unknown = [mode for mode in sorted(catch.modes - {"uncaught"}) if mode not in launch.catches]
+    filters = [word for mode in sorted(catch.modes) for word in launch.catches.get(mode, ())]
+    missing = unknown + [each for each in filters if each not in known]
     if missing:
         offered = ", ".join(sorted(known)) or "nothing"
         raise Unsupported(f"{launch.tool.tool} cannot catch {', '.join(missing)}; it has {offered}")
+    if not known and not filters and not catch.classes:
+        return  # it has no exceptions to speak of
     arguments: Arguments = {"filters": filters}
     if catch.classes:
         arguments["exceptionOptions"] = _class_options(launch, catch)
@@ -29,7 +32,6 @@ async def set_catch(client: DapClient, launch: DapLaunch, catch: CatchRule, know
         raise Unsupported(f"the exceptions to catch were refused: {refused.message}") from None
 
 
-_FILTERS: Mapping[CatchMode, str] = {"uncaught": "uncaught", "raised": "raised", "user": "userUnhandled"}
 _BREAK_MODES: Mapping[CatchMode, str] = {"uncaught": "unhandled", "raised": "always", "user": "userUnhandled"}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -12,19 +13,19 @@ from ...model.backend import Bounds, Capture, Evaluated
 from ...model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Value, Values
 from . import translate
 from .client import DapClient, Refused
+from .launch import DapLaunch
 from .translate import Body
 
 _RETURN = "(return) "
 """What debugpy 1.8.22 puts before the name of a function whose value it tells among the locals of its caller."""
-_LOCAL_SCOPES = ("locals", "local", "arguments")
 
 
 class Evidence:
     """What any debug adapter can tell. Values are cut on our side, after they have travelled."""
 
-    def __init__(self, client: DapClient, unshown: Collection[str] = ()) -> None:
+    def __init__(self, client: DapClient, launch: DapLaunch) -> None:
         self._client = client
-        self._unshown = unshown
+        self._launch = launch
 
     async def capture(self, thread: str, bounds: Bounds, *, excepted: bool, watch: Sequence[str]) -> Capture:
         """The stack and the locals of its top user frame, in three or four requests."""
@@ -43,9 +44,12 @@ class Evidence:
         body = await self._client.request(
             "stackTrace", {"threadId": wire_id(thread, "thread"), "startFrame": start, "levels": count}
         )
-        frames = tuple(translate.frame(each) for each in translate.items(body, "stackFrames"))
+        frames = tuple(self._judged(translate.frame(each)) for each in translate.items(body, "stackFrames"))
         total = translate.number(body.get("totalFrames"))
         return Frames(frames=frames[:count], total=total, start=start, thread=thread)
+
+    def _judged(self, frame: Frame) -> Frame:
+        return msgspec.structs.replace(frame, kind="library") if self._launch.is_library(frame) else frame
 
     async def held_at(self, thread: str) -> Frame | None:
         """The innermost frame of a thread that is surely held; None where that is not sure."""
@@ -62,28 +66,31 @@ class Evidence:
     async def _variables_of(self, frame: str) -> tuple[list[Body], list[Body]]:
         """The variables of a frame that are worth telling, and the values that its calls returned."""
         scopes = await self.scopes(frame)
-        local = next((scope for scope in scopes if scope.name.lower() in _LOCAL_SCOPES), None)
-        local = local or next(iter(scopes), None)
-        if local is None or local.ref is None:
-            return [], []
-        found = await self._children(local.ref)
+        local = [scope for scope in scopes if scope.name.lower() in self._launch.local_scopes] or scopes[:1]
+        pages = [self._sent_for(scope.ref) for scope in local if scope.ref is not None]
+        found = [each for page in pages for each in await self._arrived(page)]
         returned = [each for each in found if str(each.get("name")).startswith(_RETURN)]
-        kept = [each for each in found if each not in returned and each.get("type") not in self._unshown]
+        kept = [each for each in found if each not in returned and each.get("type") not in self._launch.unshown]
         return kept, returned
 
     async def expand(self, ref: str, bounds: Bounds, start: int) -> Values:
         return _page(await self._children(ref), bounds, start)
 
     async def _children(self, ref: str) -> list[Body]:
-        body = await self._client.request("variables", {"variablesReference": reference_number(ref, "r")})
-        return translate.items(body, "variables")
+        return await self._arrived(self._sent_for(ref))
+
+    def _sent_for(self, ref: str) -> asyncio.Future[dict[str, Any]]:
+        return self._client.send("variables", {"variablesReference": reference_number(ref, "r")})
+
+    async def _arrived(self, answer: asyncio.Future[dict[str, Any]]) -> list[Body]:
+        return translate.items(await self._client.settle(answer, "variables"), "variables")
 
     async def evaluate(
         self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
     ) -> tuple[Evaluated, ...]:
         results = []
         for expression in expressions:
-            arguments: dict[str, Any] = {"expression": expression, "context": "repl"}
+            arguments: dict[str, Any] = {"expression": expression, "context": self._launch.evaluates_as}
             if frame is not None:
                 arguments["frameId"] = wire_id(frame, "frame")
             try:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ...errors import AdapterDied, AdapterUnresponsive, Busy, LaunchFailed, StillframeError
 from ...model.backend import CatchRule, ChildOpened, Output
-from ...transport.process import MARK, Exit, PipeLine, Process, Stream, ancestors, is_alive, same_output, spawn
-from ...transport.streams import Line, Listener, SocketLine, dial
+from ...transport.conduits import Conduits
+from ...transport.process import MARK, Exit, PipeLine, Process, Stream, ancestors, feed, is_alive, same_output, spawn
+from ...transport.streams import Line, Listener, SocketLine, dial, dial_soon, free_port
 from ..wrapped import Wrapped
 from .backend import DapBackend
 from .handshake import Greeting
-from .launch import PORT, Address, DapLaunch, DialsBack, PrintedAddress, Stdio
+from .launch import PORT, STDERR, STDIN, STDOUT, Address, DapLaunch, DialsBack, Listens, PrintedAddress, Stdio
 
 T = TypeVar("T")
 
@@ -48,6 +49,7 @@ class Family:
         self._wrapper: Wrapped | None = None
         self._met = False
         """Somebody has come up behind the wrapper."""
+        self._conduits: Conduits | None = None
         self._hung_up = False
         """Somebody dialled in and was gone before we knew who it was."""
 
@@ -112,6 +114,10 @@ class Family:
                 self._spawn(launch.argv, stdin=launch.stdin)
                 host, port = await self._until(self._address, "print where it listens")
                 return await dial(host, port, launch.start_timeout)
+            case Listens():
+                port = free_port()
+                self._spawn(launch.argv, stdin=launch.stdin, port=str(port))
+                return await self._until(asyncio.ensure_future(dial_soon(port, launch.start_timeout)), "listen")
             case Stdio() | DialsBack():
                 self._spawn(launch.argv, stdin="-")
                 assert self.process is not None
@@ -134,11 +140,25 @@ class Family:
         env = {name: value.replace(PORT, port) for name, value in launch.env.items()}
         if launch.mark:
             env[MARK] = launch.mark
-        words = [word.replace(PORT, port) for word in argv]
+        if launch.has_conduits:
+            self._conduits = Conduits(launch.stdin, launch.cwd, self._printed_by_program)
+        words = [self._filled(word.replace(PORT, port)) for word in argv]
         self.process = spawn(
             words, cwd=launch.cwd, env=env, umask=launch.umask, stdin=stdin, on_output=self._output,
             guarded=launch.launched,
         )  # fmt: skip
+
+    def _filled(self, word: str) -> str:
+        """A word with the names of our pipes in the places that stand for them."""
+        ours = self._conduits
+        if ours is None or "\0" not in word:
+            return word
+        return word.replace(STDIN, ours.stdin).replace(STDOUT, ours.stdout).replace(STDERR, ours.stderr)
+
+    def filled(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of the start, with the names of our pipes in them."""
+        filled: dict[str, Any] = _walked(dict(arguments), self._filled)
+        return filled
 
     async def _until(self, wanted: asyncio.Future[T], what: str) -> T:
         """Wait for a sign of life, with an eye on the process: a dead one will never give it."""
@@ -210,18 +230,34 @@ class Family:
             host, _, port = match[1].rpartition(":")
             self._address.set_result((host or "127.0.0.1", int(port)))
 
+    def _printed_by_program(self, stream: Stream, data: bytes) -> None:
+        """What came through pipes of ours with names."""
+        speaker = next((each for each in self._members if not each.is_over), None)
+        if speaker is not None:
+            speaker.tell(Output(stream, data))
+
     def hold_output(self) -> None:
-        if self.process is not None and self._pipe is None:
+        if self._conduits is not None:
+            self._conduits.drains.pause()
+        elif self.process is not None and self._pipe is None:
             self.process.pause_output()
 
     def let_output_go(self) -> None:
+        if self._conduits is not None:
+            self._conduits.drains.resume()
         if self.process is not None:
             self.process.resume_output()
+
+    async def feed(self, data: bytes, *, eof: bool) -> None:
+        """Write to the standard input of a program that its debugger started."""
+        await feed(self._conduits, data, eof=eof, timeout=self.launch.request_timeout)
 
     def read_output(self) -> None:
         """Take what is in the pipes now, unless it is being held back."""
         if self._wrapper is not None:
             self._wrapper.read_output()
+        if self._conduits is not None and not self._conduits.drains.is_paused:
+            self._conduits.drains.drain()
         if self.process is not None and not self.process.is_paused and self._pipe is None:
             self.process.drain()
 
@@ -347,3 +383,16 @@ class Family:
         if self.process is not None and not self.process.released:
             await self.end_process()
             self.process.close()
+        if self._conduits is not None:
+            self._conduits.close()
+
+
+def _walked(value: Any, change: Callable[[str], str]) -> Any:
+    match value:
+        case str():
+            return change(value)
+        case dict():
+            return {name: _walked(each, change) for name, each in value.items()}
+        case list() | tuple():
+            return [_walked(each, change) for each in value]
+    return value

@@ -20,6 +20,7 @@ from ...model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Value,
 from . import translate
 from .client import Body, DapClient, Refused
 from .evidence import Evidence, reference_number, wire_id
+from .launch import DapLaunch
 
 _ERRORS: Mapping[str, type[StillframeError]] = {
     "blocked": WrongState,
@@ -56,8 +57,10 @@ class Helper:
 class HelperEvidence(Evidence):
     """What our helper tells: bounded inside the target, a hanging repr cut off there."""
 
-    def __init__(self, client: DapClient, helper: Helper, on_loaded: Callable[[Iterable[str]], None]) -> None:
-        super().__init__(client)
+    def __init__(
+        self, client: DapClient, launch: DapLaunch, helper: Helper, on_loaded: Callable[[Iterable[str]], None]
+    ) -> None:
+        super().__init__(client, launch)
         self._helper = helper
         self._on_loaded = on_loaded
 

@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...errors import StillframeError
-from ...model.backend import Tool
+from ...model.backend import CatchMode, Tool
 from ...model.places import HitRule
+from ...model.values import Frame
 
 PORT = "\0port"
-"""Stands in words and variables for the port of our listener; no real one can hold a NUL."""
+"""Stands in words and variables for the port of our listener, or one that we chose; no real one can hold a NUL."""
+STDIN, STDOUT, STDERR = "\0stdin", "\0stdout", "\0stderr"
+"""Stand in words and arguments for pipes of ours with names, where a debugger starts the program and not we: what it prints
+then comes to us as it was written, and not through the debugger."""
 
 
 class Quirk(enum.Enum):
@@ -41,6 +45,11 @@ class PrintedAddress:
 
 
 @dataclass(frozen=True)
+class Listens:
+    """The adapter listens on a port that we choose: `PORT` in its words."""
+
+
+@dataclass(frozen=True)
 class Address:
     """Somebody already listens there."""
 
@@ -54,8 +63,11 @@ class DialsBack:
 
 
 _HERE = ("127.0.0.1", "::1", "localhost")
+_CATCHES: Mapping[CatchMode, tuple[str, ...]] = {
+    "uncaught": ("uncaught",), "raised": ("raised",), "user": ("userUnhandled",)
+}  # fmt: skip
 
-Reach = Stdio | PrintedAddress | Address | DialsBack
+Reach = Stdio | PrintedAddress | Listens | Address | DialsBack
 
 
 @dataclass(frozen=True)
@@ -104,6 +116,15 @@ class DapLaunch:
     its own, where the debugger folds such stops into one; -1 for a thread that may stand at one without knowing."""
     told_better: re.Pattern[str] | None = None
     """What the debugger says of itself that our helper tells in fewer words."""
+    catches: Mapping[CatchMode, tuple[str, ...]] = field(default_factory=lambda: _CATCHES)
+    """Which of the debugger's exception filters stand for each of our words; one that is missing here cannot be had, but for
+    `uncaught`, which is what everybody gets who asked for nothing: without a filter it means what the debugger does by itself."""
+    evaluates_as: str = "repl"
+    """The context of `evaluate` for an expression; for some debuggers `repl` means their own commands, which `raw` is for."""
+    local_scopes: tuple[str, ...] = ("locals", "local", "arguments")
+    """Scopes whose variables are a frame's own, in lower case; all of them are told, in the order of the debugger."""
+    is_library: Callable[[Frame], bool] = lambda frame: frame.kind == "library"
+    """Whether a frame is somebody else's code, for debuggers that do not say so."""
     unshown: frozenset[str] = frozenset()
     """Types of values that are never told among the variables of a frame, where no helper chooses them."""
     log_text: Callable[[str], str] = lambda text: text
@@ -131,6 +152,22 @@ class DapLaunch:
     request_timeout: float = 30.0
 
     @property
+    def has_conduits(self) -> bool:
+        """Whether the program's own streams come to us by pipes with names."""
+        return any(STDOUT in word for word in self.argv) or _mentions(self.arguments)
+
+    @property
     def local(self) -> bool:
         """Whether the program runs on this machine, so that its files are those that we see."""
         return not isinstance(self.reach, Address) or self.reach.host in _HERE
+
+
+def _mentions(value: Any) -> bool:
+    match value:
+        case str():
+            return STDOUT in value
+        case Mapping():
+            return any(_mentions(each) for each in value.values())
+        case list() | tuple():
+            return any(_mentions(each) for each in value)
+    return False

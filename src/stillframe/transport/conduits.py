@@ -1,0 +1,87 @@
+"""Pipes with names, for a program that its debugger starts and not we: its streams come to us past the debugger."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from ..errors import LaunchFailed
+from .drains import Drains, Stream
+
+
+class Conduits:
+    """Standard input, output and error of one program as paths. Both ends are held by us as well, so that opening a path
+    never blocks, and the end of a pipe says nothing: the program's end is told by its debugger."""
+
+    def __init__(self, stdin: str | None, cwd: str, on_output: Callable[[Stream, bytes], None]) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="stillframe-"))
+        self._feeding = asyncio.Lock()
+        self._fds: list[int] = []
+        self._input: int | None = None
+        try:
+            self.stdin = self._source(stdin, cwd)
+            self.stdout, out = self._pipe("stdout")
+            self.stderr, err = self._pipe("stderr")
+        except BaseException:
+            self.close()
+            raise
+        self.drains = Drains({out: "stdout", err: "stderr"}, on_output)
+
+    def _source(self, stdin: str | None, cwd: str) -> str:
+        if stdin is None:
+            return os.devnull
+        if stdin == "-":
+            path, self._input = self._pipe("stdin")
+            return path
+        path = str(Path(cwd, stdin))
+        try:
+            open(path, "rb").close()
+        except OSError as error:
+            raise LaunchFailed(f"cannot read {stdin} for standard input: {error.strerror}") from None
+        return path
+
+    def _pipe(self, name: str) -> tuple[str, int]:
+        path = self._folder / name
+        os.mkfifo(path, 0o600)
+        fd = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._fds.append(fd)
+        return str(path), fd
+
+    async def feed(self, data: bytes, *, eof: bool) -> None:
+        """Write to the program's standard input, as fast as it reads."""
+        async with self._feeding:
+            if self._input is None:
+                raise BrokenPipeError("its standard input is not ours to feed, or is closed")
+            view = memoryview(data)
+            while view:
+                try:
+                    view = view[os.write(self._input, view) :]
+                except BlockingIOError:
+                    await _writable(self._input)
+            if eof:
+                self._fds.remove(self._input)
+                os.close(self._input)
+                self._input = None
+
+    def close(self) -> None:
+        """Let go of everything; may be called twice."""
+        if hasattr(self, "drains"):
+            self.drains.stop()
+        for fd in self._fds:
+            os.close(fd)
+        self._fds, self._input = [], None
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+async def _writable(fd: int) -> None:
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    loop.add_writer(fd, lambda: ready.done() or ready.set_result(None))
+    try:
+        await ready
+    finally:
+        loop.remove_writer(fd)

@@ -1,0 +1,72 @@
+"""Pipes that a program prints into: always read as it prints, unless whoever takes it cannot keep up."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import struct
+import termios
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+Stream = Literal["stdout", "stderr"]
+_CHUNK = 64 * 1024
+
+
+class Drains:
+    """Reads descriptors as they have something and hands it on, each under its stream's name. It does not close them."""
+
+    def __init__(self, pipes: Mapping[int, Stream], on_output: Callable[[Stream, bytes], None]) -> None:
+        self._on_output = on_output
+        self._loop = asyncio.get_running_loop()
+        self._readers = dict(pipes)
+        self.is_paused = False
+        for fd in self._readers:
+            os.set_blocking(fd, False)
+            self._loop.add_reader(fd, self._readable, fd)
+
+    def _readable(self, fd: int) -> None:
+        try:
+            data = os.read(fd, _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            self._on_output(self._readers[fd], data)
+        else:
+            self._unwatch(fd)
+
+    def _unwatch(self, fd: int) -> None:
+        if self._readers.pop(fd, None) is not None:
+            self._loop.remove_reader(fd)
+
+    def pause(self) -> None:
+        """Stop reading until `resume`: whoever takes the output cannot keep up, and the pipe holds the writer."""
+        if not self.is_paused:
+            self.is_paused = True
+            for fd in self._readers:
+                self._loop.remove_reader(fd)
+
+    def resume(self) -> None:
+        if self.is_paused:
+            self.is_paused = False
+            for fd in self._readers:
+                self._loop.add_reader(fd, self._readable, fd)
+
+    def drain(self) -> None:
+        """Read what is in the pipes now; never waits for an end that an orphan may hold open."""
+        for fd in tuple(self._readers):
+            left = struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, b"\0\0\0\0"))[0]
+            while left > 0 and fd in self._readers:
+                data = os.read(fd, min(left, _CHUNK))
+                if not data:
+                    break
+                self._on_output(self._readers[fd], data)
+                left -= len(data)
+
+    def stop(self) -> None:
+        """Read no more."""
+        for fd in tuple(self._readers):
+            self._unwatch(fd)
