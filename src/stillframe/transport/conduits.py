@@ -80,8 +80,13 @@ class Conduits:
 async def _writable(fd: int) -> None:
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
-    loop.add_writer(fd, lambda: ready.done() or ready.set_result(None))
+    loop.add_writer(fd, _set, ready)
     try:
         await ready
     finally:
         loop.remove_writer(fd)
+
+
+def _set(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)

@@ -1,0 +1,133 @@
+"""Where a language's tool is on this machine, which version it is, and the command that would bring it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ..errors import AdapterMissing
+from ..settings import directory
+from .interpreters import on_path
+
+_ANSWER = 10.0
+"""How long a tool may take to tell its version."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One way to install a tool: by the machine's packages, or from a language's registry into a folder of ours."""
+
+    manager: Literal["apt", "pip", "npm", "go"]
+    packages: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """What one would type by hand."""
+        words = " ".join(self.packages)
+        by_hand = {"apt": "apt install", "pip": "pip install", "npm": "npm install -g", "go": "go install"}
+        return f"{by_hand[self.manager]} {words}"
+
+
+@dataclass(frozen=True)
+class Needs:
+    """A tool as one language needs it: the names that it goes by, the oldest version that will do, how it is installed."""
+
+    tool: str
+    names: tuple[str, ...]
+    """Names of the program, the best first."""
+    recipes: tuple[Recipe, ...]
+    oldest: tuple[int, ...] = ()
+    version_flag: str = "--version"
+    version: re.Pattern[str] = re.compile(r"(\d+(?:\.\d+)+)")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What this machine has of a tool. Without a path it is missing; with a problem it is there and of no use."""
+
+    tool: str
+    path: str | None = None
+    version: str = ""
+    problem: str = ""
+
+
+def tools_directory(env: Mapping[str, str] = os.environ) -> Path:
+    """Where `dbg setup` puts what does not belong to the whole machine; `STILLFRAME_TOOLS` names another place."""
+    given = env.get("STILLFRAME_TOOLS") or os.environ.get("STILLFRAME_TOOLS", "")
+    return Path(given) if given.startswith("/") else directory("data") / "tools"
+
+
+def find(needs: Needs, env: Mapping[str, str], cwd: str) -> Found:
+    """The first of its names that is new enough: on the caller's PATH, or among what `dbg setup` installed."""
+    best = Found(needs.tool)
+    for path in _candidates(needs.names, env, cwd):
+        found = _probed(needs, path)
+        if not found.problem:
+            return found
+        best = best if best.path else found
+    return best
+
+
+def needed(needs: Needs, env: Mapping[str, str], cwd: str) -> Found:
+    """The tool, or the error that says how it is had."""
+    found = find(needs, env, cwd)
+    if found.path is None:
+        raise AdapterMissing(f"{needs.tool} is not installed: {needs.recipes[0].line}")
+    if found.problem:
+        raise AdapterMissing(f"{found.path} is of no use: {found.problem}; {needs.recipes[0].line}")
+    return found
+
+
+def _candidates(names: Sequence[str], env: Mapping[str, str], cwd: str) -> Iterator[str]:
+    for name in names:
+        if path := on_path(name, env, cwd):
+            yield path
+    for name in names:
+        yield from _installed(name, tools_directory(env))
+
+
+def _installed(name: str, tools: Path) -> Iterable[str]:
+    return (str(path) for path in sorted(tools.glob(f"*/bin/{name}")) if os.access(path, os.X_OK))
+
+
+_PROBED: dict[tuple[str, int], Found] = {}
+"""Path and time of change to what it said: a tool is asked once."""
+
+
+def _probed(needs: Needs, path: str) -> Found:
+    key = (path, _changed(path))
+    if key not in _PROBED:
+        _PROBED[key] = _asked(needs, path)
+    return _PROBED[key]
+
+
+def _changed(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _asked(needs: Needs, path: str) -> Found:
+    try:
+        done = subprocess.run([path, needs.version_flag], capture_output=True, timeout=_ANSWER, check=False, text=True)
+    except OSError as error:
+        return Found(needs.tool, path, problem=f"it does not start: {error.strerror}")
+    except subprocess.TimeoutExpired:
+        return Found(needs.tool, path, problem=f"it did not tell its version within {_ANSWER:g} s")
+    match = needs.version.search(done.stdout + done.stderr)
+    if done.returncode != 0 or match is None:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        return Found(
+            needs.tool, path, problem=f"it does not tell its version: {said[-1] if said else 'it says nothing'}"
+        )
+    version = match[1]
+    if tuple(map(int, re.findall(r"\d+", version))) < needs.oldest:
+        least = ".".join(map(str, needs.oldest))
+        return Found(needs.tool, path, version, f"it is {version}, and {least} or later is needed")
+    return Found(needs.tool, path, version)
