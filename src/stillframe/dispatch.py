@@ -8,11 +8,12 @@ from typing import Any
 
 import msgspec
 
-from .errors import Internal, NoSession, StillframeError, Try, UsageError
+from .errors import Internal, StillframeError, UsageError
 from .model.backend import Tool
 from .ops import load_all
 from .policy import check
 from .registry import OPERATIONS, Call, From, Operation
+from .session.kept import Kept
 from .session.session import Session
 from .session.sessions import Sessions
 from .settings import Settings
@@ -69,8 +70,8 @@ class Dispatcher:
             operation = self._operation(call.op)
             bound = operation.bind(call.args)
             check(operation, bound, call.allow)
-            session = self._session(operation, call)
-            arguments = {**bound, **self._injected(operation, call, session)}
+            session, kept = self._session(operation, call)
+            arguments = {**bound, **self._injected(operation, call, session, kept)}
             with session.used() if session else contextlib.nullcontext():
                 result = await operation.run(**arguments)
         except StillframeError as error:
@@ -88,22 +89,30 @@ class Dispatcher:
             raise UsageError(f"there is no operation {name!r}")
         return OPERATIONS[name]
 
-    def _session(self, operation: Operation, call: Call) -> Session | None:
+    def _session(self, operation: Operation, call: Call) -> tuple[Session | None, Kept | None]:
+        """The session meant, or what is kept of it where the operation can do without one."""
         if call.session == "":
             raise UsageError("--session needs a name; it is empty")
         kinds = set(operation.injected.values())
         if "session" in kinds:
-            return self.sessions.find(call.session, call.caller)
-        if "session?" in kinds:
-            try:
-                return self.sessions.find(call.session, call.caller)
-            except NoSession as error:
-                if error.hint == Try("sessions"):
-                    raise  # several live, or one was named that is not there: not ours to choose
-        return None
+            return self.sessions.find(call.session, call.caller), None
+        if "session?" not in kinds:
+            return None, None
+        found = self.sessions.find_or_kept(call.session, call.caller)
+        if not isinstance(found, Kept):
+            return found, None
+        if call.session is not None:
+            found.need_here()
+        return None, found
 
-    def _injected(self, operation: Operation, call: Call, session: Session | None) -> dict[str, Any]:
-        there = {"session": session, "session?": session, "sessions": self.sessions, "caller": call.caller}
+    def _injected(self, operation: Operation, call: Call, session: Session | None, kept: Kept | None) -> dict[str, Any]:
+        there = {
+            "session": session,
+            "session?": session,
+            "kept": kept,
+            "sessions": self.sessions,
+            "caller": call.caller,
+        }
         return {name: there[kind] for name, kind in operation.injected.items()}
 
     def _done(self, call: Call, session: Session | None, result: Any) -> Dispatched:

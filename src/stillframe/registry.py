@@ -147,7 +147,8 @@ class Operation:
     result: Any
     run: Callable[..., Awaitable[Any]]
     injected: Mapping[str, str]
-    """Parameter name to what dispatch puts there: session, session? (None where there is none), sessions or caller."""
+    """Parameter name to what dispatch puts there: session, session? (None where there is none), sessions, caller, or
+    kept: what is on disk of the session meant, where it is not in memory."""
     aliases: tuple[str, ...] = ()
     example: str = ""
     starts: bool = False
@@ -204,6 +205,7 @@ OPERATIONS: dict[str, Operation] = {}
 """Every verb by its name, in the order of definition."""
 
 _INJECTED: dict[str, str] = {"Session": "session", "Sessions": "sessions"}
+_OPTIONAL: dict[str, str] = {"Session": "session?", "Kept": "kept"}
 
 
 def operation(
@@ -224,8 +226,8 @@ def operation(
         fields: list[Field] = []
         for parameter in inspect.signature(function).parameters.values():
             hint = hints[parameter.name]
-            if _optional_session(hint):
-                injected[parameter.name] = "session?"
+            if kind := _OPTIONAL.get(_optional(hint)):
+                injected[parameter.name] = kind
             elif hint is Caller:
                 injected[parameter.name] = "caller"
             elif getattr(hint, "__name__", "") in _INJECTED:
@@ -251,9 +253,10 @@ def operation(
     return declare
 
 
-def _optional_session(hint: Any) -> bool:
+def _optional(hint: Any) -> str:
+    """`Session` of `Session | None`; nothing where it is not of that form."""
     names = [getattr(each, "__name__", "") for each in typing.get_args(hint)]
-    return typing.get_origin(hint) in _UNIONS and names == ["Session", "NoneType"]
+    return names[0] if typing.get_origin(hint) in _UNIONS and names[1:] == ["NoneType"] else ""
 
 
 _UNIONS = (types.UnionType, typing.Union)

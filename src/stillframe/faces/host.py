@@ -12,7 +12,9 @@ from .. import settings as settings_
 from ..adapters import open_program, open_running
 from ..dispatch import Dispatcher
 from ..model.backend import AttachPlan, Backend, Plan
+from ..session.kept import KeptDaemon
 from ..session.sessions import Sessions
+from ..session.shelf import Shelf
 from ..settings import Settings
 
 _SCRATCH = "host-"
@@ -24,15 +26,15 @@ async def open_plan(plan: Plan | AttachPlan) -> Backend:
 
 
 @asynccontextmanager
-async def host(settings: Settings | None = None, *, keeps: bool) -> AsyncIterator[Dispatcher]:
+async def host(settings: Settings | None = None, *, reached_in: Path | None = None) -> AsyncIterator[Dispatcher]:
     """A dispatcher over a new set of sessions; leaving it ends every one of them.
 
-    A host that `keeps` remembers commands and breakpoints on disk, for the next one to find; the daemon does.
+    A host that others reach in a directory, as a daemon is, remembers commands and breakpoints on disk, for the next one to find.
     """
     state = settings_.directory("state")
     sweep(state)
     scratch = state / f"{_SCRATCH}{os.getpid()}"
-    shelf = state / "sessions" if keeps else None
+    shelf = Shelf(state / "sessions", KeptDaemon.here(str(reached_in))) if reached_in else None
     async with Sessions(open_plan, settings_.PerProject(settings), scratch, shelf) as sessions:
         yield Dispatcher(sessions)
 

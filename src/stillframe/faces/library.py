@@ -31,7 +31,7 @@ class Debugger(Verbs):
 
     def __init__(self, *, cwd: str | None = None, settings: Settings | None = None) -> None:
         self._cwd = cwd
-        self._host: AbstractAsyncContextManager[Dispatcher] = host(settings, keeps=False)
+        self._host: AbstractAsyncContextManager[Dispatcher] = host(settings)
         self._dispatcher: Dispatcher | None = None
 
     async def __aenter__(self) -> Self:

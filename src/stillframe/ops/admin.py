@@ -30,7 +30,7 @@ async def sessions_(
     caller: Caller,
     all: Annotated[bool, Param("those of other projects too")] = False,
 ) -> SessionList:
-    """List the sessions of this project: live ones, ended ones, and those that a killed daemon lost."""
+    """List the sessions of this project: live ones, ended ones, those that a killed daemon lost, and those of another daemon."""
     root = project_root(caller.cwd)
     shown = [each for each in sessions.all if not each.private and (all or each.origin.root == root)]
     await asyncio.gather(*(family.recheck(each) for each in shown if each.parent is None))
@@ -47,7 +47,19 @@ async def sessions_(
         )
         for kept in sessions.lost_here(caller)
     ]
-    return SessionList(sessions=(*found, *lost))
+    others = [
+        SessionInfo(
+            name=kept.name,
+            state="elsewhere",
+            command=kept.plan.command if kept.plan else (),
+            cwd=kept.base,
+            attached=kept.attached is not None,
+            note=f"lives with another daemon, pid {daemon.pid}: {daemon.way} sessions",
+        )
+        for kept in sessions.elsewhere(caller)
+        if (daemon := kept.elsewhere)
+    ]
+    return SessionList(sessions=(*found, *others, *lost))
 
 
 def _way_back(kept: Kept) -> str:

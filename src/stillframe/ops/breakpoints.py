@@ -13,8 +13,8 @@ from ..model.places import BreakSpec, HitRule
 from ..model.views import Breakpoints, Caught
 from ..registry import Access, Param, operation
 from ..session import family
+from ..session.kept import Kept
 from ..session.session import Session
-from ..session.sessions import Sessions
 from .common import at_hand
 
 Ids = Annotated[tuple[str, ...], Param("breakpoints, such as b1", positional=True, rest=True, metavar="ID")]
@@ -122,15 +122,15 @@ def _id(session: Session, word: str) -> str:
 
 
 @operation(Access.READ, aliases=("breakpoints",), example="dbg breaks")
-async def breaks(session: Session | None, sessions: Sessions, caller: Caller) -> Breakpoints:
+async def breaks(session: Session | None, kept: Kept | None) -> Breakpoints:
     """List the breakpoints: what was asked for, what each became, how often it stopped the program. Where no session
     lives, those that the last one kept on disk."""
     if session is not None:
         await family.recheck(session)
         return Breakpoints(breakpoints=family.as_a_whole(session, session.breakpoints.list()))
-    kept = sessions.kept(None, caller)
     if kept is None:
         raise NoSession("no session here, and none kept its breakpoints", hint=Try("launch"))
+    kept.need_here()
     return Breakpoints(
         kept_of=kept.name,
         breakpoints=tuple(

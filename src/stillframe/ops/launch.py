@@ -17,6 +17,7 @@ from ..model.places import BreakSpec
 from ..registry import Access, From, Param, operation
 from ..session import family
 from ..session.breakpoints import absolute, locate
+from ..session.kept import Kept
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
@@ -318,6 +319,7 @@ def _host_and_port(text: str) -> tuple[str, int]:
 @operation(Access.CONTROL, aliases=("rerun",), starts=True, example="dbg restart")
 async def restart(
     session: Session | None,
+    kept: Kept | None,
     sessions: Sessions,
     caller: Caller,
     ready: ReadyWord = None,
@@ -330,8 +332,8 @@ async def restart(
         readiness = readiness or session.root.ready
         new = await asyncio.shield(asyncio.ensure_future(sessions.restart(session.root, caller)))
     else:
-        kept = sessions.kept(None, caller)
         if kept is None:
             raise NoSession("no session here to restart", hint=Try("launch"))
+        kept.need_here()
         new = await asyncio.shield(asyncio.ensure_future(sessions.revive(kept, caller)))
     return await first_outcome(sessions, new, caller, timeout, ready=readiness, do=do)

@@ -1,28 +1,21 @@
 """What a session leaves on disk: its command and its breakpoints, so that a later call finds them after a killed daemon.
 
-One small file a session and project, written at each change by renaming, 0600. The environment is never stored: a restart
-takes it from whoever asks for it.
+The environment is never stored: a restart takes it from whoever asks for it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import os
-import tempfile
+import shlex
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 import psutil  # type: ignore[import-untyped]
 
-from ..errors import Try
-from ..model import exact
+from ..errors import NoSession, Try
 from ..model.backend import AttachPlan, CatchMode, CatchRule, Plan
 
-MOST = 50
-"""Files that are kept for one project; older ones go."""
 SAME_BIRTH = 5.0
 """Seconds by which two readings of one process's birth may differ, since the clock that dates them is corrected."""
 
@@ -79,9 +72,7 @@ class KeptAttach(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     def same(self, other: KeptAttach) -> bool:
         if (self.pid, self.address) != (other.pid, other.address):
             return False
-        return self.pid is None or (
-            self.born is not None and other.born is not None and abs(self.born - other.born) < SAME_BIRTH
-        )
+        return self.pid is None or _same_birth(self.born, other.born)
 
     @property
     def gone(self) -> bool:
@@ -101,6 +92,31 @@ def _born(pid: int) -> float | None:
         return None
 
 
+def _same_birth(one: float | None, other: float | None) -> bool:
+    return one is not None and other is not None and abs(one - other) < SAME_BIRTH
+
+
+class KeptDaemon(msgspec.Struct, frozen=True, kw_only=True):
+    """The daemon that holds a session: its process, and the directory in which clients find its socket."""
+
+    pid: int
+    born: float | None
+    directory: str
+
+    @classmethod
+    def here(cls, directory: str) -> KeptDaemon:
+        return cls(pid=os.getpid(), born=_born(os.getpid()), directory=directory)
+
+    @property
+    def is_another(self) -> bool:
+        """Whether it lives, and is not this process."""
+        return self.pid != os.getpid() and _same_birth(self.born, _born(self.pid))
+
+    @property
+    def way(self) -> str:
+        return f"STILLFRAME_RUNTIME_DIR={shlex.quote(self.directory)} dbg"
+
+
 class Kept(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     name: str
     root: str
@@ -114,6 +130,20 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """How many breakpoint ids were given out, so that no later one takes the id of one that was removed."""
     modes: tuple[CatchMode, ...] = ("uncaught",)
     classes: tuple[str, ...] = ()
+    daemon: KeptDaemon | None = None
+
+    @property
+    def elsewhere(self) -> KeptDaemon | None:
+        """The daemon that still holds it, where that is another one than this."""
+        return self.daemon if self.state == "live" and self.daemon and self.daemon.is_another else None
+
+    def need_here(self) -> None:
+        """Refuse to act on what another daemon holds: it lives, and only that one can tell of it."""
+        if daemon := self.elsewhere:
+            raise NoSession(
+                f"{self.name} lives with another daemon (pid {daemon.pid}): {daemon.way} state --session {self.name}",
+                detail={"daemon": daemon.pid, "runtime_dir": daemon.directory},
+            )
 
     @property
     def catch(self) -> CatchRule:
@@ -125,50 +155,3 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         if self.attached is None:
             return Try("restart", {"session": self.name})
         return Try("launch") if self.attached.gone else self.attached.again
-
-
-class Shelf:
-    """The folder of kept sessions, one sub-folder a project."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def save(self, kept: Kept) -> None:
-        path = self._path(kept.root, kept.name)
-        with contextlib.suppress(OSError):  # a full or read-only disk must not stop the debugging
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent)
-            with os.fdopen(handle, "wb") as file:
-                file.write(exact.encode(kept))
-            os.replace(temporary, path)
-            self._prune(path.parent)
-
-    def load(self, root: str, name: str) -> Kept | None:
-        return self._read(self._path(root, name))
-
-    def of_project(self, root: str) -> tuple[Kept, ...]:
-        """Everything kept for a project, newest first."""
-        paths = self._newest_first(self._path(root, "x").parent)
-        return tuple(kept for path in paths if (kept := self._read(path)) and kept.root == root)
-
-    def _path(self, root: str, name: str) -> Path:
-        project = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
-        return self._folder / project / f"{name}.json"
-
-    @staticmethod
-    def _read(path: Path) -> Kept | None:
-        try:
-            return exact.decode(path.read_bytes(), Kept)
-        except (OSError, msgspec.DecodeError):
-            return None
-
-    @staticmethod
-    def _newest_first(folder: Path) -> list[Path]:
-        try:
-            return sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-        except OSError:
-            return []
-
-    def _prune(self, folder: Path) -> None:
-        for path in self._newest_first(folder)[MOST:]:
-            path.unlink(missing_ok=True)

@@ -21,10 +21,11 @@ from ..model import backend as contract
 from ..model.backend import AttachPlan, Backend, Caller, CatchRule, Plan
 from ..model.places import BreakSpec
 from ..settings import PerProject, Settings, project_root
-from .kept import Kept, KeptAttach, KeptPlan, Shelf
+from .kept import Kept, KeptAttach, KeptPlan
 from .origin import Origin
 from .phases import Phase
 from .session import Session
+from .shelf import Shelf
 
 Opener = Callable[[Plan | AttachPlan], Awaitable[Backend]]
 
@@ -36,11 +37,11 @@ LEAST_LOOK = 0.5
 
 
 class Sessions:
-    def __init__(self, opener: Opener, settings: PerProject, scratch: Path, shelf: Path | None) -> None:
+    def __init__(self, opener: Opener, settings: PerProject, scratch: Path, shelf: Shelf | None) -> None:
         self._settings = settings
         self.on_change: Callable[[], None] = lambda: None
         self._opener = opener
-        self._shelf = Shelf(shelf) if shelf else None
+        self._shelf = shelf
         self._spill = scratch
         self._runs = 0
         self._all: dict[str, Session] = {}
@@ -76,8 +77,33 @@ class Sessions:
 
     def find(self, name: str | None, caller: Caller) -> Session:
         """The session meant: by name, else the one that this client is at, else the only live one of the project."""
-        if name is not None:
-            return self._named(name, caller)
+        found = self.find_or_kept(name, caller)
+        if isinstance(found, Session):
+            return found
+        if name is None:
+            found = next((each for each in self._kept_here(caller) if each.state == "live"), None)
+        if found is None:
+            raise NoSession("no session here", hint=Try("launch"))
+        found.need_here()
+        if name is None:
+            raise NoSession(f"{found.name} was lost with its daemon", hint=found.again)
+        what = "not debugged any more" if found.attached else "not running"
+        raise NoSession(f"{found.name} is {what}; its breakpoints are kept", hint=found.again)
+
+    def find_or_kept(self, name: str | None, caller: Caller) -> Session | Kept | None:
+        """For what can do without a session in memory: that one, else what is on disk of it, or of the newest here."""
+        if name is None:
+            return self._meant(caller) or next(iter(self._kept_here(caller)), None)
+        check_name(name)
+        if name in self._all:
+            return self._all[name]
+        kept = next((each for each in self._kept_here(caller) if each.name == name), None)
+        if kept is None:
+            raise NoSession(f"there is no session {name}", hint=Try("sessions"))
+        return kept
+
+    def _meant(self, caller: Caller) -> Session | None:
+        """The session in memory that a call without a name is about."""
         root = project_root(caller.cwd)
         roots = [
             each for each in self._all.values() if each.origin.root == root and each.parent is None and not each.private
@@ -86,7 +112,7 @@ class Sessions:
         current = self._all.get(self._current.get((caller.client, root), ""))
         if current is not None and current.parent is not None and not current.live:
             current = current.root  # a child is current until it ends
-        if current is not None:
+        if current is not None and not (current.root.stopping and live):
             return current
         if len(live) == 1:
             stopped = [each for each in live[0].family() if each.live]
@@ -94,21 +120,7 @@ class Sessions:
         if live:
             names = ", ".join(each.name for each in live)
             raise NoSession(f"several sessions live here: {names}; name one with --session", hint=Try("sessions"))
-        if roots:
-            return max(roots, key=lambda each: each.last_used)
-        if lost := self.lost_here(caller):
-            hint = lost[0].again if lost[0].attached else Try("restart")
-            raise NoSession(f"{lost[0].name} was lost with its daemon", hint=hint)
-        raise NoSession("no session here", hint=Try("launch"))
-
-    def _named(self, name: str, caller: Caller) -> Session:
-        check_name(name)
-        if name in self._all:
-            return self._all[name]
-        if kept := self.kept(name, caller):
-            what = "not debugged any more" if kept.attached else "not running"
-            raise NoSession(f"{name} is {what}; its breakpoints are kept", hint=kept.again)
-        raise NoSession(f"there is no session {name}", hint=Try("sessions"))
+        return max(roots, key=lambda each: each.last_used, default=None)
 
     def use(self, session: Session, client: str) -> bool:
         """Make this the client's session of its project; True where the last call there was about another one."""
@@ -120,17 +132,19 @@ class Sessions:
         self._last[session.origin.root] = session.name
         return before != session.name
 
-    def kept(self, name: str | None, caller: Caller) -> Kept | None:
-        """What is on disk of a session of this project that no longer is in memory."""
-        return next((each for each in self._kept_here(caller) if name in (None, each.name)), None)
-
     def lost_here(self, caller: Caller) -> tuple[Kept, ...]:
         """Sessions of this project that lived when their daemon died."""
-        return tuple(each for each in self._kept_here(caller) if each.state == "live")
+        return tuple(each for each in self._kept_here(caller) if each.state == "live" and not each.elsewhere)
+
+    def elsewhere(self, caller: Caller) -> tuple[Kept, ...]:
+        """Sessions of this project that live with another daemon."""
+        return tuple(each for each in self._kept_here(caller) if each.elsewhere)
 
     def _kept_here(self, caller: Caller) -> list[Kept]:
-        found = self._shelf.of_project(project_root(caller.cwd)) if self._shelf else ()
-        return [each for each in found if each.name not in self._all]
+        """What is on disk of sessions of this project that are not in memory, newest first."""
+        root = project_root(caller.cwd)
+        found = self._shelf.of_project(root) if self._shelf else ()
+        return [each for each in found if each.name not in self._all or self._all[each.name].origin.root != root]
 
     # Making
 
@@ -151,7 +165,7 @@ class Sessions:
         found = self._joined_before(plan, caller) if isinstance(plan, AttachPlan) else None
         if found is not None:
             kept, catch, default_name = found, catch or found.catch, found.name
-        name = self._free_name(name, default_name)
+        name = self._free_name(name, default_name, caller)
         origin = Origin(plan, caller.cwd, project_root(caller.cwd), caller.client, catch or CatchRule())
         backend = await self._opener(plan)
         session = self._add(name, backend, origin, None)
@@ -254,9 +268,12 @@ class Sessions:
             parent.note(f"a child process could not be followed: {error.message}")
             await child.close()
 
-    def _free_name(self, name: str | None, default: str) -> str:
+    def _free_name(self, name: str | None, default: str, caller: Caller) -> str:
+        elsewhere = {each.name: each for each in self.elsewhere(caller)}
         if name is not None:
             check_name(name)
+            if daemon := elsewhere[name].elsewhere if name in elsewhere else None:
+                raise Busy(f"a live session of another daemon is called {name} ({daemon.way} sessions)")
             if name in self._all and any(each.live for each in self._all[name].family()):
                 raise Busy(f"a live session is called {name}", hint=Try("stop", {"session": name}))
             return name
@@ -265,7 +282,7 @@ class Sessions:
         while True:
             candidate = stem if number == 1 else f"{stem}-{number}"
             taken = self._all.get(candidate)
-            if taken is None or not any(each.live for each in taken.family()):
+            if candidate not in elsewhere and (taken is None or not any(each.live for each in taken.family())):
                 return candidate
             number += 1
 

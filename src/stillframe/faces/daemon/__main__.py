@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
         from stillframe.faces.daemon.serve import serve
         from stillframe.faces.daemon.stack import real
 
-        serve(claim, on_ready=lambda: report(ready, "ready"), opened=real)
+        serve(claim, on_ready=lambda: report(ready, "ready"), opened=lambda: real(claim.directory))
     except BaseException as error:
         report(ready, f"the daemon could not start: {type(error).__name__}: {error}")
         raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from ... import render
@@ -13,9 +14,9 @@ from .server import Dispatches, Renders
 
 
 @asynccontextmanager
-async def real() -> AsyncIterator[tuple[Dispatches, Houses, Renders]]:
-    """The real thing, ended with all that it holds when the block is left."""
-    async with host(keeps=True) as dispatcher:
+async def real(directory: Path | None = None) -> AsyncIterator[tuple[Dispatches, Houses, Renders]]:
+    """The real thing, for clients that reach it in this directory; ended with all that it holds when the block is left."""
+    async with host(reached_in=directory) as dispatcher:
 
         def rendered(reply: Any, *, as_json: bool, budget: int | None) -> tuple[str, str, int]:
             if as_json:
