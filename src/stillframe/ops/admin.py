@@ -30,7 +30,7 @@ async def sessions_(
     caller: Caller,
     all: Annotated[bool, Param("those of other projects too")] = False,
 ) -> SessionList:
-    """List the sessions of this project: live ones, ended ones, lost ones (of a killed daemon), and those of another daemon."""
+    """List the sessions of this project: live ones, ended ones, those that a killed daemon lost, those of another."""
     root = project_root(caller.cwd)
     shown = [each for each in sessions.all if not each.private and (all or each.origin.root == root)]
     await asyncio.gather(*(family.recheck(each) for each in shown if each.parent is None))

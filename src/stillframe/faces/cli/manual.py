@@ -367,7 +367,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "sessions": {
         "group": "admin",
-        "doc": "List the sessions of this project: live ones, ended ones, lost ones (of a killed daemon), and those of another daemon.",
+        "doc": "List the sessions of this project: live ones, ended ones, those that a killed daemon lost, those of another.",
         "example": "dbg sessions",
         "fields": {"all": "those of other projects too"},
     },
