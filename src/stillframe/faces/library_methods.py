@@ -467,7 +467,7 @@ class Verbs(ABC):
         )
 
     async def sessions(self, *, all: bool = False) -> SessionList:
-        """List the sessions of this project: live ones, ended ones, those that a killed daemon lost, and those of another daemon."""
+        """List the sessions of this project: live ones, ended ones, those that a killed daemon lost, those of another."""
         return cast("SessionList", await self.call("sessions", {"all": all}, None))
 
     async def status(self, *, session: str | None = None) -> SessionInfo:
