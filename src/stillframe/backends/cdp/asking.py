@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from ...errors import EvalFailed
 from ...model.backend import Bounds
 from ...model.values import Value, Values
 from .client import Body, CdpClient
 from .conditions import STORE
+
+_encode = msgspec.json.Encoder().encode
 
 
 class Asking:
@@ -21,10 +25,15 @@ class Asking:
         """The program's own world; others, such as those of `vm`, are reached through what lives in them."""
 
     async def ask(self, expression: str, names: str, *words: Any, objects: Sequence[Body] = ()) -> Body:
-        """Run a function of our code and take its answer by value. It runs in the world of the first of the objects."""
+        """Run a function of our code and take its answer by value. It runs in the world of the first of the objects.
+
+        The words stand in its text: V8 compiles a script for each argument that is no object.
+        """
+        named = names.split(", ")
+        told = "".join(f"const {name} = {_encode(word).decode()}; " for name, word in zip(named, words, strict=False))
         arguments: dict[str, Any] = {
-            "functionDeclaration": f"function({names}) {{ return {STORE}.{expression} }}",
-            "arguments": [*({"value": word} for word in words), *objects],
+            "functionDeclaration": f"function({', '.join(named[len(words) :])}) {{ {told}return {STORE}.{expression} }}",
+            "arguments": [*objects],
             "returnByValue": True,
             "silent": True,
         }
