@@ -134,3 +134,53 @@ async def test_a_map_of_no_use_is_noted_and_what_runs_is_shown(tmp_path: Path, m
         assert (where(stop), stop.local("n")) == ("app.js:2", "2")
         assert any(note in each for each in stop.notes), stop.notes
         assert exited(await dbg.continue_()).output == "4\n"
+
+
+CARRIED = "const n: number = 1;\nfunction twice(m: number) {\n  return m * 2;\n}\nconsole.log(twice(n));\n"
+STRAIGHT = "AAAA;AACA;AACA;AACA;AACA"
+
+
+async def test_a_source_that_only_the_map_carries_is_shown_from_there(tmp_path: Path) -> None:
+    runs = CARRIED.replace(": number", "") + "//# sourceMappingURL=app.js.map\n"
+    (tmp_path / "app.js").write_text(runs)
+    made = {"version": 3, "sources": ["lost/app.ts"], "sourcesContent": [CARRIED], "mappings": STRAIGHT}
+    (tmp_path / "app.js.map").write_text(json.dumps(made))
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch("app.js", breaks=["app.js:3"]))
+        assert (where(stop), stop.local("m")) == ("lost/app.ts:3", "1")
+        assert [each.text for each in stop.source] == CARRIED.splitlines()[:3]
+        (note,) = stop.notes
+        assert note == "lost/app.ts is not on disk; its lines are those in the source map of app.js"
+        assert [each.text for each in (await dbg.source(around=9)).lines] == CARRIED.splitlines()
+        assert [each.text for each in (await dbg.source(generated=True, around=9)).lines] == runs.splitlines()
+        assert [each.text for each in (await dbg.frame("1")).source if each.here] == ["console.log(twice(n));"]
+
+
+async def test_a_map_that_leads_past_the_end_of_its_source_is_noted_and_what_runs_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "app.js").write_text(PLAIN)
+    made = {"version": 3, "sources": ["app.ts"], "sourcesContent": ["const one = 1;"], "mappings": STRAIGHT}
+    (tmp_path / "app.js.map").write_text(json.dumps(made))
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch("app.js", breaks=["app.js:2"]))
+        assert (where(stop), [each.text for each in stop.source if each.here]) == ("app.js:2", ["  return n * 2;"])
+        assert any("leads to line 2 of app.ts, which has 1" in each for each in stop.notes), stop.notes
+
+
+async def test_code_that_is_in_no_file_is_shown_as_v8_has_it(tmp_path: Path) -> None:
+    (tmp_path / "app.js").write_text(
+        "require('fs').unlinkSync(__filename);\ndebugger;\neval('let ev = 1;\\ndebugger;');\n"
+        "new Function('b', 'debugger; return b')(5);\n"
+    )
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch("app.js"))
+        assert ([each.text for each in stop.source if each.here], where(stop)) == (["debugger;"], "app.js:2")
+        assert stop.notes == ("app.js is not on disk; its lines are what V8 runs",)
+        (line,) = (await dbg.source("app.js:1", around=0)).lines
+        assert line.text.startswith("require('fs')")
+        stop = stopped(await dbg.continue_())
+        assert [each.text for each in stop.source] == ["let ev = 1;", "debugger;"]
+        assert stop.notes == ("<eval> is no file; its lines are what V8 runs",)
+        assert [each.text for each in stopped(await dbg.continue_()).source][-1] == "debugger; return b"
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch(command=("node", "-e", "let a = 1; debugger; console.log(a)")))
+        assert ([each.text for each in stop.source], stop.local("a")) == (["let a = 1; debugger; console.log(a)"], "1")

@@ -15,6 +15,7 @@ from ..model.values import ExceptionInfo, Frame, Frames, Modules, Values
 from ..model.views import FrameView, Scopes, Source, Threads
 from ..registry import Access, From, Param, operation
 from ..session import holding
+from ..session.borrowing import borrow
 from ..session.breakpoints import locate
 from ..session.evidence import SourceCache
 from ..session.handles import frame_index
@@ -101,11 +102,14 @@ async def frame_view(session: Session, thread: str, index: int) -> FrameView:
         raise NotFound(f"there is no frame f{index}", hint=Try("stack"))
     found = page.frames[0]
     values = await session.backend.locals(frame_id, bounds_of(session, SHOWN, None))
+    await borrow(session, found.file, frame_id)
     shown = session.witness.show_frame(msgspec.structs.replace(found, id=f"f{index}"))
     return FrameView(
         frame=shown,
         thread=session.handles.thread(thread),
-        source=session.sources.around(found.file, found.line) if found.file and found.line else (),
+        source=session.sources.around(found.file, found.line, column=found.column or 0)
+        if found.file and found.line
+        else (),
         locals=session.handles.values(values.values),
         locals_total=values.total,
         notes=holding.doubts(session, found.file),
@@ -218,13 +222,17 @@ async def source(
             raise UsageError("source of what? Give a place, as in shop.py:14")
         session.need_stopped()
         page = await session.backend.stack(session.thread_id(None), session.focus_frame, 1)
-        file, line, column = _spot(page.frames[0] if page.frames else None, generated=generated)
+        held = page.frames[0] if page.frames else None
+        file, line, column = _spot(held, generated=generated)
+        await borrow(session, file, None if generated or held is None else held.id)
     else:
         if isinstance(at, SymbolPlace):
             raise UsageError(f'source takes file:line or file@"text", not the name {at}')
         _, wanted = locate(at, caller.cwd)
         assert wanted.file is not None and wanted.line is not None
         file, line = wanted.file, wanted.line
+        if session is not None and session.live:
+            await borrow(session, file, None)
     return _read(session, file, line, around, column)
 
 

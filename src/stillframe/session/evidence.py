@@ -14,6 +14,7 @@ import msgspec
 
 from ..model.backend import Move
 from ..model.outcomes import Change, Passed, SourceLine, Stop
+from ..model.sources import SourceText
 from ..model.values import Frame, Value
 from . import sourcefile
 
@@ -31,6 +32,7 @@ class SourceCache:
     )
 
     _lent: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    _borrowed: dict[str, SourceText] = field(default_factory=dict[str, SourceText])
 
     def shared(self) -> SourceCache:
         """For a child of the program: the same files, and what was lent by now; what is patched later is one process's own."""
@@ -40,8 +42,26 @@ class SourceCache:
         """Source that is what runs, whatever a file of that name holds: the code of `-c`, or what a file was patched with."""
         self._lent[name] = text.splitlines()
 
+    def borrow(self, name: str, text: SourceText) -> None:
+        """Source that the debugger has; it stands in as long as no file of that name can be read."""
+        self._borrowed[name] = text
+
+    def is_readable(self, file: str) -> bool:
+        """Whether there are lines of this file that are not borrowed."""
+        return self._read(file) is not None
+
+    def origin(self, file: str) -> str | None:
+        """Whose the lines of this file are, where they are borrowed."""
+        return self._borrowed[file].origin if file in self._borrowed and not self.is_readable(file) else None
+
     def lines(self, file: str) -> list[str]:
         """All lines of a file; empty where it cannot be read or is no source."""
+        lines = self._read(file)
+        if lines is not None:
+            return lines
+        return self._borrowed[file].lines if file in self._borrowed else []
+
+    def _read(self, file: str) -> list[str] | None:
         if file in self._lent:
             return self._lent[file]
         try:
@@ -51,7 +71,7 @@ class SourceCache:
                 return known[1]
             lines = sourcefile.lines(file, FILE_LIMIT)
         except (OSError, ValueError):
-            return []
+            return None
         self._files[file] = (stamp, lines)
         return lines
 

@@ -14,6 +14,7 @@ from ..model.outcomes import SourceLine, Stop
 from ..model.values import Frame
 from . import family
 from .bell import catch_up
+from .borrowing import borrow
 from .breakpoints import UNTIL
 from .phases import Phase
 
@@ -53,6 +54,7 @@ async def read(session: Session, event: Stopped) -> None:
         session.focus_thread = thread
         async with asyncio.timeout(CAPTURE_SECONDS):
             capture = await session.backend.capture(thread, session.bounds)
+            await _borrowed(session, capture)
         stop = _witnessed(session, event, thread, capture)
         if len(session.crowd.alive) > 1:
             names = {each.id: each.name for each in await session.backend.threads()}
@@ -92,10 +94,18 @@ def _witnessed(session: Session, event: Stopped, thread: str, capture: Capture) 
     )
 
 
+async def _borrowed(session: Session, capture: Capture) -> None:
+    if capture.at is not None:
+        await borrow(session, capture.at.file, capture.at.id)
+
+
 def doubts(session: Session, file: str | None) -> tuple[str, ...]:
     """What must be said along with lines of this file."""
     if file and session.sources.changed_since(file, session.created):
         return (f"{session.show(file)} changed after the program started; the lines shown may not be what runs",)
+    if file and (origin := session.sources.origin(file)):
+        missing = "is not on disk" if file.startswith("/") else "is no file"
+        return (f"{session.show(file)} {missing}; its lines are {origin}",)
     return ()
 
 
@@ -138,6 +148,7 @@ async def look_again(session: Session) -> None:
     if session.stop is not None and session.held_thread is not None:
         with contextlib.suppress(StillframeError):  # then it was let go meanwhile, or its next stop tells
             capture = await session.backend.capture(session.held_thread, session.bounds)
+            await _borrowed(session, capture)
     held, thread = session.stop, session.held_thread
     if capture is None or held is None or thread is None:
         return
@@ -158,6 +169,7 @@ async def look_again(session: Session) -> None:
 async def look(session: Session, thread: str) -> Stop:
     """Another held thread, read now."""
     capture = await session.backend.capture(thread, session.bounds)
+    await _borrowed(session, capture)
     names = {each.id: each.name for each in await session.backend.threads()}
     own = session.stop.reason if session.stop and thread == session.focus_thread else "held"
     return msgspec.structs.replace(session.witness.scene(thread, capture, own), thread_name=names.get(thread))

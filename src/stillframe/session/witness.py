@@ -54,7 +54,7 @@ class Witness:
             reason=reason,
             thread=self._handles.thread(thread),
             frame=shown[index] if shown else None,
-            source=self._sources.around(at.file, at.line) if at and at.file and at.line else (),
+            source=self._sources.around(at.file, at.line, column=at.column or 0) if at and at.file and at.line else (),
             stack=shown,
             stack_total=capture.frames.total or len(frames),
             locals=self._handles.values(capture.values.values[:SHOWN]),

@@ -25,6 +25,7 @@ from ...model.backend import (
     Output,
     Wanted,
 )  # fmt: skip
+from ...model.sources import SourceText
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
 from ...transport.process import Process, end_tree, feed, left_behind, wait_pid
 from ...transport.websocket import Messages
@@ -38,6 +39,7 @@ from .conditions import STORE
 from .evidence import Evidence
 from .greetings import LEAVE, TELL, first_words, last_words, tells_end
 from .launch import CdpLaunch
+from .lending import Lending
 from .loading import ModuleLoading
 from .moves import THREAD, Mover
 from .patching import BEGUN_AGAIN, hot_patch, set_return
@@ -123,6 +125,8 @@ class CdpBackend:
         )
         texts = Texts(self._client)
         self._evidence = Evidence(self._client, self._scripts, texts)
+        self._lending = Lending(self._scripts, texts, self._evidence.call_or_none)
+        self._scripts.tell = lambda said: self._told.put(Output("console", f"{said}\n".encode()))
         self._breakpoints = Breakpoints(self._client, self._scripts, texts, self._told.put)
         loading = ModuleLoading(self._client, self._scripts, texts, self._breakpoints, self._told.put)
         self._mover = Mover(
@@ -357,6 +361,9 @@ class CdpBackend:
 
     async def locals(self, frame: str, bounds: Bounds, start: int = 0) -> Values:
         return await self._evidence.locals(frame, bounds, start)
+
+    async def source_text(self, file: str, frame: str | None) -> SourceText | None:
+        return await self._lending.source_text(file, frame)
 
     async def expand(self, ref: str, bounds: Bounds, start: int = 0) -> Values:
         return await self._evidence.expand(ref, bounds, start)

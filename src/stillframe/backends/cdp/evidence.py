@@ -35,7 +35,7 @@ class Evidence:
         self._scripts = scripts
         self._texts = texts
         self.asking = Asking(client)
-        self.expressions = Expressions(client, self.asking, self._call_or_none)
+        self.expressions = Expressions(client, self.asking, self.call_or_none)
         self.teller = FrameTeller(scripts)
         self.held: Held | None = None
         self.lost_error: Body | None = None
@@ -100,7 +100,7 @@ class Evidence:
             raise StaleHandle(f"frame {frame} belongs to a stop that is over")
         return held.calls[int(frame)]
 
-    def _call_or_none(self, frame: str | None) -> Body | None:
+    def call_or_none(self, frame: str | None) -> Body | None:
         return self.call(frame) if frame is not None and self.held and self.held.calls and not self.lost_error else None
 
     def _scopes(self, call: Body) -> list[tuple[str, Body]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 
 import msgspec
@@ -63,7 +62,6 @@ class ModuleLoading:
         except BrokenMap as broken:
             self._useless(path, broken.reason)
             return None
-        self._look_for_sources(path, made)
         return made
 
     async def entered(self, held: Held) -> None:
@@ -79,18 +77,11 @@ class ModuleLoading:
         made = script.map()
         if script.broken:
             self._useless(script.path, script.broken)
-        elif made is not None:
-            self._look_for_sources(script.path, made)
         text = await self._texts.running(script) if self._breakpoints.wants_scripts else None
         await self._breakpoints.about_to_run(script.path, made, text)
 
     def _useless(self, path: str, reason: str) -> None:
         self._tell(Output("console", f"the source map of {path} is of no use: {reason}\n".encode()))
-
-    def _look_for_sources(self, path: str, made: SourceMap) -> None:
-        if made.sources and not any(os.path.isfile(each) for each in made.sources):
-            said = f"what {path} was made from is not there ({made.sources[0]}): it is shown as it runs\n"
-            self._tell(Output("console", said.encode()))
 
 
 def _told_with(held: Held) -> Body:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
@@ -25,6 +25,8 @@ class Script:
     user: bool
     lines: int
     map_url: str = ""
+    made_by: str = ""
+    """The file whose code made this script while it ran, where that is known."""
     _map: SourceMap | None = field(default=None, repr=False)
     _looked: bool = False
     broken: str | None = None
@@ -36,7 +38,7 @@ class Script:
             self._looked = True
             if self.map_url:
                 try:
-                    self._map = load(self.map_url, self.path)
+                    self._map = load(self.map_url, self.path if self.is_file else self.made_by or self.path)
                     self._map.decode()
                 except BrokenMap as broken:
                     self._map, self.broken = None, broken.reason
@@ -65,7 +67,10 @@ class Scripts:
         self._by_id: dict[str, Script] = {}
         self._by_file: dict[str, list[Script]] = {}
         self._real: dict[str, str] = {}
-        self._there: dict[str, bool] = {}
+        self._lengths: dict[str, int] = {}
+        self.tell: Callable[[str], None] = lambda said: None
+        """Takes what is worth saying of source maps."""
+        self._astray: set[tuple[str, str]] = set()
 
     def parsed(self, body: Body) -> Script:
         """Take in a `scriptParsed`."""
@@ -80,6 +85,8 @@ class Scripts:
             lines=int(body.get("endLine") or 0) + 1,
             map_url=str(body.get("sourceMapURL") or ""),
         )
+        if script.map_url and not script.is_file:
+            script.made_by = self._maker(body)
         self._by_id[script.id] = script
         self._by_file.setdefault(self.real(script.path), []).append(script)
         return script
@@ -120,11 +127,29 @@ class Scripts:
         """Whether a script is told by what it was made from: the program's own, and library code that somebody looks into."""
         return script.user or (self.looks_into_library and script.is_file)
 
-    def _is_there(self, source: str) -> bool:
-        """Whether a source can be shown; published packages often come without those that their maps name."""
-        if source not in self._there:
-            self._there[source] = os.path.isfile(source)
-        return self._there[source]
+    def _maker(self, body: Body) -> str:
+        """The file that evaluated the text of a script: bundles do so with each of their modules."""
+        calls = (body.get("stackTrace") or {}).get("callFrames") or ()
+        paths = (path_of(str(each.get("url") or "")) for each in calls)
+        return next((path for path in paths if path is not None), "")
+
+    def _length(self, made: SourceMap, source: str) -> int:
+        """How many lines of a source can be shown: of its file, or else of the text in the map; often there is neither."""
+        if source not in self._lengths:
+            self._lengths[source] = _lines_in(source) or len(made.lines_of(source) or ())
+        return self._lengths[source]
+
+    def _leads_astray(self, script: Script, source: str, line: int, length: int) -> None:
+        if not script.user or (script.id, source) in self._astray:
+            return
+        self._astray.add((script.id, source))
+        if length:
+            name, own = (path.rpartition("/")[2] for path in (source, script.path))
+            self.tell(
+                f"the source map of {own} leads to line {line} of {name}, which has {length}: it is shown as it runs"
+            )
+        else:
+            self.tell(f"what {script.path} was made from is not there ({source}): it is shown as it runs")
 
     # Positions
 
@@ -138,9 +163,23 @@ class Scripts:
                 original = made.original(line + 1, column)
             except BrokenMap:  # told when it was loaded
                 original = None
-            if original is not None and self._is_there(original.source):
-                return Spot(original.source, original.line, original.column + 1, mapped=True)
+            if original is not None:
+                length = self._length(made, original.source)
+                if original.line <= length:
+                    return Spot(original.source, original.line, original.column + 1, mapped=True)
+                self._leads_astray(script, original.source, original.line, length)
         return Spot(script.path, line + 1, column + 1)
+
+
+def _lines_in(path: str) -> int:
+    """How many lines a file has, one more for what may follow its last line end; none where there is no such file."""
+    if not os.path.isfile(path):
+        return 0
+    try:
+        with open(path, "rb") as file:
+            return file.read().count(b"\n") + 1
+    except OSError:
+        return 0
 
 
 def path_of(url: str) -> str | None:

@@ -103,6 +103,11 @@ class SourceMap:
         """The text of a source as the map carries it; None where it carries none."""
         return self._contents.get(source)
 
+    def lines_of(self, source: str) -> list[str] | None:
+        """The lines of a source as the map carries it; None where it carries none."""
+        content = self._contents.get(source)
+        return None if content is None else _LINE_END.split(content)
+
     def is_ignored(self, source: str) -> bool:
         """Whether the map says that people do not want to see this source: a library's, or made by a tool."""
         return source in self._ignored
