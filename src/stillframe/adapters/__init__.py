@@ -15,14 +15,21 @@ from ..backends import Launch, open_backend
 from ..errors import LaunchFailed, UsageError
 from ..model.backend import AttachPlan, Backend, Plan, Tool
 from ..settings import load, project_root
+from .finding import Needs
 
 
 class Adapter(Protocol):
     """A language or tool, as data and three functions."""
 
     name: str
+    languages: tuple[str, ...]
+    """The languages that it debugs, as people call them."""
     claims: tuple[str, ...]
     """File names that it runs, as shell patterns."""
+    roots: tuple[str, ...]
+    """Files whose presence makes a directory a program of its kind."""
+    needs: tuple[Needs, ...]
+    """The tools without which it does nothing; any one of them will do."""
 
     def tool(self) -> Tool:
         """The debugger underneath and its version; AdapterMissing, with the line that installs it, where there is none."""
@@ -75,9 +82,8 @@ def for_plan(plan: Plan) -> Adapter:
     """The adapter that a plan names, or the first that understands it."""
     if plan.adapter:
         return named(plan.adapter)
-    for each in adapters():
-        if each.understands(plan):
-            return each
+    if found := next((each for each in _in_order(plan) if each.understands(plan)), None):
+        return found
     wrapper = _wrapper()
     if wrapper.understands(plan):
         return wrapper
@@ -90,6 +96,18 @@ def for_plan(plan: Plan) -> Adapter:
         raise LaunchFailed(f"{path} is a directory without a __main__.py, package.json or index.js")
     known = ", ".join(each.name for each in adapters())
     raise UsageError(f"cannot tell how to debug {' '.join(plan.command) or plan.program!r}; adapters here: {known}")
+
+
+def _in_order(plan: Plan) -> Sequence[Adapter]:
+    """Every adapter, those first whose sign of a project is nearest above the program: a directory may have two of them."""
+    everyone = adapters()
+    path = Path(plan.cwd, plan.program or ".")
+    if plan.kind != "file" or not path.is_dir():
+        return everyone
+    for folder in (path, *path.resolve().parents):
+        if near := [each for each in everyone if any((folder / sign).exists() for sign in each.roots)]:
+            return (*near, *(each for each in everyone if each not in near))
+    return everyone
 
 
 def understand(plan: Plan) -> Plan:

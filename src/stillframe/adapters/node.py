@@ -14,6 +14,7 @@ from ..backends.cdp.launch import FIFO, CdpLaunch
 from ..errors import AdapterMissing, LaunchFailed, UsageError
 from ..model.backend import AttachPlan, Plan, Tool
 from . import matches
+from .finding import Needs, Recipe
 from .interpreters import identity, on_path
 from .node_command import NAMES, runs_node, shebang, understood
 from .node_running import address, inspector_of, is_node, is_nodes_port, version
@@ -38,7 +39,10 @@ class NodeAdapter:
     """What Stillframe knows of Node."""
 
     name = "node"
+    languages: tuple[str, ...] = ("JavaScript", "TypeScript")
     claims: tuple[str, ...] = ("*.js", "*.mjs", "*.cjs", *_TYPED)
+    roots: tuple[str, ...] = ("package.json", "index.js")
+    needs: tuple[Needs, ...] = (Needs("node", ("node", "nodejs"), (Recipe("apt", ("nodejs",)),), _OLDEST),)
 
     def tool(self, version: str = "", how: str = "") -> Tool:
         return Tool("node", version, how)

@@ -20,11 +20,23 @@ from typing import Any, Literal
 import psutil  # type: ignore[import-untyped]
 
 from ..backends.dap.launch import PORT, Address, Authorize, DapLaunch, DialsBack, Quirk, Stdio
-from ..errors import AdapterMissing, Denied, LaunchFailed, NotFound, Unsupported, UsageError
+from ..errors import (
+    AdapterMissing,
+    AdapterUnresponsive,
+    Busy,
+    Denied,
+    LaunchFailed,
+    NotFound,
+    StillframeError,
+    Unsupported,
+    UsageError,
+    WrongState,
+)
 from ..model.backend import AttachPlan, Plan, Tool
 from ..model.places import HitRule
 from ..settings import directory
 from . import matches
+from .finding import Needs, Recipe
 from .interpreters import Interpreter, choose, identity, probe, remember
 from .python_command import runs_python, understood
 from .python_logs import log_text
@@ -77,7 +89,10 @@ class PythonAdapter:
     """What Stillframe knows of Python."""
 
     name = "python"
+    languages: tuple[str, ...] = ("Python",)
     claims: tuple[str, ...] = ("*.py", "*.pyw", "*.pyz")
+    roots: tuple[str, ...] = ("__main__.py",)
+    needs: tuple[Needs, ...] = (Needs("python3", ("python3", "python"), (Recipe("apt", ("python3",)),), (3, 8)),)
 
     def tool(self, how: str = "") -> Tool:
         try:
@@ -233,11 +248,16 @@ class PythonAdapter:
             authorize=tokens,
             launched=False,
             target_pid=pid,
-            failures={3: NotFound, 5: AdapterMissing, 6: Denied},  # as attach.py exits
+            failures=_ATTACH_FAILURES,
             slowness=2.0,  # gdb reads the symbols of every library of the process first
             **_HELPED,
         )
 
+
+_ATTACH_FAILURES: dict[int, type[StillframeError]] = {
+    3: NotFound, 5: AdapterMissing, 6: Denied, 8: WrongState, 9: Busy, 10: AdapterUnresponsive,
+}  # fmt: skip
+"""What the exit codes of attach.py mean."""
 
 _CROWD = (
     "[n for m in [__import__('sys').modules] for t in list(m['threading']._active.values())"

@@ -14,6 +14,7 @@ from ..backends.dap.launch import DapLaunch
 from ..backends.wrapped import WrappedLaunch
 from ..errors import LaunchFailed, Unsupported, UsageError
 from ..model.backend import AttachPlan, Plan, Tool
+from .finding import Needs
 from .interpreters import on_path
 from .node_command import NAMES as NODE_NAMES
 from .node_command import RUNNERS, runs_others
@@ -44,7 +45,10 @@ class WrapperAdapter:
     """What is run for the programs that it starts."""
 
     name = "wrapper"
+    languages: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+    needs: tuple[Needs, ...] = ()
 
     def __init__(self, inside: tuple[Follows, ...]) -> None:
         self._inside = inside

@@ -407,13 +407,19 @@ class Plan:
     just_my_code: bool = True
     children: bool = True
     adapter: str | None = None
+    record: bool = False
+    """Keep what is needed to go back in time, where the debugger can."""
 
 
 @dataclass(frozen=True)
 class AttachPlan:
-    """A running program to join: a process of this machine, or an address that a debugger listens on."""
+    """A running program to join: a process of this machine, or an address that a debugger listens on; or a dead one's core."""
 
     pid: int | None = None
+    program: str | None = None
+    """The program's own file, where the debugger cannot find it from the process: behind an address, or for a core."""
+    core: str | None = None
+    """What a process left behind when it died: it can be looked at and never moves."""
     host: str | None = None
     port: int | None = None
     url: str | None = None

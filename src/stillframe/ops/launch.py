@@ -54,6 +54,10 @@ Children = Annotated[bool, Param("follow child processes as sessions of their ow
 ReadyWord = Annotated[
     str | None, Param("return when it printed this text, or listens on this port", flag="--ready", metavar="TEXT|:PORT")
 ]
+AdapterName = Annotated[str | None, Param("the debugger to use, where several would do: see `doctor`", metavar="NAME")]
+Record = Annotated[
+    bool, Param("record the run, so that `step-back` and `reverse-continue` work where the debugger can")
+]
 Lease = Annotated[float | None, Param("seconds after which an unused session is given up", metavar="S")]
 
 
@@ -78,6 +82,8 @@ async def launch(
     all_code: AllCode = False,
     just_my_code: JustMyCode = False,
     children: Children = True,
+    adapter: AdapterName = None,
+    record: Record = False,
     ready: ReadyWord = None,
     do: Do = None,
     timeout: Timeout = None,
@@ -96,7 +102,7 @@ async def launch(
         await readiness.check_free()
     plan = make_plan(
         caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
-        stop_on_entry=stop_on_entry, all_code=all_code, children=children,
+        stop_on_entry=stop_on_entry, all_code=all_code, children=children, adapter=adapter, record=record,
     )  # fmt: skip
     session = await start(
         sessions,
@@ -192,6 +198,8 @@ def make_plan(
     stop_on_entry: bool = False,
     all_code: bool = False,
     children: bool = True,
+    adapter: str | None = None,
+    record: bool = False,
 ) -> Plan:
     """Understand what is to be run. The caller's environment is the program's, with what --env adds."""
     if module is not None and code is not None:
@@ -228,6 +236,8 @@ def make_plan(
         stop_on_entry=stop_on_entry,
         just_my_code=not all_code,
         children=children,
+        adapter=adapter,
+        record=record,
     )
     return understand(plan)
 
@@ -261,30 +271,38 @@ async def attach(
         Param("HOST:PORT or ws:// address that a debugger listens on", positional=True, metavar="HOST:PORT|URL"),
     ] = None,
     pid: Annotated[int | None, Param("a process of this machine", short="-p", metavar="N")] = None,
+    core: Annotated[str | None, Param("the core that a program left when it died, to look at", metavar="FILE")] = None,
+    program: Annotated[
+        str | None, Param("the program's own file, for a core or an address that does not tell it", metavar="FILE")
+    ] = None,
     breaks: Breaks = (),
     catch: Catch = (),
     name: Name = None,
     all_code: AllCode = False,
     children: Children = True,
+    adapter: AdapterName = None,
     do: Do = None,
     timeout: Timeout = None,
     lease: Lease = None,
 ) -> From[AnyOutcome]:
     """Join a program that is running. It is left running by `stop`, by `detach`, and when we die."""
-    if (address is None) == (pid is None):
-        raise UsageError("attach to what? Give --pid N, HOST:PORT or a ws:// address")
+    if sum(each is not None for each in (address, pid, core)) != 1:
+        raise UsageError("attach to what? Give --pid N, HOST:PORT, a ws:// address or --core FILE")
     host, port, url = _address(address) if address is not None else (None, None, None)
     plan = AttachPlan(
         pid=pid,
         host=host,
         port=port,
         url=url,
+        core=absolute(core, caller.cwd) if core else None,
+        program=absolute(program, caller.cwd) if program else None,
         just_my_code=not all_code,
         children=children,
         cwd=caller.cwd,
         env=caller.env,
+        adapter=adapter,
     )
-    word = f"pid-{pid}" if pid is not None else f"port-{port}"
+    word = f"pid-{pid}" if pid is not None else Path(core).name if core else f"port-{port}"
     session = await start(sessions, plan, caller, breaks=breaks, catch=catch, name=name, default_name=word, lease=lease)
     wait = timeout if timeout is not None else (None if breaks or do else 0.0)
     return await first_outcome(sessions, session, caller, wait, do=do)

@@ -46,6 +46,7 @@ class KeptPlan(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     just_my_code: bool = True
     children: bool = True
     adapter: str | None = None
+    record: bool = False
 
     @classmethod
     def of(cls, plan: Plan) -> KeptPlan:
