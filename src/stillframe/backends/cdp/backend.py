@@ -463,6 +463,8 @@ class CdpBackend:
         if how.exit_code is not None and self._client.why_ended and not self._signs.by_us:
             alone = f"it ran on without a debugger, whose connection ended: {self._client.why_ended}\n"
             self._told.put(Output("console", alone.encode()))
+        if not self._signs.by_us and (unfinished := self._mover.last_words()):
+            self._told.put(Output("console", unfinished))
         self._told.put(how)
         self._client.close()
 

@@ -62,12 +62,16 @@ class Held:
         return len(self.calls)
 
     @property
-    def awaiting(self) -> Body | None:
-        """Where the function goes on that awaits the one that is held."""
-        calls = self.awaited.get("callFrames") or ()
-        if self.awaited.get("description") not in ("await", "async function") or not calls:
-            return None
-        return {key: calls[0].get(key) for key in ("scriptId", "lineNumber", "columnNumber")}
+    def chain(self) -> list[Body]:
+        """The calls above the held one, then those that it goes on from asynchronously, as far as it was awaited."""
+        found = [*self.calls[1:]]
+        trace: Body = self.awaited
+        while trace and trace.get("description") in ("await", "async function"):
+            found += [
+                {"location": call, "functionName": call.get("functionName")} for call in trace.get("callFrames") or ()
+            ]
+            trace = trace.get("parent") or {}
+        return found
 
     @property
     def at_return(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from ...model.backend import Move
 from .client import Body, CdpClient, Refused
 from .frames import Held, is_top_level, position
+from .suspending import Kind
 
 _CALLERS = 4
 
@@ -31,6 +32,7 @@ class Journey:
     leaving: bool = False
     """Its call is at its end, or has returned."""
     entering: bool = False
+    kind: Kind = Kind.PLAIN
 
     @classmethod
     def start(cls, move: Move, held: Held) -> Journey:
@@ -80,6 +82,12 @@ async def set_outer(client: CdpClient, journey: Journey) -> list[str]:
 
 async def set_own(client: CdpClient, call: Body, *, returns: bool) -> list[str]:
     """Set breakpoints in a function: at its returns, or wherever the program can be held in it."""
+    found = await places_in(client, call)
+    return await set_at(client, [each for each in found if not returns or each.get("type") == "return"])
+
+
+async def places_in(client: CdpClient, call: Body) -> list[Body]:
+    """Where the program can be held in a function; from a position on, where no more is known of it."""
     scope: Body = next((each for each in call.get("scopeChain") or () if each.get("type") in ("local", "module")), {})
     # V8 takes the beginning of a file for that of a function which stands there
     start = call.get("location") if is_top_level(call) else scope.get("startLocation")
@@ -88,11 +96,9 @@ async def set_own(client: CdpClient, call: Body, *, returns: bool) -> list[str]:
         return []
     try:
         arguments = {"start": start, "restrictToFunction": True, **({"end": end} if end else {})}
-        found = (await client.request("Debugger.getPossibleBreakpoints", arguments)).get("locations") or ()
+        return list((await client.request("Debugger.getPossibleBreakpoints", arguments)).get("locations") or ())
     except Refused:
         return []
-    places = [each for each in found if not returns or each.get("type") == "return"]
-    return await set_at(client, places)
 
 
 async def set_at(client: CdpClient, places: Sequence[Body]) -> list[str]:

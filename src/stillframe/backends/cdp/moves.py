@@ -20,17 +20,17 @@ from .breakpoints import Breakpoints
 from .client import Body, CdpClient
 from .doors import Door
 from .evidence import Evidence
-from .frames import Held, position
-from .journeys import Journey, remove_own, set_at, set_outer, set_own
+from .finishing import RESUME, STEPS, Departures
+from .frames import Held, is_top_level, position
+from .journeys import Journey, remove_own, set_at, set_own
 from .scripts import Scripts
+from .suspending import Kind
 from .texts import Texts
 from .thrown import classes
 
 THREAD = "1"
 """An isolate has one thread; workers are sessions of their own."""
 
-_STEPS = {Move.NEXT: "Debugger.stepOver", Move.STEP: "Debugger.stepInto", Move.FINISH: "Debugger.stepOut"}
-_RESUME = "Debugger.resume"
 _ARRIVES = 10.0
 _REJECTS = re.compile(r"(?:Promise\s*\.\s*)?reject\b|Promise\b")
 """A call that makes a promise rejected, or one that is made so."""
@@ -70,6 +70,7 @@ class Mover:
         self._tell = tell
         self._journey: Journey | None = None
         self._calls = evidence.calls
+        self._departures = Departures(client, scripts, texts, self._note_return)
         self._arrival: tuple[int, asyncio.Future[Held]] | None = None
         """Somebody waits for the next position, which is no stop."""
         self._door: Door | None = None
@@ -99,14 +100,10 @@ class Mover:
         if move is Move.CONTINUE:
             self._journey = None
             self._calls.left(0)
-            await self._send(_RESUME, far=True)
+            await self._send(RESUME, far=True)
             return
         journey = self._journey = Journey.start(move, held)
-        if held.at_return:
-            await self._note_return(held)
-        elif move is Move.FINISH:
-            await self._prepare_finish(journey)
-        await self._send(_STEPS[move])
+        await self._send(await self._departures.begin(journey, held))
 
     async def _send(self, method: str, *, far: bool = False) -> None:
         self._evidence.moved(far=far)
@@ -121,6 +118,20 @@ class Mover:
         except StillframeError:
             return
         self._evidence.returned.append(value)
+
+    def last_words(self) -> bytes:
+        """What became of a step that the program's end has overtaken, where that is not plain to see."""
+        journey = self._journey
+        if (
+            journey is None
+            or is_top_level(journey.call)
+            or (journey.move is not Move.FINISH and journey.kind is Kind.PLAIN)
+        ):
+            return b""
+        name = self._evidence.teller.call(journey.call, "").function
+        for value in self._evidence.returned[:1]:
+            return f"{name} returned {value.value}, and nothing of your code went on with that\n".encode()
+        return f"{name} did not come to its next line or its end before the program ended\n".encode()
 
     async def to_return(self) -> Held:
         """Run the `return` that the program is held at, up to where the function gives back its value."""
@@ -225,7 +236,7 @@ class Mover:
             journey.own += await set_at(self._client, [held.top.get("location") or {}])
         elif journey is not None:
             await self._keep_going(journey)
-        await self._send(_RESUME)
+        await self._send(RESUME)
 
     async def _keep_going(self, journey: Journey) -> None:
         """A step has come to a module that is loaded in its course: it goes on behind that."""
@@ -251,7 +262,7 @@ class Mover:
             self._door = None
         if self._journey is not None:
             await self._keep_going(self._journey)
-        await self._send(_RESUME)
+        await self._send(RESUME)
 
     async def _through(self, held: Held, door: Door) -> bool:
         """At the first line of a module that was to be seen, or on the way there. Whether this is a stop besides."""
@@ -268,7 +279,7 @@ class Mover:
             return True
         if self._journey is not None:
             await self._keep_going(self._journey)
-        await self._send(_RESUME)
+        await self._send(RESUME)
         return False
 
     async def _uncaught(self, held: Held) -> None:
@@ -304,7 +315,7 @@ class Mover:
 
     async def _go_on(self) -> None:
         """Past a pause that is nobody's, as the program was going before it."""
-        await self._send(_STEPS[self._journey.move] if self._journey else _RESUME)
+        await self._send(STEPS[self._journey.move] if self._journey else RESUME)
 
     async def _hit(self, held: Held) -> None:
         wanted = self._breakpoints.standing(held.hits)
@@ -327,54 +338,24 @@ class Mover:
         if journey.entering:
             await self._enter(held)
             return
-        if journey.move is Move.FINISH and await self._finishing(held, journey):
+        if journey.move is Move.FINISH and (order := await self._departures.finishing(held, journey)):
+            await self._send(order)
             return
         if self._scripts.hides_library and not self._evidence.teller.is_user(held.top):
-            await self._send(_STEPS[Move.FINISH] if held.depth > 1 else _RESUME)
+            await self._send(STEPS[Move.FINISH] if held.depth > 1 else RESUME)
             return
         script, line, column = position(held.top)
         same = held.depth == journey.depth and (script, line) == journey.line
         if held.at_return and (same or await self._is_closing(script, line, column)):
             await self._note_return(held)
             journey.line, journey.leaving = None, True
-            await self._send(_STEPS[journey.move])
+            await self._send(STEPS[journey.move])
             return
         if same and column not in journey.columns and journey.move is not Move.FINISH:
             journey.columns.add(column)
-            await self._send(_STEPS[journey.move])
+            await self._send(STEPS[journey.move])
             return
         await self._stop(held, "step")
-
-    async def _prepare_finish(self, journey: Journey) -> None:
-        """V8 tells no value of a step out, and forgets it where an error is caught."""
-        journey.own = await set_own(self._client, journey.call, returns=True)
-        journey.outer = await set_outer(self._client, journey)
-
-    async def _finishing(self, held: Held, journey: Journey) -> bool:
-        """Whether the call that is to be finished is not left yet; a deeper call of the same function may be at its return."""
-        if held.depth < journey.depth or (journey.leaving and journey.is_hit(held)):
-            return False
-        if journey.leaving:  # library code calls again
-            await self._send(_RESUME)
-            return True
-        if held.depth > journey.depth:
-            await remove_own(self._client, journey)
-        elif held.at_return:
-            await self._note_return(held)
-            await self._left(held, journey)
-            return True
-        elif not journey.own:
-            await self._prepare_finish(journey)
-        await self._send(_STEPS[Move.FINISH])
-        return True
-
-    async def _left(self, held: Held, journey: Journey) -> None:
-        """On from the return of the call that is to be finished: to its caller, or to whoever awaits it."""
-        journey.leaving = True
-        await remove_own(self._client, journey, outer=False)
-        if held.depth == 1 and held.awaiting:
-            journey.outer += await set_own(self._client, {"location": held.awaiting}, returns=False)
-        await self._send(_STEPS[Move.FINISH] if held.depth > 1 else _RESUME)
 
     async def _is_closing(self, script: str, line: int, column: int) -> bool:
         """Whether a position is the brace that ends a function, or the end of a module: no line to be told."""
