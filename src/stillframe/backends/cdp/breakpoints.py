@@ -272,7 +272,11 @@ class Breakpoints:
                 continue
             placed = self._placed[at] = Placed(tuple(wanted_here), texts[at])
             path, line, column = at
-            arguments = {"urlRegex": url_pattern(path), "lineNumber": line, "columnNumber": column}
+            arguments = {
+                "urlRegex": url_pattern(*self._scripts.spellings(path)),
+                "lineNumber": line,
+                "columnNumber": column,
+            }
             new.append(
                 (placed, self._client.send("Debugger.setBreakpointByUrl", {**arguments, "condition": texts[at]}))
             )
@@ -354,6 +358,9 @@ class Breakpoints:
             return Binding(wanted.id, "failed", message=problem)
         if any(not each.map_url for each in self._scripts.of_file(real)):
             return Binding(wanted.id, "failed", message=f"no code at line {wanted.line} of {name} or after it")
+        if made := self._scripts.unmapped(real):
+            said = f"{name} runs as {made.url}, without a source map: which of its lines is where is not known"
+            return Binding(wanted.id, "failed", message=said)
         return Binding(wanted.id, "pending", message=f"{name} is not loaded yet")
 
 

@@ -11,6 +11,8 @@ from urllib.parse import unquote, urlsplit
 from .client import Body
 from .sourcemaps import BrokenMap, SourceMap, load
 
+_MADE_UP = re.compile(r"^[\w.+-]+://[^/]*/(?:\.{1,2}/)*|\?.*$")
+"""What bundlers put before and after the name of a source."""
 _PLAIN = re.compile(r"[A-Za-z0-9/._~-]")
 
 
@@ -66,7 +68,10 @@ class Scripts:
         self._hidden = hidden
         self._by_id: dict[str, Script] = {}
         self._by_file: dict[str, list[Script]] = {}
+        self._nameless: list[Script] = []
+        """Those that a tool gave the name of a source but no map that leads there."""
         self._real: dict[str, str] = {}
+        self._links: dict[str, list[tuple[str, str]]] = {}
         self._lengths: dict[str, int] = {}
         self.tell: Callable[[str], None] = lambda said: None
         """Takes what is worth saying of source maps."""
@@ -87,6 +92,8 @@ class Scripts:
         )
         if script.map_url and not script.is_file:
             script.made_by = self._maker(body)
+        elif not script.is_file and "://" in url:
+            self._nameless.append(script)
         self._by_id[script.id] = script
         self._by_file.setdefault(self.real(script.path), []).append(script)
         return script
@@ -113,6 +120,30 @@ class Scripts:
         if made is None:
             return None
         return next((source for source in made.sources if self.real(source) == real), None)
+
+    def unmapped(self, real: str) -> Script | None:
+        """A script that a bundle made of this file as it ran, without telling which line became which."""
+        return next((each for each in self._nameless if real.endswith("/" + _MADE_UP.sub("", each.url))), None)
+
+    def spellings(self, path: str) -> list[str]:
+        """The paths under which Node may load a file that it is told not to resolve links for (--preserve-symlinks)."""
+        found = [path]
+        folder = os.path.dirname(path)
+        while folder not in ("/", ""):
+            found += [link + path[len(to) :] for link, to in self._links_in(folder) if path.startswith(to + "/")]
+            folder = os.path.dirname(folder)
+        return found
+
+    def _links_in(self, folder: str) -> list[tuple[str, str]]:
+        """The packages beside a folder that are links into a workspace, each with where it leads."""
+        if folder not in self._links:
+            packages = os.path.join(folder, "node_modules")
+            entries = [*_entries(packages)]
+            for scope in [each.path for each in entries if each.name.startswith("@")]:
+                entries += _entries(scope)
+            links = [each.path for each in entries if each.is_symlink()]
+            self._links[folder] = [(each, os.path.realpath(each)) for each in links]
+        return self._links[folder]
 
     def real(self, path: str) -> str:
         known = self._real.get(path)
@@ -189,9 +220,18 @@ def path_of(url: str) -> str | None:
     return url if url.startswith("/") else None
 
 
-def url_pattern(path: str) -> str:
-    """A pattern for every way in which the address of a file may be spelled."""
-    return "^(?:file://)?" + "".join(_spelled(each) for each in path) + "$"
+def url_pattern(*paths: str) -> str:
+    """A pattern for every way in which the address of a file may be spelled that has these paths."""
+    spelled = ["".join(_spelled(each) for each in path) for path in paths]
+    return "^(?:file://)?" + (spelled[0] if len(spelled) == 1 else f"(?:{'|'.join(spelled)})") + "$"
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:
+        return []
 
 
 def _spelled(letter: str) -> str:
