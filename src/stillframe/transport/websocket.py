@@ -24,7 +24,7 @@ class Messages(Protocol):
 
     def listen(self, on_message: Callable[[bytes], None], on_end: Callable[[str | None], None]) -> None: ...
 
-    def write(self, message: bytes) -> None: ...
+    def write(self, *messages: bytes) -> None: ...
 
     def close(self) -> None: ...
 
@@ -56,9 +56,10 @@ class WebSocket:
         if self._ended:
             on_end(self._ended[0])
 
-    def write(self, message: bytes) -> None:
+    def write(self, *messages: bytes) -> None:
         if self._ended is None and not self._protocol.close_expected():
-            self._protocol.send_text(message)
+            for message in messages:
+                self._protocol.send_text(message)
             self._flush()
 
     def close(self) -> None:
@@ -70,9 +71,8 @@ class WebSocket:
         self._line.finish()
 
     def _flush(self) -> None:
-        for data in self._protocol.data_to_send():
-            if data:
-                self._line.write(data)
+        if data := b"".join(self._protocol.data_to_send()):
+            self._line.write(data)
 
     def _bytes(self, data: bytes) -> None:
         self._protocol.receive_data(data)

@@ -13,17 +13,19 @@
 
   const OURS = ['STILLFRAME_NODE', 'STILLFRAME_NODE_ALONE', 'STILLFRAME_NODE_OPTIONS'];
 
+  const MEETING = Symbol.for('stillframe.meeting'); // where the debugger tells a worker of the FIFO
+
+  // A module that nobody asked for costs its loading, and once more when the debugger is told of all that is loaded: so
+  // nothing is loaded here but the inspector.
   function come_up() {
-    const { isMainThread, getEnvironmentData, setEnvironmentData } = require('worker_threads');
-    const fifo = isMainThread ? process.env.STILLFRAME_NODE : getEnvironmentData('stillframe');
+    const isMainThread = !process.chdir.disabled; // so Node 18 to 24 marks what a worker cannot do
+    const fifo = isMainThread ? process.env.STILLFRAME_NODE : globalThis[MEETING];
     if (!fifo || RUNNERS.test(process.argv[1] || '')) return;
     const alone = process.env.STILLFRAME_NODE_ALONE === '1';
     if (isMainThread) be_plain();
+    else delete globalThis[MEETING];
     forget_us();
-    if (!alone) {
-      if (isMainThread) setEnvironmentData('stillframe', fifo);
-      mind_children(fifo);
-    }
+    if (!alone) mind_children(fifo);
     if (!isMainThread) return leave_promises(); // workers are announced by their main thread's inspector
     if (!announce(fifo)) return;
     require('inspector').waitForDebugger();
@@ -44,7 +46,7 @@
 
   // Programs that look through the modules that were loaded find their own.
   function forget_us() {
-    const { _cache, _pathCache } = require('module');
+    const { _cache, _pathCache } = module.constructor;
     delete _cache[__filename];
     for (const key of Object.keys(_pathCache)) if (_pathCache[key] === __filename) delete _pathCache[key];
   }
@@ -102,8 +104,16 @@
   // Children are followed whatever environment the program gives them. A program that reads what its child says on standard
   // error reads the child's own words only, as in a plain run.
   function mind_children(fifo) {
-    const { ChildProcess } = require('child_process');
     const lead = leading(fifo);
+    const mind = () => mind_spawn(lead);
+    const loaded = process.moduleLoadList;
+    if (warns_of_bindings() || !loaded || loaded.includes('NativeModule internal/child_process')) mind();
+    else before_first_child(mind);
+    if (!warns_of_bindings()) mind_spawn_sync(lead);
+  }
+
+  function mind_spawn(lead) {
+    const { ChildProcess } = (process.getBuiltinModule || require)('child_process');
     const spawn = ChildProcess.prototype.spawn;
     ChildProcess.prototype.spawn = {
       spawn(options) {
@@ -112,7 +122,22 @@
         return result;
       },
     }.spawn;
-    if (warns_of_bindings()) return;
+  }
+
+  // A child is made of a native one, before it is told what to run.
+  function before_first_child(act) {
+    const binding = process.binding('process_wrap');
+    binding.Process = new Proxy(binding.Process, {
+      construct(target, words) {
+        const now = act;
+        act = undefined;
+        if (now) now();
+        return Reflect.construct(target, words);
+      },
+    });
+  }
+
+  function mind_spawn_sync(lead) {
     const binding = process.binding('spawn_sync'); // what spawnSync, execSync and execFileSync have in common
     const run = binding.spawn;
     binding.spawn = (options) => {

@@ -4,47 +4,43 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
-import msgspec
-
-from ...errors import EvalFailed, NotFound, StillframeError, Unsupported
+from ...errors import NotFound, StillframeError, Unsupported
 from ...model.backend import (
     Binding,
     Bounds,
     Capability,
-    Capture,
     CatchRule,
     ChildOpened,
     Continued,
     Ended,
-    Evaluated,
     Event,
     Move,
     Output,
     Wanted,
 )  # fmt: skip
-from ...model.sources import SourceText
-from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
+from ...model.values import Thread, Value
 from ...transport.process import Process, end_tree, feed, left_behind, wait_pid
 from ...transport.websocket import Messages
 from ..ending import Signs, ended
 from ..flow import Sequence as InOrder
 from ..flow import Told
-from .asking import failure, text_of
 from .breakpoints import Breakpoints
 from .client import Body, CdpClient, Refused
-from .conditions import STORE
 from .evidence import Evidence
-from .greetings import LEAVE, TELL, first_words, last_words, tells_end
+from .greetings import LEAVE, last_words, told_code
+from .household import Household
 from .launch import CdpLaunch
 from .lending import Lending
 from .loading import ModuleLoading
+from .looking import Looking
 from .moves import THREAD, Mover
 from .patching import BEGUN_AGAIN, hot_patch, set_return
+from .preparing import Preparing
 from .scripts import Scripts
-from .talk import console_text
+from .talk import console_text, logged
 from .texts import Texts
 from .thresholds import PASSED, START, Gate, Threshold
 from .workers import WorkerMessages, end_of_worker
@@ -62,28 +58,7 @@ _CAN = frozenset(
 )  # fmt: skip
 
 
-class Household(Protocol):
-    """What a backend needs of the family it belongs to."""
-
-    def hold_output(self) -> None: ...
-
-    def let_output_go(self) -> None: ...
-
-    def read_output(self) -> None: ...
-
-    async def end_process(self) -> None: ...
-
-    def part(self) -> None: ...
-
-    @property
-    def is_parting(self) -> bool: ...
-
-    async def leave(self, member: CdpBackend) -> None: ...
-
-    def worker(self, parent: CdpBackend, messages: Messages, title: str, *, held: bool) -> CdpBackend: ...
-
-
-class CdpBackend:
+class CdpBackend(Looking):
     """An isolate at the other end of an inspector's conversation."""
 
     def __init__(
@@ -115,26 +90,25 @@ class CdpBackend:
         self.launched = launch.launched
         self.name = name
         self._started = False
-        self._unprepared = False
         self._closing: asyncio.Task[None] | None = None
         self._scripts = Scripts(launch.library, launch.hidden, hides_library=launch.just_my_code)
         self._in_order: InOrder[tuple[str, Body]] = InOrder(self._event)
         self._workers: dict[str, WorkerMessages] = {}
-        self._client = CdpClient(
-            messages, on_event=self._on_event, on_end=self._line_ended, timeout=launch.request_timeout
-        )
-        texts = Texts(self._client)
-        self._evidence = Evidence(self._client, self._scripts, texts)
-        self._lending = Lending(self._scripts, texts, self._evidence.call_or_none)
+        client = CdpClient(messages, on_event=self._on_event, on_end=self._line_ended, timeout=launch.request_timeout)
+        texts = Texts(client)
+        evidence = Evidence(client, self._scripts, texts)
+        super().__init__(client, evidence, Lending(self._scripts, texts, evidence.call_or_none))
         self._scripts.tell = lambda said: self._told.put(Output("console", f"{said}\n".encode()))
-        self._breakpoints = Breakpoints(self._client, self._scripts, texts, self._told.put)
-        loading = ModuleLoading(self._client, self._scripts, texts, self._breakpoints, self._told.put)
-        self._mover = Mover(
-            self._client, self._scripts, texts, self._evidence, self._breakpoints, loading, self._told_stop
-        )
-        self._threshold: Threshold | None = Threshold(self._client, launch.start_timeout) if held else None
+        self._breakpoints = Breakpoints(client, self._scripts, texts, self._told.put)
+        loading = ModuleLoading(client, self._scripts, texts, self._breakpoints, self._told.put)
+        self._mover = Mover(client, self._scripts, texts, evidence, self._breakpoints, loading, self._told_stop)
+        self._threshold: Threshold | None = Threshold(client, launch.start_timeout) if held else None
         preloaded = launch.launched and not worker
-        self._gate: Gate | None = Gate(self._client, launch.start_timeout) if preloaded else None
+        self._gate: Gate | None = Gate(client, launch.start_timeout) if preloaded else None
+        tells_end = process is None and launch.launched
+        self._preparing = Preparing(
+            client, launch, self._scripts, self._mover, self._breakpoints, tells_end=tells_end, worker=worker
+        )
         self._gone_watch: asyncio.Task[None] | None = None
         self._end_watch = asyncio.create_task(self._watch_end())
 
@@ -146,14 +120,8 @@ class CdpBackend:
         if self._process is None and self.pid is not None and not self._worker:
             self._gone_watch = asyncio.create_task(wait_pid(self.pid))
             self._signs.gone = self._gone_watch
-        for method, params in first_words(launch, self._pauses_on(catch), with_store=self._threshold is None):
-            self._client.send(method, params)
-        if self._threshold is not None:
-            await self._threshold.cross(launch.store)
-        await self._prepare()
-        if self._mover.entry:
-            self._mover.main = self._scripts.real(await self._asked("process.argv[1]"))
-        await self._breakpoints.set(wanted)
+        await self._preparing.greet(self._threshold, self._pauses_on(catch))
+        await self._preparing.prepare(wanted)
         self._started = True
         await self._breakpoints.hold(False)
         if self._gate is not None:
@@ -161,45 +129,6 @@ class CdpBackend:
         else:
             await self._client.request("Debugger.resume" if self._threshold else "Runtime.runIfWaitingForDebugger")
         return self._breakpoints.now()  # it runs already: some may have their place
-
-    async def _asked(self, expression: str) -> str:
-        """A word that the program knows; empty where it knows none."""
-        answer = await self._client.request("Runtime.evaluate", {"expression": expression, "silent": True})
-        return str((answer.get("result") or {}).get("value") or "")
-
-    async def _prepare(self) -> None:
-        """Have our code in the target ready for work."""
-        taken = {"expression": f"{STORE}.take({TELL!r})", "silent": True}
-        answer = await self._client.request("Runtime.evaluate", taken)
-        self._unprepared = "exceptionDetails" in answer
-        if self._process is None and self._launch.launched:
-            self._client.send("Runtime.addBinding", {"name": LEAVE})
-            teller = tells_end(self._launch, worker=self._worker)
-            await self._client.request("Runtime.evaluate", {"expression": teller, "silent": True})
-        await self._watch_loading()
-
-    async def _prepare_late(self) -> None:
-        """Of a program that somebody else started with --inspect-brk: Node 18 to 24 waits before anything can be loaded."""
-        words = {"expression": self._launch.store, "includeCommandLineAPI": True, "silent": True}
-        await self._client.request("Runtime.evaluate", words)
-        await self._prepare()
-
-    async def _watch_loading(self) -> None:
-        """Be there before a module runs: V8 tells of ECMAScript modules; the others pass the loader's `_compile`."""
-        self._mover.compile_id = await self._break_on(f"{STORE}.compile", f"{STORE}.loading(content, filename)")
-        self._mover.uncaught_id = await self._break_on(f"{STORE}.uncaught", "")
-        await self._break_on(f"{STORE}.runInContext", f"{STORE}.enters(contextifiedObject)")
-
-    async def _break_on(self, function: str, condition: str) -> str:
-        try:
-            found = (await self._client.request("Runtime.evaluate", {"expression": function, "silent": True})).get(
-                "result"
-            ) or {}
-            arguments = {"objectId": found.get("objectId"), "condition": condition}
-            answer = await self._client.request("Debugger.setBreakpointOnFunctionCall", arguments)
-        except Refused:
-            return "none"
-        return str(answer.get("breakpointId"))
 
     def events(self) -> AsyncIterator[Event]:
         return self._told.events()
@@ -245,12 +174,13 @@ class CdpBackend:
                 if body.get("executionContextId") == self._evidence.asking.context:
                     self._ended_by_itself()
             case "Runtime.bindingCalled" if body.get("name") == LEAVE:
-                self._signs.exit_code = _code(body.get("payload"))
+                self._signs.exit_code = told_code(body.get("payload"))
             case "Runtime.bindingCalled" if body.get("name") == PASSED:
                 assert self._gate is not None
                 self._gate.passed()
             case "Runtime.bindingCalled":
-                self._logged(str(body.get("payload") or ""))
+                if (said := logged(str(body.get("payload") or ""))) is not None:
+                    self._told.put(said)
             case "Runtime.consoleAPICalled" if not self._launch.launched:
                 self._told.put(console_text(body))
             case "NodeWorker.attachedToWorker":
@@ -270,8 +200,8 @@ class CdpBackend:
             self._client.send("Debugger.resume")
             return
         try:
-            if self._unprepared and body.get("reason") == START:
-                await self._prepare_late()
+            if self._preparing.is_late and body.get("reason") == START:
+                await self._preparing.prepare_late()
             await self._mover.paused(body)
         except StillframeError as error:
             if self._client.ended is None:
@@ -287,13 +217,6 @@ class CdpBackend:
             self._signs.terminated.set_result(None)
         if not self._worker:
             self._client.close()
-
-    def _logged(self, payload: str) -> None:
-        try:
-            said = msgspec.json.decode(payload)
-        except msgspec.DecodeError:  # not of our making
-            return
-        self._told.put(Output("log", (str(said.get("text")) + "\n").encode("utf-8", "surrogatepass")))
 
     # Workers
 
@@ -350,43 +273,6 @@ class CdpBackend:
         state: Any = "stopped" if self._evidence.held else "running"
         return (Thread(id=THREAD, name=self.name if self._worker else "main", state=state),)
 
-    async def stack(self, thread: str, start: int = 0, count: int = 20) -> Frames:
-        return await self._evidence.stack(thread, start, count)
-
-    async def capture(self, thread: str, bounds: Bounds) -> Capture:
-        return await self._evidence.capture(thread, bounds)
-
-    async def scopes(self, frame: str) -> tuple[Scope, ...]:
-        return await self._evidence.scopes(frame)
-
-    async def locals(self, frame: str, bounds: Bounds, start: int = 0) -> Values:
-        return await self._evidence.locals(frame, bounds, start)
-
-    async def source_text(self, file: str, frame: str | None) -> SourceText | None:
-        return await self._lending.source_text(file, frame)
-
-    async def expand(self, ref: str, bounds: Bounds, start: int = 0) -> Values:
-        return await self._evidence.expand(ref, bounds, start)
-
-    async def evaluate(
-        self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
-    ) -> tuple[Evaluated, ...]:
-        return await self._evidence.expressions.evaluate(frame, expressions, bounds, timeout)
-
-    async def evaluate_safely(
-        self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
-    ) -> tuple[Evaluated, ...]:
-        return await self._evidence.expressions.evaluate(frame, expressions, bounds, timeout, safe=True)
-
-    async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
-        return await self._evidence.expressions.assign(frame, target, value, bounds)
-
-    async def exception(self, thread: str) -> ExceptionInfo | None:
-        return await self._evidence.exception()
-
-    async def modules(self, start: int = 0, count: int = 100) -> Modules:
-        return self._evidence.modules(start, count)
-
     # Changing
 
     async def set_return(self, thread: str, value: str, bounds: Bounds) -> Value:
@@ -407,30 +293,6 @@ class CdpBackend:
             return (BEGUN_AGAIN,) if held and not self._mover.restarting else ()
         finally:
             self._mover.restarting = False
-
-    # Below the vocabulary
-
-    async def raw(self, frame: str | None, line: str) -> str:
-        """A line of JavaScript, in V8's own words."""
-        arguments: dict[str, Any] = {
-            "expression": line,
-            "silent": True,
-            "includeCommandLineAPI": True,
-            "generatePreview": True,
-        }
-        method = "Runtime.evaluate"
-        if frame is not None and frame.isdigit() and self._evidence.held:
-            method, arguments["callFrameId"] = (
-                "Debugger.evaluateOnCallFrame",
-                self._evidence.call(frame).get("callFrameId"),
-            )
-        answer = await self._client.request(method, arguments)
-        if isinstance(details := answer.get("exceptionDetails"), dict):
-            raise EvalFailed(failure(details))
-        return text_of(answer.get("result") or {})
-
-    async def request(self, command: str, arguments: Mapping[str, Any], timeout: float) -> dict[str, Any]:
-        return await self._client.request(command, arguments, timeout=timeout)
 
     async def feed(self, data: bytes, *, eof: bool) -> None:
         process = self._process if Capability.INPUT in self.capabilities else None
@@ -501,8 +363,7 @@ class CdpBackend:
         """Leave the program running, without a trace of us."""
         self._signs.detached = True
         try:
-            for method, params in last_words(self._launch, worker=self._worker):
-                self._client.send(method, params)
+            self._client.send_all(last_words(self._launch, worker=self._worker))
             if self._gate is not None and not self._gate.is_passed:
                 await self._gate.open(self._signs.line)
             async with asyncio.timeout(_LETTING_GO):
@@ -535,7 +396,3 @@ class CdpBackend:
         for task in (self._end_watch, self._gone_watch):
             if task is not None:
                 task.cancel()
-
-
-def _code(payload: Any) -> int | None:
-    return int(payload) if isinstance(payload, str) and payload.isdigit() else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -54,10 +54,19 @@ class CdpClient:
             answer.set_exception(self.ended)
             answer.exception()  # seen: some answers are nobody's
             return answer
+        self._messages.write(self._numbered(method, params, answer))
+        return answer
+
+    def send_all(self, words: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """Send requests whose answers are nobody's, in one go: each write wakes the other side."""
+        if not self.ended:
+            loop = asyncio.get_running_loop()
+            self._messages.write(*(self._numbered(method, params, loop.create_future()) for method, params in words))
+
+    def _numbered(self, method: str, params: Mapping[str, Any] | None, answer: asyncio.Future[Body]) -> bytes:
         self._number += 1
         self._waiting[self._number] = (method, answer)
-        self._messages.write(_encode({"id": self._number, "method": method, "params": params or {}}))
-        return answer
+        return _encode({"id": self._number, "method": method, "params": params or {}})
 
     async def request(
         self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float | None = None

@@ -121,6 +121,7 @@ class Family:
         os.mkfifo(fifo, 0o600)
         self._fd = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
         asyncio.get_running_loop().add_reader(self._fd, self._readable)
+        self.launch = replace(self.launch, meeting=fifo)
         return fifo
 
     def _readable(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,6 +44,11 @@ def tells_end(launch: CdpLaunch, *, worker: bool) -> str:
     return f"{body}\n//# sourceURL={launch.hidden}" if launch.hidden else body
 
 
+def told_code(payload: object) -> int | None:
+    """The exit code in what it told."""
+    return int(payload) if isinstance(payload, str) and payload.isdigit() else None
+
+
 _ASYNC_DEPTH = 16
 _SCRIPTS_KEPT = 10_000_000
 _LOAD = "(process.getBuiltinModule || require)"
@@ -71,6 +77,13 @@ def first_words(launch: CdpLaunch, exceptions: str, *, with_store: bool) -> Word
     if with_store:
         words.append(_evaluated(launch.store))
     return words
+
+
+def words_in_worker(launch: CdpLaunch) -> str:
+    """Our code for a worker, and where our preloaded script in there, which comes after it, finds the way to us."""
+    if not launch.meeting or not launch.children:
+        return launch.store
+    return f"globalThis[Symbol.for('stillframe.meeting')] = {json.dumps(launch.meeting)};\n{launch.store}"
 
 
 def last_words(launch: CdpLaunch, *, worker: bool) -> Words:

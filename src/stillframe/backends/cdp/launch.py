@@ -42,6 +42,8 @@ class CdpLaunch:
     stop_on_entry: bool = False
     children: bool = True
     mark: str = ""
+    meeting: str = ""
+    """The pipe on which processes tell us of themselves, once there is one."""
     slowness: float = 1.0
     start_timeout: float = 20.0
     request_timeout: float = 30.0

@@ -1,9 +1,11 @@
-"""What a runtime says beside the program: its own words about the inspector, and console calls of programs that we joined."""
+"""What is said beside the program: the runtime's words about its inspector, log texts, console calls where we joined."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+
+import msgspec
 
 from ...model.backend import Output
 from .asking import text_of
@@ -33,3 +35,12 @@ def console_text(body: Body) -> Output:
     ]
     stream = "stderr" if body.get("type") in _LOUD else "stdout"
     return Output(stream, (" ".join(words) + "\n").encode("utf-8", "surrogatepass"))  # type: ignore[arg-type]
+
+
+def logged(payload: str) -> Output | None:
+    """What our code in the target says of a log text; None where the words are not of its making."""
+    try:
+        said = msgspec.json.decode(payload)
+    except msgspec.DecodeError:
+        return None
+    return Output("log", (str(said.get("text")) + "\n").encode("utf-8", "surrogatepass"))

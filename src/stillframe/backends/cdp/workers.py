@@ -53,10 +53,10 @@ class WorkerMessages:
             if self._on_end:
                 self._on_end(None)
 
-    def write(self, message: bytes) -> None:
+    def write(self, *messages: bytes) -> None:
         if not self._over:
-            params = {"sessionId": self._session, "message": in_ascii(message)}
-            self._client.send("NodeWorker.sendMessageToWorker", params)
+            wrapped = ({"sessionId": self._session, "message": in_ascii(each)} for each in messages)
+            self._client.send_all([("NodeWorker.sendMessageToWorker", each) for each in wrapped])
 
     def close(self) -> None:
         if not self._over:

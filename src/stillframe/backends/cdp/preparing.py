@@ -1,0 +1,96 @@
+"""Making a program ready before its first line: our code in it, and breakpoints of our own where modules are loaded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from ...model.backend import Wanted
+from .breakpoints import Breakpoints
+from .client import Body, CdpClient, Refused
+from .conditions import STORE
+from .greetings import LEAVE, TELL, first_words, tells_end, words_in_worker
+from .launch import CdpLaunch
+from .moves import Mover
+from .scripts import Scripts
+from .thresholds import Threshold
+
+_EVALUATE = "Runtime.evaluate"
+
+
+class Preparing:
+    """What is said to a program that waits, in as few round trips as that takes."""
+
+    def __init__(
+        self,
+        client: CdpClient,
+        launch: CdpLaunch,
+        scripts: Scripts,
+        mover: Mover,
+        breakpoints: Breakpoints,
+        *,
+        tells_end: bool,
+        worker: bool,
+    ) -> None:
+        self._client = client
+        self._launch = launch
+        self._scripts = scripts
+        self._mover = mover
+        self._breakpoints = breakpoints
+        self._tells_end = tells_end
+        self._worker = worker
+        self.is_late = False
+        """Nothing could be loaded yet: it is made ready where it first pauses."""
+
+    async def greet(self, threshold: Threshold | None, pauses_on: str) -> None:
+        """Say who we are; our code is in the target when this is answered."""
+        self._client.send_all(first_words(self._launch, pauses_on, with_store=threshold is None))
+        if threshold is not None:
+            await threshold.cross(words_in_worker(self._launch))
+
+    async def prepare(self, wanted: Sequence[Wanted]) -> None:
+        """Have our code ready for work, and every breakpoint in its place."""
+        if self._mover.entry:
+            self._mover.main = self._scripts.real(await self._asked("process.argv[1]"))
+        await asyncio.gather(self._take_up(), self._breakpoints.set(wanted))
+
+    async def prepare_late(self) -> None:
+        """Of a program that somebody else started with --inspect-brk: Node 18 to 24 waits before anything can be loaded."""
+        words = {"expression": self._launch.store, "includeCommandLineAPI": True, "silent": True}
+        await self._client.request(_EVALUATE, words)
+        await self._take_up()
+
+    async def _asked(self, expression: str) -> str:
+        """A word that the program knows; empty where it knows none."""
+        answer = await self._client.settle(self._evaluated(expression), _EVALUATE)
+        return str((answer.get("result") or {}).get("value") or "")
+
+    async def _take_up(self) -> None:
+        """Be there before a module runs: V8 tells of ECMAScript modules; the others pass the loader's `_compile`."""
+        taken = self._evaluated(f"{STORE}.take({TELL!r})")
+        if self._tells_end:
+            self._client.send("Runtime.addBinding", {"name": LEAVE})
+            self._evaluated(tells_end(self._launch, worker=self._worker))
+        places = (
+            ("compile", f"{STORE}.loading(content, filename)"),
+            ("uncaught", ""),
+            ("runInContext", f"{STORE}.enters(contextifiedObject)"),
+        )
+        functions = [self._evaluated(f"{STORE}.{name}") for name, _ in places]
+        self.is_late = "exceptionDetails" in await self._client.settle(taken, _EVALUATE)
+        ids = await asyncio.gather(
+            *(self._break_on(function, condition) for function, (_, condition) in zip(functions, places, strict=True))
+        )
+        self._mover.compile_id, self._mover.uncaught_id, _ = ids
+
+    def _evaluated(self, expression: str) -> asyncio.Future[Body]:
+        return self._client.send(_EVALUATE, {"expression": expression, "silent": True})
+
+    async def _break_on(self, function: asyncio.Future[Body], condition: str) -> str:
+        try:
+            found = (await self._client.settle(function, _EVALUATE)).get("result") or {}
+            arguments = {"objectId": found.get("objectId"), "condition": condition}
+            answer = await self._client.request("Debugger.setBreakpointOnFunctionCall", arguments)
+        except Refused:
+            return "none"
+        return str(answer.get("breakpointId"))
