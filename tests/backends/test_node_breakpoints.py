@@ -145,6 +145,7 @@ async def test_a_log_in_a_loop_loses_nothing_and_a_part_that_fails_says_so(tmp_p
         head = "{x} <ReferenceError: nosuch is not defined>"
         assert lines[:2] == [f"0 {head} [ 0, 0 ]", f"1 {head} [ 1, 0 ]"]
         assert [int(line.split()[0]) for line in lines] == list(range(3000))
+        assert [each.hits for each in (await dbg.breaks()).breakpoints] == [3000, 1]
 
 
 async def test_breakpoints_come_and_go_while_the_program_runs(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ..conftest import INTERPRETERS
 from .conftest import User
 
 APP = """\
@@ -165,6 +166,32 @@ def test_a_log_text_works_as_an_f_string_would_or_is_refused_at_once(user: User)
     for text, good in (("{x!r}|{n:>3}", "'0'|  0\n'1'|  1\n"), ("{x", None)):
         refused = made[text]["state"] == "failed" and made[text]["message"]
         assert refused or (good is not None and good in log), (text, made[text], log)
+
+
+@pytest.mark.parametrize("version", sorted(INTERPRETERS))
+def test_a_log_text_keeps_its_good_parts_is_counted_and_is_not_what_the_program_printed(
+    user: User, version: str
+) -> None:
+    user.file(
+        "loop.py",
+        "def f(n, least):\n    xs = [1, 2, 3]\n    return n\nfor n in range(300):\n    f(n, 2)\nprint('end')\n",
+    )
+    user.ok("launch", "loop.py", "--stop-on-entry", "--python", INTERPRETERS[version])
+    text = "100%s {{}} n={n} bad={nosuch} {[x for x in xs if x > least]}"
+    user.ok("break", "loop.py:3 if n == 7", "--log", text)
+    user.ok("break", "loop.py:5", "--log", "turn {n:04}")
+    user.ok("break", "loop.py:2 if nosuch", "--log", "never said")
+    end = user.json("continue")
+    rows = end["log"].splitlines()
+    assert rows[-1] == "turn 0299" and {len(row) for row in rows} == {len(rows[0])}, "no half of a line"
+    assert end["notes"] == ["the condition of b3 raised NameError: name 'nosuch' is not defined"]
+    whole = user.json("output", "--kind", "log", "--bytes", "9999")["log"].splitlines()
+    assert whole[8] == "100%s {} n=7 bad=<NameError: name 'nosuch' is not defined> [3]"
+    assert [len(whole), whole[0], whole[-1]] == [301, "turn 0000", "turn 0299"]
+    page = user.json("output", "--kind", "log", "--since", "0.0.0.0", "--bytes", "25")
+    assert page["log"] == "turn 0000\nturn 0001\n"
+    assert [each.get("hits", 0) for each in user.json("breaks")["breakpoints"]] == [1, 300, 0]
+    assert user.json("status")["output_bytes"] == len("end\n")
 
 
 def test_a_condition_that_raises_stops_says_so_and_is_no_hit(user: User) -> None:

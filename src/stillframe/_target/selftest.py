@@ -16,7 +16,8 @@ NAMES = {
         "PyDB.get_file_type PyDB.get_cache_file_type PyDB.apply_files_filter PyDB.in_project_roots_filename_uncached "
         "PyDB.process_internal_commands PyDB.prepare_to_run PyDB.notify_thread_created PyDB.enable_tracing PyDB.find_frame "
         "PyDB.has_user_threads_alive PyDB.check_output_redirect PyDB.post_method_as_internal_command "
-        "PyDB.handle_breakpoint_condition PyDB._do_wait_suspend PyDB.do_wait_suspend PyDB.set_suspend "
+        "PyDB.handle_breakpoint_condition PyDB.handle_breakpoint_expression PyDB._do_wait_suspend PyDB.do_wait_suspend "
+        "PyDB.set_suspend "
         "PyDB.ignore_system_exit_code PyDB.set_exclude_filters "
         "PyDB.set_trace_for_frame_and_parents PyDB.notify_skipped_step_in_because_of_filters "
         "CheckAliveThread._on_run PyDBDaemonThread.__init__ SetupHolder.setup settrace config "
@@ -52,6 +53,7 @@ NAMES = {
         "CMD_STEP_OVER_MY_CODE CMD_STEP_RETURN CMD_STEP_RETURN_MY_CODE CMD_SMART_STEP_INTO"
     ),
     "_pydevd_bundle.pydevd_net_command": "NetCommand.call_after_send",
+    "_pydevd_bundle.pydevd_net_command_factory_json": "NetCommandFactoryJson.make_io_message",
     "_pydevd_bundle.pydevd_dont_trace_files": "PYDEV_FILE",
     "_pydevd_bundle.pydevd_daemon_thread": "PyDBDaemonThread.do_kill_pydev_thread",
     "_pydevd_bundle.pydevd_utils": "get_non_pydevd_threads",
@@ -74,7 +76,8 @@ NAMES = {
 }
 FIELDS = {  # set by constructors
     "_pydevd_bundle.pydevd_additional_thread_info.PyDBAdditionalThreadInfo": (
-        "pydev_state pydev_step_cmd pydev_step_stop pydev_use_scoped_step_frame hit_breakpoint_ids"
+        "pydev_state pydev_step_cmd pydev_step_stop pydev_use_scoped_step_frame hit_breakpoint_ids "
+        "pydev_message conditional_breakpoint_exception"
     ),
     "pydevd.PyDB": (
         "ready_to_run pydb_disposed terminate_requested authentication writer created_pydb_daemon_threads _thread_events "

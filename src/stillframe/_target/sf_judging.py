@@ -10,7 +10,7 @@ import sys
 
 import pydevd
 from _pydev_bundle._pydev_saved_modules import threading
-from _pydevd_bundle import pydevd_breakpoints, pydevd_constants, pydevd_frame_utils
+from _pydevd_bundle import pydevd_breakpoints, pydevd_constants, pydevd_frame_utils, sf_logs
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_api import PyDevdAPI
 from _pydevd_bundle.sf_frames import HOOKS, Returns
@@ -59,7 +59,20 @@ def _is_entry(frame, line):
 
 
 def _condition(self, info, breakpoint, frame):
-    """Whether a breakpoint that was come to is one to stop at; pydevd asks this for all of them, see `patch`.
+    """Whether a breakpoint that was come to is one to stop at, or to log at; pydevd asks this for all of them, see `patch`."""
+    held = _judged(self, info, breakpoint, frame)
+    if held and getattr(breakpoint, "is_logpoint", False):
+        if (
+            info.conditional_breakpoint_exception is not None
+        ):  # told already; without a condition there is nothing to log
+            info.conditional_breakpoint_exception = None
+            return False
+        sf_logs.expect(breakpoint, frame)
+    return held
+
+
+def _judged(self, info, breakpoint, frame):
+    """The judgement itself.
 
     Not where a generator expression shares its line, nor for a function where its first line is come to again in a loop.
     A condition that raised is told as an event of ours with the breakpoint's id, then it stops; but not where the name that
@@ -71,9 +84,9 @@ def _condition(self, info, breakpoint, frame):
     _, is_function, name = (condition or "").rpartition(ENTRY)
     if is_function and (frame.f_code.co_name != name or not _is_entry(frame, line)):
         return False
+    info.conditional_breakpoint_exception = None
     if not condition and not breakpoint.hit_condition:
         return True
-    info.conditional_breakpoint_exception = None
     held = _Kept.condition(self, info, breakpoint, frame)
     problem = info.conditional_breakpoint_exception
     if problem is None:
@@ -83,6 +96,10 @@ def _condition(self, info, breakpoint, frame):
     if missing and Asked.is_of_another(frame, line, missing.group(1)):
         info.conditional_breakpoint_exception = None
         return False
+    if getattr(breakpoint, "is_logpoint", False):  # it goes on at once, and may come here very often
+        before, breakpoint.stillframe_problem = getattr(breakpoint, "stillframe_problem", None), message
+        if before == message:
+            return held
     body = {"kind": "condition_error", "id": breakpoint.breakpoint_id, "message": message}
     thread_id = pydevd_constants.get_current_thread_id(threading.current_thread())
     send_event(self, dict(body, threadId=BaseSchema._translate_id_to_dap(thread_id)))
@@ -158,6 +175,7 @@ def _frames_of_traceback(trace, frame, kind, error, exception_type=None):
 def patch():
     """Change pydevd's classes; doing it again changes nothing."""
     cls = pydevd.PyDB
+    sf_logs.patch()
     cls.handle_breakpoint_condition = _condition
     pydevd_breakpoints.LineBreakpoint.has_condition = True  # so that `_condition` is asked about every one of them
     cls.apply_files_filter = _files_filter

@@ -55,10 +55,15 @@ def _start_client(host, port):
     return pydevd_comm.socket_module.socket(fileno=number)
 
 
+def event_command(body):
+    """A `stillframe` event as pydevd's writer takes it."""
+    event = {"type": "event", "event": "stillframe", "body": body}
+    return pydevd_net_command.NetCommand(CMD_RETURN, 0, event, is_json=True)
+
+
 def send_event(db, body, flushed=None):
     """Queue a `stillframe` event; `flushed` is called when it, and so all before it, has been written."""
-    event = {"type": "event", "event": "stillframe", "body": body}
-    command = pydevd_net_command.NetCommand(CMD_RETURN, 0, event, is_json=True)
+    command = event_command(body)
     if flushed is not None:
         command.call_after_send(lambda sock: flushed())
     db.writer.add_command(command)

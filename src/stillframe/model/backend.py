@@ -165,10 +165,11 @@ class Continued:
 
 @dataclass(frozen=True)
 class Output:
-    """Bytes that the program printed, a log point's line, or what the debugger itself says (`console`)."""
+    """Bytes that the program printed, a line of log points (which, if that is known), or what the debugger says (`console`)."""
 
     stream: Literal["stdout", "stderr", "log", "console"]
     data: bytes
+    breakpoints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

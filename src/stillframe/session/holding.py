@@ -110,13 +110,19 @@ def doubts(session: Session, file: str | None) -> tuple[str, ...]:
 
 
 def count_hits(session: Session, event: Stopped, top: Frame | None) -> tuple[str, ...]:
-    """The breakpoints that made a stop; they count for the ancestors too, who want them as well."""
+    """The breakpoints that made a stop."""
     hit = session.breakpoints.hit(event, top)
-    ancestor = session.parent if event.counts else None
-    while ancestor is not None:
-        ancestor.breakpoints.count(hit)
-        ancestor = ancestor.parent
+    if event.counts:
+        count(session, hit)
     return hit
+
+
+def count(session: Session, ids: tuple[str, ...]) -> None:
+    """One more hit of these breakpoints, also for the ancestors, who want them as well."""
+    member: Session | None = session if ids else None
+    while member is not None:
+        member.breakpoints.count(ids)
+        member = member.parent
 
 
 async def patched(session: Session, before: Stop | None, file: str, text: str) -> None:

@@ -19,6 +19,8 @@ from ..errors import UsageError
 
 Stream = Literal["stdout", "stderr", "log", "console"]
 STREAMS: tuple[Stream, ...] = ("stdout", "stderr", "log", "console")
+LINES: tuple[Stream, ...] = ("log", "console")
+"""Streams that are written line by line."""
 
 RING = 128 * 1024
 SPILL = 8 * 1024 * 1024
@@ -84,12 +86,14 @@ class Spill:
 class Ring:
     """One stream: the newest bytes in memory, what fell off in the spill."""
 
-    def __init__(self, spill: Spill, size: int = RING) -> None:
+    def __init__(self, spill: Spill, size: int = RING, *, by_lines: bool = False) -> None:
         self._chunks: deque[bytes] = deque()
         self._held = 0
         self._size = size
         self._spill = spill
         self._full_disk = False
+        self._by_lines = by_lines
+        """Cut at the ends of lines where there are any, so that no half of one reads like a whole."""
         self.total = 0
 
     def write(self, data: bytes) -> None:
@@ -121,12 +125,15 @@ class Ring:
         data = older + b"".join(self._chunks)[max(0, start - begin) :]
         if start > offset:  # we cut: do not begin inside a character
             skip = next((at for at, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), 0)
+            skip = max(skip, data.find(b"\n") + 1 if self._by_lines else 0)
             data, start = data[skip:], start + skip
         return data, max(0, start - offset)
 
     def page(self, offset: int, limit: int) -> tuple[bytes, int]:
         """The oldest kept bytes from `offset` on, `limit` at the most, and how many before them are gone."""
         data, gone = self.since(offset, self.total)
+        if self._by_lines and len(data) > limit and (end := data.rfind(b"\n", 0, limit)) >= 0:
+            limit = end + 1
         data = data[:limit]
         return data[: len(data) - unfinished(data)] or data, gone
 
@@ -164,7 +171,7 @@ class OutputLog:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._rings = {stream: Ring(Spill(folder / stream)) for stream in STREAMS}
+        self._rings = {stream: Ring(Spill(folder / stream), by_lines=stream in LINES) for stream in STREAMS}
         self._told = Cursor()
 
     @property

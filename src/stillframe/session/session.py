@@ -322,8 +322,9 @@ class Session:
         if self.log_events:
             log.info("%s: %.2000r", self.name, event)
         match event:
-            case contract.Output(stream, data):
+            case contract.Output(stream, data, logged):
                 self.output.write(stream, data)
+                holding.count(self, logged)
             case contract.Stopped():
                 self._on_stopped(event)
             case contract.Continued(thread):

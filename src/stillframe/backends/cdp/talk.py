@@ -43,4 +43,4 @@ def logged(payload: str) -> Output | None:
         said = msgspec.json.decode(payload)
     except msgspec.DecodeError:
         return None
-    return Output("log", (str(said.get("text")) + "\n").encode("utf-8", "surrogatepass"))
+    return Output("log", f"{said.get('text')}\n".encode("utf-8", "surrogatepass"), (str(said.get("id")),))

@@ -205,7 +205,7 @@ class Breakpoints:
         kept: list[Wanted] = []
         for each in placed:
             try:
-                kept.append(replace(each, log=self._launch.log_text(each.log) if each.log else each.log))
+                kept.append(replace(each, log=each.log and self._launch.log_text(each.log, self._helper is not None)))
             except ValueError as error:
                 bindings[each.id] = replace(bindings[each.id], state="failed", message=f"its log text: {error}")
         return kept, bindings

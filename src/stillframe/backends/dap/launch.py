@@ -127,8 +127,8 @@ class DapLaunch:
     """Whether a frame is somebody else's code, for debuggers that do not say so."""
     unshown: frozenset[str] = frozenset()
     """Types of values that are never told among the variables of a frame, where no helper chooses them."""
-    log_text: Callable[[str], str] = lambda text: text
-    """A log text as users write it in the debugger's own form; ValueError says what is wrong with it."""
+    log_text: Callable[[str, bool], str] = lambda text, _helped: text
+    """A log text as users write it in the form of the debugger, or of our helper if there; ValueError says what is wrong."""
     at_entry: Callable[[str | None, str], str | None] = lambda condition, _symbol: condition
     """A condition for the first line of a function that our helper takes to hold only when this function is entered."""
     exception_root: str | None = None

@@ -226,6 +226,9 @@ class News:
                 self._doubtful.add((str(thread), number))
                 names = ", ".join(self._breakpoints.named(number)) or "a breakpoint"
                 self._told.put(Output("console", f"the condition of {names} raised {message}\n".encode()))
+            case {"kind": "log", "id": int(number), "text": str(text)}:
+                data = f"{text}\n".encode("utf-8", "surrogatepass")
+                self._told.put(Output("log", data, self._breakpoints.named(number)))
             case {"kind": "untraced", "message": str(message)}:
                 self._told.put(Output("console", f"{message}\n".encode()))
             case {"kind": "replacing"}:
