@@ -47,7 +47,8 @@ def _for_helper(parts: list[str]) -> str:
 
 def _for_debugpy(parts: list[str]) -> str:
     """debugpy 1.8.22 knows `{expression}` alone, in which it counts the braces of texts, too, and makes `%` of it all."""
-    texts = [part.replace("%", "%%") if len(parts) > 1 else part for part in parts[::2]]
+    has_fields = len(parts) > 1 or bool(set(parts[0]) & set("{}"))
+    texts = [part.replace("%", "%%") if has_fields else part for part in parts[::2]]
     braced = ["".join(f"{{chr({ord(char)})}}" if char in "{}" else char for char in text) for text in texts]
     fields = [f"{{{expression}}}" for expression in parts[1::2]]
     return "".join(text + field for text, field in zip(braced, [*fields, ""], strict=True))
