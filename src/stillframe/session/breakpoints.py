@@ -222,7 +222,7 @@ class Breakpoints:
                 self._entries[binding.id] = replace(entry, binding=binding)
 
     def hit(self, event: Stopped, top: Frame | None) -> tuple[str, ...]:
-        """The breakpoints that made a stop: those the debugger named, else those that stand there."""
+        """Count a stop for the breakpoints that made it: those the debugger named, else those that stand there."""
         if "breakpoint" not in event.reason:
             return ()
         ids = event.breakpoints or tuple(
@@ -234,10 +234,13 @@ class Breakpoints:
             and top.file == entry.binding.file
             and top.line == entry.binding.line
         )
-        return tuple(id for id in ids if id in self._entries)
+        hit = tuple(id for id in ids if id in self._entries)
+        if event.counts:
+            self.count(hit)
+        return hit
 
     def count(self, ids: Iterable[str]) -> None:
-        """One more hit of each of these."""
+        """One more stop for each of these; a child's stops count for its ancestors too."""
         for id in ids:
             if entry := self._entries.get(id):
                 self._entries[id] = replace(entry, hits=entry.hits + 1)

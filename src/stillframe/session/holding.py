@@ -110,19 +110,18 @@ def doubts(session: Session, file: str | None) -> tuple[str, ...]:
 
 
 def count_hits(session: Session, event: Stopped, top: Frame | None) -> tuple[str, ...]:
-    """The breakpoints that made a stop."""
+    """The breakpoints that made a stop; they count for the ancestors too."""
     hit = session.breakpoints.hit(event, top)
     if event.counts:
-        count(session, hit)
+        count(session.parent, hit)
     return hit
 
 
-def count(session: Session, ids: tuple[str, ...]) -> None:
-    """One more hit of these breakpoints, also for the ancestors, who want them as well."""
-    member: Session | None = session if ids else None
-    while member is not None:
-        member.breakpoints.count(ids)
-        member = member.parent
+def count(session: Session | None, ids: tuple[str, ...]) -> None:
+    """One more hit of these breakpoints, in a session and in its ancestors, who want them as well."""
+    while session is not None and ids:
+        session.breakpoints.count(ids)
+        session = session.parent
 
 
 async def patched(session: Session, before: Stop | None, file: str, text: str) -> None:
