@@ -27,7 +27,7 @@ caller. `STILLFRAME_SESSION` names the session of every call, `STILLFRAME_CLIENT
 TITLES = {
     "launch": "start", "control": "move", "breakpoints": "breakpoints", "inspect": "look", "evaluate": "ask and change",
     "patch": "change what runs",
-    "investigate": "one question", "admin": "sessions", "lowlevel": "past us",
+    "investigate": "one question", "admin": "sessions", "machine": "below the source", "lowlevel": "past us",
 }  # fmt: skip
 
 

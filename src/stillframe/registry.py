@@ -47,6 +47,8 @@ class Param:
     metavar: str | None = None
     access: Access | None = None
     """The class that the call rises to where this field is given."""
+    raises: Callable[[Any], Access | None] | None = None
+    """The class that the call rises to for what was given, where that depends on it."""
     last: bool = False
     """Takes what stands behind `--`, verbatim."""
 
@@ -195,6 +197,8 @@ class Operation:
                 continue
             if each.param.access is not None:
                 access = max(access, each.param.access)
+            if each.param.raises is not None:
+                access = max(access, each.param.raises(given) or access)
             specs = given if isinstance(given, tuple) else (given,)
             if any(isinstance(spec, BreakSpec) and spec.condition for spec in specs):
                 access = Access.EXEC

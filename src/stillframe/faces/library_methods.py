@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
+from ..model.machine import Disassembly, MemoryReply, SourceFiles
 from ..model.outcomes import AnyOutcome, Breakpoint, Ended, RawReply
 from ..model.values import ExceptionInfo, Frames, Modules, Values
 from ..model.views import (
@@ -167,12 +168,17 @@ class Verbs(ABC):
         thread: str | None = None,
         timeout: float | None = None,
         do: str | None = None,
+        instruction: bool = False,
         session: str | None = None,
     ) -> AnyOutcome:
         """Run one line, calls included, and stop at the next line of this frame or of its caller."""
         return cast(
             "AnyOutcome",
-            await self.call("next", {"count": count, "thread": thread, "timeout": timeout, "do": do}, session),
+            await self.call(
+                "next",
+                {"count": count, "thread": thread, "timeout": timeout, "do": do, "instruction": instruction},
+                session,
+            ),
         )
 
     async def step(
@@ -182,12 +188,17 @@ class Verbs(ABC):
         thread: str | None = None,
         timeout: float | None = None,
         do: str | None = None,
+        instruction: bool = False,
         session: str | None = None,
     ) -> AnyOutcome:
         """Run to the next line wherever it is, into a called function of your code too."""
         return cast(
             "AnyOutcome",
-            await self.call("step", {"count": count, "thread": thread, "timeout": timeout, "do": do}, session),
+            await self.call(
+                "step",
+                {"count": count, "thread": thread, "timeout": timeout, "do": do, "instruction": instruction},
+                session,
+            ),
         )
 
     async def finish(
@@ -203,6 +214,38 @@ class Verbs(ABC):
         return cast(
             "AnyOutcome",
             await self.call("finish", {"count": count, "thread": thread, "timeout": timeout, "do": do}, session),
+        )
+
+    async def step_back(
+        self,
+        count: int = 1,
+        *,
+        thread: str | None = None,
+        timeout: float | None = None,
+        do: str | None = None,
+        session: str | None = None,
+    ) -> AnyOutcome:
+        """Go back to the line before, where the debugger keeps what was (gdb with `launch --record`, rdbg)."""
+        return cast(
+            "AnyOutcome",
+            await self.call("step-back", {"count": count, "thread": thread, "timeout": timeout, "do": do}, session),
+        )
+
+    async def reverse_continue(
+        self,
+        count: int = 1,
+        *,
+        thread: str | None = None,
+        timeout: float | None = None,
+        do: str | None = None,
+        session: str | None = None,
+    ) -> AnyOutcome:
+        """Run backwards to the breakpoint before, or to where the recording begins."""
+        return cast(
+            "AnyOutcome",
+            await self.call(
+                "reverse-continue", {"count": count, "thread": thread, "timeout": timeout, "do": do}, session
+            ),
         )
 
     async def until(
@@ -521,6 +564,125 @@ class Verbs(ABC):
     async def detach(self, *, session: str | None = None) -> Ended:
         """Leave the program and let it run on without a debugger."""
         return cast("Ended", await self.call("detach", {}, session))
+
+    async def disasm(
+        self,
+        where: str | None = None,
+        *,
+        count: int = 10,
+        back: int = 0,
+        skip: int = 0,
+        symbols: bool = True,
+        frame: str | None = None,
+        thread: str | None = None,
+        session: str | None = None,
+    ) -> Disassembly:
+        """Show instructions of the machine: those about to run, or from an address or function on."""
+        return cast(
+            "Disassembly",
+            await self.call(
+                "disasm",
+                {
+                    "where": where,
+                    "count": count,
+                    "back": back,
+                    "skip": skip,
+                    "symbols": symbols,
+                    "frame": frame,
+                    "thread": thread,
+                },
+                session,
+            ),
+        )
+
+    async def memory(
+        self,
+        where: str,
+        *,
+        count: int = 64,
+        offset: int = 0,
+        write: str | None = None,
+        form: Literal["hex", "base64", "text"] = "hex",
+        partial: bool = False,
+        frame: str | None = None,
+        thread: str | None = None,
+        session: str | None = None,
+    ) -> MemoryReply:
+        """Read memory of the program as hex and text, or write to it."""
+        return cast(
+            "MemoryReply",
+            await self.call(
+                "memory",
+                {
+                    "where": where,
+                    "count": count,
+                    "offset": offset,
+                    "write": write,
+                    "form": form,
+                    "partial": partial,
+                    "frame": frame,
+                    "thread": thread,
+                },
+                session,
+            ),
+        )
+
+    async def registers(
+        self, *names: str, frame: str | None = None, thread: str | None = None, session: str | None = None
+    ) -> Values:
+        """Show the machine's registers in a frame."""
+        return cast("Values", await self.call("registers", {"names": names, "frame": frame, "thread": thread}, session))
+
+    async def sources(
+        self, *, match: str | None = None, start: int = 0, count: int = 50, session: str | None = None
+    ) -> SourceFiles:
+        """List the source files that the program was made of, as far as its debugger knows."""
+        return cast(
+            "SourceFiles", await self.call("sources", {"match": match, "start": start, "count": count}, session)
+        )
+
+    async def watch(
+        self,
+        what: str,
+        *,
+        read: bool = False,
+        access: bool = False,
+        condition: str | None = None,
+        frame: str | None = None,
+        thread: str | None = None,
+        session: str | None = None,
+    ) -> Breakpoint:
+        """Stop wherever the program writes to some data, or reads it. A watch ends with the run, since addresses do."""
+        return cast(
+            "Breakpoint",
+            await self.call(
+                "watch",
+                {
+                    "what": what,
+                    "read": read,
+                    "access": access,
+                    "condition": condition,
+                    "frame": frame,
+                    "thread": thread,
+                },
+                session,
+            ),
+        )
+
+    async def break_insn(
+        self,
+        at: str,
+        *,
+        offset: int = 0,
+        condition: str | None = None,
+        hit: str | None = None,
+        session: str | None = None,
+    ) -> Breakpoint:
+        """Set a breakpoint on an instruction of the machine, as `disasm` shows them."""
+        return cast(
+            "Breakpoint",
+            await self.call("break-insn", {"at": at, "offset": offset, "condition": condition, "hit": hit}, session),
+        )
 
     async def raw(
         self, *line: str, frame: str | None = None, thread: str | None = None, session: str | None = None

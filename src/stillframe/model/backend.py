@@ -53,6 +53,10 @@ class Capability(enum.StrEnum):
     DATA_BREAKPOINTS = "data breakpoints"
     INSTRUCTION_BREAKPOINTS = "instruction breakpoints"
     MEMORY = "memory"
+    WRITE_MEMORY = "write memory"
+    REGISTERS = "registers"
+    SOURCES = "sources"
+    INSTRUCTION_STEPS = "instruction steps"
     DISASSEMBLY = "disassembly"
     SAFE_EVAL = "safe eval"
     SET_RETURN = "set return"
@@ -66,11 +70,15 @@ class Move(enum.StrEnum):
     NEXT = "next"
     STEP = "step"
     FINISH = "finish"
+    NEXT_INSTRUCTION = "next instruction"
+    STEP_INSTRUCTION = "step instruction"
+    STEP_BACK = "step-back"
+    REVERSE = "reverse-continue"
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """One breakpoint as the session wants it: a line or a symbol. Conditions are in the target's language."""
+    """One breakpoint as the session wants it: a line, symbol, instruction or data. Conditions are in the target's language."""
 
     id: str
     file: str | None = None
@@ -81,6 +89,11 @@ class Wanted:
     condition: str | None = None
     hit: HitRule | None = None
     log: str | None = None
+    address: str | None = None
+    """An instruction, where it is none of the source."""
+    data: str | None = None
+    """Data to watch, by the debugger's own word for it (`Watches.watchable`)."""
+    watching: Literal["write", "read", "readWrite"] = "write"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Where: the places a user names, and the closed grammars for hit counts and `LOC if EXPR`.
 
-A place is tried as `file@"text"` first, then `file:line[:column]`, then a line number by itself, then `module!method`, else
-it is a symbol.
+A place is tried as `file@"text"` first, then `file:line[:column]`, then a line number by itself, then an address (`0x…`),
+then `module!method`, else it is a symbol.
 """
 
 from __future__ import annotations
@@ -54,10 +54,32 @@ class HerePlace(msgspec.Struct, frozen=True):
         return str(self.line)
 
 
-Place = LinePlace | TextPlace | SymbolPlace | HerePlace
+class AddressPlace(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An instruction by its address, and perhaps so many bytes behind it."""
+
+    address: str
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return self.address + (f"{self.offset:+d}" if self.offset else "")
+
+
+class DataPlace(msgspec.Struct, frozen=True):
+    """Data rather than code: wherever the program touches it. `data` is the debugger's word for it, of this run only."""
+
+    expression: str
+    watching: Literal["write", "read", "readWrite"]
+    data: str
+
+    def __str__(self) -> str:
+        return f"watch {self.expression} ({self.watching})"
+
+
+Place = LinePlace | TextPlace | SymbolPlace | HerePlace | AddressPlace | DataPlace
 
 _TEXT = re.compile(r"""^(?P<file>.+?)@(?:"(?P<double>.*)"|'(?P<single>.*)')$""", re.DOTALL)
 _LINE = re.compile(r"^(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?$", re.DOTALL)
+_ADDRESS = re.compile(r"^\*?(?P<address>0[xX][0-9a-fA-F]+)(?P<offset>[+-]\d+)?$")
 _SYMBOL = re.compile(r"^(?:(?P<module>[^!\s]+)!)?(?P<name>[^\s!:@]+)$")
 
 
@@ -74,6 +96,8 @@ def parse_place(text: str) -> Place:
         return LinePlace(match["file"], _line(match["line"]), column)
     if text.isdecimal():
         return HerePlace(_line(text))
+    if match := _ADDRESS.match(text):
+        return AddressPlace(match["address"].lower(), int(match["offset"] or 0))
     if match := _SYMBOL.match(text):
         return SymbolPlace(match["name"], match["module"])
     raise UsageError(f'{text!r} is no place: use file:line, file@"text", module!function or a function\'s name')

@@ -6,7 +6,18 @@ import importlib
 
 from ..registry import OPERATIONS
 
-FILES = ("launch", "control", "breakpoints", "inspect", "evaluate", "patch", "investigate", "admin", "lowlevel")
+FILES = (
+    "launch",
+    "control",
+    "breakpoints",
+    "inspect",
+    "evaluate",
+    "patch",
+    "investigate",
+    "admin",
+    "machine",
+    "lowlevel",
+)
 """In the order in which help and docs list them."""
 
 

@@ -55,8 +55,26 @@ def _stepping(how: Move, doc: str, *, aliases: tuple[str, ...], example: str) ->
     ) -> From[AnyOutcome]:
         return await move(sessions, session, how, caller=caller, thread=thread, count=count, timeout=timeout, do=do)
 
-    steps.__doc__ = doc
-    return operation(Access.CONTROL, name=how.value, aliases=aliases, example=example)(steps)
+    async def finer(
+        session: Session,
+        sessions: Sessions,
+        caller: Caller,
+        count: Times = 1,
+        thread: ThreadWord = None,
+        timeout: Timeout = None,
+        do: Do = None,
+        instruction: Annotated[bool, Param("one instruction of the machine, not a line", aliases=("--insn",))] = False,
+    ) -> From[AnyOutcome]:
+        order = _FINER[how] if instruction else how
+        return await move(sessions, session, order, caller=caller, thread=thread, count=count, timeout=timeout, do=do)
+
+    verb = finer if how in _FINER else steps
+    verb.__doc__ = doc
+    return operation(Access.CONTROL, name=how.value, aliases=aliases, example=example)(verb)
+
+
+_FINER = {Move.NEXT: Move.NEXT_INSTRUCTION, Move.STEP: Move.STEP_INSTRUCTION}
+"""Steps that can be taken by instruction as well."""
 
 
 next_ = _stepping(
@@ -76,6 +94,19 @@ finish = _stepping(
     "Run until this function has returned, and tell what it returned.",
     aliases=("out", "step-out", "return"),
     example="dbg finish",
+)
+
+step_back = _stepping(
+    Move.STEP_BACK,
+    "Go back to the line before, where the debugger keeps what was (gdb with `launch --record`, rdbg).",
+    aliases=("back", "reverse-next"),
+    example="dbg step-back",
+)
+reverse_continue = _stepping(
+    Move.REVERSE,
+    "Run backwards to the breakpoint before, or to where the recording begins.",
+    aliases=("rc",),
+    example="dbg reverse-continue",
 )
 
 

@@ -12,9 +12,10 @@ import msgspec
 
 from ..dispatch import Dispatched, ErrorReply
 from ..model import views
+from ..model.machine import Disassembly, Memory, SourceFiles, Written
 from ..model.outcomes import Breakpoint, Ended, Exited, Lost, RawReply, Running, Stop
 from ..model.values import ExceptionInfo, Frames, Modules, Values
-from . import parts, probes
+from . import machine, parts, probes
 from .escape import escape, lines, shorten, source
 from .outcomes import exception, headline, outcome
 
@@ -275,6 +276,26 @@ def _tool(result: views.ToolInfo, name: str, budget: int) -> str:
 @show.register
 def _fed(result: views.Fed, name: str, budget: int) -> str:
     return f"wrote {result.bytes} bytes" + (" and closed the input" if result.eof else "")
+
+
+@show.register
+def _memory(result: Memory, name: str, budget: int) -> str:
+    return clipped(machine.memory_rows(result), budget)
+
+
+@show.register
+def _written(result: Written, name: str, budget: int) -> str:
+    return machine.written(result)
+
+
+@show.register
+def _disassembly(result: Disassembly, name: str, budget: int) -> str:
+    return clipped(machine.disassembly_rows(result), budget)
+
+
+@show.register
+def _source_files(result: SourceFiles, name: str, budget: int) -> str:
+    return clipped(machine.source_rows(result), budget, total=result.total, start=result.start)
 
 
 @show.register

@@ -16,7 +16,9 @@ from ..errors import NotFound, Try, UsageError
 from ..model.backend import Backend, Binding, Stopped, Wanted
 from ..model.outcomes import Breakpoint, Spot
 from ..model.places import (
+    AddressPlace,
     BreakSpec,
+    DataPlace,
     HerePlace,
     HitRule,
     LinePlace,
@@ -50,6 +52,11 @@ class Entry:
     """Made by `until`, never listed."""
     binding: Binding | None = None
     hits: int = 0
+
+    @property
+    def is_of_one_process(self) -> bool:
+        """Whether it means something in this very process only: an address, or data at one."""
+        return self.wanted.address is not None or self.wanted.data is not None
 
 
 class Breakpoints:
@@ -142,11 +149,15 @@ class Breakpoints:
                     self._entries[entry.id] = replace(entry, enabled=True)
                     return entry.id
             if id is None:
-                self.issued += 1
-                id = f"b{self.issued}"
+                id = self.fresh_id()
         wanted = replace(where, id=id, condition=condition, hit=hit, log=log)
         self._entries[id] = Entry(id, requested, wanted, str(place), base, once=once, hidden=hidden)
         return id
+
+    def fresh_id(self) -> str:
+        """An id that no breakpoint of the family had before; asked of its root."""
+        self.issued += 1
+        return f"b{self.issued}"
 
     def remove(self, ids: Iterable[str]) -> None:
         for id in ids:
@@ -161,9 +172,9 @@ class Breakpoints:
     def adopt(self, other: Breakpoints) -> None:
         """Want what another session of the family wants, by the same ids; our own bindings and counts stay."""
         mine = self._entries
-        self._entries = {id: entry for id, entry in mine.items() if entry.hidden}
+        self._entries = {id: entry for id, entry in mine.items() if entry.hidden or entry.is_of_one_process}
         for id, entry in other._entries.items():
-            if entry.hidden:
+            if entry.hidden or entry.is_of_one_process:
                 continue
             known = mine.get(id)
             kept = (known.binding, known.hits) if known and known.wanted == entry.wanted else (None, 0)
@@ -183,8 +194,12 @@ class Breakpoints:
                 enabled=entry.enabled,
             )
             for entry in self._entries.values()
-            if not entry.hidden
+            if not entry.hidden and entry.wanted.data is None
         )
+
+    def of_this_run(self) -> tuple[str, ...]:
+        """What cannot be wanted again in another run."""
+        return tuple(f"{entry.id} {entry.place}" for entry in self._entries.values() if entry.wanted.data is not None)
 
     def restore(self, kept: Iterable[KeptBreakpoint], issued: int) -> None:
         """Want again, by the same ids, what an earlier run wanted; a text that is no longer in its file is left out."""
@@ -223,7 +238,7 @@ class Breakpoints:
 
     def hit(self, event: Stopped, top: Frame | None) -> tuple[str, ...]:
         """Count a stop for the breakpoints that made it: those the debugger named, else those that stand there."""
-        if "breakpoint" not in event.reason:
+        if "breakpoint" not in event.reason and event.reason != "watchpoint":
             return ()
         ids = event.breakpoints or tuple(
             entry.id
@@ -262,6 +277,10 @@ def locate(place: Place, base: str) -> tuple[Spot, Wanted]:
             return Spot(file=file, line=line, text=text), Wanted("", file=path, line=line)
         case HerePlace(line):
             raise UsageError(f"{line} is no place while nothing is held: name the file too, as in shop.py:{line}")
+        case AddressPlace():
+            return Spot(symbol=str(place)), Wanted("", address=str(place))
+        case DataPlace(_, watching, data):
+            return Spot(symbol=str(place)), Wanted("", data=data, watching=watching)
         case SymbolPlace(name, module):
             if (Path(base) / name).is_file():
                 raise UsageError(f"{name} is a file; give a line of it, as in {name}:1")

@@ -206,8 +206,9 @@ class Sessions:
         if isinstance(plan, AttachPlan):
             raise WrongState(f"{session.name} was attached to, not started here", hint=Try("detach"))
         kept = self._snapshot(session)
+        dropped = session.breakpoints.of_this_run()
         await self.end(session, terminate=True)
-        return await self.launch(
+        again = await self.launch(
             plan,
             name=session.name,
             default_name=session.name,
@@ -216,6 +217,9 @@ class Sessions:
             lease=self._leases.get(session.name),
             kept=kept,
         )
+        if dropped:
+            again.note(f"not set again, since it was of the run before: {', '.join(dropped)}")
+        return again
 
     async def revive(self, kept: Kept, caller: Caller) -> Session:
         """Start again what a daemon that died was debugging."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from ...errors import NotFound, StillframeError, Unsupported, WrongState
+from ...errors import StillframeError, Unsupported, WrongState
 from ...model.backend import (
     Binding,
     Bounds,
@@ -34,30 +35,25 @@ from .client import Body, DapClient, Refused
 from .crowd import HelpedCrowd, listed
 from .evidence import Evidence, wire_id
 from .helper import Helper, HelperEvidence
-from .launch import DapLaunch, Quirk
+from .launch import DapLaunch
+from .machine import Machine
+from .moving import Moving
 from .news import News
+from .obliging import Obliged, Obliging
 
-_MOVES: Mapping[Move, str] = {
-    Move.CONTINUE: "continue",
-    Move.NEXT: "next",
-    Move.STEP: "stepIn",
-    Move.FINISH: "stepOut",
-}
 T = TypeVar("T")
 
 _SILENT = (
     "the program's connection to the debugger ended before the program said that it ends: breakpoints did not stop it from "
     "there on (programs that close files which they did not open do this)\n"
 )
-_TAKEN = 2.0
-"""How long the answer to a move is waited for; that it was taken shows in what follows."""
 _ASKED = 1.0
 _LETTING_GO = 2.0
 """How long each polite word at the end may take."""
 _END = 4.0
 
 
-class Household(Protocol):
+class Household(Obliged, Protocol):
     """What a backend needs of the family it belongs to."""
 
     def hold_output(self) -> None: ...
@@ -79,7 +75,7 @@ class Household(Protocol):
     async def leave(self, member: DapBackend) -> None: ...
 
 
-class DapBackend:
+class DapBackend(Moving, Machine, Obliging):
     """A process at the other end of a DAP conversation."""
 
     def __init__(
@@ -106,8 +102,8 @@ class DapBackend:
         self.launched = launch.launched
         self.name = ""
         self._client = DapClient(
-            line, on_event=lambda message: self._news.add(message), on_end=self._line_ended, autopsy=self._autopsy,
-            timeout=launch.request_timeout,
+            line, on_event=lambda message: self._news.add(message), on_end=self._line_ended, on_request=partial(self._oblige, family),
+            autopsy=self._autopsy, timeout=launch.request_timeout,
         )  # fmt: skip
         self._helper = Helper(self._client, launch.helper, launch.request_timeout) if launch.helper else None
         self._breakpoints = Breakpoints(self._client, launch, self._helper, lambda: self.capabilities, self._told.put)
@@ -184,8 +180,8 @@ class DapBackend:
     def introduce(self, body: Body) -> None:
         """A `process` event: who is debugged, where that was not known before."""
         self.name = self.name or (translate.text(body.get("name")) or "").rpartition("/")[2]
-        if self.pid is None:
-            self.pid = translate.number(body.get("systemProcessId"))
+        if self.pid is None or self._in_terminal:  # what was started may be a launcher of the program
+            self.pid = translate.number(body.get("systemProcessId")) or self.pid
 
     def read_output(self) -> None:
         self._family.read_output()
@@ -220,66 +216,6 @@ class DapBackend:
                 stops.classes = catch.classes
             catch = CatchRule(catch.modes | {"raised"})
         await set_catch(self._client, self._launch, catch, self._greeting.filters)
-
-    # Moving
-
-    async def resume(self, move: Move, thread: str | None) -> None:
-        self._last_move = move
-        await self._send_move(move, thread)
-
-    async def go_on(self, thread: str | None) -> None:
-        """Repeat the last move: the stop that interrupted it was none that anybody asked for."""
-        await self._send_move(self._last_move, thread)
-
-    async def trip(self, stop: Stopped) -> bool:
-        """A function that was only a name has been called: bind it to its line, and let the program run the step to it."""
-        await self._breakpoints.look_for_symbols()
-        if self._last_move is not Move.CONTINUE or not self._breakpoints.has_line(stop.breakpoints):
-            return False
-        await self._send_move(Move.CONTINUE, stop.thread)
-        return True
-
-    async def _send_move(self, move: Move, thread: str | None) -> None:
-        thread = thread or self._news.last_thread or await self._any_thread()
-        self._news.nobody_is_held()
-        answer = self._client.send(_MOVES[move], {"threadId": wire_id(thread, "thread")})
-        # A program that goes straight into native code and keeps its interpreter to itself lets nobody answer: it moves.
-        await asyncio.wait({answer}, timeout=_TAKEN)
-        if answer.done():
-            try:
-                answer.result()
-            except Refused as refused:
-                raise WrongState(f"the debugger refused to {move.value}: {refused.message}") from None
-
-    async def _any_thread(self) -> str:
-        found = await self.threads()
-        if not found:
-            raise WrongState("the program has no thread that could move")
-        return found[0].id
-
-    async def pause(self, thread: str | None) -> None:
-        target: int | str
-        if thread is None and Quirk.PAUSES_ALL_BY_STAR in self._launch.quirks:
-            target = "*"
-        else:
-            target = wire_id(thread or await self._any_thread(), "thread")
-        try:
-            await self._client.request("pause", {"threadId": target})
-        except Refused as refused:
-            raise WrongState(f"the debugger refused to pause: {refused.message}") from None
-
-    async def jump(self, thread: str, file: str, line: int) -> None:
-        if Capability.JUMP not in self.capabilities:
-            raise Unsupported(f"{self.tool.tool} cannot jump")
-        try:
-            body = await self._client.request("gotoTargets", {"source": {"path": file}, "line": line})
-            targets = translate.items(body, "targets")
-            if not targets:
-                raise NotFound(f"no line to jump to at {file}:{line}")
-            number = wire_id(thread, "thread")
-            await self._client.request("goto", {"threadId": number, "targetId": targets[0].get("id")})
-        except Refused as refused:
-            raise NotFound(f"cannot jump to line {line}: {refused.message}") from None
 
     # Looking
 
@@ -405,7 +341,7 @@ class DapBackend:
 
     async def _terminate(self) -> None:
         self._signs.by_us = True
-        if self._process is None and not self._child:
+        if (self._process is None or self._in_terminal) and not self._child:
             # The program belongs to its debugger, which has to be asked; one that does not hear is ended below.
             with contextlib.suppress(StillframeError):
                 await self._client.request("disconnect", {"terminateDebuggee": True}, timeout=_ASKED)

@@ -12,6 +12,7 @@ from ...errors import Unsupported
 from ...model.backend import Binding, BreakpointChanged, Capability, Wanted
 from . import translate
 from .client import Body, DapClient
+from .deep import DeepBreakpoints, is_deep
 from .helper import Helper
 from .launch import DapLaunch, Quirk
 
@@ -55,15 +56,18 @@ class Breakpoints:
         self._by_name: set[str] = set()
         """Those that have stopped in functions without a source file."""
         self._wanted: tuple[Wanted, ...] = ()
+        self._deep = DeepBreakpoints(client, launch, offers, self._terms, self._wire_ids)
 
     async def set(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
         """Make the whole set so; one binding for each wanted one, in order."""
         async with self._one_at_a_time:
             self._wanted = tuple(wanted)
             self._refuse_what_is_not_offered(wanted)
-            placed, bindings = self._without_bad_logs(*await self._places(wanted))
+            plain = [each for each in wanted if not is_deep(each)]
+            placed, bindings = self._without_bad_logs(*await self._places(plain))
             await self._set_lines(placed, bindings)
-            await self._set_functions([each for each in wanted if bindings[each.id].line is None], bindings)
+            await self._set_functions([each for each in plain if bindings[each.id].line is None], bindings)
+            bindings |= await self._deep.set([each for each in wanted if is_deep(each)])
             self._bindings = bindings
             return tuple(bindings[each.id] for each in wanted)
 
@@ -357,7 +361,8 @@ class Breakpoints:
             return replace(binding, state="unconfirmed", line=line, message=message)
         if told.get("verified") is True:
             return replace(binding, state="bound", line=line, message=message)
-        return replace(binding, state="pending", line=line, message=message)
+        final = Quirk.UNVERIFIED_IS_FINAL in self._launch.quirks
+        return replace(binding, state="failed" if final else "pending", line=line, message=message)
 
     async def _set_functions(self, wanted: Sequence[Wanted], bindings: dict[str, Binding]) -> None:
         """Symbols that have no line yet wait as function breakpoints."""

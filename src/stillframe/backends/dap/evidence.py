@@ -13,7 +13,7 @@ from ...model.backend import Bounds, Capture, Evaluated
 from ...model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Value, Values
 from . import translate
 from .client import DapClient, Refused
-from .launch import DapLaunch
+from .launch import DapLaunch, Quirk
 from .translate import Body
 
 _RETURN = "(return) "
@@ -26,6 +26,8 @@ class Evidence:
     def __init__(self, client: DapClient, launch: DapLaunch) -> None:
         self._client = client
         self._launch = launch
+        self.instruction_pointers: dict[str, str] = {}
+        """Frame to the instruction that is about to run there, of the stacks told since the last move."""
 
     async def capture(self, thread: str, bounds: Bounds, *, excepted: bool, watch: Sequence[str]) -> Capture:
         """The stack and the locals of its top user frame, in three or four requests."""
@@ -44,8 +46,13 @@ class Evidence:
         body = await self._client.request(
             "stackTrace", {"threadId": wire_id(thread, "thread"), "startFrame": start, "levels": count}
         )
-        frames = tuple(self._judged(translate.frame(each)) for each in translate.items(body, "stackFrames"))
+        found = translate.items(body, "stackFrames")
+        frames = tuple(self._judged(translate.frame(each)) for each in found)
+        pointers = {str(each.get("id")): translate.text(each.get("instructionPointerReference")) for each in found}
+        self.instruction_pointers.update({id: told for id, told in pointers.items() if told})
         total = translate.number(body.get("totalFrames"))
+        if Quirk.GUESSES_DEPTH in self._launch.quirks and total is not None and total > start + len(frames):
+            total = None
         return Frames(frames=frames[:count], total=total, start=start, thread=thread)
 
     def _judged(self, frame: Frame) -> Frame:

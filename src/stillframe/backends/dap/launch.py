@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...errors import StillframeError
-from ...model.backend import CatchMode, Tool
+from ...model.backend import CatchMode, Move, Tool
 from ...model.places import HitRule
 from ...model.values import Frame
 
 PORT = "\0port"
 """Stands in words and variables for the port of our listener, or one that we chose; no real one can hold a NUL."""
+SOCKET = "\0socket"
+"""Stands for the path of the Unix socket that a debugger is told to listen on."""
 STDIN, STDOUT, STDERR = "\0stdin", "\0stdout", "\0stderr"
 """Stand in words and arguments for pipes of ours with names, where a debugger starts the program and not we: what it prints
 then comes to us as it was written, and not through the debugger."""
@@ -30,6 +32,10 @@ class Quirk(enum.Enum):
     LOG_POINTS_ARE_STDOUT = "log points come as output of category stdout: debugpy 1.8.22"
     ONE_BREAKPOINT_PER_LINE = "of two breakpoints on a line the last one wins: debugpy 1.8.22"
     PAUSES_ALL_BY_STAR = "pause takes the thread id * for all threads: debugpy 1.8.22"
+    UNVERIFIED_IS_FINAL = "a breakpoint that cannot be set now is never set later: dlv 1.27.2"
+    STOPS_UNCAUGHT_ALWAYS = "an error that nothing catches stops the program, whatever was asked for: dlv 1.27.2"
+    NEGATIVE_EXIT_IS_SIGNAL = "an exit code below zero is the signal that ended the program: dlv 1.27.2"
+    GUESSES_DEPTH = "where a stack goes on, its depth is told as a guess: dlv 1.27.2"
 
 
 @dataclass(frozen=True)
@@ -50,11 +56,28 @@ class Listens:
 
 
 @dataclass(frozen=True)
+class ListensUnix:
+    """The adapter listens on a Unix socket in a directory of ours: `SOCKET` in its words."""
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The adapter dials our listener, once: `PORT` in its words is where."""
+
+
+@dataclass(frozen=True)
 class Address:
     """Somebody already listens there."""
 
     host: str
     port: int
+
+
+@dataclass(frozen=True)
+class UnixAddress:
+    """Somebody already listens on this Unix socket."""
+
+    path: str
 
 
 @dataclass(frozen=True)
@@ -67,7 +90,7 @@ _CATCHES: Mapping[CatchMode, tuple[str, ...]] = {
     "uncaught": ("uncaught",), "raised": ("raised",), "user": ("userUnhandled",)
 }  # fmt: skip
 
-Reach = Stdio | PrintedAddress | Listens | Address | DialsBack
+Reach = Stdio | PrintedAddress | Listens | ListensUnix | Calls | Address | UnixAddress | DialsBack
 
 
 @dataclass(frozen=True)
@@ -77,6 +100,20 @@ class Authorize:
     request: str
     server_token: str = field(repr=False)
     client_token: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class ConsoleWatch:
+    """How data is watched by the debugger's own console, where its protocol has no data breakpoints."""
+
+    commands: Mapping[str, str]
+    """For write, read and readWrite: the command, with {expression} in it."""
+    number: re.Pattern[str]
+    """Finds the number of what was made in the command's answer."""
+    remove: str
+    """The command that removes {number}."""
+    condition: str
+    """The command that lets {number} stop only where {condition} holds."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +162,9 @@ class DapLaunch:
     """Scopes whose variables are a frame's own, in lower case; all of them are told, in the order of the debugger."""
     is_library: Callable[[Frame], bool] = lambda frame: frame.kind == "library"
     """Whether a frame is somebody else's code, for debuggers that do not say so."""
+    console_watch: ConsoleWatch | None = None
+    console_moves: Mapping[Move, str] = field(default_factory=dict[Move, str])
+    """Ways to move that the debugger's console has and its protocol has not, each by its command."""
     unshown: frozenset[str] = frozenset()
     """Types of values that are never told among the variables of a frame, where no helper chooses them."""
     log_text: Callable[[str, bool], str] = lambda text, _helped: text
@@ -150,6 +190,20 @@ class DapLaunch:
     """How many times longer than others it may take to come up."""
     start_timeout: float = 20.0
     request_timeout: float = 30.0
+    folder: str | None = None
+    """A directory of this launch alone, with what was built for it: it goes when the program does."""
+    entry: str | None = None
+    """The function to stop in for whoever asked to stop at the beginning, where the debugger's own word means the loader."""
+    thread_name: Callable[[str], str] = lambda told: told
+    """A thread's name as users know it."""
+    talk: re.Pattern[str] | None = None
+    """Lines of the spawned process that are for whoever started it, and that nobody else wants to see."""
+    log_prefix: re.Pattern[str] | None = None
+    """What the debugger puts in front of the line of a log point."""
+    pages: bool = False
+    """The debugger tells the items of a long value in pages, if it is asked for them by number."""
+    is_dead: bool = False
+    """What a process left behind when it died: it can be looked at and never moves."""
 
     @property
     def has_conduits(self) -> bool:

@@ -43,6 +43,7 @@ _GROUPS = {
     "evaluate": "ask and change",
     "patch": "change what runs",
     "admin": "sessions",
+    "machine": "below the source",
     "lowlevel": "the debugger underneath",
 }
 """The modules that verbs are declared in, in the order and by the names that a reader wants."""

@@ -1,0 +1,228 @@
+"""Memory, instructions, registers and watched data, through the requests that DAP has for them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ...errors import EvalFailed, NotFound, Unsupported
+from ...model.backend import Bounds, Capability
+from ...model.machine import Disassembly, Instruction, Memory, SourceFile, Watchable, Watching, Written
+from ...model.values import Values
+from . import translate
+from .client import Body, DapClient, Refused
+from .evidence import Evidence, wire_id
+from .launch import DapLaunch
+
+_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+")
+_GROUPS = ("general",)
+"""lldb-dap 19 tells registers in groups; the first words of those that hold what everybody means by registers."""
+
+
+class Machine:
+    """What lies below the source of one process, as far as its debugger reaches down."""
+
+    tool: Any
+    capabilities: frozenset[Capability]
+    _client: DapClient
+    _launch: DapLaunch
+    _evidence: Evidence
+
+    # Memory
+
+    async def read_memory(self, frame: str | None, where: str, offset: int, count: int) -> Memory:
+        self._need(Capability.MEMORY)
+        reference = await self._address(frame, where)
+        arguments = {"memoryReference": reference, "offset": offset, "count": count}
+        body = await self._asked("readMemory", arguments, f"memory at {_behind(reference, offset)}")
+        data = _decoded(translate.text(body.get("data")) or "")
+        if not data:
+            raise NotFound(f"no memory can be read at {_behind(reference, offset)}")
+        return Memory(
+            address=translate.text(body.get("address")) or _behind(reference, offset),
+            hex=data.hex(),
+            text="".join(chr(each) if 32 <= each < 127 else "." for each in data),
+            size=len(data),
+            unreadable=max(translate.number(body.get("unreadableBytes")) or 0, count - len(data)),
+        )
+
+    async def write_memory(self, frame: str | None, where: str, offset: int, data: bytes, *, partial: bool) -> Written:
+        self._need(Capability.WRITE_MEMORY)
+        reference = await self._address(frame, where)
+        arguments = {
+            "memoryReference": reference,
+            "offset": offset,
+            "allowPartial": partial,
+            "data": base64.b64encode(data).decode(),
+        }
+        body = await self._asked("writeMemory", arguments, f"memory at {_behind(reference, offset)}")
+        told = translate.number(body.get("bytesWritten"))
+        return Written(address=_behind(reference, offset), size=len(data) if told is None else told, asked=len(data))
+
+    # Instructions and registers
+
+    async def disassemble(
+        self, frame: str | None, where: str | None, offset: int, count: int, *, symbols: bool
+    ) -> Disassembly:
+        self._need(Capability.DISASSEMBLY)
+        here = await self._instruction_pointer(frame) if frame is not None else None
+        reference = await self._address(frame, where) if where is not None else here
+        if reference is None:
+            raise NotFound("where? Nothing is held whose instructions could be told")
+        arguments = {
+            "memoryReference": reference,
+            "instructionOffset": offset,
+            "instructionCount": count,
+            "resolveSymbols": symbols,
+        }
+        body = await self._asked("disassemble", arguments, f"instructions at {reference}")
+        found = translate.items(body, "instructions")
+        return Disassembly(instructions=tuple(_instructions(found, _number(here))))
+
+    async def _instruction_pointer(self, frame: str) -> str | None:
+        """Where a frame is about to run, as its stack told, or as the register that means it everywhere tells."""
+        told = self._evidence.instruction_pointers.get(frame)
+        if told is not None:
+            return told
+        try:
+            return await self._address(frame, "$pc")
+        except (NotFound, EvalFailed):
+            return None
+
+    async def registers(self, frame: str, bounds: Bounds) -> Values:
+        scopes = await self._evidence.scopes(frame)
+        scope = next((each for each in scopes if each.name.lower() == "registers" and each.ref), None)
+        if scope is None or scope.ref is None:
+            raise Unsupported(f"{self.tool.tool} tells no registers")
+        found = await self._evidence.expand(scope.ref, bounds, 0)
+        group = next((each for each in found.values if each.ref and each.name.lower().startswith(_GROUPS)), None)
+        if group is not None and group.ref is not None:
+            return await self._evidence.expand(group.ref, bounds, 0)
+        return found
+
+    async def sources(self) -> tuple[SourceFile, ...]:
+        self._need(Capability.SOURCES)
+        body = await self._asked("loadedSources", {}, "sources")
+        found = translate.items(body, "sources")
+        names = [(translate.text(each.get("path")), translate.text(each.get("name"))) for each in found]
+        return tuple(SourceFile(name=name or (path or "?").rpartition("/")[2], file=path) for path, name in names)
+
+    # Watched data
+
+    async def watchable(self, frame: str, expression: str, watching: Watching) -> Watchable:
+        if self._launch.console_watch is not None:
+            return await self._evidenced(frame, expression)
+        self._need(Capability.DATA_BREAKPOINTS)
+        body = await self._data_info(frame, expression)
+        data = translate.text(body.get("dataId"))
+        description = translate.text(body.get("description")) or ""
+        if data is None:
+            raise NotFound(f"{expression} cannot be watched: {description or 'the debugger does not say why'}")
+        offered = body.get("accessTypes")
+        if isinstance(offered, list) and offered and watching not in offered:
+            raise Unsupported(f"{expression} can be watched for {', '.join(map(str, offered))} only")
+        return Watchable(data=data, description=description)
+
+    async def _evidenced(self, frame: str, expression: str) -> Watchable:
+        """A console takes any expression; that it means something here is asked first."""
+        (answer,) = await self._evidence.evaluate(frame, (expression,), Bounds(), 5.0)
+        if answer.error is not None:
+            raise NotFound(f"{expression} cannot be watched: {answer.error}")
+        return Watchable(data=f"{frame}\0{expression}", description=expression)
+
+    async def _data_info(self, frame: str, expression: str) -> Body:
+        """A variable of the frame's own by its scope, which every debugger understands; anything else as an expression."""
+        for scope in await self._evidence.scopes(frame):
+            if scope.ref is None or scope.name.lower() == "registers":
+                continue
+            found = await self._evidence.expand(scope.ref, Bounds(), 0)
+            if any(each.name == expression for each in found.values):
+                number = int(scope.ref[1:])
+                return await self._asked(
+                    "dataBreakpointInfo", {"variablesReference": number, "name": expression}, expression
+                )
+        arguments: dict[str, Any] = {"name": expression, "frameId": wire_id(frame, "frame")}
+        if _ADDRESS.fullmatch(expression):
+            arguments = {"name": expression, "asAddress": True, "bytes": 8}
+        return await self._asked("dataBreakpointInfo", arguments, expression)
+
+    # Shared
+
+    def _need(self, capability: Capability) -> None:
+        if capability not in self.capabilities:
+            raise Unsupported(f"{self.tool.tool} has no {capability.value}")
+
+    async def _address(self, frame: str | None, where: str) -> str:
+        """An address as it is, or where an expression of the frame lies; a pointer means what it points to."""
+        if _ADDRESS.fullmatch(where):
+            return where
+        body = await self._evaluated(frame, where)
+        if reference := translate.text(body.get("memoryReference")):
+            return reference
+        if match := _ADDRESS.match((translate.text(body.get("result")) or "").strip().lstrip("(")):
+            return match[0]
+        body = await self._evaluated(frame, f"&({where})")
+        reference = translate.text(body.get("memoryReference"))
+        match = _ADDRESS.search(translate.text(body.get("result")) or "")
+        if reference is None and match is None:
+            raise NotFound(f"{where} has no address")
+        return reference or (match[0] if match else "")
+
+    async def _evaluated(self, frame: str | None, expression: str) -> Body:
+        arguments: dict[str, Any] = {"expression": expression, "context": self._launch.evaluates_as}
+        if frame is not None:
+            arguments["frameId"] = wire_id(frame, "frame")
+        return await self._asked("evaluate", arguments, expression)
+
+    async def _asked(self, command: str, arguments: Mapping[str, Any], what: str) -> Body:
+        try:
+            return await self._client.request(command, arguments)
+        except Refused as refused:
+            raise NotFound(f"{what}: {refused.message}") from None
+
+
+def _instructions(found: list[Mapping[str, Any]], here: int | None) -> list[Instruction]:
+    """Instructions with the file and line of each: a debugger tells them where they change only."""
+    told: list[Instruction] = []
+    file: str | None = None
+    line: int | None = None
+    for each in found:
+        location = each.get("location")
+        if isinstance(location, Mapping):
+            file = translate.text(location.get("path")) or translate.text(location.get("name"))
+        line = translate.number(each.get("line")) or line
+        address = translate.text(each.get("address")) or "?"
+        told.append(
+            Instruction(
+                address=address,
+                text=" ".join((translate.text(each.get("instruction")) or "?").split()),
+                bytes=(translate.text(each.get("instructionBytes")) or "").strip(),
+                symbol=translate.text(each.get("symbol")),
+                file=file,
+                line=line,
+                here=here is not None and _number(address) == here,
+            )
+        )
+    return told
+
+
+def _number(address: str | None) -> int | None:
+    try:
+        return int(address, 0) if address else None
+    except ValueError:  # a word of the debugger's own
+        return None
+
+
+def _behind(reference: str, offset: int) -> str:
+    number = _number(reference)
+    return hex(number + offset) if number is not None else reference + (f"{offset:+d}" if offset else "")
+
+
+def _decoded(data: str) -> bytes:
+    try:
+        return base64.b64decode(data, validate=True)
+    except binascii.Error:
+        raise NotFound("the debugger's answer holds no memory") from None

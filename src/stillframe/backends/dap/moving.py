@@ -1,0 +1,122 @@
+"""Letting a held program go on, and holding a running one, through DAP or the debugger's own console."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from ...errors import NotFound, Unsupported, WrongState
+from ...model.backend import Capability, Move, Stopped
+from ...model.values import Thread
+from . import translate
+from .breakpoints import Breakpoints
+from .client import DapClient, Refused
+from .evidence import Evidence, wire_id
+from .launch import DapLaunch, Quirk
+from .news import News
+
+_REQUESTS: Mapping[Move, str] = {
+    Move.CONTINUE: "continue",
+    Move.NEXT: "next",
+    Move.STEP: "stepIn",
+    Move.FINISH: "stepOut",
+    Move.NEXT_INSTRUCTION: "next",
+    Move.STEP_INSTRUCTION: "stepIn",
+    Move.STEP_BACK: "stepBack",
+    Move.REVERSE: "reverseContinue",
+}
+_NEEDS: Mapping[Move, Capability] = {
+    Move.NEXT_INSTRUCTION: Capability.INSTRUCTION_STEPS,
+    Move.STEP_INSTRUCTION: Capability.INSTRUCTION_STEPS,
+    Move.STEP_BACK: Capability.STEP_BACK,
+    Move.REVERSE: Capability.STEP_BACK,
+}
+_TAKEN = 2.0
+"""How long the answer to a move is waited for; that it was taken shows in what follows."""
+
+
+class Moving:
+    """The moves of one process."""
+
+    tool: Any
+    capabilities: frozenset[Capability]
+    _client: DapClient
+    _launch: DapLaunch
+    _news: News
+    _breakpoints: Breakpoints
+    _evidence: Evidence
+    _last_move: Move
+
+    async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
+        raise NotImplementedError
+
+    async def resume(self, move: Move, thread: str | None) -> None:
+        need = _NEEDS.get(move)
+        if need is not None and need not in self.capabilities and move not in self._launch.console_moves:
+            raise Unsupported(f"{self.tool.tool} cannot {move.value}: it has no {need.value}")
+        self._last_move = move
+        await self._send_move(move, thread)
+
+    async def go_on(self, thread: str | None) -> None:
+        """Repeat the last move: the stop that interrupted it was none that anybody asked for."""
+        await self._send_move(self._last_move, thread)
+
+    async def trip(self, stop: Stopped) -> bool:
+        """A function that was only a name has been called: bind it to its line, and let the program run the step to it."""
+        await self._breakpoints.look_for_symbols()
+        if self._last_move is not Move.CONTINUE or not self._breakpoints.has_line(stop.breakpoints):
+            return False
+        await self._send_move(Move.CONTINUE, stop.thread)
+        return True
+
+    async def _send_move(self, move: Move, thread: str | None) -> None:
+        thread = thread or self._news.last_thread or await self._any_thread()
+        self._news.nobody_is_held()
+        self._evidence.instruction_pointers.clear()
+        answer = self._client.send(*self._order(move, wire_id(thread, "thread")))
+        # A program that goes straight into native code and keeps its interpreter to itself lets nobody answer: it moves.
+        await asyncio.wait({answer}, timeout=_TAKEN)
+        if answer.done():
+            try:
+                answer.result()
+            except Refused as refused:
+                raise WrongState(f"the debugger refused to {move.value}: {refused.message}") from None
+
+    def _order(self, move: Move, thread: int) -> tuple[str, dict[str, Any]]:
+        if line := self._launch.console_moves.get(move):
+            return "evaluate", {"expression": line, "context": "repl"}
+        arguments: dict[str, Any] = {"threadId": thread}
+        if move in (Move.NEXT_INSTRUCTION, Move.STEP_INSTRUCTION):
+            arguments["granularity"] = "instruction"
+        return _REQUESTS[move], arguments
+
+    async def _any_thread(self) -> str:
+        found = await self.threads()
+        if not found:
+            raise WrongState("the program has no thread that could move")
+        return found[0].id
+
+    async def pause(self, thread: str | None) -> None:
+        target: int | str
+        if thread is None and Quirk.PAUSES_ALL_BY_STAR in self._launch.quirks:
+            target = "*"
+        else:
+            target = wire_id(thread or await self._any_thread(), "thread")
+        try:
+            await self._client.request("pause", {"threadId": target})
+        except Refused as refused:
+            raise WrongState(f"the debugger refused to pause: {refused.message}") from None
+
+    async def jump(self, thread: str, file: str, line: int) -> None:
+        if Capability.JUMP not in self.capabilities:
+            raise Unsupported(f"{self.tool.tool} cannot jump")
+        try:
+            body = await self._client.request("gotoTargets", {"source": {"path": file}, "line": line})
+            targets = translate.items(body, "targets")
+            if not targets:
+                raise NotFound(f"no line to jump to at {file}:{line}")
+            number = wire_id(thread, "thread")
+            await self._client.request("goto", {"threadId": number, "targetId": targets[0].get("id")})
+        except Refused as refused:
+            raise NotFound(f"cannot jump to line {line}: {refused.message}") from None
