@@ -15,8 +15,8 @@
 
   const MEETING = Symbol.for('stillframe.meeting'); // where the debugger tells a worker of the FIFO
 
-  // A module that nobody asked for costs its loading, and once more when the debugger is told of all that is loaded: so
-  // nothing is loaded here but the inspector.
+  // A module that nobody asked for costs its loading, and once more when the debugger is told of all that is loaded: so none
+  // is loaded here.
   function come_up() {
     const isMainThread = !process.chdir.disabled; // so Node 18 to 24 marks what a worker cannot do
     const fifo = isMainThread ? process.env.STILLFRAME_NODE : globalThis[MEETING];
@@ -27,8 +27,9 @@
     forget_us();
     if (!alone) mind_children(fifo);
     if (!isMainThread) return leave_promises(); // workers are announced by their main thread's inspector
-    if (!announce(fifo)) return;
-    require('inspector').waitForDebugger();
+    const inspector = inspector_of_node();
+    if (!announce(fifo, inspector)) return;
+    inspector.waitForDebugger();
     const passed = globalThis.__stillframe_passed;
     delete globalThis.__stillframe_passed;
     leave_promises();
@@ -70,9 +71,15 @@
     return process.execArgv.includes('--pending-deprecation') || process.env.NODE_PENDING_DEPRECATION === '1';
   }
 
-  function announce(fifo) {
+  // Node's own module for it loads those for workers and streams.
+  function inspector_of_node() {
+    if (warns_of_bindings()) return require('inspector');
+    const { open, url, waitForDebugger } = process.binding('inspector');
+    return { open, url, waitForDebugger, close: process._debugEnd };
+  }
+
+  function announce(fifo, inspector) {
     const fs = require('fs');
-    const inspector = require('inspector');
     let fd, opened;
     try {
       fd = fs.openSync(fifo, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
