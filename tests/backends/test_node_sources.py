@@ -87,10 +87,12 @@ async def test_loaders_that_compile_are_told_in_the_words_of_the_file(
         assert (stop.frame.file if stop.frame else "") == "shop.ts"
 
 
-async def test_a_published_package_is_told_by_the_sources_that_its_maps_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("app", ["app.js", "app.mjs"])
+async def test_a_published_package_is_told_by_the_sources_that_its_maps_name(tmp_path: Path, app: str) -> None:
     install(tmp_path)
-    (tmp_path / "app.js").write_text(
-        "const { produce } = require('immer');\nconst base = { items: [1, 2] };\n"
+    taken = "import { produce } from 'immer';" if app == "app.mjs" else "const { produce } = require('immer');"
+    (tmp_path / app).write_text(
+        f"{taken}\nconst base = {{ items: [1, 2] }};\n"
         "const next = produce(base, (draft) => {\n  draft.items.push(3);\n});\nconsole.log(next.items.length);\n"
     )
     source = "node_modules/immer/src/core/immerClass.ts"
@@ -98,16 +100,16 @@ async def test_a_published_package_is_told_by_the_sources_that_its_maps_name(tmp
         n for n, text in enumerate((tmp_path / source).read_text().splitlines(), 1) if "= recipe(proxy)" in text
     )
     async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
-        stop = stopped(await dbg.launch("app.js", breaks=[f"{source}:{line}"]))
+        stop = stopped(await dbg.launch(app, breaks=[f"{source}:{line}"]))
         assert stop.frame is not None
         assert ((stop.frame.file or "").endswith("immer/src/core/immerClass.ts"), stop.frame.line) == (True, line)
         assert [each.text.strip() for each in stop.source if each.here] == ["result = recipe(proxy)"]
         assert stop.local("base") == "{items: [1, 2]}"
         assert (await dbg.breaks()).breakpoints[0].state == "bound"
-        assert where(await dbg.finish()) == "app.js:6"
+        assert where(await dbg.finish()) == f"{app}:6"
         assert exited(await dbg.continue_()).output == "3\n"
     async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
-        await dbg.launch("app.js", breaks=["app.js:3"], all_code=True)
+        await dbg.launch(app, breaks=[f"{app}:3"], all_code=True)
         inside = stopped(await dbg.step())
         assert inside.frame is not None
         assert (inside.frame.file or "").endswith("immer/src/core/immerClass.ts")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...model.backend import Binding, BreakpointChanged, Event, Wanted
+from .blackbox import Blackbox
 from .client import Body, CdpClient, Refused
 from .conditions import STORE, checks, condition
 from .functions import Function, functions, matching
@@ -53,6 +54,7 @@ class Breakpoints:
         """What loaded scripts define, by id."""
         self._told: dict[str, Binding] = {}
         self._lock = asyncio.Lock()
+        self._blackbox = Blackbox(client, scripts)
         self._interest = ""
         self._held = True
         """As before its start."""
@@ -140,6 +142,12 @@ class Breakpoints:
             expression = f"{STORE}.interest({now}){forget}"
             await self._client.request("Runtime.evaluate", {"expression": expression, "silent": True})
         await self._watch_scripts()
+        await self._watch_libraries()
+
+    async def _watch_libraries(self) -> None:
+        files = {self._scripts.real(each.file): each for each in self._wanted if each.file}
+        library = {file: each for file, each in files.items() if self._scripts.is_library(file)}
+        await self._blackbox.leave_open(file for file, each in library.items() if self._binding(each).state != "bound")
 
     async def _watch_scripts(self) -> None:
         """Be there before modules run that V8 tells of: every one, or those only that have a source map.
@@ -164,6 +172,7 @@ class Breakpoints:
         if held != self._held:
             self._held = held
             await self._watch_scripts()
+            await self._watch_libraries()
 
     async def refresh_interest(self) -> None:
         async with self._lock:

@@ -65,7 +65,8 @@ class Scripts:
         self.looks_into_library = not hides_library
         """Only the user's own code is of interest."""
         self._library = re.compile("|".join(library)) if library else None
-        self._hidden = hidden
+        self.library = tuple(library)
+        self.hidden = hidden
         self._by_id: dict[str, Script] = {}
         self._by_file: dict[str, list[Script]] = {}
         self._nameless: list[Script] = []
@@ -86,7 +87,7 @@ class Scripts:
             url=url,
             path=path or url or "<eval>",
             is_file=path is not None,
-            user=bool(url) and url != self._hidden and not (self._library and self._library.search(url)),
+            user=bool(url) and url != self.hidden and not (self._library and self._library.search(url)),
             lines=int(body.get("endLine") or 0) + 1,
             map_url=str(body.get("sourceMapURL") or ""),
         )
@@ -222,8 +223,8 @@ def path_of(url: str) -> str | None:
 
 def url_pattern(*paths: str) -> str:
     """A pattern for every way in which the address of a file may be spelled that has these paths."""
-    spelled = ["".join(_spelled(each) for each in path) for path in paths]
-    return "^(?:file://)?" + (spelled[0] if len(spelled) == 1 else f"(?:{'|'.join(spelled)})") + "$"
+    words = ["".join(map(spelled, path)) for path in paths]
+    return "^(?:file://)?" + (words[0] if len(words) == 1 else f"(?:{'|'.join(words)})") + "$"
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
@@ -234,7 +235,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def _spelled(letter: str) -> str:
+def spelled(letter: str) -> str:
     if _PLAIN.match(letter):
         return re.escape(letter) if letter in ".-~" else letter
     raw = letter.encode("utf-8", "surrogateescape")

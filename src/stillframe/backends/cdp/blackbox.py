@@ -1,0 +1,39 @@
+"""Library code that V8 passes over, and the packages in it that it must not: those in which a breakpoint has no place yet.
+
+V8 (of Node 18 to 24) does not pause before a module that it passes over, so that its source map would come too late.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from .client import CdpClient
+from .scripts import Scripts, spelled
+
+_PACKAGE = re.compile(r"^.*/node_modules/(?:@[^/]+/)?[^/]+/")
+
+
+class Blackbox:
+    """Keeps V8's patterns in step with what is wanted."""
+
+    def __init__(self, client: CdpClient, scripts: Scripts) -> None:
+        self._client = client
+        self._scripts = scripts
+        self._open: frozenset[str] = frozenset()
+
+    async def leave_open(self, files: Iterable[str]) -> None:
+        """Let V8 look at the packages of these files as at the user's own code, and at no other ones."""
+        found = frozenset(package[0] for file in files if (package := _PACKAGE.match(file)))
+        if found == self._open or not self._scripts.hides_library:
+            return
+        self._open = found
+        await self._client.request("Debugger.setBlackboxPatterns", {"patterns": self._patterns()})
+
+    def _patterns(self) -> list[str]:
+        library, hidden = self._scripts.library, self._scripts.hidden
+        own = [f"^{hidden}$"] if hidden else []
+        if not self._open:
+            return [*library, *own]
+        packages = "|".join("".join(map(spelled, each)) for each in sorted(self._open))
+        return [*(f"^(?!(?:file://)?(?:{packages})).*(?:{each})" for each in library), *own]
