@@ -1,18 +1,22 @@
 """A debug adapter that does what a script tells it, on a real pipe: a real process that can misbehave in every way.
 
-`python adapter.py SCRIPT` where SCRIPT is JSON: {"command": [action, ...]} for the requests that behave otherwise than the
-well-behaved default. `"*": [...]` happens at the start. Actions:
+`python adapter.py SCRIPT [WAY]` where SCRIPT is JSON: {"command": [action, ...]} for the requests that behave otherwise than the
+well-behaved default. `"*": [...]` happens at the start. With `__child` in its start it is a child, whose script is
+that of `"child"`. WAY is how it is reached: its own standard input and output, else `listen:PORT`, `unix:PATH`, `print` (a port
+that it prints) or `dial:PORT`; where it listens, each connection is a session of its own. Actions:
     {"answer": body}  {"refuse": text}  {"error": format}  {"event": name, "body": {...}}  {"default": true}
     {"raw": text}  {"stderr": text}  {"exit": code}  {"kill": signal}  {"hang": true}  {"chunk": bytes}  {"cut": bytes}
-    {"oversize": length}  {"answer_to": number}  {"twice": body}  {"ask": command}  {"stop": reason}
+    {"oversize": length}  {"answer_to": number}  {"twice": body}  {"ask": command, "arguments": {...}}
+    {"await": true} waits for the answer to what was asked, and tells it as output
 """
 
 import json
 import os
 import signal
+import socket
 import sys
+import threading
 
-OUT = sys.stdout.buffer
 CAPABILITIES = {
     "supportsConfigurationDoneRequest": True,
     "supportsConditionalBreakpoints": True,
@@ -35,8 +39,10 @@ BODIES = {
 class Fake:
     """Reads requests, answers by the script."""
 
-    def __init__(self, script):
+    def __init__(self, script, incoming, outgoing):
         self.script = script
+        self.incoming = incoming
+        self.outgoing = outgoing
         self.seq = 0
         self.chunk = 0
         self.cut = None
@@ -48,12 +54,12 @@ class Fake:
 
     def write(self, data):
         if self.cut is not None:
-            OUT.write(data[: self.cut])
-            OUT.flush()
+            self.outgoing.write(data[: self.cut])
+            self.outgoing.flush()
             os._exit(9)
         for at in range(0, len(data), self.chunk or len(data)):
-            OUT.write(data[at : at + (self.chunk or len(data))])
-            OUT.flush()
+            self.outgoing.write(data[at : at + (self.chunk or len(data))])
+            self.outgoing.flush()
 
     def event(self, name, body=None):
         self.send({"type": "event", "event": name, "body": body or {}})
@@ -83,7 +89,7 @@ class Fake:
             self.event("exited", {"exitCode": 3})
             self.event("terminated")
         elif command == "disconnect":
-            sys.exit(0)
+            os._exit(0)
 
     def act(self, action, request):
         (kind, value), *rest = action.items()
@@ -103,7 +109,9 @@ class Fake:
         elif kind == "answer_to":
             self.send({"type": "response", "request_seq": value, "command": "x", "success": True})
         elif kind == "ask":
-            self.send({"type": "request", "command": value, "arguments": {}})
+            self.send({"type": "request", "command": value, "arguments": dict(rest).get("arguments") or {}})
+        elif kind == "await":
+            self.event("output", {"category": "console", "output": "answered " + json.dumps(self.read_answer())})
         elif kind == "oversize":
             self.write(b"Content-Length: %d\r\n\r\n" % value)
         else:
@@ -126,24 +134,58 @@ class Fake:
         elif kind == "cut":
             self.cut = value
 
+    def read(self):
+        """The next message; None at the end."""
+        length = 0
+        while (line := self.incoming.readline().strip()) or not length:
+            if line.lower().startswith(b"content-length"):
+                length = int(line.split(b":")[1])
+            elif not line and not length:
+                return None
+        return json.loads(self.incoming.read(length))
+
+    def read_answer(self):
+        message = self.read()
+        return {name: message[name] for name in ("success", "body")}
+
     def run(self):
         for action in self.script.get("*", ()):
             self.act(action, {"seq": 0, "command": "*"})
-        while True:
-            length = 0
-            while (line := sys.stdin.buffer.readline().strip()) or not length:
-                if line.lower().startswith(b"content-length"):
-                    length = int(line.split(b":")[1])
-                elif not line and not length:
-                    return
-            request = json.loads(sys.stdin.buffer.read(length))
+        while (request := self.read()) is not None:
             if request["type"] != "request":
                 sys.stderr.write("answered: " + json.dumps(request) + "\n")
                 sys.stderr.flush()
                 continue
+            if "__child" in (request.get("arguments") or {}):
+                self.script = self.script.get("child", {})
             for action in self.script.get(request["command"], [{"default": True}]):
                 self.act(action, request)
 
 
+def serve(script, listener):
+    while True:
+        line = listener.accept()[0].makefile("rwb")
+        threading.Thread(target=Fake(script, line, line).run, daemon=True).start()
+
+
+def main(script, way="stdio"):
+    script = json.loads(script)
+    kind, _, where = way.partition(":")
+    if kind == "stdio":
+        Fake(script, sys.stdin.buffer, sys.stdout.buffer).run()
+    elif kind == "dial":
+        line = socket.create_connection(("127.0.0.1", int(where))).makefile("rwb")
+        Fake(script, line, line).run()
+    elif kind == "unix":
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(where)
+        listener.listen()
+        serve(script, listener)
+    else:
+        listener = socket.create_server(("127.0.0.1", int(where or 0)))
+        print(f"fake listens at 127.0.0.1:{listener.getsockname()[1]}", flush=True)
+        serve(script, listener)
+
+
 if __name__ == "__main__":
-    Fake(json.loads(sys.argv[1])).run()
+    main(*sys.argv[1:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
 from ..errors import AdapterUnresponsive, LaunchFailed
@@ -128,11 +128,20 @@ def free_port() -> int:
 
 async def dial_soon(port: int, timeout: float) -> SocketLine:
     """Connect to a loopback port on which a debugger that was just started is about to listen."""
+    return await _soon(lambda left: dial("127.0.0.1", port, left), timeout)
+
+
+async def dial_unix_soon(path: str, timeout: float) -> SocketLine:
+    """Connect to a Unix socket on which a debugger that was just started is about to listen."""
+    return await _soon(lambda left: dial_unix(path, left), timeout)
+
+
+async def _soon(attempt: Callable[[float], Awaitable[SocketLine]], timeout: float) -> SocketLine:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + timeout
     while True:
         try:
-            return await dial("127.0.0.1", port, max(0.1, deadline - loop.time()))
+            return await attempt(max(0.1, deadline - loop.time()))
         except LaunchFailed:
             if loop.time() > deadline:
                 raise

@@ -1,4 +1,5 @@
-"""One DAP conversation: requests matched to answers by number alone, events in order, every wait with a deadline."""
+"""One DAP conversation: requests matched to answers by number alone, events in order, every wait with a deadline; what the
+debugger asks of us is answered beside it."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from ...errors import AdapterDied, AdapterUnresponsive, EvalFailed, ProtocolError, StillframeError
+from ...errors import AdapterDied, AdapterUnresponsive, EvalFailed, ProtocolError, StillframeError, Unsupported
 from ...transport.streams import Line
 from ...wire.dap import Decoder, Message, encode
 
@@ -36,12 +37,15 @@ class DapClient:
         *,
         on_event: Callable[[Message], None],
         on_end: Callable[[StillframeError], None],
+        on_request: Callable[[str, Body], Awaitable[Body]] | None = None,
         autopsy: Callable[[], Awaitable[str]] | None = None,
         timeout: float = 30.0,
     ) -> None:
         self._line = line
         self._on_event = on_event
         self._on_end = on_end
+        self._on_request = on_request
+        self._answering: set[asyncio.Task[None]] = set()
         self._autopsy = autopsy
         self._timeout = timeout
         self._examining: asyncio.Task[None] | None = None
@@ -87,6 +91,8 @@ class DapClient:
         self._line.close()
         if self._examining is not None:
             self._examining.cancel()
+        for task in self._answering:
+            task.cancel()
         self._finish(AdapterDied("the connection to the debugger was closed"))
 
     # The reader's side
@@ -109,7 +115,7 @@ class DapClient:
             case {"type": "event", "event": str()}:
                 self._on_event(message)
             case {"type": "request", "command": str(command)}:
-                self._refuse(message, command)
+                self._asked(message, command)
             case _:
                 self.junk["no message"] += 1
 
@@ -127,19 +133,26 @@ class DapClient:
             answer.set_exception(Refused(command, failure_text(message)))
             answer.exception()  # mark as seen: a caller that gave up must not be reported by the loop
 
-    def _refuse(self, message: Message, command: str) -> None:
-        """A reverse request: the debugger asks us for a terminal or a session, which we do not give."""
-        self.junk[f"reverse request {command}"] += 1
+    def _asked(self, message: Message, command: str) -> None:
+        """A reverse request: it is answered in a task of its own, since what it asks for may take a while."""
+        arguments = message.get("arguments")
+        work = self._answer(message.get("seq", 0), command, arguments if isinstance(arguments, dict) else {})
+        task = asyncio.get_running_loop().create_task(work)
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+
+    async def _answer(self, number: int, command: str, arguments: Body) -> None:
+        answer: Message = {"type": "response", "request_seq": number, "command": command}
+        try:
+            if self._on_request is None:
+                raise Unsupported(f"this client does not support {command}")
+            answer |= {"success": True, "body": await self._on_request(command, arguments)}
+        except StillframeError as error:
+            self.junk[f"reverse request {command}"] += 1
+            body = {"error": {"id": 1, "format": error.message}}
+            answer |= {"success": False, "message": "notSupported", "body": body}
         self._seq += 1
-        self._line.write(
-            encode(
-                {
-                    "seq": self._seq, "type": "response", "request_seq": message.get("seq", 0), "command": command,
-                    "success": False, "message": "notSupported",
-                    "body": {"error": {"id": 1, "format": f"this client does not support {command}"}},
-                }
-            )
-        )  # fmt: skip
+        self._line.write(encode({"seq": self._seq, **answer}))
 
     def _line_ended(self, reason: str | None) -> None:
         text = "the debugger's connection ended" if self._decoder.idle else "the debugger stopped in mid-message"

@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from ...errors import AdapterDied, AdapterUnresponsive, Busy, LaunchFailed, StillframeError
+from ...errors import AdapterDied, AdapterUnresponsive, Busy, LaunchFailed, StillframeError, Unsupported
 from ...model.backend import CatchRule, ChildOpened, Output
-from ...transport.conduits import Conduits
-from ...transport.process import MARK, Exit, PipeLine, Process, Stream, ancestors, feed, is_alive, same_output, spawn
-from ...transport.streams import Line, Listener, SocketLine, dial, dial_soon, free_port
+from ...transport.process import Exit, Process, Stream, ancestors, is_alive, same_output
+from ...transport.streams import Line, Listener, SocketLine, dial, dial_soon, dial_unix, dial_unix_soon, free_port
 from ..wrapped import Wrapped
 from .backend import DapBackend
+from .client import Body
 from .handshake import Greeting
-from .launch import PORT, STDERR, STDIN, STDOUT, Address, DapLaunch, DialsBack, Listens, PrintedAddress, Stdio
+from .hosting import Hosted
+from .launch import (
+    PORT,
+    SOCKET,
+    Address,
+    Calls,
+    DapLaunch,
+    DialsBack,
+    Listens,
+    ListensUnix,
+    PrintedAddress,
+    Stdio,
+    UnixAddress,
+)
+from .reaching import SocketPlace, Switchboard
 
 T = TypeVar("T")
 
 _LIVE: set[Family] = set()
 """The families of this host, so that none is joined twice: a second injection into a debugged process may crash it."""
 
-_TAIL = 4000
-_PRINTED = 64 * 1024
+_EARLY = 64 * 1024
+"""Bytes that are kept of what is printed before anybody is there to tell it to."""
 _HELPED = 5.0
 """A process that was made to dial in has done so by the time its helper is done, or will not."""
 _ENDING = 2.0
@@ -33,23 +48,23 @@ _ENDING = 2.0
 class Family:
     """Owns the listener, the spawned process and the tasks; every backend of the family leaves it when it closes."""
 
-    def __init__(self, launch: DapLaunch) -> None:
+    def __init__(self, launch: DapLaunch, parent: Family | None = None) -> None:
         self.launch = launch
-        self.process: Process | None = None
+        self._parent = parent
+        self._offspring: list[Family] = []
+        """Sessions that our debugger asked us to open, each with a conversation of its own."""
+        self.host = Hosted(launch, self._printed)
         self._listener: Listener | None = None
         self._members: list[DapBackend] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._root: asyncio.Future[DapBackend] = asyncio.get_running_loop().create_future()
-        self._pipe: PipeLine | None = None
-        self._printed = ""
-        self._address: asyncio.Future[tuple[str, int]] = asyncio.get_running_loop().create_future()
-        self._tail = b""
+        self._listening: Address | UnixAddress | None = None
+        """Where a further conversation with the same debugger is had."""
         self._early: list[Output] = []
         self._closed = False
         self._wrapper: Wrapped | None = None
         self._met = False
         """Somebody has come up behind the wrapper."""
-        self._conduits: Conduits | None = None
         self._hung_up = False
         """Somebody dialled in and was gone before we knew who it was."""
 
@@ -65,6 +80,11 @@ class Family:
         except BaseException:
             await self.close()
             raise
+
+    @property
+    def process(self) -> Process | None:
+        """What was spawned: the program, or the debugger that holds it."""
+        return self.host.process
 
     async def follow(self, wrapper: Wrapped) -> Mapping[str, str]:
         """Wait for those that come up behind a program without a debugger; the variables that lead them here."""
@@ -88,7 +108,7 @@ class Family:
         """Wait until the process dials in; whoever cannot prove itself does not count."""
         self._listener = Listener(self._dialled)
         await self._listener.open()
-        self._spawn(self.launch.argv, stdin=self.launch.stdin, port=str(self._listener.port))
+        self.host.spawn(stdin=self.launch.stdin, places={PORT: str(self._listener.port)})
         root = await self._until(self._root, "dial in")
         if not self.launch.owns_target:
             await self._helped()
@@ -106,23 +126,38 @@ class Family:
         return root
 
     async def _line(self) -> Line:
-        launch = self.launch
+        launch, patience = self.launch, self.launch.start_timeout
         match launch.reach:
-            case Address(host, port):
-                return await dial(host, port, launch.start_timeout)
+            case Address() | UnixAddress():
+                self._listening = launch.reach
+                return await self._dial(launch.reach)
             case PrintedAddress():
-                self._spawn(launch.argv, stdin=launch.stdin)
-                host, port = await self._until(self._address, "print where it listens")
-                return await dial(host, port, launch.start_timeout)
+                self.host.spawn(stdin=launch.stdin)
+                assert self.host.printed is not None
+                self._listening = Address(*await self._until(self.host.printed.found, "print where it listens"))
+                return await self._dial(self._listening)
             case Listens():
-                port = free_port()
-                self._spawn(launch.argv, stdin=launch.stdin, port=str(port))
-                return await self._until(asyncio.ensure_future(dial_soon(port, launch.start_timeout)), "listen")
+                self._listening = Address("127.0.0.1", port := free_port())
+                self.host.spawn(stdin=launch.stdin, places={PORT: str(port)})
+                return await self._until(asyncio.ensure_future(dial_soon(port, patience)), "listen")
+            case ListensUnix():
+                self.host.socket = SocketPlace()
+                self._listening = UnixAddress(path := self.host.socket.path)
+                self.host.spawn(stdin=launch.stdin, places={SOCKET: path})
+                return await self._until(asyncio.ensure_future(dial_unix_soon(path, patience)), "listen")
+            case Calls():
+                call = Switchboard()
+                self._listener = call.listener
+                await call.listener.open()
+                self.host.spawn(stdin=launch.stdin, places={PORT: str(call.listener.port)})
+                return await self._until(call.line, "dial in")
             case Stdio() | DialsBack():
-                self._spawn(launch.argv, stdin="-")
-                assert self.process is not None
-                self._pipe = PipeLine(self.process)
-                return self._pipe
+                return self.host.spawn_speaking()
+
+    async def _dial(self, where: Address | UnixAddress) -> Line:
+        if isinstance(where, UnixAddress):
+            return await dial_unix(where.path, self.launch.start_timeout)
+        return await dial(where.host, where.port, self.launch.start_timeout)
 
     def _member(self, line: Line, process: Process | None) -> DapBackend:
         root = DapBackend(self.launch, line, self, process)
@@ -134,31 +169,6 @@ class Family:
         early, self._early = self._early, []
         for output in early:
             member.tell(output)
-
-    def _spawn(self, argv: Sequence[str], stdin: str | None, port: str = "") -> None:
-        launch = self.launch
-        env = {name: value.replace(PORT, port) for name, value in launch.env.items()}
-        if launch.mark:
-            env[MARK] = launch.mark
-        if launch.has_conduits:
-            self._conduits = Conduits(launch.stdin, launch.cwd, self._printed_by_program)
-        words = [self._filled(word.replace(PORT, port)) for word in argv]
-        self.process = spawn(
-            words, cwd=launch.cwd, env=env, umask=launch.umask, stdin=stdin, on_output=self._output,
-            guarded=launch.launched,
-        )  # fmt: skip
-
-    def _filled(self, word: str) -> str:
-        """A word with the names of our pipes in the places that stand for them."""
-        ours = self._conduits
-        if ours is None or "\0" not in word:
-            return word
-        return word.replace(STDIN, ours.stdin).replace(STDOUT, ours.stdout).replace(STDERR, ours.stderr)
-
-    def filled(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of the start, with the names of our pipes in them."""
-        filled: dict[str, Any] = _walked(dict(arguments), self._filled)
-        return filled
 
     async def _until(self, wanted: asyncio.Future[T], what: str) -> T:
         """Wait for a sign of life, with an eye on the process: a dead one will never give it."""
@@ -193,73 +203,37 @@ class Family:
         return f"it ended with {how} before it could be debugged" + (f": {said}" if said else "")
 
     def stderr_tail(self) -> str:
-        """The last of what the process wrote to its standard error."""
-        return self._tail.decode("utf-8", "backslashreplace").strip()
+        return self.host.stderr_tail()
 
     async def exit_soon(self) -> Exit | None:
-        """How the spawned process ended, if it is just about to have."""
-        if self.process is None or (isinstance(self.launch.reach, DialsBack) and not self.launch.owns_target):
-            return None  # it only helped another process to dial in
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(0.1):
-                await asyncio.shield(self.process.exited)
-        return self.process.exited.result() if self.process.exited.done() else None
+        return await self.host.exit_soon()
 
     # Output of the spawned process
 
-    def _output(self, stream: Stream, data: bytes) -> None:
-        if stream == "stderr":
-            self._tail = (self._tail + data)[-_TAIL:]
-        if self._pipe is not None and stream == "stdout":
-            self._pipe.received(data)
-            return
-        if isinstance(self.launch.reach, PrintedAddress) and not self._address.done():
-            self._look_for_address(data)
-        output = Output(stream if self.launch.owns_target else "console", data)
+    def _printed(self, output: Output) -> None:
         speaker = next((each for each in self._members if not each.is_over), None)
         if speaker is not None:
             speaker.tell(output)
-        elif not self._members and sum(len(each.data) for each in self._early) < _PRINTED:
+        elif not self._members and sum(len(each.data) for each in self._early) < _EARLY:
             self._early.append(output)
 
-    def _look_for_address(self, data: bytes) -> None:
-        assert isinstance(self.launch.reach, PrintedAddress)
-        self._printed = (self._printed + data.decode("utf-8", "replace"))[-_PRINTED:]
-        match = self.launch.reach.pattern.search(self._printed)
-        if match:
-            host, _, port = match[1].rpartition(":")
-            self._address.set_result((host or "127.0.0.1", int(port)))
-
-    def _printed_by_program(self, stream: Stream, data: bytes) -> None:
-        """What came through pipes of ours with names."""
-        speaker = next((each for each in self._members if not each.is_over), None)
-        if speaker is not None:
-            speaker.tell(Output(stream, data))
-
     def hold_output(self) -> None:
-        if self._conduits is not None:
-            self._conduits.drains.pause()
-        elif self.process is not None and self._pipe is None:
-            self.process.pause_output()
+        self.host.hold_output()
 
     def let_output_go(self) -> None:
-        if self._conduits is not None:
-            self._conduits.drains.resume()
-        if self.process is not None:
-            self.process.resume_output()
-
-    async def feed(self, data: bytes, *, eof: bool) -> None:
-        """Write to the standard input of a program that its debugger started."""
-        await feed(self._conduits, data, eof=eof, timeout=self.launch.request_timeout)
+        self.host.let_output_go()
 
     def read_output(self) -> None:
         """Take what is in the pipes now, unless it is being held back."""
         if self._wrapper is not None:
             self._wrapper.read_output()
-        if self._conduits is not None and not self._conduits.drains.is_paused:
-            self._conduits.drains.drain()
-        if self.process is not None and not self.process.is_paused and self._pipe is None:
-            self.process.drain()
+        self.host.read_output()
+
+    async def feed(self, data: bytes, *, eof: bool) -> None:
+        await self.host.feed(data, eof=eof)
+
+    def filled(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return self.host.filled(arguments)
 
     # Children
 
@@ -350,19 +324,43 @@ class Family:
                 continue
         await child.close()
 
+    # What the debugger asks of us
+
+    def run_in_terminal(self, member: DapBackend, asked: Body) -> Process:
+        """Start the program that the debugger wants to be started by us; it ends with the family."""
+        return self.host.run_in_terminal(asked, member.tell)
+
+    async def start_debugging(self, member: DapBackend, asked: Body) -> None:
+        """Open a session for another process of the program: where the debugger listens, else with one of its own."""
+        request, configuration = asked.get("request"), asked.get("configuration")
+        if request not in ("launch", "attach") or not isinstance(configuration, dict):
+            raise Unsupported("startDebugging names no launch or attach configuration")
+        launch = replace(self.launch, request=request, arguments=configuration, target_pid=None)
+        if self._listening is not None:
+            launch = replace(launch, reach=self._listening, argv=(), env=self.host.environment())
+        family = Family(launch, parent=self)
+        self._offspring.append(family)
+        child = await family.open()
+        child.name = child.name or str(configuration.get("name") or "")
+        member.tell(ChildOpened(child, child.pid, child.name))
+
     # The end
 
     async def end_process(self) -> None:
-        """End what was spawned: the program, or the adapter that holds it."""
-        if self.process is not None and not self.process.exited.done():
-            await self.process.terminate()
+        """End what was spawned: the program, or the adapter that holds it; sessions that it opened end with it."""
+        for member in [each for family in self._offspring for each in family._members]:
+            member.is_ended_by_us()
+        await self.host.end()
 
     async def leave(self, member: DapBackend) -> None:
         """A backend has closed; with the last one everything of the family is let go."""
         if member in self._members:
             self._members.remove(member)
+        await self._close_if_alone()
+
+    async def _close_if_alone(self) -> None:
         others = [each for each in self._members if not each.is_over]
-        if not others and self._wrapper is None:
+        if not others and not self._offspring and self._wrapper is None:
             await self.close()
 
     async def close(self) -> None:
@@ -378,21 +376,11 @@ class Family:
                 task.cancel()
         for member in tuple(self._members):
             member.drop()
+        for family in tuple(self._offspring):
+            await family.close()
         if self._root.done():
             self._root.exception()  # seen: whoever waited for it has gone
-        if self.process is not None and not self.process.released:
-            await self.end_process()
-            self.process.close()
-        if self._conduits is not None:
-            self._conduits.close()
-
-
-def _walked(value: Any, change: Callable[[str], str]) -> Any:
-    match value:
-        case str():
-            return change(value)
-        case dict():
-            return {name: _walked(each, change) for name, each in value.items()}
-        case list() | tuple():
-            return [_walked(each, change) for each in value]
-    return value
+        await self.host.close()
+        if self._parent is not None and self in self._parent._offspring:
+            self._parent._offspring.remove(self)
+            await self._parent._close_if_alone()

@@ -19,8 +19,8 @@ _CLIENT: dict[str, Any] = {
     "linesStartAt1": True,
     "columnsStartAt1": True,
     "supportsVariableType": True,
-    "supportsRunInTerminalRequest": False,
-    "supportsStartDebuggingRequest": False,
+    "supportsRunInTerminalRequest": True,
+    "supportsStartDebuggingRequest": True,
     "locale": "en",
 }
 

@@ -1,0 +1,154 @@
+"""What is spawned for one launch: the program or its debugger, its pipes, and the places of ours that it is told of."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...model.backend import Output
+from ...transport.conduits import Conduits
+from ...transport.folders import remove_folder
+from ...transport.process import MARK, Exit, PipeLine, Process, Stream, feed, spawn
+from .client import Body
+from .launch import STDERR, STDIN, STDOUT, DapLaunch, DialsBack, PrintedAddress
+from .reaching import PrintedPlace, SocketPlace, walked
+from .terminals import Terminals
+
+_TAIL = 4000
+
+
+class Hosted:
+    """Owns the spawned process, the pipes with names, the socket's directory, and programs run because a debugger asked."""
+
+    def __init__(self, launch: DapLaunch, tell: Callable[[Output], None]) -> None:
+        self._launch = launch
+        self._tell = tell
+        self.process: Process | None = None
+        self.socket: SocketPlace | None = None
+        self.printed = PrintedPlace(launch.reach.pattern) if isinstance(launch.reach, PrintedAddress) else None
+        self._pipe: PipeLine | None = None
+        self._conduits: Conduits | None = None
+        self._terminals = Terminals()
+        self._places: dict[str, str] = {}
+        """What stands in words, variables and arguments for a place, and the place."""
+        self._tail = b""
+
+    def spawn(self, stdin: str | None, places: Mapping[str, str] | None = None) -> Process:
+        launch = self._launch
+        self._places.update(places or {})
+        if launch.has_conduits:
+            ours = self._conduits = Conduits(
+                launch.stdin, launch.cwd, lambda stream, data: self._tell(Output(stream, data))
+            )
+            self._places |= {STDIN: ours.stdin, STDOUT: ours.stdout, STDERR: ours.stderr}
+        self.process = spawn(
+            [self._filled(word) for word in launch.argv], cwd=launch.cwd, env=self.environment(), umask=launch.umask,
+            stdin=stdin, on_output=self._output, guarded=launch.launched,
+        )  # fmt: skip
+        return self.process
+
+    def spawn_speaking(self) -> PipeLine:
+        """Spawn a debugger that speaks on its standard input and output; the line to it."""
+        self._pipe = PipeLine(self.spawn("-"))
+        return self._pipe
+
+    def run_in_terminal(self, asked: Body, tell: Callable[[Output], None]) -> Process:
+        """Start the program that the debugger wants to be started by us; it ends with what was spawned."""
+        launch = self._launch
+        return self._terminals.run(
+            asked, cwd=launch.cwd, env=self.environment(), umask=launch.umask, stdin=launch.stdin,
+            guarded=launch.launched, tell=tell,
+        )  # fmt: skip
+
+    # Places
+
+    def environment(self) -> dict[str, str]:
+        env = {name: self._filled(value) for name, value in self._launch.env.items()}
+        return {**env, MARK: self._launch.mark} if self._launch.mark else env
+
+    def _filled(self, word: str) -> str:
+        """A word with our places in it, where something stands for them."""
+        for mark, place in self._places.items() if "\0" in word else ():
+            word = word.replace(mark, place)
+        return word
+
+    def filled(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of the start, with our places in them."""
+        filled: dict[str, Any] = walked(dict(arguments), self._filled)
+        return filled
+
+    # Output and input
+
+    def _output(self, stream: Stream, data: bytes) -> None:
+        if stream == "stderr":
+            self._tail = (self._tail + data)[-_TAIL:]
+        if self._pipe is not None and stream == "stdout":
+            self._pipe.received(data)
+            return
+        if self.printed is not None:
+            self.printed.take(data)
+        if self._launch.talk is not None and not (data := self._launch.talk.sub(b"", data)):
+            return
+        self._tell(Output(stream if self._launch.owns_target else "console", data))
+
+    def stderr_tail(self) -> str:
+        """The last of what the process wrote to its standard error."""
+        return self._tail.decode("utf-8", "backslashreplace").strip()
+
+    def hold_output(self) -> None:
+        self._terminals.pause_output()
+        if self._conduits is not None:
+            self._conduits.drains.pause()
+        elif self.process is not None and self._pipe is None:
+            self.process.pause_output()
+
+    def let_output_go(self) -> None:
+        self._terminals.resume_output()
+        if self._conduits is not None:
+            self._conduits.drains.resume()
+        if self.process is not None:
+            self.process.resume_output()
+
+    def read_output(self) -> None:
+        """Take what is in the pipes now, unless it is being held back."""
+        self._terminals.drain()
+        if self._conduits is not None and not self._conduits.drains.is_paused:
+            self._conduits.drains.drain()
+        if self.process is not None and not self.process.is_paused and self._pipe is None:
+            self.process.drain()
+
+    async def feed(self, data: bytes, *, eof: bool) -> None:
+        """Write to the standard input of a program that its debugger started."""
+        await feed(self._conduits, data, eof=eof, timeout=self._launch.request_timeout)
+
+    # The end
+
+    async def exit_soon(self) -> Exit | None:
+        """How the spawned process ended, if it is just about to have."""
+        if self.process is None or (isinstance(self._launch.reach, DialsBack) and not self._launch.owns_target):
+            return None  # it only helped another process to dial in
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await asyncio.shield(self.process.exited)
+        return self.process.exited.result() if self.process.exited.done() else None
+
+    async def end(self) -> None:
+        """End what was spawned: the program, or the debugger that holds it."""
+        await self._terminals.end()
+        if self.process is not None and not self.process.exited.done():
+            await self.process.terminate()
+
+    async def close(self) -> None:
+        """Let go of everything; what still runs and was not let go ends now."""
+        await self._terminals.end()
+        self._terminals.close()
+        if self.process is not None and not self.process.released:
+            await self.end()
+            self.process.close()
+        for ours in (self._conduits, self.socket):
+            if ours is not None:
+                ours.close()
+        if self._launch.folder is not None:
+            remove_folder(self._launch.folder)

@@ -1,0 +1,65 @@
+"""What a debugger asks of us: to start the program for it, or to debug another process of it in a session of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Protocol
+
+from ...errors import Unsupported
+from ...model.backend import Capability
+from ...transport.process import Process
+from ..ending import Signs
+from .client import Body
+from .launch import DapLaunch
+
+
+class Obliged(Protocol):
+    """What the family does for one of its members."""
+
+    def run_in_terminal(self, member: Any, asked: Body) -> Process: ...
+
+    async def start_debugging(self, member: Any, asked: Body) -> None: ...
+
+
+class Obliging:
+    """The answers of one process's conversation."""
+
+    pid: int | None
+    capabilities: frozenset[Capability]
+    _launch: DapLaunch
+    _signs: Signs
+    _end_watch: asyncio.Task[None] | None
+    _in_terminal = False
+    """Its debugger had us start the process."""
+
+    def inherit(self, process: Process | None) -> None:
+        raise NotImplementedError
+
+    def _watch_end(self) -> Coroutine[Any, Any, None]:
+        raise NotImplementedError
+
+    async def _oblige(self, family: Obliged, command: str, arguments: Body) -> Body:
+        match command:
+            case "runInTerminal":
+                process = family.run_in_terminal(self, arguments)
+                self._run_in(process)
+                return {"processId": process.pid}
+            case "startDebugging":
+                await family.start_debugging(self, arguments)
+                return {}
+        raise Unsupported(f"this client does not support {command}")
+
+    def _run_in(self, process: Process) -> None:
+        """The program is a process that we started for its debugger: what it prints, its input and its exit are ours to know."""
+        self.inherit(process)
+        self.pid, self._in_terminal = process.pid, True
+        if self._launch.stdin == "-":
+            self.capabilities |= {Capability.INPUT}
+        if self._end_watch is not None:
+            self._end_watch.cancel()
+        self._end_watch = asyncio.create_task(self._watch_end())
+
+    def is_ended_by_us(self) -> None:
+        """Its debugger is about to be ended, and it with it."""
+        self._signs.by_us = True
