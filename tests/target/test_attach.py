@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -157,7 +158,7 @@ def test_a_process_under_another_debugger_says_so(running: Any) -> None:
     second.close()
 
 
-def test_a_process_that_may_not_be_traced_says_so() -> None:
+def test_a_process_that_another_debugger_holds_says_so() -> None:
     held = subprocess.Popen(
         [sys.executable, "-c", "import ctypes; ctypes.CDLL(None).ptrace(0, 0, 0, 0); print(flush=True); input()"],
         stdin=subprocess.PIPE,
@@ -169,8 +170,31 @@ def test_a_process_that_may_not_be_traced_says_so() -> None:
     finally:
         held.kill()
         held.communicate()
-    assert done.returncode == 6
-    assert done.stderr == f"process {held.pid} may not be attached to: ptrace is not permitted\n"
+    assert done.returncode == 9
+    assert done.stderr.startswith(f"process {held.pid} is traced by process {os.getpid()} (")
+
+
+def test_a_process_that_a_signal_stopped_says_so_and_how_to_let_it_go_on(running: Any) -> None:
+    target = running(sys.executable)
+    os.kill(target.process.pid, signal.SIGSTOP)
+    os.waitpid(target.process.pid, os.WUNTRACED)
+    done = attach(target.process.pid, "127.0.0.1:1")
+    assert done.returncode == 8
+    assert f"kill -CONT {target.process.pid}" in done.stderr
+    os.kill(target.process.pid, signal.SIGCONT)
+    assert target.ask() == "False"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may change its root")
+def test_a_process_in_a_chroot_says_so(tmp_path: Path) -> None:
+    text = "import os, sys; os.chroot(sys.argv[1]); print(flush=True); input()"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", text, str(tmp_path)], stdin=pipe, stdout=pipe) as away:
+        assert away.stdout is not None and away.stdout.readline()
+        done = attach(away.pid, "127.0.0.1:1")
+        away.communicate(b"\n", timeout=PATIENCE)
+    assert (done.returncode, away.returncode) == (6, 0)
+    assert "container or chroot" in done.stderr
 
 
 def test_what_cannot_be_attached_to_is_told_in_one_line(tmp_path: Path) -> None:
@@ -196,23 +220,45 @@ def test_what_cannot_be_attached_to_is_told_in_one_line(tmp_path: Path) -> None:
     }
 
 
-STUCK = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import attach
-text = "import time" + chr(10) + "while True: time.sleep(0.01)"
-code = "exec(bytes([%s]).decode(), {})" % ",".join(str(byte) for byte in text.encode())
-attach.inject(int(sys.argv[2]), code, attach.library(sys.argv[3]), 3.0)
+KEEPING = """
+import ctypes, sys, threading
+kept = sys.argv[1]
+thread = threading.Thread(target=ctypes.PyDLL(None).read, args=(0, ctypes.create_string_buffer(1), 1))
+thread.start() if kept == "by another" else thread.run()
+thread.ident and thread.join()
+print("over", flush=True)
 """
 
 
-def test_a_process_is_let_go_unharmed_when_the_call_in_it_does_not_end(running: Any) -> None:
-    target = running(sys.executable)
-    words = [sys.executable, "-c", STUCK, str(TARGET), str(target.process.pid), str(VENDORED)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert (done.returncode, done.stdout) == (7, "")
-    assert done.stderr == f"gdb did not get into process {target.process.pid} within 3 s; it was let go again\n"
-    assert target.ask() == "False"
+def test_a_process_that_keeps_the_interpreter_in_native_code_says_so_and_is_unharmed(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(KEEPING)
+    with ExitStack() as stack, ThreadPoolExecutor() as pool:
+        processes = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, str(path), kept], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                )
+            )
+            for kept in ("by the only one", "by another")
+        ]
+        for process in processes:
+            wait_until_it_reads(process.pid)
+        tries = list(pool.map(lambda process: attach(process.pid, "127.0.0.1:1"), processes))
+        assert [(done.returncode, "keeps the interpreter" in done.stderr) for done in tries] == [(10, True)] * 2
+        for process in processes:
+            assert process.communicate("\n", timeout=PATIENCE)[0] == "over\n"
+            assert process.returncode == 0
+
+
+def wait_until_it_reads(pid: int) -> None:
+    """Return when some thread of the process is in read(0, …), by the kernel's own word."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        assert time.monotonic() < deadline
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            if (task / "syscall").read_text().startswith("0 0x0 "):
+                return
 
 
 CONTENDED = """
@@ -233,24 +279,53 @@ print("over", flush=True)
 """
 
 
-def test_a_process_whose_threads_all_want_the_lock_is_joined_and_left(tmp_path: Path) -> None:
+def test_a_process_whose_threads_all_want_the_lock_is_joined_and_left_again_and_again(
+    settrace_python: str, tmp_path: Path
+) -> None:
     path = tmp_path / "program.py"
     path.write_text(CONTENDED)
     pipe = subprocess.PIPE
     with (
-        subprocess.Popen([sys.executable, str(path)], stdin=pipe, stdout=pipe, text=True) as process,
+        subprocess.Popen([settrace_python, str(path)], stdin=pipe, stdout=pipe, text=True) as process,
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
         try:
             assert process.stdout is not None and process.stdout.readline() == "ready\n"
-            done = attach(process.pid, f"127.0.0.1:{listener.getsockname()[1]}")
-            assert (done.returncode, done.stderr) == (0, "")
-            listener.settimeout(PATIENCE)
-            peer = Peer(listener.accept()[0])
-            peer.configure(start="attach")
-            peer.go()
-            peer.request("disconnect", terminateDebuggee=False)
-            peer.close()
+            for _ in range(2):
+                done = attach(process.pid, f"127.0.0.1:{listener.getsockname()[1]}")
+                assert (done.returncode, done.stderr) == (0, "")
+                listener.settimeout(PATIENCE)
+                peer = Peer(listener.accept()[0])
+                peer.configure(start="attach")
+                peer.go()
+                peer.request("disconnect", terminateDebuggee=False)
+                peer.close()
             assert process.communicate("\n", timeout=PATIENCE)[0] == "over\n"
         finally:
             process.kill()
+
+
+ALONE = """
+import sys
+def main():
+    sys.stdin.read()
+    import threading
+    print(threading.current_thread() is threading.main_thread(), threading.enumerate(), flush=True)
+main()
+"""
+
+
+def test_the_main_thread_stays_the_main_one_where_only_the_debugger_needs_threads(
+    running: Any, settrace_python: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{__name__}.PROGRAM", ALONE.replace("def main", "print('ready', flush=True)\ndef main"))
+    target = running(settrace_python)
+    peer = target.attach()
+    peer.configure(start="attach")
+    peer.go()
+    assert [each["name"] for each in peer.request("threads")["threads"]] == ["MainThread"]
+    peer.request("disconnect", terminateDebuggee=False)
+    peer.close()
+    out, err, code = target.end()
+    assert out.startswith("True [<_MainThread(MainThread, started "), out
+    assert (err, code) == ("", 0)

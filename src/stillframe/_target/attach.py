@@ -2,26 +2,30 @@
 
 Settings by environment: STILLFRAME_ADDRESS (host:port to connect to), STILLFRAME_PYDEVD, STILLFRAME_TOKENS,
 STILLFRAME_PYCACHE, STILLFRAME_ATTACH_SECONDS. Exit codes: 0 done, 2 wrong use, 3 no such process, 4 not a Python process,
-5 no gdb, 6 not permitted, 7 anything else; each failure is one line on stderr.
+5 no gdb, 6 not permitted, 7 anything else, 8 stopped by a signal, 9 in the hands of another debugger, 10 it does not run our
+code; each failure is one line on stderr.
 """
 
 import os
 import re
+import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from inject import injection  # noqa: E402
+from inject import BEGUN, JOINED, injection  # noqa: E402
 
 del sys.path[0]
 
-USAGE, NO_PROCESS, NOT_PYTHON, NO_GDB, NOT_PERMITTED, FAILED = 2, 3, 4, 5, 6, 7
-NOWHERE = "stillframe: nowhere safe"  # as in_gdb.py says it
+USAGE, NO_PROCESS, NOT_PYTHON, NO_GDB, NOT_PERMITTED, FAILED, STOPPED, TAKEN, DEAF = 2, 3, 4, 5, 6, 7, 8, 9, 10
+STARTED, NOWHERE = "stillframe: started", "stillframe: nowhere safe"  # as in_gdb.py says it
 LET_GO = 10.0  # seconds for gdb to leave a process that it is in
+TURN = 5.0  # seconds in which a thread gets its turn in any interpreter that is not kept by another one
 _DENIED = re.compile(r"ptrace: Operation not permitted|Could not attach|Permission denied", re.IGNORECASE)
 
 
@@ -31,7 +35,7 @@ def fail(code, sentence):
 
 
 def library(vendored):
-    """The native library of debugpy that runs text in another interpreter."""
+    """The native library of debugpy that has the threads of a running interpreter traced."""
     sys.path.insert(0, os.path.join(vendored, "pydevd_attach_to_process"))
     try:
         from add_code_to_python_process import get_target_filename
@@ -51,16 +55,25 @@ def name(folder):
         return "its name is not told"
 
 
+def status(folder):
+    """What the kernel says of a process: name of the field to its words."""
+    with open(folder + "/status", encoding="utf-8", errors="replace") as file:
+        return {key: value.split() for key, _, value in (line.partition(":") for line in file)}
+
+
 def refusal(folder):
     """Why the kernel does not let us look at a process, as far as it says."""
-    with open(folder + "/status", encoding="utf-8", errors="replace") as file:
-        owner = re.search(r"^Uid:\s+(\d+)", file.read(), re.MULTILINE)
-    if owner and int(owner.group(1)) != os.geteuid():
-        return "it belongs to uid %s" % owner.group(1)
-    return "the system does not let it be traced"
+    owner = status(folder).get("Uid", ["?"])[0]
+    return "the system does not let it be traced" if owner == str(os.geteuid()) else "it belongs to uid %s" % owner
 
 
-def check(pid):
+def is_elsewhere(folder, files):
+    """Whether the process lives in a container or chroot: it would not see these files, or not reach our address."""
+    unseen = [file for file in files if not os.path.exists(folder + "/root" + file)]
+    return bool(unseen) or os.readlink(folder + "/ns/net") != os.readlink("/proc/self/ns/net")
+
+
+def check(pid, files):
     """Fail with the reason why this process cannot be attached to, as far as that can be seen from outside."""
     folder = "/proc/%d" % pid
     if not os.path.isdir(folder):
@@ -69,12 +82,20 @@ def check(pid):
         with open(folder + "/maps", encoding="utf-8", errors="replace") as file:
             maps = file.read()
         program = os.readlink(folder + "/exe")
+        state, tracer = status(folder)["State"][0], status(folder)["TracerPid"][0]
+        elsewhere = is_elsewhere(folder, files)
     except PermissionError:
         fail(NOT_PERMITTED, "process %d (%s) may not be attached to: %s" % (pid, name(folder), refusal(folder)))
     except OSError:
         fail(NO_PROCESS, "process %d has no program any more" % pid)
     if not os.path.basename(program).startswith("python") and "libpython" not in maps:
         fail(NOT_PYTHON, "process %d runs %s, which is neither Python nor Node" % (pid, os.path.basename(program)))
+    if tracer != "0":
+        fail(TAKEN, "process %d is traced by process %s (%s) already" % (pid, tracer, name("/proc/" + tracer)))
+    if state == "T":
+        fail(STOPPED, "process %d is stopped by a signal and runs no code: kill -CONT %d lets it go on" % (pid, pid))
+    if elsewhere:
+        fail(NOT_PERMITTED, "process %d lives in a container or chroot of its own: attach to it from inside" % pid)
     if shutil.which("gdb") is None:
         fail(NO_GDB, "gdb is needed to attach to a process and is not on PATH")
 
@@ -95,28 +116,42 @@ def gdb(pid, environment, seconds):
         fail(FAILED, "gdb did not get into process %d, nor out of it again: it may be damaged" % pid)
 
 
-def inject(pid, code, native, seconds):
-    """Run an expression in the process; where no thread can do that at the moment, look again until the time is over."""
+def inject(pid, code, deadline):
+    """Start a thread in the process; where none of its own can be used for that at the moment, look again."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    environment.update(STILLFRAME_NATIVE=native, STILLFRAME_CODE=code)
-    deadline = time.monotonic() + seconds
+    environment.update(STILLFRAME_CODE=code)
     while True:
         text, in_time = gdb(pid, environment, max(deadline - time.monotonic(), 0.1))
+        if STARTED in text:
+            return
         if not in_time:
-            fail(FAILED, "gdb did not get into process %d within %g s; it was let go again" % (pid, seconds))
+            fail(FAILED, "gdb did not get into process %d in time; it was let go again" % pid)
         if NOWHERE not in text:
             break
         if time.monotonic() > deadline:
-            fail(FAILED, "no thread of process %d could be interrupted safely within %g s" % (pid, seconds))
-    answers = re.findall(r"^\$\d+ = (-?\d+)", text, re.MULTILINE)
-    if answers and answers[-1] == "0":
-        return
+            fail(FAILED, "no thread of process %d could be interrupted safely in time" % pid)
     if _DENIED.search(text):
         fail(NOT_PERMITTED, "process %d may not be attached to: ptrace is not permitted" % pid)
     if not os.path.isdir("/proc/%d" % pid):
         fail(NO_PROCESS, "process %d ended while it was attached to" % pid)
     lines = [line for line in text.splitlines() if line.strip()]
     fail(FAILED, "gdb could not run code in process %d: %s" % (pid, lines[-1] if lines else "it said nothing"))
+
+
+def watch(pid, line, deadline):
+    """Wait until our code in the process says that it has joined us."""
+    line.settimeout(TURN)
+    try:
+        told = line.recv(1000)
+        line.settimeout(max(deadline - time.monotonic(), TURN))
+        told = line.recv(1000) if told == BEGUN else told
+    except socket.timeout:
+        if not os.path.isdir("/proc/%d" % pid):
+            fail(NO_PROCESS, "process %d ended while it was attached to" % pid)
+        fail(DEAF, "process %d does not run our code: a thread of it keeps the interpreter (the GIL) to itself, as "
+             "native code may; it was let go unharmed" % pid)  # fmt: skip
+    if told != JOINED:
+        fail(FAILED, "the debugger cannot run in process %d: %s" % (pid, told.decode("utf-8", "replace")))
 
 
 def main(words):
@@ -127,11 +162,16 @@ def main(words):
     host, _, port = settings.get("STILLFRAME_ADDRESS", "").rpartition(":")
     if not port.isdigit():
         fail(USAGE, "STILLFRAME_ADDRESS must be host:port")
-    check(pid)
-    server, _, client = settings.get("STILLFRAME_TOKENS", "").partition(":")
     vendored = settings.get("STILLFRAME_PYDEVD", "")
-    code = injection(host, port, server, client, vendored, settings.get("STILLFRAME_PYCACHE", ""))
-    inject(pid, code, library(vendored), float(settings.get("STILLFRAME_ATTACH_SECONDS", "30")))
+    check(pid, (library(vendored), os.path.join(HERE, "join.py")))
+    server, _, client = settings.get("STILLFRAME_TOKENS", "").partition(":")
+    deadline = time.monotonic() + float(settings.get("STILLFRAME_ATTACH_SECONDS", "30"))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
+        report = b"\0stillframe-" + secrets.token_hex(16).encode()
+        line.bind(report)
+        code = injection(report, host, port, server, client, vendored, settings.get("STILLFRAME_PYCACHE", ""))
+        inject(pid, code, deadline)
+        watch(pid, line, deadline)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,22 @@
-"""Runs inside gdb, which holds the process to join: calls debugpy's native library on a thread where that is safe.
+"""Runs inside gdb, which holds the process to join: starts a thread there that runs our code when it gets the GIL.
 
-A thread that gdb interrupted while it takes the GIL, or allocates, waits for itself if a call is made on it there. So each is
-looked at first, those that wait in the kernel before those that compute. Settings by environment: STILLFRAME_NATIVE (the
-library), STILLFRAME_CODE (the expression to run). Says `stillframe: nowhere safe` where there is no such thread at the moment.
+Nothing waits in the process while gdb holds it: a call that waited on one of its threads could not be given up without
+leaving that thread in the middle of it. A thread that gdb interrupted while it allocates or loads would wait for itself even
+so, hence each is looked at first, those that wait in the kernel before those that compute. STILLFRAME_CODE in the environment
+is the text to run. Says `stillframe: started` when all went well, `stillframe: nowhere safe` where no thread can be used at
+the moment.
 """
 
 import os
 import re
+import struct
 
 import gdb
 
-NOWHERE = "stillframe: nowhere safe"
+STARTED, NOWHERE = "stillframe: started", "stillframe: nowhere safe"
+READ, WRITE, RUN = 1, 2, 4  # protections of memory
 INNERMOST = 12  # frames that are looked at
-_UNSAFE = re.compile(
-    r"take_gil|drop_gil|PyEval_(Restore|Save|Acquire|Release)|PyGILState|alloc|Alloc|free$|_Free|gc_collect|fork"
-    r"|^_*(dl|lll|pthread|int)_|^_*dl(open|sym|close)"
-)
+_UNSAFE = re.compile(r"alloc|free|fork|nptl|^_*(dl|lll|int)_|^_*dl(open|sym|close)|pthread_(create|exit|detach)")
 
 
 def names(thread):
@@ -41,6 +42,46 @@ def chosen(threads):
     return None
 
 
+def call(function, *arguments):
+    words = ", ".join("(unsigned long)%d" % each for each in arguments)
+    kinds = ", ".join("unsigned long" for _ in arguments)
+    return int(gdb.parse_and_eval("((unsigned long (*)(%s))%s)(%s)" % (kinds, function, words)))
+
+
+def room(size, protection):
+    """Fresh memory of the process (Linux: private, anonymous); never given back, since nobody knows when it is done with."""
+    at = call("mmap", 0, size, protection, 0x22, 2**64 - 1, 0)
+    if at >= 2**64 - 4096:
+        raise gdb.GdbError("the process gets no memory")
+    return at
+
+
+def thread_entry():
+    """A function for a new thread (x86-64): takes the GIL, runs the text that is its argument, gives the GIL back.
+
+    debugpy's library 1.8.22 has one as well, but it gives the GIL back even where the interpreter ends the thread
+    because the program is at its end, and that aborts the program.
+    """
+    ensure, run, release = (
+        struct.pack("<Q", int(gdb.parse_and_eval("(unsigned long)&%s" % name)))
+        for name in ("PyGILState_Ensure", "PyRun_SimpleString", "PyGILState_Release")
+    )
+    steps = (
+        b"\xf3\x0f\x1e\xfa",  # endbr64
+        b"\x53\x41\x54\x48\x83\xec\x08",  # push rbx; push r12; sub rsp, 8
+        b"\x48\x89\xfb",  # mov rbx, rdi
+        b"\x48\xb8" + ensure + b"\xff\xd0",  # movabs rax, PyGILState_Ensure; call rax
+        b"\x41\x89\xc4\x48\x89\xdf",  # mov r12d, eax; mov rdi, rbx
+        b"\x48\xb8" + run + b"\xff\xd0",  # movabs rax, PyRun_SimpleString; call rax
+        b"\x44\x89\xe7",  # mov edi, r12d
+        b"\x48\xb8" + release + b"\xff\xd0",  # movabs rax, PyGILState_Release; call rax
+        b"\x48\x83\xc4\x08\x41\x5c\x5b\x31\xc0\xc3",  # add rsp, 8; pop r12; pop rbx; xor eax, eax; ret
+    )
+    at = room(4096, READ | RUN)
+    gdb.selected_inferior().write_memory(at, b"".join(steps))  # a debugger may write where the program may not
+    return at
+
+
 def run():
     threads = sorted(gdb.selected_inferior().threads(), key=lambda one: one.num)
     if not threads:  # gdb has said why it may not hold the process
@@ -50,12 +91,18 @@ def run():
         print(NOWHERE)
         return
     thread.switch()
-    native = os.environ["STILLFRAME_NATIVE"]
-    gdb.execute("set scheduler-locking off")  # else the thread that holds the GIL would never give it up
+    gdb.execute("set scheduler-locking off")  # else a thread that holds a lock of the allocator would never give it up
     gdb.execute("set unwindonsignal on")  # when we are interrupted, the thread goes on where it was
-    gdb.execute('call (void*)dlopen("%s", 2)' % native)
-    gdb.execute("sharedlibrary %s" % os.path.splitext(os.path.basename(native))[0])
-    gdb.execute('call (int)DoAttach(0, "%s", 0)' % os.environ["STILLFRAME_CODE"])
+    if not call("Py_IsInitialized") & 0xFFFFFFFF:
+        raise gdb.GdbError("its interpreter is not up yet, or at its end")
+    code = os.environ["STILLFRAME_CODE"].encode() + b"\0"
+    data = room(8 + len(code), READ | WRITE)
+    gdb.selected_inferior().write_memory(data + 8, code)
+    failed = call("pthread_create", data, 0, thread_entry(), data + 8) & 0xFFFFFFFF
+    if failed:
+        raise gdb.GdbError("the process gets no thread: %s" % os.strerror(failed))
+    call("pthread_detach", int(gdb.parse_and_eval("*(unsigned long *)%d" % data)))
+    print(STARTED)
 
 
 run()

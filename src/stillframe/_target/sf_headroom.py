@@ -8,12 +8,17 @@ import ctypes
 import functools
 import sys
 
+import pydevd_tracing
 from _pydev_bundle._pydev_saved_modules import thread, threading
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING
 from _pydevd_sys_monitoring import _pydevd_sys_monitoring
 
 ROOM = 200  # calls that a stop may need, one upon the other
 BELOW = 2  # how far the depth that our trace function sees is from the one at which a plain run fails
+NEAR = 128  # so far from the limit a depth is near it
+FAR = (
+    NEAR // 4
+)  # calls that cannot lead from there to the limit, though calls through C count twice and more until 3.10
 EVENTS = ("_start_method_event", "_line_event", "_jump_event", "_return_event", "_raise_event", "_unwind_event")
 _get_limit, _set_limit = sys.getrecursionlimit, sys.setrecursionlimit
 _force_limit = ctypes.pythonapi.Py_SetRecursionLimit  # sys.setrecursionlimit refuses where the depth is near it
@@ -37,9 +42,9 @@ class _Overflow(RecursionError, metaclass=_Makes):
 
 
 class _Limit:
-    """The program's limit, and with sys.settrace the two that we set: `real`, and `tried` to learn the depth."""
+    """The program's limit, and with sys.settrace those that we set: `real`, and `far` and `tried` to learn the depth."""
 
-    own = tried = real = None
+    own = far = tried = real = None
 
 
 def _adopt(limit):
@@ -49,6 +54,7 @@ def _adopt(limit):
     if sys.version_info < (3, 9):
         _Limit.tried = limit + BELOW + 50 if limit > 150 else -(-(limit + BELOW) // 3) * 4
     _Limit.real = _Limit.tried + ROOM
+    _Limit.far = max(_Limit.tried - NEAR, 1)
 
 
 def _told_limit():
@@ -61,6 +67,11 @@ def _take_limit(limit):
     _set_limit(_Limit.real)
 
 
+def _release():
+    settrace = pydevd_tracing.TracingFunctionHolder._original_tracing or sys.settrace
+    settrace(None)
+
+
 def _watched(trace):
     """A trace function that ends the program's recursion at the program's limit; pydevd's own runs with room above it.
 
@@ -68,14 +79,28 @@ def _watched(trace):
     frame, which is what runs when ours is gone and `late` with it; asked for any earlier, it would be raised here.
     """
 
+    far = 0  # so many calls need not be looked at
+
     def traced(frame, event, arg):
-        if event == "call" and _Limit.own is not None:
+        nonlocal far
+        if far:
+            far -= 1
+            return trace(frame, event, arg)
+        if event != "call":
+            return trace(frame, event, arg)
+        if _Limit.own is None:  # we are leaving, and this thread was just being given its function
+            _release()
+            return None
+        try:
+            _set_limit(_Limit.far)
+            far = FAR
+        except RecursionError:
             try:
                 _set_limit(_Limit.tried)
             except RecursionError:
                 late = type("Late", (), {"__del__": functools.partial(_raise_soon, thread.get_ident(), _Overflow)})()
                 return None if late else None
-            _set_limit(_Limit.real)
+        _set_limit(_Limit.real)
         return trace(frame, event, arg)
 
     return traced

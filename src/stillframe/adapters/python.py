@@ -17,21 +17,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-import psutil  # type: ignore[import-untyped]
-
 from ..backends.dap.launch import PORT, Address, Authorize, DapLaunch, DialsBack, Quirk, Stdio
-from ..errors import (
-    AdapterMissing,
-    AdapterUnresponsive,
-    Busy,
-    Denied,
-    LaunchFailed,
-    NotFound,
-    StillframeError,
-    Unsupported,
-    UsageError,
-    WrongState,
-)
+from ..errors import AdapterMissing, LaunchFailed, UsageError
 from ..model.backend import AttachPlan, Plan, Tool
 from ..model.places import HitRule
 from ..settings import directory
@@ -39,6 +26,7 @@ from . import matches
 from .finding import Needs, Recipe
 from .interpreters import Interpreter, choose, identity, probe, remember
 from .python_command import runs_python, understood
+from .python_joining import FAILURES, check_process
 from .python_logs import log_text
 
 Server = Literal["boot", "stock", "adapter"]
@@ -229,7 +217,7 @@ class PythonAdapter:
 
     def _inject(self, plan: AttachPlan, pid: int) -> DapLaunch:
         """Let gdb run our start-up code inside a process, which then dials us."""
-        _check_process(pid)
+        check_process(pid)
         env = {**(plan.env or os.environ)}
         if shutil.which("gdb", path=env.get("PATH")) is None:
             raise AdapterMissing("attaching by pid needs gdb: apt install gdb")
@@ -248,16 +236,11 @@ class PythonAdapter:
             authorize=tokens,
             launched=False,
             target_pid=pid,
-            failures=_ATTACH_FAILURES,
+            failures=FAILURES,
             slowness=2.0,  # gdb reads the symbols of every library of the process first
             **_HELPED,
         )
 
-
-_ATTACH_FAILURES: dict[int, type[StillframeError]] = {
-    3: NotFound, 5: AdapterMissing, 6: Denied, 8: WrongState, 9: Busy, 10: AdapterUnresponsive,
-}  # fmt: skip
-"""What the exit codes of attach.py mean."""
 
 _CROWD = (
     "[n for m in [__import__('sys').modules] for t in list(m['threading']._active.values())"
@@ -391,19 +374,6 @@ def _selftest(python: str) -> bool:
         return bool(json.loads(done.stdout)["ok"])
     except (OSError, ValueError, KeyError, subprocess.TimeoutExpired):  # no answer is a no
         return False
-
-
-def _check_process(pid: int) -> None:
-    try:
-        owner = psutil.Process(pid).uids().real
-    except psutil.NoSuchProcess:
-        raise NotFound(f"no process {pid}") from None
-    except psutil.AccessDenied:
-        raise Denied(f"not permitted to look at process {pid}") from None
-    if os.geteuid() not in (0, owner):
-        raise Denied(f"process {pid} belongs to another user")
-    if sys.platform != "linux":
-        raise Unsupported("attaching by pid is proven on Linux only")
 
 
 PYTHON = PythonAdapter()

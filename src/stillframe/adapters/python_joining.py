@@ -1,0 +1,44 @@
+"""Whether a running Python may be joined by its pid, and what it means when that fails."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+import psutil  # type: ignore[import-untyped]
+
+from ..errors import (
+    AdapterMissing,
+    AdapterUnresponsive,
+    Busy,
+    Denied,
+    NotFound,
+    StillframeError,
+    Unsupported,
+    WrongState,
+)
+
+FAILURES: Mapping[int, type[StillframeError]] = {
+    3: NotFound,
+    5: AdapterMissing,
+    6: Denied,
+    8: WrongState,
+    9: Busy,
+    10: AdapterUnresponsive,
+}
+"""The exit codes of `_target/attach.py` that mean more than a failed launch."""
+
+
+def check_process(pid: int) -> None:
+    """Fail with what can be said at once."""
+    try:
+        owner = psutil.Process(pid).uids().real
+    except psutil.NoSuchProcess:
+        raise NotFound(f"no process {pid}") from None
+    except psutil.AccessDenied:
+        raise Denied(f"not permitted to look at process {pid}") from None
+    if os.geteuid() not in (0, owner):
+        raise Denied(f"process {pid} belongs to another user")
+    if sys.platform != "linux":
+        raise Unsupported("attaching by pid is proven on Linux only")
