@@ -62,6 +62,7 @@ def test_children_that_are_not_followed_run_as_if_nobody_looked(user: User, how:
     told = user.json("launch", "parent.py", how, "--no-children", "--break", place)
     assert (told["state"], told["exit_code"]) == ("exited", 0)
     assert "parent done\n" in told["output"]
+    assert told["notes"] == ["child processes are not followed (--no-children); what they ran is not counted"]
     assert [each["name"] for each in user.json("sessions")["sessions"]] == ["parent"]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..model.backend import Ended
-from ..model.outcomes import AnyOutcome, Exited, Lost, Running, Stop
+from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
 from . import family
 from .phases import Phase
 
@@ -57,21 +57,28 @@ def suspended(session: Session) -> str:
 
 def _exited(session: Session) -> Exited:
     ended = session.ended or Ended()
+    told = not session.stopping and session.parent is None
+    never_hit = family.as_a_whole(session, session.breakpoints.never_hit()) if told else ()
     return Exited(
         exit_code=ended.exit_code,
         signal=ended.signal,
         cause=ended.cause,
         after=round((session.ended_at or time.monotonic()) - session.started, 3),
-        notes=_children_left(session),
-        never_hit=()
-        if session.stopping or session.parent
-        else family.as_a_whole(session, session.breakpoints.never_hit()),
+        notes=_children_left(session) + _children_unseen(session, never_hit),
+        never_hit=never_hit,
     )
 
 
 def _children_left(session: Session) -> tuple[str, ...]:
     living = [each for each in session.family() if each is not session and each.live]
     return (f"its children live on: {', '.join(each.name for each in living)}",) if living else ()
+
+
+def _children_unseen(session: Session, never_hit: tuple[Breakpoint, ...]) -> tuple[str, ...]:
+    """A breakpoint that stopped nobody may have been come to by a process that nobody was to look at."""
+    if session.origin.plan.children or not any(each.state != "failed" for each in never_hit):
+        return ()
+    return ("child processes are not followed (--no-children); what they ran is not counted",)
 
 
 def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:

@@ -221,9 +221,21 @@ class Reader:
             raise self._wrong(f"{name} is one of {', '.join(choices)}, not {value!r}", corrected)
         self._put(field, name, value)
 
+    def _refuse_session(self, name: str) -> None:
+        """What starts a program makes a session, which may be given a name; it is about no other one."""
+        if not self.verb.get("starts") or self.verb.get("session"):
+            return
+        if "--name" not in self.flags:
+            raise self._wrong(f"{self.line.verb} runs a program of its own and takes no {name}")
+        at = next(at for at, word in enumerate(self.typed) if word.partition("=")[0] == name)
+        meant = [*self.typed[:at], "--name" + self.typed[at][len(name) :], *self.typed[at + 1 :]]
+        raise self._wrong(f"{self.line.verb} makes a new session; --name gives it its name", meant)
+
     def _put(self, field: "Field", name: str, value: "str | bool") -> None:
         where: dict[str, Json] = self.line.__dict__ if field in GLOBALS else self.line.args
         key = field["name"]
+        if field in GLOBALS and key == "session":
+            self._refuse_session(name)
         if field in GLOBALS:
             if field["kind"] == "int":
                 where[key] = self._count(name, str(value))
