@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from ...model.values import Value, Values
 from .client import Body, CdpClient
 from .conditions import STORE
 
+_CALL = "Runtime.callFunctionOn"
 _encode = msgspec.json.Encoder().encode
 
 
@@ -25,7 +27,11 @@ class Asking:
         """The program's own world; others, such as those of `vm`, are reached through what lives in them."""
 
     async def ask(self, expression: str, names: str, *words: Any, objects: Sequence[Body] = ()) -> Body:
-        """Run a function of our code and take its answer by value. It runs in the world of the first of the objects.
+        """Run a function of our code and take its answer."""
+        return await self.take(self.put(expression, names, *words, objects=objects))
+
+    def put(self, expression: str, names: str, *words: Any, objects: Sequence[Body] = ()) -> asyncio.Future[Body]:
+        """Have a function of our code run, and its answer given by value. It runs in the world of the first of the objects.
 
         The words stand in its text: V8 compiles a script for each argument that is no object.
         """
@@ -42,7 +48,11 @@ class Asking:
             arguments["objectId"] = here
         else:
             arguments["executionContextId"] = self.context
-        answer = await self._client.request("Runtime.callFunctionOn", arguments)
+        return self._client.send(_CALL, arguments)
+
+    async def take(self, asked: asyncio.Future[Body]) -> Body:
+        """The answer to a question that was put before."""
+        answer = await self._client.settle(asked, _CALL)
         if isinstance(details := answer.get("exceptionDetails"), dict):
             raise EvalFailed(failure(details))
         value = (answer.get("result") or {}).get("value")

@@ -19,6 +19,7 @@ from ...model.backend import (
     Event,
     Move,
     Output,
+    Stopped,
     Wanted,
 )  # fmt: skip
 from ...model.values import Thread, Value
@@ -30,7 +31,7 @@ from ..flow import Told
 from .breakpoints import Breakpoints
 from .client import Body, CdpClient, Refused
 from .evidence import Evidence
-from .greetings import LEAVE, last_words, told_code
+from .greetings import LEAVE, closes_inspector, last_words, told_code
 from .household import Household
 from .launch import CdpLaunch
 from .lending import Lending
@@ -95,6 +96,7 @@ class CdpBackend(Looking):
         self._in_order: InOrder[tuple[str, Body]] = InOrder(self._event)
         self._workers: dict[str, WorkerMessages] = {}
         client = CdpClient(messages, on_event=self._on_event, on_end=self._line_ended, timeout=launch.request_timeout)
+        client.on_refusal = self._refused
         texts = Texts(client)
         evidence = Evidence(client, self._scripts, texts)
         super().__init__(client, evidence, Lending(self._scripts, texts, evidence.call_or_none))
@@ -208,8 +210,13 @@ class CdpBackend(Looking):
                 self._told.put(Output("console", f"a pause could not be looked at: {error.message}\n".encode()))
 
     def _told_stop(self, event: Event) -> None:
+        if isinstance(event, Stopped):
+            self._evidence.look_ahead()
         self._family.read_output()  # what was printed before the stop is told before it
         self._told.put(event)
+
+    def _refused(self, refused: Refused) -> None:
+        self._told.put(Output("console", f"{refused.method} was refused: {refused.message}\n".encode()))
 
     def _ended_by_itself(self) -> None:
         """The program is over; Node waits for us to leave before it ends."""
@@ -354,11 +361,6 @@ class CdpBackend(Looking):
             await self._family.end_process()
         self._client.close()
 
-    @property
-    def _is_closing_its_inspector(self) -> bool:
-        """Whether our last words had the inspector closed, which ends our line."""
-        return not self._worker and (self.launched or self._launch.opened_by_us)
-
     async def _detach(self) -> None:
         """Leave the program running, without a trace of us."""
         self._signs.detached = True
@@ -368,7 +370,7 @@ class CdpBackend(Looking):
                 await self._gate.open(self._signs.line)
             async with asyncio.timeout(_LETTING_GO):
                 await self._client.request("Runtime.evaluate", {"expression": "0", "silent": True})
-                if self._is_closing_its_inspector:
+                if closes_inspector(self._launch, worker=self._worker):
                     await asyncio.wait({self._signs.line})  # else the next one who comes finds the port still open
         except TimeoutError:
             return

@@ -42,6 +42,8 @@ class CdpClient:
         self._timeout = timeout
         self._number = 0
         self._waiting: dict[int, tuple[str, asyncio.Future[Body]]] = {}
+        self.on_refusal: Callable[[Refused], None] = lambda refused: None
+        """Takes the refusals of orders."""
         self.ended: StillframeError | None = None
         self.why_ended: str | None = None
         """What the other side did to end it, where that is known."""
@@ -62,6 +64,14 @@ class CdpClient:
         if not self.ended:
             loop = asyncio.get_running_loop()
             self._messages.write(*(self._numbered(method, params, loop.create_future()) for method, params in words))
+
+    def order(self, method: str) -> None:
+        """Send a request for whose answer nobody waits, since what it brings about tells itself; a refusal is told."""
+        self.send(method).add_done_callback(self._ordered)
+
+    def _ordered(self, answer: asyncio.Future[Body]) -> None:
+        if not answer.cancelled() and isinstance(refused := answer.exception(), Refused):
+            self.on_refusal(refused)
 
     def _numbered(self, method: str, params: Mapping[str, Any] | None, answer: asyncio.Future[Body]) -> bytes:
         self._number += 1

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,6 +26,16 @@ from .thrown import Mode, described
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _OWN = frozenset({"local", "block", "catch", "with", "eval"})
+_THROWN = frozenset({"exception", "promiseRejection"})
+
+
+class Ahead(NamedTuple):
+    """What was asked of a stop before anybody wanted it."""
+
+    held: Held
+    bounds: Bounds
+    frames: tuple[Frame, ...]
+    asked: asyncio.Future[Body]
 
 
 class Evidence:
@@ -42,6 +53,9 @@ class Evidence:
         """An error that nobody caught, where the calls that threw it are gone already."""
         self.returned: list[Value] = []
         self.calls = Calls()
+        self._ahead: Ahead | None = None
+        self._bounds = Bounds()
+        """As somebody wanted them last."""
 
     # The stop
 
@@ -55,7 +69,9 @@ class Evidence:
         exception = await self._exception(held)
         if self.lost_error is not None and exception is not None:
             return self._unwound(thread, exception, bounds)
-        frames_all = self.teller.frames(held)
+        ahead = self._ahead if self._ahead and self._ahead.held is held and self._ahead.bounds == bounds else None
+        self._ahead, self._bounds = None, bounds
+        frames_all = ahead.frames if ahead else self.teller.frames(held)
         index = self._index(held, frames_all)
         if index is None and exception is not None and any(each.kind == "user" for each in exception.frames):
             return self._unwound(thread, exception, bounds)  # the text of a module is at fault: no call of it is there
@@ -63,11 +79,23 @@ class Evidence:
         at: Frame | None = None
         if index is not None:
             at = msgspec.structs.replace(frames_all[index], key=self.calls.key(held.depth - index))
-            values = await self.locals(at.id, bounds, 0, fresh=True)
+            values = await self._page(at.id, ahead.asked) if ahead else await self.locals(at.id, bounds, 0, fresh=True)
         elif frames_all:
             at = frames_all[0]
         frames = Frames(frames=frames_all[: bounds.frames], total=len(frames_all), thread=thread)
         return Capture(frames, at, values, tuple(self.returned), exception)
+
+    def look_ahead(self) -> None:
+        """A stop is about to be told: its variables are asked for at once, so as to be here when somebody wants them."""
+        held = self.held
+        if held is None or self.lost_error is not None or held.reason in _THROWN:
+            return
+        frames = self.teller.frames(held)
+        index = self._index(held, frames)
+        script = self._scripts.get(position(held.calls[index])[0]) if index is not None else None
+        if index is not None and script is not None and (lines := self._texts.known(script)) is not None:
+            asked = self._ask_locals(held.calls[index], lines, self._bounds, 0, fresh=True)
+            self._ahead = Ahead(held, self._bounds, frames, asked)
 
     def _index(self, held: Held, frames: Sequence[Frame]) -> int | None:
         """The frame that a stop is about: the innermost of the user's own, or wherever a breakpoint was set."""
@@ -120,20 +148,28 @@ class Evidence:
     async def locals(self, frame: str, bounds: Bounds, start: int, *, fresh: bool = False) -> Values:
         """The variables of a frame; `fresh` at a new stop, for which nothing is kept any more of the one before."""
         call = self.call(frame)
+        lines = await self._lines_at(call)
+        return await self._page(frame, self._ask_locals(call, lines, bounds, start, fresh=fresh), start)
+
+    def _ask_locals(
+        self, call: Body, lines: Sequence[str], bounds: Bounds, start: int, *, fresh: bool
+    ) -> asyncio.Future[Body]:
         scopes = self._scopes(call)
         receiver = call.get("this")
         self_word = argument(receiver) if isinstance(receiver, dict) else {"value": None}
-        objects = [argument(scope["object"]) for _, scope in scopes]
-        mentioned = await self._mentioned(call)
-        body = await self.asking.ask(
+        return self.asking.put(
             "locals(fresh, kinds, used, mentioned, start, count, bounds, self === globalThis ? null : self, scopes)",
             "fresh, kinds, used, mentioned, start, count, bounds, self, ...scopes",
             fresh,
-            [kind for kind, _ in scopes], self._used(call), mentioned, start, bounds.values, limits(bounds),
-            objects=[self_word, *objects],
+            [kind for kind, _ in scopes], self._used(call), _mentioned(call, lines), start, bounds.values, limits(bounds),
+            objects=[self_word, *(argument(scope["object"]) for _, scope in scopes)],
         )  # fmt: skip
+
+    async def _page(self, frame: str, asked: asyncio.Future[Body], start: int = 0) -> Values:
+        page = page_of(await self.asking.take(asked), start)
+        call = self.call(frame)
         return await self._initialised(
-            call, page_of(body, start), [each for kind, each in scopes if kind in ("own", "top")]
+            call, page, [each for kind, each in self._scopes(call) if kind in ("own", "top")]
         )
 
     async def _initialised(self, call: Body, found: Values, scopes: Sequence[Body]) -> Values:
@@ -149,11 +185,6 @@ class Evidence:
     async def _lines_at(self, call: Body) -> list[str]:
         script = self._scripts.get(position(call)[0])
         return await self._texts.lines(script) if script is not None else []
-
-    async def _mentioned(self, call: Body) -> list[str]:
-        """The names in a function's text: of what a module holds, these are worth telling."""
-        whole: Body = next((each for each in call.get("scopeChain") or () if each.get("type") == "local"), {})
-        return sorted(names_in(await self._lines_at(call), whole))
 
     def _used(self, call: Body) -> list[str]:
         """The names on the line that is about to run."""
@@ -201,7 +232,7 @@ class Evidence:
     async def _exception(self, held: Held) -> ExceptionInfo | None:
         if self.lost_error is not None:
             return await described(self.asking, self.teller, self.lost_error, "uncaught")
-        if held.reason not in ("exception", "promiseRejection"):
+        if held.reason not in _THROWN:
             return None
         # Whether a promise's rejection is handled is only foreseen by V8: a handler may still be set.
         foreseen: Mode = "unhandled" if held.reason == "promiseRejection" else "uncaught"
@@ -226,9 +257,15 @@ class Evidence:
 
     def moved(self, *, far: bool) -> None:
         """The program goes on. What was kept of its values may go at once where the next stop may be far."""
-        self.held, self.lost_error = None, None
+        self.held, self.lost_error, self._ahead = None, None, None
         if far:
             self._client.send("Runtime.evaluate", {"expression": f"{STORE}?.clear()", "silent": True})
+
+
+def _mentioned(call: Body, lines: Sequence[str]) -> list[str]:
+    """The names in a function's text: of what a module holds, these are worth telling."""
+    whole: Body = next((each for each in call.get("scopeChain") or () if each.get("type") == "local"), {})
+    return sorted(names_in(lines, whole))
 
 
 def _scope_name(scope: Body) -> str:

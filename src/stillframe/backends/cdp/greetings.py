@@ -107,5 +107,10 @@ def last_words(launch: CdpLaunch, *, worker: bool) -> Words:
     ]
 
 
+def closes_inspector(launch: CdpLaunch, *, worker: bool) -> bool:
+    """Whether our last words have the inspector closed, which ends our line."""
+    return not worker and (launch.launched or launch.opened_by_us)
+
+
 def _evaluated(expression: str) -> tuple[str, Mapping[str, Any]]:
     return "Runtime.evaluate", {"expression": expression, "includeCommandLineAPI": True, "silent": True}

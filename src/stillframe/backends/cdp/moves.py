@@ -108,7 +108,7 @@ class Mover:
     async def _send(self, method: str, *, far: bool = False) -> None:
         self._evidence.moved(far=far)
         await self._breakpoints.hold(False)
-        await self._client.request(method)
+        self._client.order(method)
 
     async def _note_return(self, held: Held) -> None:
         self._calls.left(held.depth)

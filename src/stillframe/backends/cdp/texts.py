@@ -36,6 +36,10 @@ class Texts:
             self._lines[script.id] = _LINE_END.split(await self.running(script))
         return self._lines[script.id]
 
+    def known(self, script: Script) -> list[str] | None:
+        """The lines that V8 runs, where they have been read."""
+        return self._lines.get(script.id)
+
     def file(self, path: str) -> list[str]:
         """The lines of a file; none where it cannot be read."""
         if path not in self._files:
