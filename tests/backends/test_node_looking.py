@@ -161,6 +161,59 @@ async def test_block_closure_catch_and_this_are_in_sight_and_what_is_not_initial
         assert (place(method)[0], method.local("this")) == ("Counter.bump", "Counter {n: 1}")
 
 
+MISSING = """
+const shared = 7;
+function outer(list) {
+  const unused = 3, kept = 4;
+  setTimeout(() => {
+    debugger;
+  }, 1);
+  function inner(x) {
+    const y = x + kept;
+    const cart = { y };
+    return cart;
+  }
+  return inner(1);
+}
+const picked = ({ n }) => {
+  const square = n * n;
+  return square;
+};
+picked({ n: 3 });
+outer([1]);
+"""
+
+
+async def test_a_name_that_v8_does_not_tell_is_explained(tmp_path: Path) -> None:
+    async with debugged(tmp_path, MISSING, breaks=["app.js:16", "app.js:8"]) as (dbg, first):
+        (note,) = stopped(first).notes
+        assert note.startswith("V8 no longer tells square: at the return of a function whose parameters have defaults")
+        assert (await dbg.locals()).notes == (note,)
+        with pytest.raises(EvalFailed, match="V8 no longer tells it"):
+            await dbg.eval("square")
+        stop = stopped(await dbg.continue_())
+        assert ({each.name for each in stop.locals}, stop.notes) == ({"x", "kept"}, ())
+        scope = (await dbg.scopes()).scopes[0]
+        rows = {each.name: each.value for each in (await dbg.expand(scope.ref)).values}
+        assert rows == {"x": "1", "y": "<uninitialised>", "cart": "<uninitialised>"}
+        said = {
+            each.name: each.value
+            for each in (await dbg.eval("x", "cart", "unused + 1", "list", "shared", "nowhere")).values
+        }
+        assert said["cart"] == "ReferenceError: Cannot access 'cart' before initialization"
+        rule = "V8 keeps for inner only the outer variables that it uses; ask with --frame"
+        assert [said[each] for each in ("unused + 1", "list", "shared", "nowhere")] == [
+            f"ReferenceError: unused is not defined here: {rule} f1",
+            f"ReferenceError: list is not defined here: {rule} f1",
+            f"ReferenceError: shared is not defined here: {rule} f2",
+            "ReferenceError: nowhere is not defined",
+        ]
+        assert (await dbg.eval("unused", frame="f1")).values[0].value == "3"
+        await dbg.continue_()
+        with pytest.raises(EvalFailed, match="line 3 declares one, but V8 keeps"):
+            await dbg.eval("unused")
+
+
 async def test_expressions_statements_and_promises_are_evaluated_and_a_constant_stays(tmp_path: Path) -> None:
     text = "const fixed = () => fixed; let a = { b: [1, 2] };\nconst done = Promise.resolve(7);\ndebugger;\n"
     async with debugged(tmp_path, text) as (dbg, _):

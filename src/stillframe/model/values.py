@@ -34,6 +34,8 @@ class Values(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     output: str = ""
     """What evaluating printed."""
     stderr: str = ""
+    notes: tuple[str, ...] = ()
+    """What is worth knowing of what is not among them."""
 
 
 class Frame(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -112,7 +112,7 @@ async def frame_view(session: Session, thread: str, index: int) -> FrameView:
         else (),
         locals=session.handles.values(values.values),
         locals_total=values.total,
-        notes=holding.doubts(session, found.file),
+        notes=(*holding.doubts(session, found.file), *values.notes),
     )
 
 

@@ -154,7 +154,9 @@ def _values(result: Values, name: str, budget: int) -> str:
     ]
     spans = [_SLICE.fullmatch(item.name) for item in result.values]
     ends = [int(span[1]) for span in spans if span]
-    return "\n".join([clipped(rows, room, total=result.total, start=result.start, ends=ends), *said])
+    return "\n".join(
+        [clipped(rows, room, total=result.total, start=result.start, ends=ends), *said, *_notes(result.notes)]
+    )
 
 
 _SLICE = re.compile(r"\[\d+:(\d+)\]")

@@ -90,7 +90,7 @@ def _witnessed(session: Session, event: Stopped, thread: str, capture: Capture) 
         breakpoints=named,
         hit=session.breakpoints.get(named[0]).hits if named and event.counts else None,
         number=session.stops + 1,
-        notes=doubts(session, at.file if at else None),
+        notes=(*doubts(session, at.file if at else None), *capture.values.notes),
     )
 
 
@@ -167,7 +167,7 @@ async def look_again(session: Session) -> None:
         stack_total=scene.stack_total,
         locals=scene.locals,
         locals_total=scene.locals_total,
-        notes=doubts(session, capture.at.file if capture.at else None),
+        notes=(*doubts(session, capture.at.file if capture.at else None), *capture.values.notes),
     )
 
 

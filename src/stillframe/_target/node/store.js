@@ -59,7 +59,7 @@
       try {
         known = descriptor(scope, name);
       } catch (error) { // not initialised yet
-        continue;
+        known = { unset: true };
       }
       if (known) found.push([name, known]);
     }
@@ -89,7 +89,7 @@
     const seen = new Set();
     scopes.forEach((scope, index) => {
       for (const [name, known] of variables(scope)) {
-        if (seen.has(name) || (kinds[index] !== 'own' && CJS.has(name))) continue;
+        if (known.unset || seen.has(name) || (kinds[index] !== 'own' && CJS.has(name))) continue;
         if (kinds[index] === 'used' && !mentioned.includes(name)) continue;
         if (kinds[index] !== 'own' && (typeof known.value === 'function' || isModule(name, known.value))) continue;
         if (name === 'arguments' && !mentioned.includes(name)) continue;
@@ -111,6 +111,7 @@
 
   function row(name, known, bounds) {
     if ('value' in known) return describe(name, known.value, bounds);
+    if (known.unset) return { name, value: '<uninitialised>' };
     return { name, type: 'getter', value: '<getter>' };
   }
 

@@ -1,4 +1,4 @@
-"""What the text of a scope tells of its variables: which are not initialised yet, and which of the module's it uses.
+"""What the text of a scope tells of its variables: which are not initialised yet, which it uses, which V8 left out.
 
 V8 before 12 calls what is not initialised undefined. In doubt a variable is told as V8 tells it.
 """
@@ -6,13 +6,21 @@ V8 before 12 calls what is not initialised undefined. In doubt a variable is tol
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Container, Sequence
+from itertools import accumulate
 
 from .client import Body
+from .grammar import Kind
+from .spans import Scan
 
 _KEYWORD = re.compile(r"\b(let|const|class|var|function)\b")
 _IDENTIFIER = re.compile(r"(?<![\w$.])[A-Za-z_$][\w$]*")
 _LONGEST = 100_000
+UNSET = "<uninitialised>"
+AT_RETURN = "at the return of a function whose parameters have defaults or patterns, the variables of its body are gone"
+_COMPLEX = re.compile(r"[=\[{]|\.\.\.")
+_DECLARED = re.compile(r"\b(?:const|let|var|class|function)\s+([A-Za-z_$][\w$]*)")
 _BEING_MADE = re.compile(r"(?:[^;\n]*|[^;=(]*[}\]]\s*)(?:=|\bof\b|\bin\b)\s*[^;\n]*")
 """From a name to where the program is held, when it is the very declaration that is about to run."""
 
@@ -40,6 +48,63 @@ def is_uninitialised(name: str, lines: Sequence[str], held: tuple[int, int], sco
             return False
         return _is_declared(text[: found.start()])
     return False
+
+
+def lost_at_return(call: Body, lines: Sequence[str], told: Container[str]) -> tuple[str, ...]:
+    """The variables of a body that V8 (of Node 18 to 24) leaves out at its return, where parameters are more than names."""
+    chain = call.get("scopeChain") or ()
+    if "returnValue" not in call or not chain or chain[0].get("type") != "local":
+        return ()
+    start, end = _place(chain[0].get("startLocation")), _place(chain[0].get("endLocation"))
+    text = _between(lines, start, end)[:_LONGEST] if start and end else ""
+    parameters, body = _cut(text)
+    if not _COMPLEX.search(parameters):
+        return ()
+    found = dict.fromkeys(each[1] for each in _DECLARED.finditer(_shallow(body)))
+    return tuple(name for name in found if name not in told)
+
+
+def _cut(text: str) -> tuple[str, str]:
+    """The parameters of a function, and its body."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if not depth:
+            return text[:at], text[at:].partition("{")[2]
+    return "", text
+
+
+def _shallow(body: str) -> str:
+    """Without what stands in brackets."""
+    kept: list[str] = []
+    depth = 0
+    for letter in body:
+        depth -= letter in ")]}"
+        if depth <= 0:
+            kept.append(letter)
+        depth += letter in "([{"
+    return "".join(kept)
+
+
+def declared_around(lines: Sequence[str], held: tuple[int, int], name: str) -> tuple[int, int] | None:
+    """Where a function around this position, or the file itself, declares the name; the nearest of several."""
+    text = "\n".join(lines)
+    if len(text) > _LONGEST:
+        return None
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    at = starts[held[0]] + held[1]
+    spans = [(each.start, each.end) for each in Scan(text).spans if each.kind is Kind.FUNCTION]
+    word = re.escape(name)
+    declaration = re.compile(rf"\b(?:const|let|var|class|function\b\*?)\s(?:[^;=()]*[\s,{{\[])?({word})(?![\w$])")
+    best: tuple[int, int] | None = None
+    for found in declaration.finditer(text):
+        begins, ends = max(((s, e) for s, e in spans if s < found.start() < e), default=(0, len(text)))
+        if begins <= at <= ends and (best is None or begins >= best[0]):
+            best = (begins, found.start(1))
+    if best is None:
+        return None
+    line = bisect_right(starts, best[1]) - 1
+    return line, best[1] - starts[line]
 
 
 def _is_declared(before: str) -> bool:

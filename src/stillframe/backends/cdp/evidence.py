@@ -16,10 +16,11 @@ from ...model.values import ExceptionInfo, Frame, Frames, Module, Modules, Scope
 from .asking import Asking, argument, limits, page_of
 from .client import Body, CdpClient
 from .conditions import STORE
-from .declarations import is_uninitialised, names_in
+from .declarations import AT_RETURN, UNSET, is_uninitialised, lost_at_return, names_in
 from .expressions import Expressions
 from .frames import FrameTeller, Held, is_top_level, is_wrapper, position
 from .journeys import Calls
+from .missing import Missing
 from .scripts import Scripts
 from .texts import Texts
 from .thrown import Mode, described
@@ -46,7 +47,8 @@ class Evidence:
         self._scripts = scripts
         self._texts = texts
         self.asking = Asking(client)
-        self.expressions = Expressions(client, self.asking, self.call_or_none)
+        missing = Missing(client, scripts, texts, lambda: self.held)
+        self.expressions = Expressions(client, self.asking, self.call_or_none, missing)
         self.teller = FrameTeller(scripts)
         self.held: Held | None = None
         self.lost_error: Body | None = None
@@ -175,12 +177,18 @@ class Evidence:
     async def _initialised(self, call: Body, found: Values, scopes: Sequence[Body]) -> Values:
         """Without what the program has not come to yet, which V8 before 12 calls undefined, as far as the text tells."""
         doubtful = {each.name for each in found.values if each.type == "undefined"}
-        if not doubtful:
+        if not doubtful and "returnValue" not in call:
             return found
         lines, held = await self._lines_at(call), position(call)[1:]
         gone = {name for name in doubtful if is_uninitialised(name, lines, held, scopes)}
         values = tuple(each for each in found.values if each.name not in gone)
-        return Values(values=values, total=found.total and found.total - len(gone), start=found.start)
+        lost = lost_at_return(call, lines, {each.name for each in found.values})
+        return Values(
+            values=values,
+            total=found.total and found.total - len(gone),
+            start=found.start,
+            notes=(f"V8 no longer tells {', '.join(lost)}: {AT_RETURN}",) if lost else (),
+        )
 
     async def _lines_at(self, call: Body) -> list[str]:
         script = self._scripts.get(position(call)[0])
@@ -213,9 +221,8 @@ class Evidence:
             expression = "scope(value, start, count, bounds)"
             names = "start, count, bounds, value"
             arguments: tuple[Any, ...] = (start, bounds.values, limits(bounds))
-            return page_of(
-                await self.asking.ask(expression, names, *arguments, objects=[argument(scope["object"])]), start
-            )
+            body = await self.asking.ask(expression, names, *arguments, objects=[argument(scope["object"])])
+            return await self._marked(self.call(frame), page_of(body, start), scope)
         body = await self.asking.ask(
             "expand(number, start, count, bounds)", "number, start, count, bounds",
             int(ref[1:]), start, bounds.values, limits(bounds),
@@ -223,6 +230,17 @@ class Evidence:
         if body.get("stale"):
             raise StaleHandle("that value belongs to a stop that is over")
         return page_of(body, start)
+
+    async def _marked(self, call: Body, found: Values, scope: Body) -> Values:
+        """With what has no value yet called that."""
+        lines, held = await self._lines_at(call), position(call)[1:]
+        values = tuple(
+            msgspec.structs.replace(each, value=UNSET, type="")
+            if each.type == "undefined" and is_uninitialised(each.name, lines, held, [scope])
+            else each
+            for each in found.values
+        )
+        return msgspec.structs.replace(found, values=values)
 
     # Exceptions
 

@@ -12,6 +12,7 @@ from ...model.values import Value
 from .asking import Asking, failure, text_of, value_of
 from .client import Body, CdpClient, Refused
 from .conditions import STORE
+from .missing import Missing
 
 _AWAIT = re.compile(r"^\s*await\b(?P<what>.*)$", re.DOTALL)
 _HOLDS_AWAIT = re.compile(r"(?<![\w$.])await\b")
@@ -24,8 +25,11 @@ _PENDING = "still pending: it waits for the event loop, which stands while the p
 class Expressions:
     """Evaluates in one isolate; `call` gives the call that a frame's name stands for, None for the global scope."""
 
-    def __init__(self, client: CdpClient, asking: Asking, call: Callable[[str | None], Body | None]) -> None:
+    def __init__(
+        self, client: CdpClient, asking: Asking, call: Callable[[str | None], Body | None], missing: Missing
+    ) -> None:
         self._client = client
+        self._missing = missing
         self._asking = asking
         self._call = call
 
@@ -58,15 +62,22 @@ class Expressions:
         answer = await self._run(frame, text, timeout, by_value=True)
         details = answer.get("exceptionDetails")
         if not isinstance(details, dict):
-            value = (answer.get("result") or {}).get("value")
-            return Evaluated(expression, value=value_of(value if isinstance(value, dict) else {}))
+            body = (answer.get("result") or {}).get("value")
+            value = value_of(body if isinstance(body, dict) else {})
+            is_name = value.type == "undefined" and _NAME.fullmatch(expression.strip())
+            unset = await self._missing.without_value(self._call(frame), expression.strip()) if is_name else None
+            return Evaluated(expression, error=unset) if unset else Evaluated(expression, value=value)
         if _class(details) == "SyntaxError" and not await self._compiles(f"(\n{expression}\n)"):
             if _HOLDS_AWAIT.search(expression):
                 return await self._asynchronous(frame, expression, bounds, timeout)
             return await self._plain(frame, expression, bounds, timeout)
         if _lacks_store(details):
             return await self._plain(frame, expression, bounds, timeout)
-        return Evaluated(expression, error=failure(details))
+        return await self._failed(frame, expression, details)
+
+    async def _failed(self, frame: str | None, expression: str, details: Body) -> Evaluated:
+        said = await self._missing.explained(self._call(frame), expression, failure(details))
+        return Evaluated(expression, error=said)
 
     async def _plain(
         self, frame: str | None, text: str, bounds: Bounds, timeout: float, *, safe: bool = False
@@ -74,7 +85,7 @@ class Expressions:
         """Statements, or expressions as they are; the value comes in a second request."""
         answer = await self._run(frame, text, timeout, safe=safe)
         if isinstance(details := answer.get("exceptionDetails"), dict):
-            return Evaluated(text, error=failure(details))
+            return await self._failed(frame, text, details)
         return await self._told(text, answer.get("result") or {}, bounds)
 
     async def _told(self, name: str, remote: Body, bounds: Bounds) -> Evaluated:
