@@ -117,10 +117,11 @@ class Dispatcher:
 
     def _done(self, call: Call, session: Session | None, result: Any) -> Dispatched:
         introduce = elsewhere = False
+        here = self.sessions.settings(call.caller.cwd)
         if session is not None and not session.private:
             # A session named for one call does not become the one that later calls mean.
             elsewhere = call.session is None and self.sessions.use(session, call.caller.client)
-            introduce = call.op == "raw" or not session.introduced or self.sessions.settings(call.caller.cwd).always_via
+            introduce = call.op == "raw" or not session.introduced or here.always_via
             session.introduced = True
         reply = Reply(
             ok=True,
@@ -129,7 +130,6 @@ class Dispatcher:
             via=session.tool if session else None,
             result=result,
         )
-        here = self.sessions.settings(call.caller.cwd)
         return Dispatched(
             reply=reply, introduce=introduce, elsewhere=elsewhere, budget=here.budget, json_budget=here.json_budget
         )

@@ -97,11 +97,13 @@ _ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "sti
 
 def project_root(cwd: str) -> str:
     """The directory that a call's project lies in: the nearest one above with a sign of a project, else the cwd."""
-    here = Path(cwd)
-    for folder in (here, *here.parents):
-        if any((folder / sign).exists() for sign in _ROOTS):
-            return str(folder)
-    return str(here)
+    here = folder = str(Path(cwd))
+    while not any(os.path.exists(os.path.join(folder, sign)) for sign in _ROOTS):  # asked often, so without more paths
+        above = os.path.dirname(folder)
+        if above == folder:
+            return here
+        folder = above
+    return folder
 
 
 class PerProject:
@@ -114,16 +116,16 @@ class PerProject:
     def at(self, root: str) -> Settings:
         if self._given is not None:
             return self._given
-        stamp = tuple(_mtime(Path(root) / name) for name in ("pyproject.toml", "stillframe.toml"))
+        stamp = tuple(_mtime(os.path.join(root, name)) for name in ("pyproject.toml", "stillframe.toml"))
         known = self._known.get(root)
         if known is None or known[0] != stamp:
             known = self._known[root] = (stamp, load(project=Path(root)))
         return known[1]
 
 
-def _mtime(path: Path) -> int:
+def _mtime(path: str) -> int:
     try:
-        return path.stat().st_mtime_ns
+        return os.stat(path).st_mtime_ns
     except OSError:
         return 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -45,10 +44,11 @@ def _bare(session: Session, after: float | None) -> AnyOutcome:
 def is_suspended(pid: int) -> bool:
     """Whether a signal (SIGSTOP, Ctrl-Z) has stopped this process, so that it answers nobody; False where nothing tells."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            stat = file.read()
     except OSError:
         return False
-    return stat.rpartition(")")[2].split()[0] == "T"  # a debugger's own hold is a small t
+    return stat.rpartition(b")")[2].split()[0] == b"T"  # a debugger's own hold is a small t
 
 
 def suspended(session: Session) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import msgspec
@@ -22,7 +23,7 @@ class Witness:
     def __init__(self, handles: Handles, sources: SourceCache, show: Callable[[str | None], str | None]) -> None:
         self._handles = handles
         self._sources = sources
-        self._show = show
+        self._show = functools.cache(show)
         self._memory = FrameMemory()
         self._move = Move.CONTINUE
         self._before: Stop | None = None

@@ -86,12 +86,14 @@ class CdpClient:
 
     async def settle(self, answer: asyncio.Future[Body], method: str, timeout: float | None = None) -> Body:
         """Wait for the result of something sent before."""
+        if answer.done():
+            return answer.result()
         limit = self._timeout if timeout is None else timeout
+        timer = asyncio.get_running_loop().call_later(limit, _give_up, answer, method, limit)
         try:
-            async with asyncio.timeout(limit):
-                return await answer
-        except TimeoutError:
-            raise AdapterUnresponsive(f"the inspector did not answer {method} within {limit:g} s") from None
+            return await answer
+        finally:
+            timer.cancel()
 
     def close(self) -> None:
         """End the conversation from our side; what still waits fails."""
@@ -136,3 +138,8 @@ class CdpClient:
                 answer.set_exception(error)
                 answer.exception()
         self._on_end(error)
+
+
+def _give_up(answer: asyncio.Future[Body], method: str, limit: float) -> None:
+    if not answer.done():
+        answer.set_exception(AdapterUnresponsive(f"the inspector did not answer {method} within {limit:g} s"))
