@@ -32,7 +32,9 @@ class Bell:
             future: asyncio.Future[None] = loop.create_future()
             self._waiting.add(future)
             try:
-                await asyncio.wait_for(future, left)
+                # Not asyncio.wait_for: in Python 3.11 it swallows a cancellation that comes together with the ring.
+                async with asyncio.timeout(left):
+                    await future
             except TimeoutError:
                 return predicate()
             finally:

@@ -342,7 +342,8 @@ class Sessions:
             waits = [await self._look_at_lease(each) for each in self.all if each.live and each.parent is None]
             self._leases_changed.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._leases_changed.wait(), min(waits, default=None))
+                async with asyncio.timeout(min(waits, default=None)):
+                    await self._leases_changed.wait()
 
     async def _look_at_lease(self, session: Session) -> float:
         """End a session whose lease is over; else how long it still has."""
