@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from ..errors import NotFound, StillframeError, Try, Unsupported, UsageError
+from ..errors import AdapterUnresponsive, NotFound, StillframeError, Try, Unsupported, UsageError
 from ..model.backend import Caller, Capability, Jumps, Move
 from ..model.outcomes import AnyOutcome, Running
 from ..model.places import Place
@@ -169,7 +169,11 @@ async def pause(
     session: Session, sessions: Sessions, thread: ThreadWord = None, timeout: Timeout = None
 ) -> From[AnyOutcome]:
     """Hold the running program. A thread that is blocked outside the debugger's reach is `running`, with its stack."""
-    await session.pause(session.thread_id(thread) if thread else None)
+    try:
+        await session.pause(session.thread_id(thread) if thread else None)
+    except AdapterUnresponsive as silent:  # it is held as soon as it lets its debugger hear of it
+        session.note(silent.message)
+        return await settle(sessions, session, 0)
     told = await settle(sessions, session, PAUSE_LANDS if timeout is None else timeout)
     if isinstance(told.result, Running):
         outcome = msgspec.structs.replace(told.result, blocked=await _blocked(session))

@@ -35,7 +35,7 @@ from .client import Body, DapClient, Refused
 from .crowd import HelpedCrowd, listed
 from .evidence import Evidence, wire_id
 from .helper import Helper, HelperEvidence
-from .launch import DapLaunch
+from .launch import DapLaunch, DialsBack
 from .machine import Machine
 from .moving import Moving
 from .news import News
@@ -114,6 +114,8 @@ class DapBackend(Moving, Machine, Obliging):
         )
         self._crowd = HelpedCrowd(self._helper, self._evidence, self._breakpoints) if self._helper else None
         self._news = News(launch, self._told, self._signs, self._breakpoints, self._evidence, self)
+        inside = isinstance(launch.reach, DialsBack)
+        self._client.runs_inside = lambda: inside and self._started and not self._news.held
         self._end_watch: asyncio.Task[None] | None = None
         self._gone_watch: asyncio.Task[None] | None = None
 
@@ -358,7 +360,8 @@ class DapBackend(Moving, Machine, Obliging):
             if self._helper:
                 with contextlib.suppress(StillframeError):
                     await self._helper.call("release", within=_LETTING_GO)
-            await self._client.request("disconnect", {"terminateDebuggee": False}, timeout=_LETTING_GO)
+            silent = self._client.runs_inside() and self._client.is_owed_an_answer
+            await self._client.request("disconnect", {"terminateDebuggee": False}, timeout=0 if silent else _LETTING_GO)
         finally:
             if self._process is not None:
                 self._process.release()

@@ -28,6 +28,10 @@ class Refused(EvalFailed):
         return self.message.partition(": ")[0]
 
 
+_AT_ONCE = 5.0
+_KEPT = ": the program runs, and is perhaps in native code that lets nobody else run"
+
+
 class DapClient:
     """Speaks DAP on a line. `on_event` gets event messages in order; `on_end` is called once, with the reason."""
 
@@ -48,6 +52,8 @@ class DapClient:
         self._answering: set[asyncio.Task[None]] = set()
         self._autopsy = autopsy
         self._timeout = timeout
+        self.runs_inside: Callable[[], bool] = lambda: False
+        """Whether the debugger is inside a program that runs: then it answers at once, or is kept from answering."""
         self._examining: asyncio.Task[None] | None = None
         self._decoder = Decoder()
         self._seq = 0
@@ -79,12 +85,23 @@ class DapClient:
 
     async def settle(self, answer: asyncio.Future[Body], command: str, timeout: float | None = None) -> Body:
         """Wait for an answer to something sent before."""
-        limit = self._timeout if timeout is None else timeout
+        limit = self.patience if timeout is None else timeout
         try:
             async with asyncio.timeout(limit):
                 return await answer
         except TimeoutError:
-            raise AdapterUnresponsive(f"the debugger did not answer {command} within {limit:g} s") from None
+            why = _KEPT if self.runs_inside() else ""
+            raise AdapterUnresponsive(f"the debugger did not answer {command} within {limit:g} s{why}") from None
+
+    @property
+    def is_owed_an_answer(self) -> bool:
+        """Whether something that was sent has not been answered so far."""
+        return bool(self._waiting)
+
+    @property
+    def patience(self) -> float:
+        """How long an answer is waited for, in seconds, unless said otherwise."""
+        return min(self._timeout, _AT_ONCE) if self.runs_inside() else self._timeout
 
     def close(self) -> None:
         """End the conversation from our side; what still waits fails."""

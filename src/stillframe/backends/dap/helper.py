@@ -44,9 +44,10 @@ class Helper:
         self._timeout = timeout
 
     async def call(self, name: str, *, within: float | None = None, extra: float = 0.0, **arguments: Any) -> Body:
-        limit = self._timeout + extra if within is None else within
+        limit = min(self._timeout, self._client.patience) + extra if within is None else within
         try:
-            return await self._client.request(self._request, {"call": name, **arguments}, timeout=limit)
+            answer = self._client.send(self._request, {"call": name, **arguments})
+            return await self._client.settle(answer, name, limit)
         except Refused as refused:
             kind = _ERRORS.get(refused.word)
             if kind is None:
