@@ -12,7 +12,7 @@ from .errors import Internal, StillframeError, UsageError
 from .model.backend import Tool
 from .ops import load_all
 from .policy import check
-from .registry import OPERATIONS, Call, From, Operation
+from .registry import OPERATIONS, Access, Call, From, Operation
 from .session.kept import Kept
 from .session.session import Session
 from .session.sessions import Sessions
@@ -69,7 +69,7 @@ class Dispatcher:
         try:
             operation = self._operation(call.op)
             bound = operation.bind(call.args)
-            check(operation, bound, call.allow)
+            check(operation, bound, min(call.allow, self._allowed(call)))
             session, kept = self._session(operation, call)
             arguments = {**bound, **self._injected(operation, call, session, kept)}
             with session.used() if session else contextlib.nullcontext():
@@ -88,6 +88,10 @@ class Dispatcher:
         if name not in OPERATIONS:
             raise UsageError(f"there is no operation {name!r}")
         return OPERATIONS[name]
+
+    def _allowed(self, call: Call) -> Access:
+        """What the settings of the user and of the project leave of the rights that a call has."""
+        return Access[self.sessions.settings(call.caller.cwd).allow.upper()]
 
     def _session(self, operation: Operation, call: Call) -> tuple[Session | None, Kept | None]:
         """The session meant, or what is kept of it where the operation can do without one."""

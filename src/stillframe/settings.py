@@ -1,7 +1,8 @@
 """Settings: what a user or a project may change, from files and from `STILLFRAME_*`, which wins.
 
 The user's `config.toml` in the config directory, then `stillframe.toml` or `[tool.stillframe]` of `pyproject.toml` in the
-project, then the environment. A value that does not fit is a usage error that names it and where it stands.
+project, then the environment. A value that does not fit is a usage error that names it and where it stands. `allow`, the highest
+access of any call, can only be narrowed by each of them.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ class Settings:
     """Write every event of every debugger to the daemon's log."""
     always_via: bool = False
     """Name the debugger in the text of every reply, not only of a session's first."""
+    allow: str = "exec"
+    """The highest access that any call may use: read, inspect, control or exec."""
 
     def updated(self, values: Mapping[str, Any], where: str) -> Settings:
         """These settings with some changed; names that do not exist and values that do not fit are refused."""
@@ -43,10 +46,19 @@ class Settings:
             key = name.replace("-", "_")
             if key in known:
                 changes[key] = _convert(known[key], value, f"{name} in {where}")
+        if "allow" in changes:
+            changes["allow"] = min(self.allow, changes["allow"], key=_ACCESS.index)
         return replace(self, **changes)
 
 
+_ACCESS = ("read", "inspect", "control", "exec")
+
+
 def _convert(kind: type, value: Any, what: str) -> Any:
+    if kind is str:
+        if value in _ACCESS:
+            return value
+        raise UsageError(f"{what} is one of {', '.join(_ACCESS)}, not {value!r}")
     if kind is bool:
         text = str(value).strip().lower()
         if text in ("1", "true", "yes", "on"):
@@ -66,14 +78,15 @@ def _convert(kind: type, value: Any, what: str) -> Any:
 def load(env: Mapping[str, str] = os.environ, project: Path | None = None) -> Settings:
     """The settings that hold here and now."""
     settings = Settings()
-    for path, table in _files(env, project):
+    for path, table in tables(env, project):
         settings = settings.updated(table, str(path.name))
     names = {"STILLFRAME_" + each.name.upper(): each.name for each in fields(settings)}
     given = {names[key]: value for key, value in env.items() if key in names}
     return settings.updated(given, "the environment")
 
 
-def _files(env: Mapping[str, str], project: Path | None) -> list[tuple[Path, Mapping[str, Any]]]:
+def tables(env: Mapping[str, str], project: Path | None) -> list[tuple[Path, Mapping[str, Any]]]:
+    """What the files say, the user's first: each file that is there, and its table for us."""
     found: list[tuple[Path, Mapping[str, Any]]] = []
     user = directory("config", env) / "config.toml"
     candidates: list[tuple[Path, tuple[str, ...]]] = [(user, ())]
@@ -87,7 +100,9 @@ def _files(env: Mapping[str, str], project: Path | None) -> list[tuple[Path, Map
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise UsageError(f"{path.name} cannot be read: {error}") from None
         for key in keys:
-            table = table.get(key, {})
+            table = table.get(key, {}) if isinstance(table, dict) else {}
+        if not isinstance(table, dict):
+            raise UsageError(f"{'.'.join(keys)} in {path.name} is no table")
         found.append((path, table))
     return found
 

@@ -423,6 +423,8 @@ class Plan:
     adapter: str | None = None
     record: bool = False
     """Keep what is needed to go back in time, where the debugger can."""
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What a configuration of the project tells a declared debugger beyond all this, in the debugger's own words."""
 
 
 @dataclass(frozen=True)
@@ -444,3 +446,5 @@ class AttachPlan:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     """The caller's environment, for finding tools; the program keeps its own."""
     adapter: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """As for a Plan."""

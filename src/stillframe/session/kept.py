@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import psutil  # type: ignore[import-untyped]
@@ -47,10 +47,13 @@ class KeptPlan(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     children: bool = True
     adapter: str | None = None
     record: bool = False
+    arguments: dict[str, Any] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(cls, plan: Plan) -> KeptPlan:
-        return cls(**{name: getattr(plan, name) for name in cls.__struct_fields__})
+        fields = {name: getattr(plan, name) for name in cls.__struct_fields__}
+        arguments = {name: value for name, value in plan.arguments.items() if not name.startswith("env")}
+        return cls(**{**fields, "arguments": arguments})
 
     def plan(self, env: Mapping[str, str], umask: int) -> Plan:
         fields = {name: getattr(self, name) for name in self.__struct_fields__}

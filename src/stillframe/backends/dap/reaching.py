@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ...transport.folders import private_folder, remove_folder
 from ...transport.streams import Listener, SocketLine
 
 _PRINTED = 64 * 1024
@@ -36,11 +35,11 @@ class SocketPlace:
     """The path of a Unix socket in a directory that only we can enter."""
 
     def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="stillframe-"))
-        self.path = str(self._folder / "socket")
+        self._folder = private_folder()
+        self.path = str(Path(self._folder, "socket"))
 
     def close(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_folder(self._folder)
 
 
 class Switchboard:
