@@ -9,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..backends import Launch, open_backend
 from ..errors import LaunchFailed, UsageError
 from ..model.backend import AttachPlan, Backend, Plan, Tool
 from ..settings import load, project_root
 from .finding import Needs
+
+if TYPE_CHECKING:
+    from .declarations import Declarations
 
 
 class Adapter(Protocol):
@@ -71,22 +74,39 @@ def _wrapper() -> Adapter:
     return WrapperAdapter(tuple(each for each in adapters() if isinstance(each, Follows)))
 
 
-def named(name: str) -> Adapter:
+def declared_here(env: Mapping[str, str], cwd: str) -> Declarations:
+    """The debuggers that the settings of user and project declare, and the catalogue's."""
+    from .declarations import declarations
+
+    return declarations(env, cwd, frozenset(each.name for each in adapters()) | {"wrapper"})
+
+
+def broken_entries(env: Mapping[str, str], cwd: str) -> tuple[str, ...]:
+    """What is declared and cannot be used, each with its reason."""
+    return tuple(str(each) for each in declared_here(env, cwd).broken)
+
+
+def named(name: str, env: Mapping[str, str], cwd: str) -> Adapter:
     for each in (*adapters(), _wrapper()):
         if each.name == name:
             return each
-    raise UsageError(f"no adapter {name!r}; there are: {', '.join(each.name for each in adapters())}")
+    others = declared_here(env, cwd)
+    if found := next((each for each in others.all if each.name == name), None):
+        return found
+    if broken := next((each for each in others.broken if each.name == name), None):
+        raise UsageError(str(broken))
+    known = [each.name for each in (*adapters(), *others.all)]
+    raise UsageError(f"no adapter {name!r}; there are: {', '.join(known)}")
 
 
 def for_plan(plan: Plan) -> Adapter:
-    """The adapter that a plan names, or the first that understands it."""
+    """The adapter that a plan names, or the first that understands it: the user's own, ours, the project's, the catalogue's."""
     if plan.adapter:
-        return named(plan.adapter)
-    if found := next((each for each in _in_order(plan) if each.understands(plan)), None):
+        return named(plan.adapter, plan.env, plan.cwd)
+    others = declared_here(plan.env, plan.cwd)
+    everyone = (*others.user, *_in_order(plan), *others.project, _wrapper(), *others.catalogue)
+    if found := next((each for each in everyone if each.understands(plan)), None):
         return found
-    wrapper = _wrapper()
-    if wrapper.understands(plan):
-        return wrapper
     if plan.kind == "command" and not _exists(plan):
         raise LaunchFailed(f"no such program: {plan.command[0]}")
     path = Path(plan.cwd, plan.program or "")
@@ -94,7 +114,7 @@ def for_plan(plan: Plan) -> Adapter:
         raise LaunchFailed(f"no such file: {path}")
     if plan.kind == "file" and path.is_dir():
         raise LaunchFailed(f"{path} is a directory without a __main__.py, package.json or index.js")
-    known = ", ".join(each.name for each in adapters())
+    known = ", ".join(each.name for each in (*adapters(), *others.user, *others.project))
     raise UsageError(f"cannot tell how to debug {' '.join(plan.command) or plan.program!r}; adapters here: {known}")
 
 
@@ -130,7 +150,7 @@ async def open_program(plan: Plan) -> Backend:
 
 async def open_running(plan: AttachPlan) -> Backend:
     """Join a program that runs already."""
-    adapter = named(plan.adapter) if plan.adapter else await asyncio.to_thread(_joining, plan)
+    adapter = named(plan.adapter, plan.env, plan.cwd) if plan.adapter else await asyncio.to_thread(_joining, plan)
     return await open_backend(_timed(await adapter.attach(plan), plan.env, plan.cwd))
 
 
