@@ -234,6 +234,21 @@ async def test_an_error_that_is_handled_stops_only_where_that_was_asked_for(tmp_
         assert exited(first).exit_code == 0
 
 
+async def test_a_function_is_found_in_a_large_file_and_one_that_is_too_large_is_said_not_to_be_searched(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "large.js").write_text("//" + "-" * 5_000_000 + "\nexports.first = function first(n) { return n; };\n")
+    (tmp_path / "huge.js").write_text(
+        "//" + "-" * 10_000_000 + "\nexports.second = function second(n) { return n; };\n"
+    )
+    text = "require('./large.js').first(4);\nrequire('./huge.js').second(5);\n"
+    async with debugged(tmp_path, text, breaks=["first", "second", "third"]) as (dbg, first):
+        assert (place(first), stopped(first).local("n")) == (("first", 2), "4")
+        left = {each.id: (each.state, each.message) for each in exited(await dbg.continue_()).never_hit}
+        said = "no function second is known, and huge.js is too large to be searched (10,000,000 characters)"
+        assert left["b2"] == ("failed", said)
+
+
 @pytest.mark.parametrize("text", ["deep('plain');", "await null;\ndeep('plain');"], ids=["sync", "after an await"])
 async def test_an_error_that_ends_a_module_is_told_with_its_places(tmp_path: Path, text: str) -> None:
     module = f"function deep(what) {{\n  throw new RangeError(what);\n}}\n{text}\n"

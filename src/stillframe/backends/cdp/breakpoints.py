@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +12,9 @@ from ...model.backend import Binding, BreakpointChanged, Event, Wanted
 from .blackbox import Blackbox
 from .client import Body, CdpClient, Refused
 from .conditions import STORE, checks, condition
-from .functions import Function, functions, matching
 from .scripts import Script, Scripts, Spot, url_pattern
 from .sourcemaps import BrokenMap, SourceMap
+from .symbols import Symbols
 from .texts import Texts
 
 Position = tuple[str, int, int]
@@ -48,10 +47,7 @@ class Breakpoints:
         self._by_id: dict[str, Placed] = {}
         self._made_from: dict[str, dict[str, tuple[SourceMap, str]]] = {}
         """Source file to the files that were made from it, each with its map and its name for the source."""
-        self._named: dict[str, dict[str, list[tuple[int, int]]]] = {}
-        """Symbol to where functions of that name begin, by file."""
-        self._functions: dict[str, tuple[Function, ...]] = {}
-        """What loaded scripts define, by id."""
+        self.symbols = Symbols()
         self._told: dict[str, Binding] = {}
         self._lock = asyncio.Lock()
         self._blackbox = Blackbox(client, scripts)
@@ -71,6 +67,7 @@ class Breakpoints:
         async with self._lock:
             gone = {each.id for each in self._wanted} - {each.id for each in wanted}
             self._wanted = tuple(wanted)
+            self.symbols.want(wanted)
             if any(each.file and self._scripts.is_library(self._scripts.real(each.file)) for each in wanted):
                 self._scripts.looks_into_library = True
             await self._check()
@@ -92,7 +89,8 @@ class Breakpoints:
             await asyncio.gather(
                 *(self._client.request("Debugger.removeBreakpoint", {"breakpointId": id}) for id in self._by_id)
             )
-            self._placed, self._by_id, self._functions = {}, {}, {}
+            self._placed, self._by_id = {}, {}
+            self.symbols.forget()
             for script in self._scripts.all():
                 await self._learn_loaded(script)
             await self._client.request("Runtime.getIsolateId")  # answered after what the change itself brought about
@@ -130,7 +128,7 @@ class Breakpoints:
         library = self._scripts.looks_into_library or any(each.module for each in self._wanted)
         interest = {
             "maps": maps,
-            "symbols": self._wants_symbols,
+            "symbols": self.symbols.wanted,
             "entry": self.entry,
             "uncaught": self.uncaught,
             "library": library,
@@ -179,22 +177,20 @@ class Breakpoints:
             await self._tell_interest()
 
     @property
-    def _wants_symbols(self) -> bool:
-        return any(each.symbol for each in self._wanted)
-
-    @property
     def wants_scripts(self) -> bool:
         """Whether a script without a source map is worth a look before it runs."""
-        return self.entry or self._wants_symbols
+        return self.entry or self.symbols.wanted
 
     # Scripts that come up
 
-    async def about_to_run(self, path: str, made: SourceMap | None, text: str | None) -> None:
-        """A script is compiled or about to run: what is wanted in it must stand before it does."""
+    async def about_to_run(self, path: str, made: SourceMap | None, text: str | None, *, large: bool = False) -> None:
+        """A script is compiled or about to run: what is wanted in it must stand before it does. `large`: its text is too much."""
         async with self._lock:
             changed = self._learn_map(path, made) if made else False
-            if self._wants_symbols and text is not None:
-                changed |= self._learn_functions(path, functions(text))
+            if text is not None:
+                changed |= await self.symbols.learn(path, text)
+            if large:
+                changed |= self.symbols.pass_over(path)
             if changed:
                 await self._sync()
                 self._tell_changes()
@@ -204,10 +200,8 @@ class Breakpoints:
             made = script.map()
             if made is not None:
                 self._learn_map(script.path, made)
-        if self._wants_symbols and script.is_file:
-            if script.id not in self._functions:
-                self._functions[script.id] = functions(await self._texts.running(script))
-            self._learn_functions(script.path, self._functions[script.id])
+        if self.symbols.wanted and script.is_file:
+            await self.symbols.learn_loaded(script.id, script.path, await self._texts.running(script))
 
     def _learn_map(self, path: str, made: SourceMap) -> bool:
         """Whether something wanted lies in a source of this map."""
@@ -220,19 +214,6 @@ class Breakpoints:
                 found = True
         return found
 
-    def _learn_functions(self, path: str, known: tuple[Function, ...]) -> bool:
-        symbols = [each for each in self._wanted if each.symbol and _is_in(path, each.module)]
-        if not symbols:
-            return False
-        changed = False
-        for each in symbols:
-            assert each.symbol is not None
-            places = [(one.body_line, one.body_column) for one in matching(known, each.symbol)]
-            if places and self._named.setdefault(_symbol(each), {}).get(path) != places:
-                self._named[_symbol(each)][path] = places
-                changed = True
-        return changed
-
     # Making it so
 
     def _positions(self, wanted: Wanted) -> list[Position]:
@@ -240,7 +221,7 @@ class Breakpoints:
         if wanted.id in self._bad:
             return []
         if wanted.file is None or wanted.line is None:
-            places = self._named.get(_symbol(wanted), {})
+            places = self.symbols.places(wanted)
             user = {path: found for path, found in places.items() if "/node_modules/" not in path}
             return [(path, *at) for path, found in (user or places).items() for at in found]
         real = self._scripts.real(wanted.file)
@@ -357,6 +338,8 @@ class Breakpoints:
 
     def _unbound(self, wanted: Wanted) -> Binding:
         if wanted.file is None or wanted.line is None:
+            if problem := self.symbols.problem(wanted):
+                return Binding(wanted.id, "failed", message=problem)
             return Binding(wanted.id, "pending", message=f"no function {wanted.symbol} is known yet")
         real, name = self._scripts.real(wanted.file), Path(wanted.file).name
         if real in self._made_from:
@@ -383,15 +366,3 @@ def problem_with(file: str, line: int) -> str | None:
     except OSError:
         return "no such file" if file.startswith("/") else None
     return f"{Path(file).name} has {count} lines" if line > max(count, 1) else None
-
-
-def _symbol(wanted: Wanted) -> str:
-    return f"{wanted.module or ''}!{wanted.symbol}"
-
-
-def _is_in(path: str, module: str | None) -> bool:
-    """Whether a file is what the user calls this module: its name with or without the ending, or its package."""
-    if module is None:
-        return True
-    stem, name = os.path.splitext(path)[0], os.path.basename(path)
-    return module in (name, os.path.basename(stem)) or stem.endswith("/" + module) or f"/node_modules/{module}/" in path

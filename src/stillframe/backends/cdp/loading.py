@@ -14,6 +14,7 @@ from .conditions import STORE
 from .frames import Held, position
 from .scripts import Scripts
 from .sourcemaps import BrokenMap, SourceMap, load, mapping_url
+from .symbols import LARGE, LARGEST
 from .texts import Texts
 
 
@@ -39,7 +40,7 @@ class ModuleLoading:
         question = (
             f"JSON.stringify({{filename, rewritten: {STORE}.rewrites(typeof format === 'string' ? format : ''),"
             " map: content.slice(Math.max(0, content.lastIndexOf('sourceMappingURL=') - 4)).slice(0, 3e7),"
-            f" text: {'content.length < 4e6 ? content : null' if self._breakpoints.wants_scripts else 'null'}}})"
+            f" text: {self._wanted_text() if self._breakpoints.wants_scripts else 'null'}}})"
         )
         call = held.top.get("callFrameId")
         arguments = {"callFrameId": call, "expression": question, "returnByValue": True, "silent": True}
@@ -50,8 +51,16 @@ class ModuleLoading:
         body = msgspec.json.decode(value.encode("utf-8", "surrogatepass"))
         path, rewritten = str(body["filename"]), bool(body.get("rewritten"))
         made = await self._read(mapping_url(str(body.get("map") or "")), path)
-        await self._breakpoints.about_to_run(path, made, None if rewritten else body.get("text"))
+        text = body.get("text")  # false where it is too large
+        own = text if isinstance(text, str) and not rewritten else None
+        await self._breakpoints.about_to_run(path, made, own, large=text is False)
         return rewritten and self._breakpoints.wants_scripts
+
+    def _wanted_text(self) -> str:
+        """An expression for the text, where it may have a function that is wanted."""
+        words = msgspec.json.encode(self._breakpoints.symbols.words).decode()
+        has_one = f"content.length < {LARGE} || {words}.some((word) => content.includes(word))"
+        return f"{has_one} ? content.length <= {LARGEST} && content : null"
 
     async def _read(self, url: str | None, path: str) -> SourceMap | None:
         if not url or (self._scripts.is_library(path) and not self._scripts.looks_into_library):

@@ -1,0 +1,106 @@
+"""Functions that breakpoints name: where scripts define them, searched in the text of each before it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Iterable, Mapping
+
+from ...model.backend import Wanted
+from .functions import Function, functions, matching
+
+LARGEST = 10_000_000
+"""Characters of a text that is searched: some seconds of work, for which its program waits."""
+LARGE = 200_000
+"""Beyond this a text is searched on a thread, and only if it has one of the names at all."""
+
+Places = Mapping[str, list[tuple[int, int]]]
+"""Where functions begin, by file; lines and columns from 0."""
+
+
+class Symbols:
+    """What is known of the names in a wanted set."""
+
+    def __init__(self) -> None:
+        self._wanted: tuple[Wanted, ...] = ()
+        self._named: dict[str, dict[str, list[tuple[int, int]]]] = {}
+        self._functions: dict[str, tuple[Function, ...]] = {}
+        """What loaded scripts define, by id."""
+        self._unsearched: dict[str, None] = {}
+
+    def want(self, wanted: Iterable[Wanted]) -> None:
+        self._wanted = tuple(each for each in wanted if each.symbol)
+
+    @property
+    def wanted(self) -> bool:
+        return bool(self._wanted)
+
+    @property
+    def words(self) -> list[str]:
+        """What a text has if it defines one of them: the last word of each."""
+        found = (re.findall(r"[^\s.#]+", each.symbol or "") for each in self._wanted)
+        return sorted({words[-1] for words in found if words})
+
+    def places(self, wanted: Wanted) -> Places:
+        return self._named.get(_key(wanted), {})
+
+    def problem(self, wanted: Wanted) -> str | None:
+        """Why it may never be found: a file that it may be in was not searched."""
+        path = next((each for each in self._unsearched if _is_in(each, wanted.module)), None)
+        if path is None:
+            return None
+        name = os.path.basename(path)
+        return f"no function {wanted.symbol} is known, and {name} is too large to be searched ({LARGEST:,} characters)"
+
+    def forget(self) -> None:
+        """Scripts may define other things than before."""
+        self._functions = {}
+
+    async def learn(self, path: str, text: str) -> bool:
+        """A script of this text is about to run. Whether that changes what is known."""
+        return bool(self._wanted) and self._take(path, await self._search(path, text))
+
+    async def learn_loaded(self, id: str, path: str, text: str) -> None:
+        if id not in self._functions:
+            self._functions[id] = await self._search(path, text)
+        self._take(path, self._functions[id])
+
+    def pass_over(self, path: str) -> bool:
+        """A script that is too large is about to run. Whether that changes what is known."""
+        known = path in self._unsearched
+        self._unsearched[path] = None
+        return not known
+
+    async def _search(self, path: str, text: str) -> tuple[Function, ...]:
+        if len(text) < LARGE:
+            return functions(text)
+        if not any(word in text for word in self.words):
+            return ()
+        if len(text) > LARGEST:
+            self.pass_over(path)
+            return ()
+        return await asyncio.to_thread(functions, text)
+
+    def _take(self, path: str, known: tuple[Function, ...]) -> bool:
+        changed = False
+        for each in self._wanted:
+            if not each.symbol or not _is_in(path, each.module):
+                continue
+            places = [(one.body_line, one.body_column) for one in matching(known, each.symbol)]
+            if places and self._named.setdefault(_key(each), {}).get(path) != places:
+                self._named[_key(each)][path] = places
+                changed = True
+        return changed
+
+
+def _key(wanted: Wanted) -> str:
+    return f"{wanted.module or ''}!{wanted.symbol}"
+
+
+def _is_in(path: str, module: str | None) -> bool:
+    """Whether a file is what the user calls this module: its name with or without the ending, or its package."""
+    if module is None:
+        return True
+    stem, name = os.path.splitext(path)[0], os.path.basename(path)
+    return module in (name, os.path.basename(stem)) or stem.endswith("/" + module) or f"/node_modules/{module}/" in path
