@@ -82,6 +82,28 @@ async def probe(
 
     Without a command, the file that the first place names is run.
     """
+    readiness = await _checked(caller, places, hits, ready)
+    plan, assumed = _plan(caller, places, command, module, code, cwd, env, stdin, python, all_code, children)
+    name = f"probe-{default_name(plan)}"
+    session = await start(
+        sessions, plan, caller, breaks=places, catch=("off",), name=None, default_name=name, private=True
+    )
+    wait = sessions.settings(session.origin.base).wait if timeout is None else timeout
+    try:
+        if readiness:
+            await readiness.wait(session, wait)
+        if do:
+            await run_beside(session, do, caller)
+        seen = [Sighting(spec, session.breakpoints.id_of(spec, caller.cwd)) for spec in dict.fromkeys(places)]
+        end = await _watch(session, seen, eval, hits, wait)
+        report = tuple(_report(session, each, hits) for each in seen)
+    finally:
+        await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
+    return From(session, ProbeReport(command=plan.command, places=report, end=end, assumed=assumed))
+
+
+async def _checked(caller: Caller, places: tuple[BreakSpec, ...], hits: int, ready: str | None) -> Ready | None:
+    """What to wait for first; what cannot be is said before anything runs."""
     if hits < 1:
         raise UsageError("--hits takes a number from 1 up")
     if not places:
@@ -90,31 +112,8 @@ async def probe(
     if readiness:
         await readiness.check_free()
     for spec in places:
-        locate(spec.place, caller.cwd)  # what is no place there is said before anything runs
-    plan, assumed = _plan(caller, places, command, module, code, cwd, env, stdin, python, all_code, children)
-    session = await start(
-        sessions,
-        plan,
-        caller,
-        breaks=places,
-        catch=("off",),
-        name=None,
-        default_name=f"probe-{default_name(plan)}",
-        private=True,
-    )
-    try:
-        if readiness:
-            await readiness.wait(session, sessions.settings(session.origin.base).wait if timeout is None else timeout)
-        if do:
-            await run_beside(session, do, caller)
-        seen = [Sighting(spec, session.breakpoints.id_of(spec, caller.cwd)) for spec in dict.fromkeys(places)]
-        end = await _watch(
-            session, seen, eval, hits, sessions.settings(session.origin.base).wait if timeout is None else timeout
-        )
-        report = tuple(_report(session, each, hits) for each in seen)
-    finally:
-        await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
-    return From(session, ProbeReport(command=plan.command, places=report, end=end, assumed=assumed))
+        locate(spec.place, caller.cwd)
+    return readiness
 
 
 def _plan(
