@@ -9,7 +9,7 @@ import pytest
 
 from stillframe.errors import EvalFailed, StillframeError, WrongState
 from stillframe.model.backend import Bounds, CatchRule, Ended, Move, Output, Stopped, Wanted
-from stillframe.transport.process import wait_pid
+from stillframe.transport.trees import wait_pid
 
 from ..conftest import INTERPRETERS
 from .driver import PROGRAM, at, mark, plan, started, write

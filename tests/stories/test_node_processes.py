@@ -410,3 +410,14 @@ def test_a_library_in_a_directory_with_spaces_and_quotes_follows_children(node: 
     )
     ran = subprocess.run([sys.executable, str(script)], cwd=node.here, capture_output=True, text=True, timeout=60)
     assert (ran.stdout, ran.stderr) == ("child.js 2\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [("A=1 node --stack-size=900", "1 --stack-size=900"), ("node --stack-size=900", "- --stack-size=900")],
+)
+def test_a_script_gets_the_variables_and_flags_of_its_first_line(node: User, words: str, printed: str) -> None:
+    text = f"#!/usr/bin/env -S {words}\nconsole.log(process.env.A || '-', ...process.execArgv);\n"
+    node.file("tool", text).chmod(0o755)
+    assert node.json("launch", "--break", "tool:2", "--", "./tool")["state"] == "stopped"
+    assert node.json("continue")["output"] == f"{printed}\n"

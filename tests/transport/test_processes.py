@@ -17,8 +17,9 @@ import stillframe
 from stillframe.errors import LaunchFailed
 from stillframe.transport.guardian import GUARDIAN
 from stillframe.transport.guardian_program import start_time
-from stillframe.transport.process import MARK, Exit, end_tree, marked, spawn, wait_pid
+from stillframe.transport.process import Exit, spawn
 from stillframe.transport.streams import Listener, dial, dial_unix
+from stillframe.transport.trees import MARK, end_tree, marked, wait_pid
 
 PATIENCE = 20
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..errors import LaunchFailed, UsageError
 from ..model.backend import Plan
 from .interpreters import on_path
+from .shebang import interpreter_meant, named_interpreter
 
 NAMES = re.compile(r"^node(js)?$")
 RUNNERS = re.compile(r"^(npm|npx|pnpm|pnpx|yarn|yarnpkg|corepack|tsx)$")
@@ -60,12 +61,12 @@ def understood(plan: Plan) -> Plan:
         return plan
     first, rest = plan.command[0], plan.command[1:]
     if NAMES.match(Path(first).name):
-        return _node(plan, _runtime(plan, first), rest)
+        return _node(plan, interpreter_meant(plan, first), rest)
     script = _script(plan)
     words = shebang(script) if script is not None else None
     if script is None or words is None:
         raise UsageError(f"{first} is no program of Node: its first line does not name it")
-    return _node(plan, _runtime(plan, "node"), (*words[1:], str(script), *rest))
+    return _node(plan, interpreter_meant(plan, "node"), (*words[1:], str(script), *rest))
 
 
 def _node(plan: Plan, runtime: str, words: Sequence[str]) -> Plan:
@@ -99,15 +100,6 @@ def _node(plan: Plan, runtime: str, words: Sequence[str]) -> Plan:
     raise UsageError(f"{' '.join(plan.command)} names no program to debug")
 
 
-def _runtime(plan: Plan, word: str) -> str:
-    if "/" in word:
-        return str(Path(plan.cwd, word))
-    found = on_path(word, plan.env, plan.cwd)
-    if found is None:
-        raise LaunchFailed(f"no {word} on PATH")
-    return found
-
-
 def _script(plan: Plan) -> Path | None:
     word = plan.command[0]
     if "/" in word:
@@ -118,15 +110,8 @@ def _script(plan: Plan) -> Path | None:
 
 
 def shebang(path: Path) -> tuple[str, ...] | None:
-    """The words of a script's first line behind the runtime, where that is Node; None where it is not."""
+    """Node and the words for it in a script's first line; None where that names something else, or cannot be read."""
     try:
-        with open(path, "rb") as file:
-            first = file.readline(500)
-    except OSError:
+        return named_interpreter(path, NAMES)
+    except LaunchFailed:
         return None
-    if not first.startswith(b"#!"):
-        return None
-    words = first[2:].decode("utf-8", "replace").split()
-    if words and Path(words[0]).name == "env":
-        words = [word for word in words[1:] if word != "-S" and "=" not in word]
-    return tuple(words) if words and NAMES.match(Path(words[0]).name) else None

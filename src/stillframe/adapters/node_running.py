@@ -17,7 +17,7 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 
 from ..errors import AdapterUnresponsive, Busy, Denied, LaunchFailed, NotFound, Unsupported
-from ..transport.process import wait_pid
+from ..transport.trees import wait_pid
 
 _OPENS = 5.0
 """Seconds that a signalled process has to open its inspector."""

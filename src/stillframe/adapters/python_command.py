@@ -10,6 +10,7 @@ from pathlib import Path
 from ..errors import LaunchFailed, UsageError
 from ..model.backend import Plan
 from .interpreters import on_path
+from .shebang import interpreter_meant, named_interpreter
 
 NAMES = re.compile(r"^python(3(\.\d+)?)?$")
 _WITH_VALUE = ("-X", "-W", "--check-hash-based-pycs")
@@ -31,7 +32,7 @@ def understood(plan: Plan) -> Plan:
     if NAMES.match(Path(words[0]).name):
         return _python(plan, words[0], words[1:])
     script = _script(plan, words[0])
-    line = _shebang(script)
+    line = named_interpreter(script, NAMES)
     if line is None:
         raise UsageError(f"{words[0]} is no Python program: its first line names no python")
     return replace(_python(plan, line[0], (*line[1:], str(script), *words[1:])), command=words)
@@ -44,7 +45,7 @@ def runs_python(plan: Plan) -> bool:
     if NAMES.match(Path(plan.command[0]).name):
         return True
     try:
-        return _shebang(_script(plan, plan.command[0])) is not None
+        return named_interpreter(_script(plan, plan.command[0]), NAMES) is not None
     except LaunchFailed:
         return False
 
@@ -52,7 +53,7 @@ def runs_python(plan: Plan) -> bool:
 def _python(plan: Plan, interpreter: str, words: Sequence[str]) -> Plan:
     flags: list[str] = []
     rest = list(words)
-    given = plan.interpreter or _interpreter(plan, interpreter)
+    given = plan.interpreter or interpreter_meant(plan, interpreter)
     while rest:
         word = rest.pop(0)
         if word in _FORBIDDEN:
@@ -88,15 +89,6 @@ def _short(word: str) -> tuple[str, str, str] | None:
     return None
 
 
-def _interpreter(plan: Plan, word: str) -> str:
-    if "/" in word:
-        return str(Path(plan.cwd, word))
-    found = on_path(word, plan.env, plan.cwd)
-    if found is None:
-        raise LaunchFailed(f"no {word} on PATH")
-    return found
-
-
 def _script(plan: Plan, word: str) -> Path:
     if "/" in word or (Path(plan.cwd, word).is_file() and word.endswith(".py")):
         path = Path(plan.cwd, word)
@@ -108,18 +100,3 @@ def _script(plan: Plan, word: str) -> Path:
     if not path.exists():
         raise LaunchFailed(f"no such file: {path}")
     return path
-
-
-def _shebang(script: Path) -> list[str] | None:
-    """The interpreter and its flags that a script's first line names, if that is a Python."""
-    try:
-        with open(script, "rb") as file:
-            first = file.readline(500)
-    except OSError as error:
-        raise LaunchFailed(f"cannot read {script}: {error.strerror}") from None
-    if not first.startswith(b"#!"):
-        return None
-    words = first[2:].decode("utf-8", "replace").split()
-    if words and Path(words[0]).name == "env":
-        words = [word for word in words[1:] if word != "-S"]
-    return words if words and NAMES.match(Path(words[0]).name) else None

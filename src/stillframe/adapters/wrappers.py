@@ -18,6 +18,7 @@ from .finding import Needs
 from .interpreters import on_path
 from .node_command import NAMES as NODE_NAMES
 from .node_command import RUNNERS, runs_others
+from .shebang import first_line
 
 _FOREIGN = re.compile(
     r"(node|nodejs|deno|bun|java|ruby|perl|php|lua|luajit|R|Rscript|dotnet|mono|erl|elixir|swift|julia|go|cargo)[\d.]*"
@@ -61,7 +62,7 @@ class WrapperAdapter:
         path = _executable(plan)
         if path is None or (_FOREIGN.fullmatch(path.name) and not runs_others(plan)):
             return False
-        first = _first_line(path)
+        first = first_line(path)
         if first.startswith(b"#!"):
             words = [word.rpartition("/")[2] for word in first[2:].decode("utf-8", "replace").split()]
             if any(NODE_NAMES.fullmatch(word) for word in words[:2]):
@@ -91,7 +92,7 @@ class WrapperAdapter:
         kinds = " or ".join(each.name.capitalize() for each in self._inside)
         path = _executable(plan)
         # Without a first line that names an interpreter it is the shell's, as execvp has it.
-        by_shell = path is not None and not _first_line(path).startswith((b"#!", _ELF))
+        by_shell = path is not None and not first_line(path).startswith((b"#!", _ELF))
         return WrappedLaunch(
             tool=Tool(name, "", "no debugger of its own"),
             argv=("/bin/sh", str(path), *plan.command[1:]) if by_shell else plan.command,
@@ -121,11 +122,3 @@ def _executable(plan: Plan) -> Path | None:
         return None
     path = Path(plan.cwd, plan.command[0] if plan.kind == "command" and plan.command else plan.program or "")
     return path if path.is_file() else None
-
-
-def _first_line(path: Path) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.readline(500)
-    except OSError as error:
-        raise LaunchFailed(f"cannot read {path}: {error.strerror}") from None

@@ -30,8 +30,11 @@ from ..model.backend import (
     Wanted,
 )  # fmt: skip
 from ..model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
-from ..transport.process import MARK, Exit, Process, Stream, feed, left_behind, spawn
+from ..transport.drains import Stream
+from ..transport.process import Exit, Process, feed, spawn
+from ..transport.trees import MARK, left_behind
 from .cdp.launch import CdpLaunch
+from .closing import ClosesOnce
 from .dap.launch import DapLaunch
 from .flow import Told
 
@@ -84,7 +87,7 @@ class Followed(Protocol):
         ...
 
 
-class Wrapped:
+class Wrapped(ClosesOnce):
     """The wrapper's process, as a Backend that cannot hold it."""
 
     def __init__(self, launch: WrappedLaunch, followed: Sequence[Followed]) -> None:
@@ -95,7 +98,6 @@ class Wrapped:
         self._seen = False
         self._wanted: tuple[str, ...] = ()
         self._watch: asyncio.Task[None] | None = None
-        self._closing: asyncio.Task[None] | None = None
         self.tool = launch.tool
         self.capabilities = _WANTED | ({Capability.INPUT} if launch.stdin == "-" else frozenset[Capability]())
         self.pid: int | None = None
@@ -184,11 +186,6 @@ class Wrapped:
                 self._process.release()
                 self._told.put(Ended(detached=True))
         self._told.put(Ended(lost=True, cause="it did not end when told to"))
-
-    async def close(self) -> None:
-        if self._closing is None:
-            self._closing = asyncio.create_task(self._close())
-        await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
         await self.end(terminate=True)

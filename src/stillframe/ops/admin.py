@@ -19,7 +19,7 @@ from ..session.phases import Phase
 from ..session.session import Session
 from ..session.sessions import Sessions
 from ..settings import project_root
-from ..transport.process import is_alive
+from ..transport.trees import is_alive
 from .breakpoints import caught_words
 from .common import Timeout
 

@@ -55,6 +55,11 @@ class Drains:
             for fd in self._readers:
                 self._loop.add_reader(fd, self._readable, fd)
 
+    def discard(self) -> None:
+        """Read on, and throw away what comes."""
+        self._on_output = lambda _stream, _data: None
+        self.resume()
+
     def drain(self) -> None:
         """Read what is in the pipes now; never waits for an end that an orphan may hold open."""
         for fd in tuple(self._readers):

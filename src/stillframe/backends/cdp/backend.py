@@ -23,8 +23,10 @@ from ...model.backend import (
     Wanted,
 )  # fmt: skip
 from ...model.values import Thread, Value
-from ...transport.process import Process, end_tree, feed, left_behind, wait_pid
+from ...transport.process import Process, feed
+from ...transport.trees import end_tree, left_behind, wait_pid
 from ...transport.websocket import Messages
+from ..closing import ClosesOnce
 from ..ending import Signs, ended
 from ..flow import Sequence as InOrder
 from ..flow import Told
@@ -59,7 +61,7 @@ _CAN = frozenset(
 )  # fmt: skip
 
 
-class CdpBackend(Looking):
+class CdpBackend(Looking, ClosesOnce):
     """An isolate at the other end of an inspector's conversation."""
 
     def __init__(
@@ -91,7 +93,6 @@ class CdpBackend(Looking):
         self.launched = launch.launched
         self.name = name
         self._started = False
-        self._closing: asyncio.Task[None] | None = None
         self._scripts = Scripts(launch.library, launch.hidden, hides_library=launch.just_my_code)
         self._in_order: InOrder[tuple[str, Body]] = InOrder(self._event)
         self._workers: dict[str, WorkerMessages] = {}
@@ -378,11 +379,6 @@ class CdpBackend(Looking):
             if self._process is not None:
                 self._process.release()
             self._client.close()
-
-    async def close(self) -> None:
-        if self._closing is None:
-            self._closing = asyncio.create_task(self._close())
-        await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
         if not self.is_over:

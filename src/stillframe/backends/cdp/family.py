@@ -15,8 +15,10 @@ import msgspec
 
 from ...errors import AdapterUnresponsive, LaunchFailed, StillframeError
 from ...model.backend import ChildOpened, Output
+from ...transport.drains import Stream
 from ...transport.guardian import GUARDIAN
-from ...transport.process import MARK, Process, Stream, ancestors, is_alive, spawn
+from ...transport.process import Process, spawn
+from ...transport.trees import MARK, ancestors, is_alive
 from ...transport.websocket import Messages, open_websocket
 from ..wrapped import Wrapped
 from .backend import CdpBackend

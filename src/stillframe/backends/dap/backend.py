@@ -24,8 +24,10 @@ from ...model.backend import (
     Wanted,
 )  # fmt: skip
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
-from ...transport.process import Exit, Process, end_tree, feed, left_behind, wait_pid
+from ...transport.process import Exit, Process, feed
 from ...transport.streams import Line
+from ...transport.trees import end_tree, left_behind, wait_pid
+from ..closing import ClosesOnce
 from ..ending import Signs, ended
 from ..flow import Told
 from . import handshake, translate
@@ -75,7 +77,7 @@ class Household(Obliged, Protocol):
     async def leave(self, member: DapBackend) -> None: ...
 
 
-class DapBackend(Moving, Machine, Obliging):
+class DapBackend(Moving, Machine, Obliging, ClosesOnce):
     """A process at the other end of a DAP conversation."""
 
     def __init__(
@@ -94,7 +96,6 @@ class DapBackend(Moving, Machine, Obliging):
         )
         self._last_move = Move.CONTINUE
         self._started = False
-        self._closing: asyncio.Task[None] | None = None
         self._greeting = handshake.Greeting({})
         self.tool = launch.tool
         self.capabilities: frozenset[Capability] = frozenset()
@@ -372,11 +373,6 @@ class DapBackend(Moving, Machine, Obliging):
         arguments = dict(self._arguments)
         self._client.send(self._launch.request, {**arguments, "stopOnEntry": False})
         await self._client.request("configurationDone", {}, timeout=_LETTING_GO)
-
-    async def close(self) -> None:
-        if self._closing is None:
-            self._closing = asyncio.create_task(self._close())
-        await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
         if not self.is_over:

@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 
 from ...errors import AdapterDied, AdapterUnresponsive, Busy, LaunchFailed, StillframeError, Unsupported
 from ...model.backend import CatchRule, ChildOpened, Output
-from ...transport.process import Exit, Process, Stream, ancestors, is_alive, same_output
+from ...transport.drains import Stream
+from ...transport.process import Exit, Process
 from ...transport.streams import Line, Listener, SocketLine, dial, dial_soon, dial_unix, dial_unix_soon, free_port
+from ...transport.trees import ancestors, is_alive, same_output
 from ..wrapped import Wrapped
 from .backend import DapBackend
 from .client import Body

@@ -9,8 +9,10 @@ from typing import Any
 
 from ...model.backend import Output
 from ...transport.conduits import Conduits
+from ...transport.drains import Stream
 from ...transport.folders import remove_folder
-from ...transport.process import MARK, Exit, PipeLine, Process, Stream, feed, spawn
+from ...transport.process import Exit, PipeLine, Process, feed, spawn
+from ...transport.trees import MARK
 from .client import Body
 from .launch import STDERR, STDIN, STDOUT, DapLaunch, DialsBack, PrintedAddress
 from .reaching import PrintedPlace, SocketPlace, walked

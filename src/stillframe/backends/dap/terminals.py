@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 
 from ...errors import Unsupported
 from ...model.backend import Output
-from ...transport.process import Process, Stream, spawn
+from ...transport.drains import Stream
+from ...transport.process import Process, spawn
 from .client import Body
 
 
