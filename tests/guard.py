@@ -10,6 +10,8 @@ from pathlib import Path
 
 import psutil
 
+from stillframe.adapters.finding import tools_directory
+
 COOKIE = "STILLFRAME_TEST"
 PATIENCE = 5.0
 """How long a process that is already dying may take to be gone."""
@@ -44,6 +46,9 @@ class Guard:
             env[f"XDG_{name}"] = str(path)
         # Compiled files are the same for every test, and making them anew costs a second for each interpreter.
         env["XDG_CACHE_HOME"] = str(self._cache)
+        env["STILLFRAME_TOOLS"] = str(tools_directory(base))
+        # Go keeps what it compiled of its own library in a cache; without it every first build takes half a minute.
+        env.setdefault("GOCACHE", str(Path(base.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "go-build"))
         env["HOME"] = str(self.root)
         env[COOKIE] = self.id
         return env

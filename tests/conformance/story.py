@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 import stillframe
+from stillframe.adapters.finding import Needs, find
+from stillframe.adapters.go import GO
 from stillframe.model.outcomes import AnyOutcome
 
 from ..conftest import INTERPRETERS
@@ -42,6 +45,34 @@ class Story:
     version: str = ""
     """The version of the language, where the debugger works differently for some."""
     interpreter: str | None = None
+    quote: str = "'"
+    """The mark around a text."""
+    package: str = ""
+    """What stands in front of every function's name."""
+    outer: tuple[str, ...] = ("price", "shop", "main")
+    """The functions that are there when `price` runs, the innermost first."""
+    worker: str = "helper"
+    """The name of the other thread."""
+    tells_returned: bool = True
+    """Whether the debugger tells what a function gave back."""
+    catches_raised: bool = True
+    """Whether it stops for errors that are handled."""
+
+    needs: Needs | None = None
+    """The tool that is not there on every machine."""
+
+    @property
+    def missing(self) -> str:
+        """What this machine lacks for it."""
+        found = find(self.needs, os.environ, ".") if self.needs else None
+        return "" if found is None or (found.path and not found.problem) else f"{self.tool} is not installed"
+
+    def text(self, words: str) -> str:
+        """A text as the debugger shows it."""
+        return f"{self.quote}{words}{self.quote}"
+
+    def function(self, name: str) -> str:
+        return self.package + name
 
     @property
     def program(self) -> Path:
@@ -107,9 +138,30 @@ def node(language: str, file: str, runs: str = "", version: str = "") -> Story:
     )
 
 
+def go() -> Story:
+    return Story(
+        language="go",
+        file="story.go",
+        tool="dlv",
+        error="panic",
+        nothing="noSuchName",
+        nothing_says="noSuchName",
+        empty="map[string]int []",
+        request=("threads", "threads"),
+        quote='"',
+        package="main.",
+        outer=("price", "shop", "run"),
+        worker="goroutine",
+        tells_returned=False,
+        catches_raised=False,
+        needs=GO.needs[0],
+    )
+
+
 STORIES = (
     *(tuple(python(version) for version in VERSIONS if version in INTERPRETERS) or (python(""),)),
     node("javascript", "story.js"),
     node("typescript", "story.ts", runs="built/story.js"),
     *((node("typescript", "story.ts", version="-stripped"),) if strips_types() else ()),
+    go(),
 )

@@ -14,6 +14,8 @@ from .story import STORIES, Story
 @pytest.fixture(params=STORIES, ids=lambda story: story.name)
 def story(request: pytest.FixtureRequest) -> Story:
     found: Story = request.param
+    if found.missing:
+        pytest.skip(found.missing)
     return found
 
 
@@ -37,10 +39,12 @@ async def test_a_launch_comes_to_the_breakpoint_with_everything_one_needs(story:
         stop = stopped(first)
         assert (stop.reason, stop.breakpoints, stop.hit) == ("breakpoint", ("b1",), 1)
         assert stop.frame is not None
-        assert (stop.frame.function, stop.frame.file, stop.frame.line) == ("price", story.file, story.mark("@cost"))
-        assert (stop.local("count"), stop.local("item")) == ("1", "'fig'")
+        where = (stop.frame.function, stop.frame.file, stop.frame.line)
+        assert where == (story.function("price"), story.file, story.mark("@cost"))
+        assert (stop.local("count"), stop.local("item")) == ("1", story.text("fig"))
         assert stop.local("cost") is None, "the line is about to run, it has not run"
-        assert [each.function for each in stop.stack if each.kind == "user"][:3] == ["price", "shop", "main"]
+        user = [each.function for each in stop.stack if each.kind == "user"]
+        assert user[:3] == [story.function(each) for each in story.outer]
         (here,) = [each for each in stop.source if each.here]
         assert here.line == story.mark("@cost")
         assert "cost" in here.text
@@ -110,7 +114,10 @@ async def test_a_function_and_a_text_are_places_too(story: Story) -> None:
         assert text.actual is not None
         assert text.actual.line == story.mark("@numbers")
         stop = stopped(await dbg.continue_())
-        assert (stop.frame.function if stop.frame else "", stop.breakpoints) == ("price", (function.id,))
+        assert (stop.frame.function if stop.frame else "", stop.breakpoints) == (
+            story.function("price"),
+            (function.id,),
+        )
         assert stop.local("count") == "2"
         assert line(await dbg.continue_()) == story.mark("@numbers")
 
@@ -135,8 +142,8 @@ async def test_steps_tell_the_lines_passed_and_what_each_changed(story: Story) -
         stop = stopped(await dbg.next(4))
         assert [each.line for each in stop.trail] == [story.mark(m) for m in ("@for", "@tally", "@for", "@tally")]
         assert [change.name for each in stop.trail for change in each.changes] == ["word", "seen", "word", "seen"]
-        assert stop.trail[2].changes[0].old == "'a'"
-        assert stop.trail[2].changes[0].new == "'b'"
+        assert stop.trail[2].changes[0].old in (story.text("a"), None), "None where it is a new variable in each round"
+        assert stop.trail[2].changes[0].new == story.text("b")
         assert stop.same_frame
         assert [each.name for each in stop.locals if each.changed] == ["seen"]
 
@@ -145,15 +152,19 @@ async def test_step_goes_in_finish_comes_out_with_the_value(story: Story) -> Non
     async with story.launched(breaks=["@loop"]) as (dbg, _):
         await dbg.unbreak("b1")
         inside = stopped(await dbg.step())
-        assert (inside.frame.function if inside.frame else "", line(inside)) == ("price", story.mark("@cost"))
+        assert (inside.frame.function if inside.frame else "") == story.function("price")
+        assert line(inside) in (story.mark("@cost"), story.mark("@cost") - 1), (
+            "its first line, or the one that names it"
+        )
         out = stopped(await dbg.finish())
         assert out.frame is not None
-        assert out.frame.function == "shop"
-        assert out.returned is not None
-        assert out.returned.value == "3"
+        assert out.frame.function == story.function("shop")
+        if story.tells_returned:
+            assert out.returned is not None
+            assert out.returned.value == "3"
         over = stopped(await dbg.next(2))
         assert over.frame is not None
-        assert over.frame.function == "shop"
+        assert over.frame.function == story.function("shop")
 
 
 async def test_until_runs_to_a_place_and_leaves_no_breakpoint(story: Story) -> None:
@@ -173,7 +184,7 @@ async def test_a_busy_loop_runs_on_after_the_timeout_and_can_be_paused(story: St
         stop = stopped(await dbg.pause())
         assert stop.reason == "pause"
         assert stop.frame is not None
-        assert stop.frame.function == "spin"
+        assert stop.frame.function == story.function("spin")
         assert isinstance(await dbg.continue_(timeout=0), Running)
         with pytest.raises(WrongState, match="running"):
             await dbg.locals()
@@ -191,7 +202,7 @@ async def test_restart_runs_it_again_with_the_breakpoints(story: Story) -> None:
         again = stopped(await dbg.restart())
         assert (await dbg.status()).pid != was
         assert again.frame is not None
-        assert again.frame.function == "price"
+        assert again.frame.function == story.function("price")
         assert stopped(await dbg.continue_()).local("count") == stopped(first).local("count") == "2"
         end = exited(await dbg.continue_())
         assert end.exit_code == 0
@@ -215,6 +226,11 @@ async def test_an_uncaught_exception_stops_with_its_message_where_it_was_raised(
 
 async def test_raised_and_a_class_by_name_stop_where_it_is_handled_too_and_off_never(story: Story) -> None:
     for words in (("raised",), (story.error,)):
+        if not story.catches_raised:
+            with pytest.raises(Unsupported, match="catch"):
+                async with story.launched("careful", catch=words):
+                    pass
+            continue
         async with story.launched("careful", catch=words) as (dbg, first):
             stop = stopped(first)
             assert (stop.reason, line(stop)) == ("exception", story.mark("@raise"))
@@ -237,7 +253,8 @@ async def test_many_expressions_are_evaluated_and_one_that_fails_spoils_no_other
         assert story.nothing_says in values[1].value
         with pytest.raises(EvalFailed, match=story.nothing_says):
             await dbg.eval(story.nothing)
-        assert (await dbg.eval("what", frame=_user_frame(await dbg.state(), "main"))).values[0].value == "'shop'"
+        main = _user_frame(await dbg.state(), story.function(story.outer[-1]))
+        assert (await dbg.eval("what", frame=main)).values[0].value == story.text("shop")
 
 
 def _user_frame(outcome: AnyOutcome, function: str) -> str:
@@ -263,7 +280,7 @@ async def test_a_long_value_is_expanded_page_by_page_and_handles_go_stale(story:
         assert (page.total, page.start) == (100, 90)
         assert len((await dbg.expand(numbers.ref, start=95)).values) == 5
         assert (await dbg.expand(numbers.ref, start=1000)).values == ()
-        await dbg.eval("count")
+        await dbg.eval("total")
         assert (await dbg.expand(numbers.ref, count=1)).values[0].value == "0", "eval keeps handles"
         await dbg.next()
         with pytest.raises(StaleHandle):
@@ -277,13 +294,13 @@ async def test_a_long_value_is_expanded_page_by_page_and_handles_go_stale(story:
 async def test_stack_frames_scopes_source_and_threads(story: Story) -> None:
     async with story.launched(breaks=["@cost"]) as (dbg, _):
         frames = await dbg.stack(count=2)
-        assert [each.function for each in frames.frames] == ["price", "shop"]
+        assert [each.function for each in frames.frames] == [story.function(each) for each in ("price", "shop")]
         assert (frames.total or 0) >= 3
         assert [each.id for each in (await dbg.stack(start=1, count=1)).frames] == ["f1"]
         up = await dbg.frame("up")
-        assert (up.frame.function, up.frame.line) == ("shop", story.mark("@loop"))
+        assert (up.frame.function, up.frame.line) == (story.function("shop"), story.mark("@loop"))
         assert (await dbg.eval("total")).values[0].value == "0", "the selected frame is what eval looks into"
-        assert (await dbg.frame("down")).frame.function == "price"
+        assert (await dbg.frame("down")).frame.function == story.function("price")
         with pytest.raises(NotFound):
             await dbg.frame("down")
         with pytest.raises(NotFound):
@@ -300,20 +317,20 @@ async def test_a_worker_thread_that_stops_is_the_one_shown(story: Story) -> None
     async with story.launched("thread", breaks=["@worker"]) as (dbg, first):
         stop = stopped(first)
         assert line(stop) == story.mark("@worker")
-        assert stop.local("mine") == "'of the worker'"
+        assert stop.local("mine") == story.text("of the worker")
         if story.workers == "sessions":
             states = {each.name: each.state for each in (await dbg.sessions()).sessions}
             assert states == {"story": "running", "story.1": "stopped"}
             assert exited(await dbg.continue_()).exit_code == 0
             assert (await dbg.status(session="story")).state == "exited"
             return
-        assert stop.thread_name == "helper"
+        assert story.worker in (stop.thread_name or "")
         threads = await dbg.threads()
         assert len(threads.threads) == 2
         assert threads.focus == stop.thread
         (other,) = [each.id for each in threads.threads if each.id != stop.thread]
         frames = await dbg.stack(thread=other)
-        assert "main" in [each.function for each in frames.frames]
+        assert story.function("main") in [each.function for each in frames.frames]
         assert exited(await dbg.continue_()).exit_code == 0
 
 

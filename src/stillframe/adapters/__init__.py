@@ -61,10 +61,11 @@ class Adapter(Protocol):
 
 def adapters() -> tuple[Adapter, ...]:
     """Every adapter there is, in the order in which they are asked."""
+    from .go import GO
     from .node import NODE
     from .python import PYTHON
 
-    return (PYTHON, NODE)
+    return (PYTHON, NODE, GO)
 
 
 def _wrapper() -> Adapter:

@@ -36,6 +36,8 @@ class Signs:
     """The process said that it is about to run another program (exec), which may be none that we can debug."""
     exit_code: int | None = None
     """From an `exited` event."""
+    signal: str | None = None
+    """The signal that ended the program, where the debugger told it."""
     last_word: bool = False
     """Our code inside the program said that the program ends."""
     by_us: bool = False
@@ -89,8 +91,8 @@ async def _of_another(signs: Signs, pid: int | None) -> Ended:
         await asyncio.wait(rest, timeout=_SHORTLY)
     if signs.detached:
         return Ended(detached=True)
-    if signs.terminated.done() or signs.exit_code is not None:
-        return Ended(exit_code=signs.exit_code)
+    if signs.terminated.done() or signs.exit_code is not None or signs.signal is not None:
+        return Ended(exit_code=signs.exit_code, signal=signs.signal)
     if signs.by_us:
         return Ended(cause="ended by us")
     if signs.gone is not None and signs.gone.done():

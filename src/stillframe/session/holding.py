@@ -56,9 +56,9 @@ async def read(session: Session, event: Stopped) -> None:
             capture = await session.backend.capture(thread, session.bounds)
             await _borrowed(session, capture)
         stop = _witnessed(session, event, thread, capture)
-        if len(session.crowd.alive) > 1:
+        if len(session.crowd.alive) != 1:  # several, or a debugger that does not tell of threads as they come and go
             names = {each.id: each.name for each in await session.backend.threads()}
-            stop = msgspec.structs.replace(stop, thread_name=names.get(thread))
+            stop = msgspec.structs.replace(stop, thread_name=names.get(thread) if len(names) > 1 else None)
         if used := session.breakpoints.used_up(stop.breakpoints if event.counts else ()):
             home = session if UNTIL in used else session.root
             home.breakpoints.remove(used)

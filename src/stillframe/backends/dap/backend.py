@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -103,8 +104,8 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         self.launched = launch.launched
         self.name = ""
         self._client = DapClient(
-            line, on_event=lambda message: self._news.add(message), on_end=self._line_ended, on_request=partial(self._oblige, family),
-            autopsy=self._autopsy, timeout=launch.request_timeout,
+            line, on_event=lambda message: self._news.add(message), on_end=self._line_ended,
+            on_request=partial(self._oblige, family), autopsy=self._autopsy, timeout=launch.request_timeout,
         )  # fmt: skip
         self._helper = Helper(self._client, launch.helper, launch.request_timeout) if launch.helper else None
         self._breakpoints = Breakpoints(self._client, launch, self._helper, lambda: self.capabilities, self._told.put)
@@ -142,6 +143,8 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         if self._launch.stdin == "-" and (self._process is not None or self._launch.has_conduits):
             found |= {Capability.INPUT}
         self.capabilities |= found
+        if body.get("supportsSetVariable") is True:
+            self._evidence.sets_variables_only = body.get("supportsSetExpression") is not True
 
     async def start(self, wanted: Sequence[Wanted], catch: CatchRule) -> tuple[Binding, ...]:
         arguments = self._family.filled(self._arguments)
@@ -227,7 +230,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         found = translate.items(body, "threads")
         listed = {str(each.get("id", "")): each for each in found}
         told = await self._crowd.threads() if states and self._crowd and self._news.held else {}
-        threads = {id: translate.thread(each, self._state(id)) for id, each in listed.items()}
+        threads = {id: translate.thread(each, self._state(id), self._launch.thread_name) for id, each in listed.items()}
         return tuple({**threads, **told}.values())
 
     def _state(self, thread: str) -> Any:
@@ -241,6 +244,8 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         watch = self._breakpoints.pending_files
         capture = await self._looked(self._evidence.capture(thread, bounds, excepted=excepted, watch=watch))
         await self._breakpoints.look_for_symbols()
+        if capture.exception is None and self._news.told_error is not None:
+            return replace(capture, exception=self._news.told_error)
         return capture
 
     async def recheck(self) -> tuple[Binding, ...]:
@@ -278,7 +283,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         return await self._looked(self._evidence.assign(frame, target, value, bounds))
 
     async def exception(self, thread: str) -> ExceptionInfo | None:
-        return await self._looked(self._evidence.exception(thread))
+        return await self._looked(self._evidence.exception(thread)) or self._news.told_error
 
     async def modules(self, start: int = 0, count: int = 100) -> Modules:
         return await self._looked(self._evidence.modules(start, count))
@@ -326,6 +331,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
     async def _watch_end(self) -> None:
         how = await ended(self._signs, self.pid)
         await self._news.idle()
+        self._family.read_output()  # what was printed before the end is told before it
         if self._helper and self._process and how.exit_code is not None and not self._signs.is_told:
             self._told.put(Output("console", _SILENT.encode()))
         self._told.put(how)

@@ -11,6 +11,7 @@ from typing import Any
 from ...errors import Unsupported
 from ...model.backend import Binding, BreakpointChanged, Capability, Wanted
 from . import translate
+from .bindings import line_binding, line_count
 from .client import Body, DapClient
 from .deep import DeepBreakpoints, is_deep
 from .helper import Helper
@@ -53,6 +54,8 @@ class Breakpoints:
         """The debugger's number to wanted ids; old numbers stay, since a stop may cross a change on the way."""
         self._answers: dict[tuple[str, int], translate.Body] = {}
         self._bindings: dict[str, Binding] = {}
+        self._entered = False
+        """The function in which the program begins was told to the debugger, for once."""
         self._by_name: set[str] = set()
         """Those that have stopped in functions without a source file."""
         self._wanted: tuple[Wanted, ...] = ()
@@ -146,6 +149,11 @@ class Breakpoints:
             if old is not None:
                 self._became(self._judged(old, told))
 
+    @property
+    def trusts_functions(self) -> bool:
+        """Whether the debugger itself knows the functions that were asked for, so that a stop in one needs no second look."""
+        return self._helper is None and Quirk.BARE_FUNCTION_NAMES not in self._launch.quirks
+
     async def look_for_symbols(self) -> None:
         """Functions that did not exist before may be known now: bind them to their line."""
         async with self._one_at_a_time:
@@ -196,7 +204,7 @@ class Breakpoints:
 
     def _unasked(self, wanted: Wanted) -> Binding:
         """What we can tell ourselves: a line that the file has not got is never called set."""
-        count = _line_count(wanted.file) if wanted.file and wanted.line and self._launch.local else None
+        count = line_count(wanted.file) if wanted.file and wanted.line and self._launch.local else None
         if count is None or not wanted.line or wanted.line <= max(count, 1):
             return Binding(wanted.id, "unconfirmed", wanted.file, wanted.line)
         reason = f"{Path(wanted.file or '').name} has {count} line{'' if count == 1 else 's'}"
@@ -257,7 +265,7 @@ class Breakpoints:
             return {}
         answer = (await self._helper.call("resolve", files=files, symbols=[])).get("files")
         answer = answer if isinstance(answer, dict) else {}
-        return {each.id: _line_binding(each, answer.get(each.file)) for each in wanted}
+        return {each.id: line_binding(each, answer.get(each.file)) for each in wanted}
 
     # Telling the debugger
 
@@ -372,6 +380,9 @@ class Breakpoints:
             {"name": (each.symbol or "").rpartition(".")[2] if bare else each.symbol, **self._trip_terms(each)}
             for each in symbols
         ]
+        if self._launch.entry and not self._entered:
+            arguments.append({"name": self._launch.entry})
+            self._entered = True
         if arguments == self._functions or Capability.FUNCTION_BREAKPOINTS not in self._offers():
             return
         body = await self._client.request("setFunctionBreakpoints", {"breakpoints": arguments})
@@ -382,24 +393,3 @@ class Breakpoints:
                 self._wire_ids[number] = (each.id,)
             if self._helper is None:
                 bindings[each.id] = self._judged(bindings[each.id], told)
-
-
-def _line_count(file: str) -> int | None:
-    try:
-        return len(Path(file).read_bytes().splitlines())
-    except OSError:  # not a file that we see: the debugger alone knows
-        return None
-
-
-def _line_binding(wanted: Wanted, answer: Any) -> Binding:
-    """What the helper says of one wanted line."""
-    answer = answer if isinstance(answer, dict) else {}
-    told = next((each for each in translate.items(answer, "lines") if each.get("asked") == wanted.line), {})
-    actual = translate.number(told.get("actual"))
-    if actual is None:
-        reason = translate.text(told.get("reason")) or "no code there"
-        return Binding(wanted.id, "failed", wanted.file, wanted.line, reason)
-    if answer.get("loaded") is True:
-        return Binding(wanted.id, "bound", wanted.file, actual)
-    name = Path(wanted.file or "").name
-    return Binding(wanted.id, "pending", wanted.file, actual, f"{name} is not loaded yet")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,12 +21,20 @@ _RETURN = "(return) "
 """What debugpy 1.8.22 puts before the name of a function whose value it tells among the locals of its caller."""
 
 
+_DEEP = 50
+"""So many more frames are asked for where a debugger only knows the depth of a stack that it has told to its end."""
+
+
 class Evidence:
     """What any debug adapter can tell. Values are cut on our side, after they have travelled."""
 
     def __init__(self, client: DapClient, launch: DapLaunch) -> None:
         self._client = client
         self._launch = launch
+        self.sets_variables_only = False
+        """It assigns to variables by name, and to no other expression."""
+        self.sizes: dict[str, int] = {}
+        """Values that are told in pages, and how many items each has."""
         self.instruction_pointers: dict[str, str] = {}
         """Frame to the instruction that is about to run there, of the stacks told since the last move."""
 
@@ -40,18 +49,20 @@ class Evidence:
             for value in (translate.variable(each, bounds.text) for each in told)
         )
         exception = await self.exception(thread) if excepted else None
-        return Capture(frames, at, _page(found, bounds, 0), returned, exception)
+        return Capture(frames, at, self._page(found, bounds, 0), returned, exception)
 
     async def stack(self, thread: str, start: int, count: int) -> Frames:
+        guesses = Quirk.GUESSES_DEPTH in self._launch.quirks
         body = await self._client.request(
-            "stackTrace", {"threadId": wire_id(thread, "thread"), "startFrame": start, "levels": count}
+            "stackTrace",
+            {"threadId": wire_id(thread, "thread"), "startFrame": start, "levels": count + (_DEEP if guesses else 0)},
         )
         found = translate.items(body, "stackFrames")
         frames = tuple(self._judged(translate.frame(each)) for each in found)
         pointers = {str(each.get("id")): translate.text(each.get("instructionPointerReference")) for each in found}
         self.instruction_pointers.update({id: told for id, told in pointers.items() if told})
         total = translate.number(body.get("totalFrames"))
-        if Quirk.GUESSES_DEPTH in self._launch.quirks and total is not None and total > start + len(frames):
+        if guesses and total is not None and total > start + len(frames):
             total = None
         return Frames(frames=frames[:count], total=total, start=start, thread=thread)
 
@@ -68,20 +79,55 @@ class Evidence:
 
     async def locals(self, frame: str, bounds: Bounds, start: int) -> Values:
         found, _ = await self._variables_of(frame)
-        return _page(found, bounds, start)
+        return self._page(found, bounds, start)
+
+    async def _local_scopes(self, frame: str) -> Sequence[Scope]:
+        scopes = await self.scopes(frame)
+        return [scope for scope in scopes if scope.name.lower() in self._launch.local_scopes] or scopes[:1]
 
     async def _variables_of(self, frame: str) -> tuple[list[Body], list[Body]]:
         """The variables of a frame that are worth telling, and the values that its calls returned."""
-        scopes = await self.scopes(frame)
-        local = [scope for scope in scopes if scope.name.lower() in self._launch.local_scopes] or scopes[:1]
+        local = await self._local_scopes(frame)
         pages = [self._sent_for(scope.ref) for scope in local if scope.ref is not None]
         found = [each for page in pages for each in await self._arrived(page)]
         returned = [each for each in found if str(each.get("name")).startswith(_RETURN)]
-        kept = [each for each in found if each not in returned and each.get("type") not in self._launch.unshown]
+        kept = [each for each in found if each not in returned and self._is_shown(each)]
         return kept, returned
 
+    def _is_shown(self, told: Body) -> bool:
+        names = self._launch.unshown_names
+        return told.get("type") not in self._launch.unshown and not (names and names.match(str(told.get("name"))))
+
     async def expand(self, ref: str, bounds: Bounds, start: int) -> Values:
-        return _page(await self._children(ref), bounds, start)
+        if ref in self.sizes:
+            return await self._items(ref, self.sizes[ref], bounds, start)
+        return self._page(await self._children(ref), bounds, start)
+
+    async def _items(self, ref: str, size: int, bounds: Bounds, start: int) -> Values:
+        """A page of a long value, as the debugger counts its items."""
+        count = max(0, min(bounds.values, size - start))
+        question = {
+            "variablesReference": reference_number(ref, "r"),
+            "filter": "indexed",
+            "start": start,
+            "count": count,
+        }
+        found = await self._arrived(self._client.send("variables", question)) if count else []
+        page = self._page(found, bounds, 0)
+        return Values(values=page.values, total=size, start=start)
+
+    def _page(self, found: Sequence[Body], bounds: Bounds, start: int) -> Values:
+        """A page of variables; debugpy 1.8.22 ignores start and count, so they are cut here."""
+        page = found[start : start + bounds.values]
+        values = tuple(self._value(each, bounds) for each in page)
+        return Values(values=values, total=len(found), start=start)
+
+    def _value(self, told: Body, bounds: Bounds) -> Value:
+        value = translate.variable(told, bounds.text)
+        size = translate.number(told.get("indexedVariables")) or 0
+        if self._launch.pages and value.ref is not None and size:
+            self.sizes[value.ref] = size
+        return value
 
     async def _children(self, ref: str) -> list[Body]:
         return await self._arrived(self._sent_for(ref))
@@ -103,26 +149,50 @@ class Evidence:
             try:
                 body = await self._client.request("evaluate", arguments, timeout=timeout)
             except Refused as refused:
-                results.append(Evaluated(expression, error=_last_line(refused.message)))
+                reason = refused.message.removeprefix(self._launch.error_prefix)
+                results.append(Evaluated(expression, error=_last_line(reason)))
             else:
-                value = translate.variable({**body, "name": expression}, bounds.text)
+                value = self._value({**body, "name": expression}, bounds)
                 results.append(Evaluated(expression, value=value))
         return tuple(results)
 
     async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
         arguments = {"expression": target, "value": value, "frameId": wire_id(frame, "frame")}
         try:
-            body = await self._client.request("setExpression", arguments)
+            if self.sets_variables_only:
+                body = await self._set_variable(frame, target, value)
+            else:
+                body = await self._client.request("setExpression", arguments)
         except Refused as refused:
             raise EvalFailed(_last_line(refused.message)) from None
         return translate.variable({**body, "name": target}, bounds.text)
+
+    async def _set_variable(self, frame: str, target: str, value: str) -> Body:
+        """Assign by the name of a variable within what holds it: the frame, or the value in front of the last dot or bracket."""
+        holder, name = holder_and_name(target)
+        if holder:
+            question = {"expression": holder, "context": self._launch.evaluates_as, "frameId": wire_id(frame, "frame")}
+            body = await self._client.request("evaluate", question)
+            references = [translate.number(body.get("variablesReference")) or 0]
+        else:
+            scopes = await self._local_scopes(frame)
+            references = [reference_number(scope.ref, "r") for scope in scopes if scope.ref is not None]
+        for reference in references:
+            found = await self._arrived(self._client.send("variables", {"variablesReference": reference}))
+            if any(each.get("name") == name for each in found):
+                arguments = {"variablesReference": reference, "name": name, "value": value}
+                return await self._client.request("setVariable", arguments)
+        raise EvalFailed(f"no variable {target} here")
 
     async def exception(self, thread: str) -> ExceptionInfo | None:
         try:
             body = await self._client.request("exceptionInfo", {"threadId": wire_id(thread, "thread")})
         except Refused:  # it did not stop for an exception
             return None
-        return translate.exception(body)
+        told = translate.exception(body)
+        if told.mode == "unknown" and self._launch.exception_mode:
+            told = msgspec.structs.replace(told, mode=self._launch.exception_mode)
+        return msgspec.structs.replace(told, message=self._launch.exception_text(told.message))
 
     async def modules(self, start: int, count: int) -> Modules:
         body = await self._client.request("modules", {"startModule": start, "moduleCount": count})
@@ -131,12 +201,6 @@ class Evidence:
         if total is None or len(found) > count:
             total, found = len(found), found[start : start + count]
         return translate.modules(found, total, start)
-
-
-def _page(found: Sequence[Body], bounds: Bounds, start: int) -> Values:
-    """A page of variables; debugpy 1.8.22 ignores start and count, so they are cut here."""
-    page = found[start : start + bounds.values]
-    return Values(values=tuple(translate.variable(each, bounds.text) for each in page), total=len(found), start=start)
 
 
 def wire_id(word: str, what: str) -> int:
@@ -152,6 +216,15 @@ def reference_number(ref: str, kind: str) -> int:
     if not ref.startswith(kind) or not ref[len(kind) :].isdigit():
         raise StaleHandle(f"no value {ref!r}")
     return int(ref[len(kind) :])
+
+
+def holder_and_name(target: str) -> tuple[str, str]:
+    """What holds the thing to be assigned to, empty for the frame itself, and its name there: a field, or an item in brackets."""
+    if match := re.fullmatch(r"(.+)\.(\w+)", target):
+        return match[1], match[2]
+    if match := re.fullmatch(r"(.+)(\[[^][]*\])", target):
+        return match[1], match[2]
+    return "", target
 
 
 def _last_line(message: str) -> str:

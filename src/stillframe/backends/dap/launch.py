@@ -33,7 +33,6 @@ class Quirk(enum.Enum):
     ONE_BREAKPOINT_PER_LINE = "of two breakpoints on a line the last one wins: debugpy 1.8.22"
     PAUSES_ALL_BY_STAR = "pause takes the thread id * for all threads: debugpy 1.8.22"
     UNVERIFIED_IS_FINAL = "a breakpoint that cannot be set now is never set later: dlv 1.27.2"
-    STOPS_UNCAUGHT_ALWAYS = "an error that nothing catches stops the program, whatever was asked for: dlv 1.27.2"
     NEGATIVE_EXIT_IS_SIGNAL = "an exit code below zero is the signal that ended the program: dlv 1.27.2"
     GUESSES_DEPTH = "where a stack goes on, its depth is told as a guess: dlv 1.27.2"
 
@@ -175,6 +174,10 @@ class DapLaunch:
     """The name under which the debugger files all exception classes, for its `exceptionOptions`."""
     knows_exception: Callable[[str], bool] = lambda _name: True
     """Whether the debugger can find a class by this name at any time; for others we look at each exception ourselves."""
+    exception_mode: CatchMode | None = None
+    """The mode of an exception of which the debugger does not tell it."""
+    exception_text: Callable[[str], str] = lambda told: told
+    """The message of an exception without what the debugger put around it."""
     exception_is: Callable[[tuple[str, ...]], str] | None = None
     """An expression for a frame that stopped for an exception: whether it is of one of these classes."""
     exception_identity: tuple[str, ...] | None = None
@@ -196,8 +199,14 @@ class DapLaunch:
     """The function to stop in for whoever asked to stop at the beginning, where the debugger's own word means the loader."""
     thread_name: Callable[[str], str] = lambda told: told
     """A thread's name as users know it."""
-    talk: re.Pattern[str] | None = None
+    talk: re.Pattern[bytes] | None = None
     """Lines of the spawned process that are for whoever started it, and that nobody else wants to see."""
+    detour: re.Pattern[str] | None = None
+    """Functions of the runtime in which a pause finds a thread that is not at home there, so that its own stack is not seen."""
+    unshown_names: re.Pattern[str] | None = None
+    """Names of variables that are none of the program's own."""
+    error_prefix: str = ""
+    """What the debugger puts in front of the reason why an expression has no value."""
     log_prefix: re.Pattern[str] | None = None
     """What the debugger puts in front of the line of a log point."""
     pages: bool = False

@@ -55,12 +55,19 @@ class Moving:
         need = _NEEDS.get(move)
         if need is not None and need not in self.capabilities and move not in self._launch.console_moves:
             raise Unsupported(f"{self.tool.tool} cannot {move.value}: it has no {need.value}")
+        if self._launch.is_dead:
+            raise WrongState(f"a core is what a process left when it died: it cannot {move.value}")
         self._last_move = move
         await self._send_move(move, thread)
 
     async def go_on(self, thread: str | None) -> None:
         """Repeat the last move: the stop that interrupted it was none that anybody asked for."""
         await self._send_move(self._last_move, thread)
+
+    async def pause_again(self, thread: str) -> None:
+        """Let it run a little further, and hold it there."""
+        await self._send_move(Move.CONTINUE, thread)
+        await self.pause(thread)
 
     async def trip(self, stop: Stopped) -> bool:
         """A function that was only a name has been called: bind it to its line, and let the program run the step to it."""
@@ -74,6 +81,7 @@ class Moving:
         thread = thread or self._news.last_thread or await self._any_thread()
         self._news.nobody_is_held()
         self._evidence.instruction_pointers.clear()
+        self._evidence.sizes.clear()
         answer = self._client.send(*self._order(move, wire_id(thread, "thread")))
         # A program that goes straight into native code and keeps its interpreter to itself lets nobody answer: it moves.
         await asyncio.wait({answer}, timeout=_TAKEN)

@@ -9,7 +9,8 @@ from typing import Protocol
 
 from ...errors import AdapterDied, StillframeError
 from ...model.backend import Bounds, Continued, Output, Stopped, ThreadChanged
-from ...model.values import Frame
+from ...model.values import ExceptionInfo, Frame
+from ...transport.process import Exit
 from ...wire.dap import Message
 from ..ending import Signs
 from ..flow import Sequence, Told
@@ -20,6 +21,9 @@ from .crowd import holds
 from .evidence import Evidence
 from .launch import DapLaunch, Quirk
 from .stops import StopFilter
+
+_MOST_DETOURS = 8
+"""So many times in a row a pause is tried again where it found a thread on a way of its runtime's own."""
 
 
 class Debuggee(Protocol):
@@ -34,6 +38,8 @@ class Debuggee(Protocol):
     async def go_on(self, thread: str | None) -> None: ...
 
     async def trip(self, stop: Stopped) -> bool: ...
+
+    async def pause_again(self, thread: str) -> None: ...
 
 
 class News:
@@ -62,7 +68,10 @@ class News:
         """Thread and number of a breakpoint whose condition raised there: the stop that follows is no hit of it."""
         self.held: dict[str, str] = {}
         """Thread to the reason for which it is held."""
+        self._detours = 0
         self.last_thread: str | None = None
+        self.told_error: ExceptionInfo | None = None
+        """What the last stop itself told of an error, for debuggers that cannot be asked about it."""
         self.refusal: str | None = None
 
     def add(self, message: Message) -> None:
@@ -106,7 +115,7 @@ class News:
                 offers = body.get("capabilities")
                 self._debuggee.offer(offers if isinstance(offers, dict) else {})
             case "exited":
-                self._signs.exit_code = translate.number(body.get("exitCode"))
+                self._exited(translate.number(body.get("exitCode")))
             case "terminated":
                 if not self._signs.terminated.done():
                     self._signs.terminated.set_result(None)
@@ -118,8 +127,15 @@ class News:
 
     def _stopped(self, body: Body) -> Awaitable[None] | None:
         stop = replace(translate.stopped(body, self._breakpoints.owners(body)), counts=not self._is_doubtful(body))
+        if stop.reason == "function breakpoint" and self._breakpoints.trusts_functions:
+            stop = replace(stop, reason="breakpoint" if stop.breakpoints else "entry")
+        self.told_error = translate.told_error(body, self._launch) if stop.reason == "exception" else None
         # None named: looked up by its place. Several: one that always stops stands for others on its line.
-        if self.stops.must_look(stop) or (stop.reason == "breakpoint" and len(stop.breakpoints) != 1):
+        if (
+            self._may_be_detour(stop)
+            or self.stops.must_look(stop)
+            or (stop.reason == "breakpoint" and len(stop.breakpoints) != 1)
+        ):
             return self._look_at(stop)
         self._tell_stop(stop)
         return None
@@ -133,6 +149,9 @@ class News:
     async def _look_at(self, stop: Stopped) -> None:
         """Ask about a stop before it is told: it may be no news, or lack the name of its breakpoint."""
         try:
+            if stop.thread is not None and self._may_be_detour(stop) and await self._is_detour(stop.thread):
+                await self._debuggee.pause_again(stop.thread)
+                return
             if not await self.stops.is_news(stop, self._breakpoints.symbols(stop.breakpoints)):
                 await self._debuggee.go_on(stop.thread)
                 return
@@ -154,6 +173,17 @@ class News:
             self._tell_stop(stop)  # what could not be checked is told as it came
             return
         self._tell_stop(stop)
+
+    def _may_be_detour(self, stop: Stopped) -> bool:
+        return stop.reason == "pause" and self._launch.detour is not None and self._detours < _MOST_DETOURS
+
+    async def _is_detour(self, thread: str) -> bool:
+        """Whether a pause found the thread in the runtime's own business, from where its stack is not seen."""
+        frames = (await self._evidence.stack(thread, 0, 20)).frames
+        lost = bool(frames) and not any(each.kind == "user" for each in frames)
+        lost = lost and self._launch.detour is not None and self._launch.detour.match(frames[0].function) is not None
+        self._detours = self._detours + 1 if lost else 0
+        return lost
 
     async def _checked(self, stop: Stopped) -> Stopped | None:
         """A stop in a function that has no line to stand on: the condition was not asked in the target. None if it is false."""
@@ -203,8 +233,16 @@ class News:
 
     # The rest
 
+    def _exited(self, code: int | None) -> None:
+        if code is not None and code < 0 and Quirk.NEGATIVE_EXIT_IS_SIGNAL in self._launch.quirks:
+            self._signs.signal = Exit.of(code).signal
+        else:
+            self._signs.exit_code = code
+
     def _output(self, body: Body) -> None:
         told = translate.output(body, log_points_are_stdout=Quirk.LOG_POINTS_ARE_STDOUT in self._launch.quirks)
+        if told is not None and told.stream == "log" and self._launch.log_prefix is not None:
+            told = replace(told, data=self._launch.log_prefix.sub("", str(body.get("output"))).encode())
         better = self._launch.told_better
         if told is not None and not (better and told.stream == "console" and better.match(str(body.get("output")))):
             self._told.put(told)

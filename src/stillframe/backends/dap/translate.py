@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from ...model.backend import Capability, Output, Stopped
 from ...model.values import ExceptionInfo, Frame, Module, Modules, Scope, Thread, Value
 from ...wire import dap_types
+from .launch import DapLaunch
 
 Body = Mapping[str, Any]
 
@@ -171,6 +172,14 @@ def exception(body: Body) -> ExceptionInfo:
     )
 
 
+def told_error(body: Body, launch: DapLaunch) -> ExceptionInfo | None:
+    """What a `stopped` event tells of the error that it is for."""
+    kind, message = text(body.get("description")), text(body.get("text"))
+    if not kind or not message:
+        return None
+    return ExceptionInfo(type=kind, message=launch.exception_text(message), mode=launch.exception_mode or "unknown")
+
+
 def helper_exception(body: Body) -> ExceptionInfo:
     return ExceptionInfo(
         type=text(body.get("type")) or "?",
@@ -183,8 +192,12 @@ def helper_exception(body: Body) -> ExceptionInfo:
     )
 
 
-def thread(body: Body, state: Literal["stopped", "blocked", "running", "unknown"]) -> Thread:
-    return Thread(id=str(body.get("id", "")), name=text(body.get("name")) or "?", state=state)
+def thread(
+    body: Body,
+    state: Literal["stopped", "blocked", "running", "unknown"],
+    named: Callable[[str], str] = str,
+) -> Thread:
+    return Thread(id=str(body.get("id", "")), name=named(text(body.get("name")) or "?"), state=state)
 
 
 def scope(body: Body) -> Scope:

@@ -1,0 +1,216 @@
+"""Go, through Delve."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import secrets
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]
+
+from ..backends.dap.launch import SOCKET, STDERR, STDIN, STDOUT, Address, DapLaunch, ListensUnix, Quirk
+from ..errors import LaunchFailed, NotFound, UsageError
+from ..model.backend import AttachPlan, Plan, Tool
+from ..model.values import Frame
+from ..transport.folders import private_folder, remove_folder
+from . import matches
+from .finding import Found, Needs, Recipe, needed
+from .go_building import Built, build, is_go_binary
+from .go_command import parsed, runs_go, understood
+from .listening import owners_of
+
+_MODULES = re.compile(r"/pkg/mod/|/vendor/")
+_GOS_OWN = re.compile(
+    r"/src/(archive|bufio|bytes|cmp|compress|container|context|crypto|database|debug|embed|encoding|errors|expvar|flag|fmt|go"
+    r"|hash|html|image|index|internal|io|iter|log|maps|math|mime|net|os|path|plugin|reflect|regexp|runtime|slices|sort|strconv"
+    r"|strings|structs|sync|syscall|testing|text|time|unicode|unique|unsafe|weak)/[^@]*$"
+)
+"""Files of the packages that come with Go, wherever it is installed."""
+_THREAD = re.compile(r"^(?:\* )?\[Go (\d+)(.*?)\] (.*?)(?: \(Thread \d+\))?$")
+
+
+class GoAdapter:
+    """What Stillframe knows of Go."""
+
+    name = "go"
+    languages: tuple[str, ...] = ("Go",)
+    claims: tuple[str, ...] = ("*.go",)
+    roots: tuple[str, ...] = ("go.mod",)
+    needs: tuple[Needs, ...] = (
+        Needs(
+            "dlv", ("dlv",), (Recipe("go", ("github.com/go-delve/delve/cmd/dlv@latest",)),), (1, 26), "version",
+            re.compile(r"Version: (\d+(?:\.\d+)+)"),
+        ),
+    )  # fmt: skip
+
+    def tool(self, version: str = "", how: str = "") -> Tool:
+        return Tool("dlv", version, how)
+
+    def understands(self, plan: Plan) -> bool:
+        path = Path(plan.cwd, plan.program or (plan.command[0] if plan.command else ""))
+        if plan.kind == "command":
+            return runs_go(plan) or (plan.command[0].count("/") > 0 and is_go_binary(path))
+        if plan.kind != "file":
+            return False
+        return matches(plan.program or "", self.claims) or _is_package(path) or is_go_binary(path)
+
+    def understood(self, plan: Plan) -> Plan:
+        if plan.kind == "command" and not runs_go(plan):
+            plan = replace(plan, kind="file", program=plan.command[0], args=plan.command[1:])
+        return understood(plan)
+
+    async def launch(self, plan: Plan) -> DapLaunch:
+        plan = self.understood(plan)
+        _check(plan)
+        found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
+        folder = private_folder()
+        try:
+            built = await _built(plan, folder)
+        except BaseException:
+            remove_folder(folder)
+            raise
+        arguments = {
+            "mode": "exec",
+            "program": built.binary,
+            "args": list(built.args),
+            "cwd": built.cwd,
+            "stdinFrom": STDIN,
+            "stdoutTo": STDOUT,
+            "stderrTo": STDERR,
+            **_LOOKS,
+        }
+        return DapLaunch(
+            tool=self.tool(found.version),
+            request="launch",
+            arguments=arguments,
+            cwd=built.cwd,
+            env=plan.env,
+            umask=plan.umask,
+            stdin=plan.stdin,
+            folder=folder,
+            mark=secrets.token_hex(8),
+            entry="main.main" if plan.stop_on_entry else None,
+            **_spawned(found),
+            **_COMMON,
+        )
+
+    # Joining
+
+    def joins(self, plan: AttachPlan) -> bool:
+        """Whether what is to be joined is a Go program, or behind a Delve that listens."""
+        if plan.core is not None:
+            return plan.program is not None and is_go_binary(Path(plan.program))
+        if plan.pid is not None:
+            return is_go_binary(Path(f"/proc/{plan.pid}/exe"))
+        return plan.port is not None and any(each == "dlv" for each in owners_of(plan.port))
+
+    async def attach(self, plan: AttachPlan) -> DapLaunch:
+        if plan.port is not None and plan.url is None:
+            return DapLaunch(
+                tool=self.tool(how="listening port"),
+                reach=Address(plan.host or "127.0.0.1", plan.port),
+                request="attach",
+                arguments={"mode": "remote", **_LOOKS},
+                launched=False,
+                **_COMMON,
+            )
+        found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
+        common = {**_spawned(found), **_COMMON, "tool": self.tool(found.version), "cwd": plan.cwd, "env": plan.env}
+        if plan.core is not None:
+            if plan.program is None:
+                raise UsageError("a core of a Go program is read with the program that left it: --program FILE")
+            dead = {"mode": "core", "program": plan.program, "coreFilePath": plan.core}
+            return DapLaunch(request="launch", arguments={**dead, **_LOOKS}, launched=False, is_dead=True, **common)
+        if plan.pid is None:
+            raise UsageError("a Go program is joined by its pid, or by the HOST:PORT that dlv listens on")
+        if not psutil.pid_exists(plan.pid):
+            raise NotFound(f"no process {plan.pid}")
+        there = {"mode": "local", "processId": plan.pid}
+        return DapLaunch(request="attach", arguments={**there, **_LOOKS}, launched=False, target_pid=plan.pid, **common)
+
+
+_LOOKS: dict[str, Any] = {"hideSystemGoroutines": True, "maxStringLen": 1024, "showPprofLabels": ["*"]}
+"""What Delve is to tell, and how much of it; it cuts a value long before we do."""
+
+
+def _spawned(found: Found) -> dict[str, Any]:
+    assert found.path is not None
+    return {
+        "argv": (found.path, "dap", f"--listen=unix:{SOCKET}", "--check-go-version=false"),
+        "reach": ListensUnix(),
+        "talk": re.compile(rb"DAP server listening at: .*\n"),
+    }
+
+
+def is_library(frame: Frame) -> bool:
+    """Whether a frame is of Go itself, of a module that was fetched, or of code that no file holds."""
+    file = frame.file or ""
+    if not file.startswith("/") or _MODULES.search(file):
+        return True
+    return not frame.function.startswith("main.") and _GOS_OWN.search(file) is not None
+
+
+def exception_text(told: str) -> str:
+    """What a program panicked with, a text without its quotes."""
+    try:
+        return str(json.loads(told)) if told.startswith('"') else told
+    except ValueError:  # Go quotes some characters in another way
+        return told.strip('"')
+
+
+def thread_name(told: str) -> str:
+    """A goroutine as we call it: its number, its labels, and the function that it runs."""
+    match = _THREAD.match(told)
+    return f"goroutine {match[1]}{match[2]}: {match[3]}" if match else told
+
+
+_COMMON: dict[str, Any] = {
+    "is_library": is_library,
+    "thread_name": thread_name,
+    "log_prefix": re.compile(r"^> \[Go \d+\]: "),
+    "catches": {"uncaught": ("unrecovered-panic", "runtime-fatal-throw")},
+    "unshown_names": re.compile(r"~"),
+    "error_prefix": "Unable to evaluate expression: ",
+    "pages": True,
+    "detour": re.compile(r"runtime\.(sig|async|morestack|mcall|systemstack|rt_sig|tgkill|goexit)"),
+    "exception_mode": "uncaught",
+    "exception_text": exception_text,
+    "told_better": re.compile(r"Type 'dlv help'|Detaching|Process \d+ has exited|Step interrupted by"),
+    "quirks": frozenset(
+        {
+            Quirk.LOG_POINTS_ARE_STDOUT,
+            Quirk.ONE_BREAKPOINT_PER_LINE,
+            Quirk.UNVERIFIED_IS_FINAL,
+            Quirk.NEGATIVE_EXIT_IS_SIGNAL,
+            Quirk.GUESSES_DEPTH,
+        }
+    ),
+}
+"""What is the same of Delve 1.27.2 however it is reached."""
+
+
+async def _built(plan: Plan, folder: str) -> Built:
+    path = Path(plan.cwd, plan.program or "")
+    if plan.kind == "file" and is_go_binary(path):
+        return Built(str(path), plan.cwd, plan.args)
+    return await build(plan, parsed(plan), folder)
+
+
+def _check(plan: Plan) -> None:
+    """What can be known to fail fails here, with its reason."""
+    if not Path(plan.cwd).is_dir():
+        raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
+    path = Path(plan.cwd, plan.program or "")
+    if plan.kind == "file" and not path.exists() and matches(plan.program or "", GO.claims):
+        raise LaunchFailed(f"no such file: {path}")
+
+
+def _is_package(path: Path) -> bool:
+    return path.is_dir() and ((path / "go.mod").exists() or any(path.glob("*.go")))
+
+
+GO = GoAdapter()
