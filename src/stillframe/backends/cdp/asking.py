@@ -36,9 +36,10 @@ class Asking:
         The words stand in its text: V8 compiles a script for each argument that is no object.
         """
         named = names.split(", ")
-        told = "".join(f"const {name} = {_encode(word).decode()}; " for name, word in zip(named, words, strict=False))
+        told = ",".join(f"{name}={_encode(word).decode()}" for name, word in zip(named, words, strict=False))
+        told = f"const {told};" if words else ""
         arguments: dict[str, Any] = {
-            "functionDeclaration": f"function({', '.join(named[len(words) :])}) {{ {told}return {STORE}.{expression} }}",
+            "functionDeclaration": f"function({','.join(named[len(words) :])}){{{told}return {STORE}.{expression}}}",
             "arguments": [*objects],
             "returnByValue": True,
             "silent": True,

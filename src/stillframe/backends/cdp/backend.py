@@ -211,10 +211,10 @@ class CdpBackend(Looking, ClosesOnce):
                 self._told.put(Output("console", f"a pause could not be looked at: {error.message}\n".encode()))
 
     def _told_stop(self, event: Event) -> None:
-        if isinstance(event, Stopped):
-            self._evidence.look_ahead()
         self._family.read_output()  # what was printed before the stop is told before it
         self._told.put(event)
+        if isinstance(event, Stopped):
+            self._evidence.look_ahead()
 
     def _refused(self, refused: Refused) -> None:
         self._told.put(Output("console", f"{refused.method} was refused: {refused.message}\n".encode()))

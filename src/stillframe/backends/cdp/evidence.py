@@ -58,6 +58,8 @@ class Evidence:
         self._ahead: Ahead | None = None
         self._bounds = Bounds()
         """As somebody wanted them last."""
+        self._names: dict[str, list[str]] = {}
+        """What the text of a function mentions, by where it begins."""
 
     # The stop
 
@@ -157,13 +159,14 @@ class Evidence:
         self, call: Body, lines: Sequence[str], bounds: Bounds, start: int, *, fresh: bool
     ) -> asyncio.Future[Body]:
         scopes = self._scopes(call)
+        kinds = [kind for kind, _ in scopes]
         receiver = call.get("this")
         self_word = argument(receiver) if isinstance(receiver, dict) else {"value": None}
         return self.asking.put(
             "locals(fresh, kinds, used, mentioned, start, count, bounds, self === globalThis ? null : self, scopes)",
             "fresh, kinds, used, mentioned, start, count, bounds, self, ...scopes",
             fresh,
-            [kind for kind, _ in scopes], self._used(call), _mentioned(call, lines), start, bounds.values, limits(bounds),
+            kinds, self._used(call), self._mentioned(call, lines, kinds), start, bounds.values, limits(bounds),
             objects=[self_word, *(argument(scope["object"]) for _, scope in scopes)],
         )  # fmt: skip
 
@@ -194,6 +197,14 @@ class Evidence:
         script = self._scripts.get(position(call)[0])
         return await self._texts.lines(script) if script is not None else []
 
+    def _mentioned(self, call: Body, lines: Sequence[str], kinds: Sequence[str]) -> list[str]:
+        """The names in a function's text that matter: of what a module holds, these are worth telling."""
+        whole: Body = next((each for each in call.get("scopeChain") or () if each.get("type") == "local"), {})
+        key = str(whole.get("startLocation"))
+        if key not in self._names:
+            self._names[key] = sorted(names_in(lines, whole))
+        return self._names[key] if "used" in kinds else [name for name in self._names[key] if name == "arguments"]
+
     def _used(self, call: Body) -> list[str]:
         """The names on the line that is about to run."""
         frame = self.teller.call(call, "0")
@@ -205,6 +216,7 @@ class Evidence:
     def forget_files(self) -> None:
         """Files may have changed since they were read."""
         self._texts.forget()
+        self._names.clear()
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         call = self.call(frame)
@@ -278,12 +290,6 @@ class Evidence:
         self.held, self.lost_error, self._ahead = None, None, None
         if far:
             self._client.send("Runtime.evaluate", {"expression": f"{STORE}?.clear()", "silent": True})
-
-
-def _mentioned(call: Body, lines: Sequence[str]) -> list[str]:
-    """The names in a function's text: of what a module holds, these are worth telling."""
-    whole: Body = next((each for each in call.get("scopeChain") or () if each.get("type") == "local"), {})
-    return sorted(names_in(lines, whole))
 
 
 def _scope_name(scope: Body) -> str:
