@@ -26,8 +26,8 @@ caller. `STILLFRAME_SESSION` names the session of every call, `STILLFRAME_CLIENT
 `STILLFRAME_RUNTIME_DIR` is where the socket is, `STILLFRAME_IDLE_SECONDS` (300) how long an idle daemon stays."""
 TITLES = {
     "launch": "start", "control": "move", "breakpoints": "breakpoints", "inspect": "look", "evaluate": "ask and change",
-    "patch": "change what runs",
-    "investigate": "one question", "admin": "sessions", "machine": "below the source", "lowlevel": "past us",
+    "patch": "change what runs", "investigate": "one question", "projects": "what a project brings", "admin": "sessions",
+    "machine": "below the source", "lowlevel": "past us",
 }  # fmt: skip
 
 

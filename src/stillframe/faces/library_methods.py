@@ -13,6 +13,7 @@ from ..model.views import (
     Breakpoints,
     Capabilities,
     Caught,
+    Configurations,
     Fed,
     FrameView,
     OutputPage,
@@ -24,6 +25,7 @@ from ..model.views import (
     Source,
     Threads,
     ToolInfo,
+    Trust,
 )
 
 
@@ -53,6 +55,7 @@ class Verbs(ABC):
         children: bool = True,
         adapter: str | None = None,
         record: bool = False,
+        config: str | None = None,
         ready: str | None = None,
         do: str | None = None,
         timeout: float | None = None,
@@ -86,6 +89,7 @@ class Verbs(ABC):
                     "children": children,
                     "adapter": adapter,
                     "record": record,
+                    "config": config,
                     "ready": ready,
                     "do": do,
                     "timeout": timeout,
@@ -518,6 +522,17 @@ class Verbs(ABC):
                 None,
             ),
         )
+
+    async def configs(self) -> Configurations:
+        """List what `launch --config NAME` can start here: the configurations of the nearest .vscode/launch.json."""
+        return cast("Configurations", await self.call("configs", {}, None))
+
+    async def trust(self, *path: str, list_: bool = False, remove: bool = False) -> Trust:
+        """Let run what this project's own files bring: debuggers that its settings declare, and its launch.json.
+
+        Shows what that is. It holds for the files as they are now: one that changes has to be trusted again.
+        """
+        return cast("Trust", await self.call("trust", {"path": path, "list_": list_, "remove": remove}, None))
 
     async def sessions(self, *, all: bool = False) -> SessionList:
         """List the sessions of this project: live ones, ended ones, those that a killed daemon lost, those of another."""

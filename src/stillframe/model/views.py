@@ -109,6 +109,39 @@ class Capabilities(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
 
     can: tuple[str, ...]
     cannot: tuple[str, ...]
+    note: str | None = None
+    """What is worth knowing of where this comes from."""
+
+
+class TrustedFile(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A file of a project that brings what would run: debuggers, or configurations of programs."""
+
+    path: str
+    state: Literal["trusted", "changed", "untrusted"]
+    brings: tuple[str, ...] = ()
+
+
+class Trust(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What may run that a project's own files bring."""
+
+    action: Literal["trusted", "listed", "removed"]
+    files: tuple[TrustedFile, ...] = ()
+
+
+class Configuration(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    name: str
+    type: str
+    request: str
+    members: tuple[str, ...] = ()
+    """The configurations that a compound starts."""
+
+
+class Configurations(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What `launch --config` knows here."""
+
+    file: str
+    configurations: tuple[Configuration, ...]
+    trust: Literal["trusted", "changed", "untrusted"]
 
 
 class ToolInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

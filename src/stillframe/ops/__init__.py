@@ -14,6 +14,7 @@ FILES = (
     "evaluate",
     "patch",
     "investigate",
+    "projects",
     "admin",
     "machine",
     "lowlevel",

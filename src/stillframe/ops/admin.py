@@ -23,6 +23,8 @@ from ..transport.trees import is_alive
 from .breakpoints import caught_words
 from .common import Timeout
 
+_UNVERIFIED = "unverified: nobody has run this debugger with Stillframe yet; it says so of itself"
+
 
 @operation(Access.READ, name="sessions", aliases=("ls", "ps"), example="dbg sessions")
 async def sessions_(
@@ -126,6 +128,7 @@ async def capabilities(session: Session) -> Capabilities:
     return Capabilities(
         can=tuple(each.value for each in Capability if each in can),
         cannot=tuple(each.value for each in Capability if each not in can),
+        note=_UNVERIFIED if session.tool.how == "unverified" else None,
     )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import msgspec
 
-from ..adapters import understand
+from ..adapters import broken_entries, understand
+from ..adapters.launchtypes import Configured
 from ..errors import NoSession, Try, UsageError
 from ..model.backend import AttachPlan, Caller, Plan
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Running
@@ -23,6 +25,7 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from .breakpoints import catch_rule
 from .common import Do, Timeout, run_beside, settle
+from .projects import configured_plans
 
 Program = Annotated[
     tuple[str, ...], Param("a program and its arguments", positional=True, rest=True, metavar="PROGRAM")
@@ -55,6 +58,14 @@ ReadyWord = Annotated[
     str | None, Param("return when it printed this text, or listens on this port", flag="--ready", metavar="TEXT|:PORT")
 ]
 AdapterName = Annotated[str | None, Param("the debugger to use, where several would do: see `doctor`", metavar="NAME")]
+Config = Annotated[
+    str | None,
+    Param(
+        "start what this configuration of .vscode/launch.json says; alone, it lists them",
+        flag="--config",
+        metavar="NAME",
+    ),
+]
 Record = Annotated[
     bool, Param("record the run, so that `step-back` and `reverse-continue` work where the debugger can")
 ]
@@ -84,6 +95,7 @@ async def launch(
     children: Children = True,
     adapter: AdapterName = None,
     record: Record = False,
+    config: Config = None,
     ready: ReadyWord = None,
     do: Do = None,
     timeout: Timeout = None,
@@ -100,21 +112,47 @@ async def launch(
     readiness = Ready.parse(ready) if ready is not None else None
     if readiness:
         await readiness.check_free()
-    plan = make_plan(
-        caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
-        stop_on_entry=stop_on_entry, all_code=all_code, children=children, adapter=adapter, record=record,
-    )  # fmt: skip
-    session = await start(
-        sessions,
-        plan,
-        caller,
-        breaks=breaks,
-        catch=catch,
-        name=name,
-        default_name=default_name(plan),
-        lease=lease,
-    )
+    if config is not None:
+        if program or command or any((module, code, cwd, python, adapter)):
+            raise UsageError("--config says what is run, how and where; only --env, --stdin and the like go with it")
+        added = dict(_pair(each) for each in env)
+        wishes = configured_plans(caller, config, env=added, stdin=stdin, stop_on_entry=stop_on_entry, record=record)
+    else:
+        plan = make_plan(
+            caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
+            stop_on_entry=stop_on_entry, all_code=all_code, children=children, adapter=adapter, record=record,
+        )  # fmt: skip
+        wishes = (Configured(default_name(plan), plan, ()),)
+    session = await start_each(sessions, wishes, caller, breaks=breaks, catch=catch, name=name, lease=lease)
     return await first_outcome(sessions, session, caller, timeout if wait else 0.0, ready=readiness, do=do)
+
+
+async def start_each(
+    sessions: Sessions,
+    wishes: Sequence[Configured],
+    caller: Caller,
+    *,
+    breaks: tuple[BreakSpec, ...],
+    catch: tuple[str, ...],
+    name: str | None,
+    lease: float | None,
+) -> Session:
+    """Start one program, or each one of a compound; the first session, which tells of the others and of what was not done."""
+    if name is not None and len(wishes) > 1:
+        raise UsageError("--name names one session, and this configuration starts several")
+    made: list[Session] = []
+    for wish in wishes:
+        session = await start(
+            sessions, wish.plan, caller, breaks=breaks, catch=catch, name=name, default_name=wish.name, lease=lease
+        )
+        made.append(session)
+        for note in wish.notes:
+            made[0].note(note)
+    if made[1:]:
+        made[0].note(f"also started: {', '.join(each.name for each in made[1:])}")
+    for each in broken_entries(caller.env, caller.cwd):
+        made[0].note(each)
+    return made[0]
 
 
 async def start(

@@ -266,7 +266,30 @@ def _sessions(result: views.SessionList, name: str, budget: int) -> str:
 
 @show.register
 def _capabilities(result: views.Capabilities, name: str, budget: int) -> str:
-    return f"can: {', '.join(result.can)}\ncannot: {', '.join(result.cannot)}"
+    note = f"\n{result.note}" if result.note else ""
+    return f"can: {', '.join(result.can)}\ncannot: {', '.join(result.cannot)}{note}"
+
+
+@show.register
+def _trust(result: views.Trust, name: str, budget: int) -> str:
+    if not result.files:
+        return "nothing here brings anything that would have to be trusted"
+    rows = []
+    for each in result.files:
+        rows.append(f"{'no longer trusted' if result.action == 'removed' else each.state}: {escape(each.path)}")
+        rows += [f"  {escape(brought)}" for brought in each.brings]
+    return clipped(rows, budget)
+
+
+@show.register
+def _configurations(result: views.Configurations, name: str, budget: int) -> str:
+    rows = [
+        f"{escape(each.name)}: "
+        + (f"compound of {escape(', '.join(each.members))}" if each.members else f"{each.request}, {escape(each.type)}")
+        for each in result.configurations
+    ]
+    trust = "" if result.trust == "trusted" else f" ({result.trust}: dbg trust)"
+    return clipped([f"{escape(result.file)}{trust}", *rows], budget)
 
 
 @show.register

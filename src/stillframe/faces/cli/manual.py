@@ -28,6 +28,7 @@ MANUAL: "dict[str, Page]" = {
             "children": "follow child processes as sessions of their own, which is the default",
             "adapter": "the debugger to use, where several would do: see `doctor`",
             "record": "record the run, so that `step-back` and `reverse-continue` work where the debugger can",
+            "config": "start what this configuration of .vscode/launch.json says; alone, it lists them",
             "ready": "return when it printed this text, or listens on this port",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
@@ -392,6 +393,22 @@ MANUAL: "dict[str, Page]" = {
             "ready": "return when it printed this text, or listens on this port",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
+        },
+    },
+    "configs": {
+        "group": "projects",
+        "doc": "List what `launch --config NAME` can start here: the configurations of the nearest .vscode/launch.json.",
+        "example": "dbg configs",
+        "fields": {},
+    },
+    "trust": {
+        "group": "projects",
+        "doc": "Let run what this project's own files bring: debuggers that its settings declare, and its launch.json.\n\nShows what that is. It holds for the files as they are now: one that changes has to be trusted again.",
+        "example": "dbg trust\ndbg trust --list",
+        "fields": {
+            "path": "with --remove, files that are not this project's",
+            "list_": "only show what there is, and whether it is trusted",
+            "remove": "trust this project's files no more",
         },
     },
     "sessions": {

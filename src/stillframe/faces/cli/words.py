@@ -66,6 +66,8 @@ def resolve(word: str, rest: "list[str]", verbs: "dict[str, Verb]") -> "tuple[st
             return _INFO[rest[0]], rest[1:]
         case "logpoint" if verb == "break":
             return verb, _log_text(rest)
+    if verb == "launch" and [each for each in rest if each != "--json"] == ["--config"]:
+        return "configs", [each for each in rest if each == "--json"]
     if verb == "break":
         return verb, _if_words(rest)
     if verb == "set" and rest[1:2] == ["="]:
