@@ -10,7 +10,6 @@ import signal
 import sys
 
 import pydevd
-import pydevd_tracing
 from _pydev_bundle import pydev_log
 from _pydev_bundle._pydev_saved_modules import ThreadingEvent, threading, time
 from _pydevd_bundle import (
@@ -23,6 +22,7 @@ from _pydevd_bundle import (
     sf_leaving,
     sf_release,
     sf_stepping,
+    sf_tracing,
 )
 from _pydevd_bundle import pydevd_command_line_handling as command_line
 from _pydevd_bundle.pydevd_api import PyDevdAPI
@@ -241,25 +241,6 @@ def _wait_suspend(self, thread, frame, event, *arguments):
         Quick.gone_on(pydevd_constants.get_thread_id(thread))
 
 
-def _set_trace(function):
-    """sys.settrace as the program sees it until 3.11: what it means for us is told once, to the debugger alone."""
-    caller = sys._getframe(1)
-    db = pydevd_constants.get_global_debugger()
-    file_type = db.get_file_type(caller) if db is not None and not db.pydb_disposed else PYDEV_FILE
-    is_library_way = (
-        caller.f_globals.get("__name__") == "threading"
-    )  # each thread takes over what threading.settrace said
-    if file_type is None and not is_library_way and not getattr(db, "stillframe_untraced", False):
-        db.stillframe_untraced = True
-        what = "turned tracing off" if function is None else "set its own trace function"
-        place = "%s:%d" % (os.path.abspath(caller.f_code.co_filename), caller.f_lineno)
-        message = "the program %s at %s; breakpoints do not stop it from there on" % (what, place)
-        send_event(db, {"kind": "untraced", "message": message})
-    settrace = pydevd_tracing.TracingFunctionHolder._original_tracing
-    if settrace is not None:
-        settrace(function)
-
-
 def _closed_by_program(sock):
     """Whether our socket's number is no longer our socket: a program that daemonises closes all it does not know."""
     try:
@@ -320,7 +301,7 @@ def patch(settings):
     cls.on_disconnect = _on_disconnect
     cls._do_wait_suspend = _wait_suspend
     sf_leaving.patch()
-    sf_leaving.Hooks.say = staticmethod(send_event)
+    sf_leaving.Hooks.say = sf_tracing.Hooks.say = staticmethod(send_event)
     cls.dispose_and_kill_all_pydevd_threads = _dispose
     cls._PyDB__wait_for_threads_to_finish = _wait_for_writer
     cls._internal_get_file_type = _file_type
@@ -333,7 +314,7 @@ def patch(settings):
     cls.ignore_system_exit_code = lambda self, error: True  # sys.exit is how a program ends, whatever it says
     DebugInfoHolder.DEBUG_TRACE_LEVEL = -1  # pydevd's own complaints are not the program's stderr
     pydev_log._pydevd_log_exception = lambda *arguments: None
-    pydevd_tracing._internal_set_trace = _set_trace
+    sf_tracing.patch()
     pydevd.start_client = _start_client
     pydevd.patch_stdin = lambda: None  # a forked child would get a wrapped sys.stdin
     command_line.get_pydevd_file = lambda: settings.boot

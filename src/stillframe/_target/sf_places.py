@@ -8,7 +8,7 @@ import sys
 import tokenize
 
 import pydevd_file_utils
-from _pydevd_bundle import pydevd_api, sf_judging
+from _pydevd_bundle import pydevd_api, sf_judging, sf_tracing
 from _pydevd_bundle.pydevd_constants import get_global_debugger
 from _pydevd_sys_monitoring import _pydevd_sys_monitoring
 from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
@@ -311,7 +311,7 @@ class Places:
             present.add(self.realpath(main))
         found = [path for path in files if self.realpath(path) in present]
         if len(found) < len(files):
-            running = {self.realpath(path) for path in _files_seen_running()}
+            running = {self.realpath(path) for path in sf_tracing.Tracing.executed.union(_files_seen_running())}
             found = [path for path in files if self.realpath(path) in present or self.realpath(path) in running]
         return found
 
