@@ -16,7 +16,6 @@ from typing import Protocol
 from ..errors import LaunchFailed, Unsupported, WrongState
 from .drains import Drains, Stream
 from .guardian import GUARDIAN
-from .trees import MARK as MARK  # its old place; goes when nobody asks for it here any more
 from .trees import TERM_GRACE, end_tree, group_lives, settle
 
 
