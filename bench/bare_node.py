@@ -40,6 +40,7 @@ class Bare:
         self._flush()
         self._messages: list[dict[str, Any]] = []
         self._number = 0
+        self._held: dict[str, Any] = {}
         while self._protocol.state is not State.OPEN:
             self._take()
 
@@ -84,8 +85,25 @@ class Bare:
                 params: dict[str, Any] = message.get("params") or {}
                 return params
 
+    def step(self) -> dict[str, Any]:
+        """To the next line: V8 stops at several positions of one, such as a loop's, and a user's step is a line."""
+
+        def line(paused: dict[str, Any]) -> tuple[int, Any, Any]:
+            where = paused["callFrames"][0]["location"]
+            return len(paused["callFrames"]), where["scriptId"], where["lineNumber"]
+
+        before, seen = line(self._held), {self._held["callFrames"][0]["location"].get("columnNumber")}
+        while True:
+            self.send("Debugger.stepOver")
+            self._held = self.event("Debugger.paused")
+            column = self._held["callFrames"][0]["location"].get("columnNumber")
+            if line(self._held) != before or column in seen:
+                return self._held
+            seen.add(column)
+
     def look(self, paused: dict[str, Any]) -> str:
         """The variables of the top frame's own scopes, as a client needs them at each stop; the frame's id."""
+        self._held = paused
         frame = paused["callFrames"][0]
         for scope in frame["scopeChain"]:
             if scope["type"] in ("local", "block"):
@@ -116,8 +134,7 @@ def job(program: Path, line: int) -> dict[str, float]:
         bare.ask("Debugger.evaluateOnCallFrame", callFrameId=frame, expression="words.length")
         began = time.perf_counter()
         for _ in range(STEPS):
-            bare.send("Debugger.stepOver")
-            bare.look(bare.event("Debugger.paused"))
+            bare.look(bare.step())
         step = (time.perf_counter() - began) / STEPS
         bare.send("Debugger.setBreakpointsActive", active=False)
         bare.send("Debugger.resume")

@@ -69,7 +69,10 @@ class Dispatcher:
         try:
             operation = self._operation(call.op)
             bound = operation.bind(call.args)
-            check(operation, bound, min(call.allow, self._allowed(call)))
+            here = self.sessions.settings(call.caller.cwd)
+            check(
+                operation, bound, min(call.allow, Access[here.allow.upper()])
+            )  # of the rights that it has, what they leave
             session, kept = self._session(operation, call)
             arguments = {**bound, **self._injected(operation, call, session, kept)}
             with session.used() if session else contextlib.nullcontext():
@@ -82,16 +85,12 @@ class Dispatcher:
             return self._failed(call, session, ours)
         if isinstance(result, From):
             session, result = result.session, result.result
-        return self._done(call, session, result)
+        return self._done(call, session, result, here)
 
     def _operation(self, name: str) -> Operation:
         if name not in OPERATIONS:
             raise UsageError(f"there is no operation {name!r}")
         return OPERATIONS[name]
-
-    def _allowed(self, call: Call) -> Access:
-        """What the settings of the user and of the project leave of the rights that a call has."""
-        return Access[self.sessions.settings(call.caller.cwd).allow.upper()]
 
     def _session(self, operation: Operation, call: Call) -> tuple[Session | None, Kept | None]:
         """The session meant, or what is kept of it where the operation can do without one."""
@@ -119,9 +118,8 @@ class Dispatcher:
         }
         return {name: there[kind] for name, kind in operation.injected.items()}
 
-    def _done(self, call: Call, session: Session | None, result: Any) -> Dispatched:
+    def _done(self, call: Call, session: Session | None, result: Any, here: Settings) -> Dispatched:
         introduce = elsewhere = False
-        here = self.sessions.settings(call.caller.cwd)
         if session is not None and not session.private:
             # A session named for one call does not become the one that later calls mean.
             elsewhere = call.session is None and self.sessions.use(session, call.caller.client)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import re
 from collections.abc import Sequence
 
@@ -37,7 +38,13 @@ def kind_of(call: Body, lines: Sequence[str]) -> Kind:
         return Kind.PLAIN
     if lines[line].startswith("async", column):
         return Kind.ASYNC
-    found = _HEAD.search("\n".join([*lines[max(line - 2, 0) : line], lines[line][:column]]))
+    return _headed("\n".join([*lines[max(line - 2, 0) : line], lines[line][:column]]))
+
+
+@functools.lru_cache(256)
+def _headed(text: str) -> Kind:
+    """What a function is whose parameters follow this text; asked at every step."""
+    found = _HEAD.search(text)
     if found is None or found[0].strip() == "async":  # a method of that name
         return Kind.PLAIN
     asynchronous = Kind.ASYNC if found["asynchronous"] else Kind.PLAIN
