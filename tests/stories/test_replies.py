@@ -26,6 +26,8 @@ CALLS: dict[str, list[str]] = {
     "stack": [], "frame": [], "locals": [], "scopes": [], "threads": [], "thread": ["t1"], "source": [], "modules": [],
     "expand": ["v1"], "eval": ["a"], "set": ["a", "2"], "raw": ["1 + 1"], "request": ["threads"],
     "restart-frame": [], "set-return": ["1"], "hotpatch": ["app.py"],
+    "disasm": [], "memory": ["a"], "registers": [], "sources": [], "watch": ["a"], "break-insn": ["0x401000"],
+    "step-back": [], "reverse-continue": [],
     "break": ["app.py:3"], "disable": ["b2"], "enable": ["b2"], "catch": ["uncaught"],
     "input": ["text"], "use": ["app"], "next": [], "jump": ["app.py:2"], "step": [], "finish": [],
     "unbreak": ["--all"], "until": ["app.py:6"], "continue": [], "exception": [], "pause": [], "wait": [],
@@ -33,7 +35,10 @@ CALLS: dict[str, list[str]] = {
 }  # fmt: skip
 """Every verb with words that make sense in this order."""
 
-FAILS = {"attach", "restart-frame", "set-return", "hotpatch"}
+FAILS = {
+    "attach", "restart-frame", "set-return", "hotpatch", "disasm", "memory", "registers", "sources", "watch",
+    "break-insn", "step-back", "reverse-continue",
+}  # fmt: skip
 """Nothing to join, and what this debugger cannot do."""
 
 

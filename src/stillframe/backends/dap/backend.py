@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from ...errors import StillframeError, Unsupported, WrongState
+from ...errors import AdapterDied, StillframeError, Unsupported, WrongState
 from ...model.backend import (
     Binding,
     Bounds,
@@ -151,10 +151,16 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         answer = await handshake.begin(self._client, self._launch, arguments, self._news.initialized)
         bindings = await self._breakpoints.set(wanted)
         await self.set_catch(catch)
-        if self._greeting.offers.get("supportsConfigurationDoneRequest") is True:
-            await self._client.request("configurationDone", {}, timeout=self._launch.start_timeout)
-        self._started = True
-        await handshake.settled(self._client, answer, self._launch)
+        try:
+            if self._greeting.offers.get("supportsConfigurationDoneRequest") is True:
+                await self._client.request("configurationDone", {}, timeout=self._launch.start_timeout)
+            self._started = True
+            await handshake.settled(self._client, answer, self._launch)
+        except AdapterDied:
+            # A program that was let go may be over before its answer has left; how it ended comes as an event.
+            if not self._launch.owns_target:
+                raise
+            self._started = True
         return bindings
 
     def events(self) -> AsyncIterator[Event]:
