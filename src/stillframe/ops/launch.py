@@ -291,7 +291,7 @@ def default_name(plan: Plan) -> str:
     """A word for the session: the program's own name."""
     match plan.kind:
         case "file":
-            return Path(plan.program or "program").stem
+            return Path(plan.program or "").stem or Path(plan.cwd, plan.program or "").resolve().name or "program"
         case "module":
             return (plan.program or "module").rpartition(".")[2]
         case "code":
