@@ -197,3 +197,53 @@ async def test_live_edits_change_what_is_called_next_and_say_why_they_cannot(tmp
         (tmp_path / "app.js").write_text("function greet( {")
         with pytest.raises(EvalFailed, match="SyntaxError"):
             await dbg.hotpatch("app.js")
+
+
+PRICES = """
+const rate = 2;
+function price(x) {
+  const p = x * rate;
+  return p;
+}
+let i = 1;
+const t = setInterval(() => {
+  console.log(price(i++));
+  if (i > 3) clearInterval(t);
+}, 1);
+"""
+
+
+async def test_a_live_edit_of_the_held_function_begins_it_again_without_a_hit(tmp_path: Path) -> None:
+    async with debugged(tmp_path, PRICES, breaks=["app.js:3"]) as (dbg, _):
+        (tmp_path / "app.js").write_text(PRICES.lstrip().replace("x * rate", "x * rate * 10"))
+        if (await dbg.tool()).version.startswith("18."):
+            for dry_run in (True, False):
+                with pytest.raises(EvalFailed, match="a changed function is under way"):
+                    await dbg.hotpatch("app.js", dry_run=dry_run)
+            return
+        await dbg.hotpatch("app.js", dry_run=True)
+        assert stopped(await dbg.state()).reason == "breakpoint", "which does nothing"
+        assert (await dbg.hotpatch("app.js")).notes
+        again = stopped(await dbg.state())
+        assert (again.reason, place(again), again.local("p")) == ("restart", ("price", 3), None)
+        assert (await dbg.breaks()).breakpoints[0].hits == 1
+        assert stopped(await dbg.continue_()).output == "20\n"
+        assert (await dbg.breaks()).breakpoints[0].hits == 2
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        PRICES.lstrip().replace("const rate", "const added = 5;\nconst rate").replace("* rate", "* rate * added"),
+        "function price(x) {\n  return 1;\n}\n",
+    ],
+    ids=["another variable for functions", "a removed callback"],
+)
+async def test_a_live_edit_that_would_leave_old_text_running_is_refused(tmp_path: Path, new: str) -> None:
+    async with debugged(tmp_path, PRICES, breaks=["app.js:8"]) as (dbg, _):
+        (tmp_path / "app.js").write_text(new)
+        for dry_run in (True, False):
+            with pytest.raises(EvalFailed, match="would go on with the old text of"):
+                await dbg.hotpatch("app.js", dry_run=dry_run)
+        again = stopped(await dbg.continue_())
+        assert (again.output, place(again), again.breakpoints) == ("2\n", ("<anonymous>", 8), ("b1",))

@@ -40,7 +40,7 @@ from .lending import Lending
 from .loading import ModuleLoading
 from .looking import Looking
 from .moves import THREAD, Mover
-from .patching import BEGUN_AGAIN, hot_patch, set_return
+from .patching import BEGUN_AGAIN, ensure_whole, hot_patch, set_return
 from .preparing import Preparing
 from .scripts import Scripts
 from .talk import console_text, logged
@@ -290,15 +290,17 @@ class CdpBackend(Looking, ClosesOnce):
         scripts = self._scripts.of_file(file)
         if not scripts:
             raise NotFound(f"{file} is not loaded")
-        self._mover.restarting = held = not dry_run and self._evidence.held is not None
+        held = self._evidence.held
+        self._mover.expect_restart(not dry_run and held is not None)
         try:
-            await hot_patch(self._client, scripts[-1], text, dry_run=dry_run)
+            edit = await hot_patch(self._client, scripts[-1], text, held, dry_run=dry_run)
             if dry_run:
                 return ()
+            await self._mover.begun_again(edit.begins_again)
             self._evidence.forget_files()
             await self._breakpoints.set_again()
-            await self._in_order.idle()  # a function that is begun again is held again before V8 answers anything else
-            return (BEGUN_AGAIN,) if held and not self._mover.restarting else ()
+            ensure_whole(edit.left)
+            return (BEGUN_AGAIN,) if edit.begins_again else ()
         finally:
             self._mover.restarting = False
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from itertools import chain, repeat
 from typing import Protocol
 
-from ...errors import StillframeError, WrongState
+from ...errors import AdapterUnresponsive, StillframeError, WrongState
 from ...model.backend import Bounds, Move, Output, Stopped
 from ...model.values import Value
 from .breakpoints import Breakpoints
@@ -151,6 +151,20 @@ class Mover:
         return found
 
     # Pauses
+
+    def expect_restart(self, likely: bool) -> None:
+        """Whether the held call may be begun again: then the next pause is that."""
+        self.restarting = likely
+        self._paused.clear()
+
+    async def begun_again(self, surely: bool) -> None:
+        """Wait until the held call is held at its beginning, where it surely will be."""
+        try:
+            async with asyncio.timeout(_ARRIVES):
+                if surely:
+                    await self._paused.wait()
+        except TimeoutError:
+            raise AdapterUnresponsive("the function that was changed was not begun again") from None
 
     async def pause(self) -> None:
         """Ask for a stop."""
@@ -318,6 +332,9 @@ class Mover:
         await self._send(STEPS[self._journey.move] if self._journey else RESUME)
 
     async def _hit(self, held: Held) -> None:
+        if self.restarting:  # it did not come here by itself
+            await self._stop(held, "restart")
+            return
         wanted = self._breakpoints.standing(held.hits)
         ids, counts = tuple(each.id for each in wanted), True
         if self._breakpoints.is_conditional(held.hits):
