@@ -7,7 +7,7 @@ that it prints) or `dial:PORT`; where it listens, each connection is a session o
     {"answer": body}  {"refuse": text}  {"error": format}  {"event": name, "body": {...}}  {"default": true}
     {"raw": text}  {"stderr": text}  {"exit": code}  {"kill": signal}  {"hang": true}  {"chunk": bytes}  {"cut": bytes}
     {"oversize": length}  {"answer_to": number}  {"twice": body}  {"ask": command, "arguments": {...}}
-    {"await": true} waits for the answer to what was asked, and tells it as output
+    {"await": true} waits for the answer to what was asked and tells it as output  {"echo": true} tells the arguments as output
 """
 
 import json
@@ -110,6 +110,9 @@ class Fake:
             self.send({"type": "response", "request_seq": value, "command": "x", "success": True})
         elif kind == "ask":
             self.send({"type": "request", "command": value, "arguments": dict(rest).get("arguments") or {}})
+        elif kind == "echo":
+            told = json.dumps(request.get("arguments"), sort_keys=True)
+            self.event("output", {"category": "console", "output": f"{request['command']} {told}\n"})
         elif kind == "await":
             self.event("output", {"category": "console", "output": "answered " + json.dumps(self.read_answer())})
         elif kind == "oversize":

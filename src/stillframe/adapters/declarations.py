@@ -20,7 +20,7 @@ from .trust import Brought, digest
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,40}")
 _CATALOGUE = Path(__file__).with_name("catalogue.toml")
-_FIELD = re.compile(r" - at `\$\.?([^`]*)`")
+_FIELD = re.compile(r" - at (?:`key` in )?`\$\.?([^`]*)`")
 
 
 @dataclass(frozen=True)
