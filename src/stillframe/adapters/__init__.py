@@ -61,11 +61,12 @@ class Adapter(Protocol):
 
 def adapters() -> tuple[Adapter, ...]:
     """Every adapter there is, in the order in which they are asked."""
+    from .gdb import GDB
     from .go import GO
     from .node import NODE
     from .python import PYTHON
 
-    return (PYTHON, NODE, GO)
+    return (PYTHON, NODE, GO, GDB)
 
 
 def _wrapper() -> Adapter:

@@ -25,7 +25,7 @@ _FOREIGN = re.compile(
 )
 """Runtimes of languages of their own: where no adapter claims one, running it undebugged would help nobody."""
 _ELF = b"\x7fELF"
-_WRAPPERS = re.compile(
+WRAPPERS = re.compile(
     r"uvx?|g?make|ninja|just|env|timeout|nice|nohup|setsid|xargs|time|sudo|(ba|da|z|k|fi|tc|c)?sh|busybox"
 )
 """Compiled programs that are run for those which they start, wherever they are installed."""
@@ -70,7 +70,7 @@ class WrapperAdapter:
             return not any(_FOREIGN.fullmatch(word) for word in words[:2])
         if plan.kind == "file":
             return os.access(path, os.X_OK) and not first.startswith(_ELF)
-        if not first.startswith(_ELF) or "/" not in plan.command[0] or _WRAPPERS.fullmatch(path.name):
+        if not first.startswith(_ELF) or "/" not in plan.command[0] or WRAPPERS.fullmatch(path.name):
             return True
         return on_path(path.name, plan.env, "/") is not None
 

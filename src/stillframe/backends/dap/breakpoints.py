@@ -69,10 +69,13 @@ class Breakpoints:
             plain = [each for each in wanted if not is_deep(each)]
             placed, bindings = self._without_bad_logs(*await self._places(plain))
             await self._set_lines(placed, bindings)
-            await self._set_functions([each for each in plain if bindings[each.id].line is None], bindings)
+            await self._set_functions([each for each in plain if self._is_by_name(each, bindings)], bindings)
             bindings |= await self._deep.set([each for each in wanted if is_deep(each)])
             self._bindings = bindings
             return tuple(bindings[each.id] for each in wanted)
+
+    def _is_by_name(self, wanted: Wanted, bindings: Mapping[str, Binding]) -> bool:
+        return bindings[wanted.id].line is None or (wanted.symbol is not None and self._launch.keeps_functions)
 
     @property
     def pending_files(self) -> tuple[str, ...]:
@@ -233,7 +236,8 @@ class Breakpoints:
             place = places.get(each.id)
             if place is not None:
                 file, line = translate.text(place.get("file")), translate.number(place.get("line"))
-                placed.append(replace(each, file=file, line=line))
+                if not self._launch.keeps_functions:
+                    placed.append(replace(each, file=file, line=line))
                 bindings[each.id] = Binding(each.id, "bound", file, line)
             elif each.symbol:
                 bindings[each.id] = self._unplaced(each)
@@ -255,7 +259,8 @@ class Breakpoints:
         body = await self._helper.call("resolve", files={}, symbols=names)
         found = body.get("symbols")
         found = found if isinstance(found, list) and len(found) == len(wanted) else [None] * len(wanted)
-        return [each if isinstance(each, dict) and each.get("line") else None for each in found]
+        whole = self._launch.keeps_functions  # else a function without a line is known when it is called
+        return [each if isinstance(each, dict) and (whole or each.get("line")) else None for each in found]
 
     async def _resolve_lines(self, wanted: Sequence[Wanted]) -> dict[str, Binding]:
         files: dict[str, list[int]] = {}
@@ -332,6 +337,8 @@ class Breakpoints:
 
     def _trip_terms(self, wanted: Wanted) -> Arguments:
         """A function breakpoint of ours is a trip wire, replaced by a line as soon as it is hit; terms count there."""
+        if self._launch.keeps_functions:
+            return self._terms(wanted)
         return {} if self._helper else self._terms(replace(wanted, log=None))
 
     def _is_news(self, file: str, held: Sequence[_Spot]) -> bool:
@@ -357,9 +364,16 @@ class Breakpoints:
         number = translate.number(told.get("id"))
         if number is not None:
             self._wire_ids[number] = tuple(spot.owners)
-        if self._helper is None:
-            for owner in spot.owners:
-                bindings[owner] = self._judged(bindings[owner], told)
+        for owner in spot.owners:
+            self._answered(owner, told, bindings)
+
+    def _answered(self, owner: str, told: Mapping[str, Any], bindings: dict[str, Binding]) -> None:
+        """The debugger's own answer, which counts where nobody knows better, and where it could not set it at all."""
+        if told.get("reason") == "failed":
+            message = translate.text(told.get("message"))
+            bindings[owner] = replace(bindings[owner], state="failed", message=message)
+        elif self._helper is None:
+            bindings[owner] = self._judged(bindings[owner], told)
 
     def _judged(self, binding: Binding, told: Mapping[str, Any]) -> Binding:
         """A binding in the light of the debugger's answer, believed as far as it deserves."""
@@ -391,5 +405,4 @@ class Breakpoints:
             number = translate.number(told.get("id"))
             if number is not None:
                 self._wire_ids[number] = (each.id,)
-            if self._helper is None:
-                bindings[each.id] = self._judged(bindings[each.id], told)
+            self._answered(each.id, told, bindings)

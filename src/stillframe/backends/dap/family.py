@@ -168,7 +168,10 @@ class Family:
 
     def _welcome(self, member: DapBackend) -> None:
         self._members.append(member)
-        early, self._early = self._early, []
+        early, self._early = (
+            [*(Output("console", f"{each}\n".encode()) for each in self.launch.notes), *self._early],
+            [],
+        )
         for output in early:
             member.tell(output)
 

@@ -168,6 +168,10 @@ class DapLaunch:
     """Types of values that are never told among the variables of a frame, where no helper chooses them."""
     log_text: Callable[[str, bool], str] = lambda text, _helped: text
     """A log text as users write it in the form of the debugger, or of our helper if there; ValueError says what is wrong."""
+    keeps_functions: bool = False
+    """Function breakpoints stay what they are, terms and all, where our helper only tells where they stand."""
+    notes: tuple[str, ...] = ()
+    """What is worth knowing of the program before it runs, as that it has no debug information."""
     at_entry: Callable[[str | None, str], str | None] = lambda condition, _symbol: condition
     """A condition for the first line of a function that our helper takes to hold only when this function is entered."""
     exception_root: str | None = None

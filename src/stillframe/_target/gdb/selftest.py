@@ -1,0 +1,36 @@
+"""Run by gdb once: prints which of gdb's private names are missing that our code inside it leans on."""
+
+import sys
+
+import gdb
+
+NAMES = {
+    "server": ("request", "send_event", "send_gdb_with_response", "_capabilities", "_commands"),
+    "events": ("_on_stop", "_on_exit", "send_event", "inferior_running"),
+    "breakpoint": (
+        "_PrintBreakpoint",
+        "_rewrite_fn_breakpoint",
+        "set_exception_breakpoints",
+        "suppress_new_breakpoint_event",
+    ),
+    "frames": ("dap_frame_generator", "frame_for_id"),
+    "startup": ("DAPException",),
+    "state": ("set_thread",),
+}
+
+
+def missing():
+    import gdb.dap
+
+    found = []
+    for module, names in NAMES.items():
+        inside = sys.modules.get("gdb.dap." + module)
+        found += ["%s.%s" % (module, name) for name in names if not hasattr(inside, name)]
+    if "exceptionBreakpointFilters" not in getattr(sys.modules["gdb.dap.server"], "_capabilities", ()):
+        found.append("exception filters")
+    if not hasattr(gdb, "interrupt"):
+        found.append("gdb.interrupt")
+    return found
+
+
+gdb.write("dap: %s\n" % ", ".join(missing()))

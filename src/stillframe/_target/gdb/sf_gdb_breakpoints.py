@@ -1,0 +1,71 @@
+"""Hit counts and log points of gdb's breakpoints, which its protocol has only half of: runs inside gdb."""
+
+import re
+import sys
+
+import gdb
+from gdb.dap import breakpoint as dap_breakpoint
+
+dap_server = sys.modules["gdb.dap.server"]
+
+
+class Hits(gdb.Function):
+    """`$_sf_hit(breakpoint, kind, number, condition)`: counts how often the condition held, and says whether to stop now."""
+
+    def __init__(self):
+        super(Hits, self).__init__("_sf_hit")
+        self.counts = {}
+
+    def invoke(self, key, kind, number, condition):
+        if not bool(condition):
+            return 0
+        key, number = int(key), int(number)
+        count = self.counts[key] = self.counts.get(key, 0) + 1
+        return int((count == number, count >= number, count % number == 0)[int(kind)])
+
+
+def log_point(tell):
+    """A breakpoint that tells a text and never stops; gdb 18.1's own cannot have a condition."""
+
+    class LogPoint(gdb.Breakpoint):
+        def __init__(self, **where):
+            self._parts = re.split("{(.*?)}", where.pop("logMessage"))
+            super(LogPoint, self).__init__(**where)
+            self._condition = None
+
+        condition = property(lambda self: self._condition, lambda self, text: setattr(self, "_condition", text))
+
+        def stop(self):
+            try:
+                if self._condition is None or bool(gdb.parse_and_eval(self._condition)):
+                    tell(self.number, "".join(_part(*each) for each in enumerate(self._parts)))
+            except gdb.error as error:
+                tell(self.number, "<%s>" % error)
+            return False
+
+    return LogPoint
+
+
+def _part(index, text):
+    if index % 2 == 0:
+        return text
+    try:
+        return gdb.parse_and_eval(text).format_string(max_elements=50, max_characters=400)
+    except gdb.error as error:
+        return "<%s>" % error
+
+
+def install(request):
+    Hits()
+
+    def tell(number, text):
+        dap_server.send_event(request, {"kind": "log", "id": number, "text": text})
+
+    dap_breakpoint._PrintBreakpoint = log_point(tell)
+    theirs = dap_breakpoint._rewrite_fn_breakpoint
+
+    def with_log(**arguments):
+        spec = theirs(**arguments)
+        return dict(spec, logMessage=arguments["logMessage"]) if arguments.get("logMessage") else spec
+
+    dap_breakpoint._rewrite_fn_breakpoint = with_log

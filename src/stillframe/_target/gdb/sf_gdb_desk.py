@@ -1,0 +1,230 @@
+"""Answers the `stillframe` request inside gdb: a whole stop in one answer, true places, values within bounds.
+
+gdb's own server is written in Python and takes further requests; the private names of it that this leans on are in `selftest.py`.
+"""
+
+import contextlib
+import sys
+
+import gdb
+import sf_gdb_frames as frames
+import sf_gdb_places as places
+import sf_gdb_signals as signals
+import sf_gdb_values as values
+from gdb.dap import breakpoint as dap_breakpoint
+from gdb.dap import events as dap_events
+from gdb.dap import startup as dap_startup
+from gdb.dap import state as dap_state
+
+dap_server = sys.modules["gdb.dap.server"]  # once it runs, gdb.dap.server is the object and no more the module
+VERSION = 1
+REQUEST = "stillframe"
+SIGNALS = "signals"
+"""Our own exception filter: signals that end a program, and Rust's panics."""
+
+
+class Refused(dap_startup.DAPException):
+    """A request that cannot be met; begins with a machine word."""
+
+    def __init__(self, word, message):
+        super(Refused, self).__init__("%s: %s" % (word, message))
+
+
+class Desk(object):
+    """Everything that our request can be asked."""
+
+    def __init__(self):
+        self.watching = signals.Watching()
+        self.kept = {}
+        self.next = 1
+        self.quiet = False
+        self.calls = {
+            "hello": self.hello,
+            "resolve": lambda a: places.resolve(a.get("files") or {}, a.get("symbols") or []),
+            "loaded": self.loaded,
+            "modules": lambda a: places.modules(int(a.get("start", 0)), int(a.get("count", 100))),
+            "release": lambda a: {},
+            "crowd": self.crowd,
+        }
+        self.held_calls = {
+            "stop": self.stop,
+            "locals": self.locals,
+            "expand": self.expand,
+            "eval": self.eval,
+            "assign": self.assign,
+        }
+
+    def handle(self, call, arguments):
+        try:
+            if call in self.calls:
+                return self.calls[call](arguments)
+            if call not in self.held_calls:
+                raise Refused("unknown", "no call %r" % (call,))
+            if dap_events.inferior_running:
+                raise Refused("running", "the program is running")
+            if gdb.selected_inferior().pid == 0:
+                raise Refused("running", "there is no program")
+            return self.held_calls[call](arguments)
+        except KeyError as error:
+            raise Refused("stale", "%s belongs to a stop that is over" % error)
+
+    # Of the whole program
+
+    def hello(self, arguments):
+        return {"helper": VERSION, "gdb": gdb.VERSION}
+
+    def loaded(self, arguments):
+        known = {path: places.resolve({path: [1]}, [])["files"][path] for path in arguments["files"]}
+        return {"loaded": [path for path, answer in known.items() if answer["loaded"]]}
+
+    def crowd(self, arguments):
+        held = not dap_events.inferior_running
+        rows = [
+            {"threadId": each.global_num, "name": each.name or "thread %d" % each.num, "held": held}
+            for each in sorted(gdb.selected_inferior().threads(), key=lambda each: each.global_num)
+        ]
+        return {"threads": rows, "held": []}
+
+    # Of a held thread
+
+    def stop(self, arguments):
+        thread = int(arguments["threadId"])
+        self._select(thread)
+        levels = int(arguments.get("levels", 20))
+        walked = frames.walk(levels)
+        bounds = values.Bounds(arguments)
+        count = int(arguments.get("values", 40))
+        at = frames.top(walked)
+        body = {"frames": [frames.row(*each) for each in walked], "total": frames.total(walked, levels), "at": at}
+        if walked and count:
+            frame = walked[at][1]
+            frame.select()
+            rows = frames.variables(frame)
+            body["locals"] = [values.describe(name, value, bounds, self.keep) for name, value in rows[:count]]
+            body["locals_total"] = len(rows)
+        if "returned" in self.watching.why and self.watching.why["thread"] == thread:
+            name, value = self.watching.why["returned"]
+            body["returned"] = [values.describe(name, value, bounds, self.keep)]
+        body["exception"] = self.watching.exception(thread)
+        body["loaded"] = self.loaded({"files": arguments.get("watch") or []})["loaded"]
+        return body
+
+    def locals(self, arguments):
+        frame = frames.frame_of(arguments["frameId"])
+        if arguments.get("scope") == "globals":
+            rows = frames.globals_(frame)
+        else:
+            rows = frames.variables(frame, everything=bool(arguments.get("all")))
+        start, count = int(arguments.get("start", 0)), int(arguments.get("count", 100))
+        bounds = values.Bounds(arguments)
+        told = [values.describe(name, value, bounds, self.keep) for name, value in rows[start : start + count]]
+        return {"values": told, "total": len(rows)}
+
+    def expand(self, arguments):
+        value = self.kept[arguments["ref"]]
+        start, count = int(arguments.get("start", 0)), int(arguments.get("count", 100))
+        bounds = values.Bounds(arguments)
+        total, rows = values.children(value, start, count, bounds)
+        return {"values": [values.describe(name, each, bounds, self.keep) for name, each in rows], "total": total}
+
+    def eval(self, arguments):
+        bounds, limit = values.Bounds(arguments), float(arguments.get("timeout", 5.0))
+        results = []
+        for text in arguments["expressions"]:
+            frames.frame_of(arguments["frameId"])
+            results.append(self._told(str(text), str(text), limit, bounds))
+        return {"results": results}
+
+    def assign(self, arguments):
+        frames.frame_of(arguments["frameId"])
+        target = str(arguments["target"])
+        text = "%s = (%s)" % (target, arguments["value"])
+        return self._told(target, text, float(arguments.get("timeout", 5.0)), values.Bounds(arguments))
+
+    def _told(self, name, text, limit, bounds):
+        try:
+            with self._calling(text, limit):
+                value = gdb.parse_and_eval(text)
+                return {"value": values.describe(name, value, bounds, self.keep)}
+        except (gdb.error, RuntimeError) as error:
+            return {"error": str(error)}
+
+    @contextlib.contextmanager
+    def _calling(self, text, limit):
+        """Let an expression call functions of the program: within a time, past all breakpoints, and nobody is told."""
+        off = [each for each in gdb.breakpoints() if each.enabled] if "(" in text else []
+        self.quiet = True
+        try:
+            with dap_breakpoint.suppress_new_breakpoint_event():
+                for each in off:
+                    each.enabled = False
+            with gdb.with_parameter("direct-call-timeout", max(1, int(limit))):
+                yield
+        finally:
+            with dap_breakpoint.suppress_new_breakpoint_event():
+                for each in off:
+                    if each.is_valid():
+                        each.enabled = True
+            self.quiet = False
+
+    def _select(self, thread):
+        dap_state.set_thread(thread)
+
+    def keep(self, value):
+        number = self.next
+        self.next += 1
+        self.kept[number] = value
+        return number
+
+    def gone_on(self, event):
+        self.kept.clear()
+
+
+def install(desk):
+    """Make the request known, and tell stops and ends by what we know of them."""
+
+    @dap_server.request(REQUEST, expect_stopped=False)
+    def stillframe(*, call: str, **arguments):
+        return desk.handle(call, arguments)
+
+    _tell_better(desk)
+    _catch_signals(desk)
+    gdb.events.cont.connect(desk.gone_on)
+
+
+def _tell_better(desk):
+    send = dap_server.send_event
+
+    def told(event, body=None):
+        if desk.quiet and event in ("stopped", "continued"):
+            return
+        send(event, desk.watching.reason(body) if event == "stopped" else body)
+
+    def exited(event):
+        name = signals.ending(event)
+        if name is not None:
+            send(REQUEST, {"kind": "signal", "signal": name})
+
+    dap_events.send_event = told
+    # Ours come before gdb's own, which tell.
+    for registry, ours, theirs in (
+        (gdb.events.stop, desk.watching.stopped, dap_events._on_stop),
+        (gdb.events.exited, exited, dap_events._on_exit),
+    ):
+        registry.disconnect(theirs)
+        registry.connect(ours)
+        registry.connect(theirs)
+
+
+def _catch_signals(desk):
+    """One more filter beside gdb's own for C++."""
+    theirs = dap_breakpoint.set_exception_breakpoints
+    filters = dap_server._capabilities["exceptionBreakpointFilters"]
+    dap_server._capabilities["exceptionBreakpointFilters"] = (*filters, {"filter": SIGNALS, "label": "Fatal signals"})
+
+    def ours(**arguments):
+        wanted = list(arguments.get("filters") or ())
+        dap_server.send_gdb_with_response(lambda: desk.watching.hold(SIGNALS in wanted))
+        return theirs(**dict(arguments, filters=[each for each in wanted if each != SIGNALS]))
+
+    dap_server._commands["setExceptionBreakpoints"] = ours

@@ -1,0 +1,73 @@
+"""Where lines and functions of a native program really are, as gdb itself would have it: runs inside gdb."""
+
+import gdb
+
+
+def resolve(files, symbols):
+    return {
+        "files": {path: _file(path, lines) for path, lines in files.items()},
+        "symbols": [symbol(each.get("name") or "", each.get("module")) for each in symbols],
+    }
+
+
+def _file(path, lines):
+    told = [_line(path, int(line)) for line in lines]
+    return {"loaded": any([each.pop("known") for each in told]), "lines": told}
+
+
+def _line(path, line):
+    """What gdb would make of a line: the line itself, the next one of its function that has code, or why there is none."""
+    try:
+        # Asked first, since for a breakpoint that it cannot place gdb also prints why.
+        gdb.decode_line("'%s':%d" % (path, line))
+    except gdb.error as error:
+        # gdb 18 says the first, gdb 14 the second.
+        if "No compiled code" in str(error) or "No line" in str(error):
+            return {"asked": line, "actual": None, "reason": _no_code(path, line), "known": True}
+        return {"asked": line, "actual": line, "known": False}
+    found = [place[1] for place in _locations(source=path, line=line) if place]
+    actual = line if line in found or not found else min(found)
+    return {"asked": line, "actual": actual, "known": True}
+
+
+def _locations(**where):
+    """File and line of each place where a breakpoint would be, as gdb says of a real one; None for one without source."""
+    made = gdb.Breakpoint(internal=True, **where)
+    try:
+        return [(each.fullname or each.source[0], each.source[1]) if each.source else None for each in made.locations]
+    finally:
+        made.delete()
+
+
+def _no_code(path, line):
+    try:
+        with open(path, "rb") as file:
+            count = len(file.read().splitlines())
+    except OSError:
+        return "no compiled code for line %d" % line
+    if line > max(count, 1):
+        return "%s has %d line%s" % (path.rpartition("/")[2], count, "" if count == 1 else "s")
+    return "no compiled code for line %d" % line
+
+
+def symbol(name, module):
+    """Where a function begins after its prologue; None for one that nobody knows."""
+    if "'" in name or (module and "'" in module):
+        return None
+    where = {"function": name, "source": module} if module else {"function": name}
+    try:
+        gdb.decode_line("'%s':'%s'" % (module, name) if module else "'%s'" % name)
+        places = _locations(**where)
+    except gdb.error:
+        return None
+    first = next((each for each in places if each), (None, None))
+    return {"file": first[0], "line": first[1], "places": len(places)} if places else None
+
+
+def modules(start, count):
+    """The objects that the program has loaded: itself and its libraries."""
+    rows = []
+    for each in gdb.objfiles():
+        if each.is_valid() and each.filename and each.owner is None:
+            rows.append({"name": each.filename.rpartition("/")[2], "file": each.filename, "user": not rows})
+    return {"modules": rows[start : start + count], "total": len(rows)}

@@ -1,0 +1,138 @@
+"""Why a native program stopped and how it ended, told as it is: runs inside gdb.
+
+gdb 18.1 says in its protocol that a program which died of a signal exited with code 0, and of a signal only that there was one.
+"""
+
+import signal
+
+import gdb
+
+FATAL = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")
+FAULTS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL")
+_WORDS = {
+    "SIGSEGV": "invalid memory access",
+    "SIGBUS": "bad memory access",
+    "SIGFPE": "bad arithmetic",
+    "SIGILL": "bad instruction",
+    "SIGABRT": "aborted",
+    "SIGSYS": "bad system call",
+}
+_PANICS = ("rust_panic",)
+"""Where every panic of Rust comes by once its message is printed, before anything is unwound."""
+
+
+class Watching(object):
+    """Which of the ways to fail hold the program, and why it was last held."""
+
+    def __init__(self):
+        self.why = {}  # of the last stop: thread, signal, caught, returned
+        self.panics = []
+        self.entry = False
+        self.functions = {}  # thread to the function that it was last held in
+
+    def hold(self, fatal):
+        """Hold the program at signals that end it and at panics, or let all of that take its course."""
+        for name in FATAL:
+            gdb.execute("handle %s %s print pass" % (name, "stop" if fatal else "nostop noprint"), to_string=True)
+        for each in self.panics:
+            if each.is_valid():
+                each.delete()
+        self.panics = [gdb.Breakpoint(function=name, internal=True) for name in _PANICS if fatal and _is_known(name)]
+
+    def stopped(self, event):
+        """Take note of a stop before gdb's own code tells it."""
+        thread = gdb.selected_thread()
+        number = thread.global_num if thread is not None else 0
+        self.why = {"thread": number}
+        details = getattr(event, "details", {}) or {}
+        if isinstance(event, gdb.SignalEvent):
+            self.why["signal"] = event.stop_signal
+        if isinstance(event, gdb.BreakpointEvent):
+            mine = [each for each in event.breakpoints if any(each is panic for panic in self.panics)]
+            caught = [each for each in event.breakpoints if each.type == getattr(gdb, "BP_CATCHPOINT", None)]
+            self.why["panic"] = bool(mine)
+            self.why["caught"] = bool(caught)
+        if details.get("finish-value") is not None:
+            self.why["returned"] = (self.functions.get(number, "it"), details["finish-value"])
+        self.functions[number] = _innermost()
+
+    def reason(self, body):
+        """A `stopped` body with the reason that we know better."""
+        if self.why.get("panic") or self.why.get("caught"):
+            return dict(body, reason="exception", hitBreakpointIds=[])
+        if self.why.get("signal") and body.get("reason") == "signal":
+            return dict(body, reason="exception", text=self.why["signal"])
+        if self.entry and body.get("reason") == "breakpoint":
+            self.entry = False
+            return dict(body, reason="entry", hitBreakpointIds=[])
+        return body
+
+    def exception(self, thread):
+        """What stopped this thread, where it was no wish of the user's."""
+        if self.why.get("thread") != thread:
+            return None
+        name = self.why.get("signal")
+        if name and name != "0":
+            return {"type": name, "message": _message(name), "mode": "uncaught" if name in FATAL else "unknown"}
+        if self.why.get("panic"):
+            return {"type": "panic", "message": "", "mode": "raised"}
+        if self.why.get("caught"):
+            return {"type": _thrown(), "message": "", "mode": "raised"}
+        return None
+
+
+def ending(event):
+    """The signal that a program died of, if it did."""
+    if hasattr(event, "exit_code"):
+        return None
+    try:
+        number = int(gdb.parse_and_eval("$_exitsignal"))
+    except (gdb.error, ValueError, TypeError):  # void: it was no signal
+        return None
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "signal %d" % number
+
+
+def _message(name):
+    words = _WORDS.get(name, "")
+    try:
+        info = gdb.parse_and_eval("$_siginfo")
+        code = int(info["si_code"])
+        if name in FAULTS and code > 0:
+            address = int(info["_sifields"]["_sigfault"]["si_addr"])
+            return ("%s at address %s" % (words, hex(address))).strip()
+        sender = int(info["_sifields"]["_kill"]["si_pid"])
+    except (gdb.error, ValueError, TypeError, LookupError):  # a core or a far target may not tell
+        return words
+    if code <= 0 and sender and sender != gdb.selected_inferior().pid:
+        return ("%s, sent by process %d" % (words, sender)).lstrip(", ")
+    return words
+
+
+def _thrown():
+    try:
+        value = gdb.parse_and_eval("$_exception")
+        return str(value.dynamic_type.unqualified())
+    except (gdb.error, RuntimeError):  # the C++ library has no probes for it
+        return "C++ exception"
+
+
+def _is_known(name):
+    return gdb.lookup_static_symbol(name) is not None or gdb.lookup_global_symbol(name) is not None or _minimal(name)
+
+
+def _minimal(name):
+    try:
+        gdb.parse_and_eval("&'%s'" % name)
+    except gdb.error:
+        return False
+    return True
+
+
+def _innermost():
+    try:
+        return gdb.newest_frame().name() or "it"
+    except gdb.error:
+        return "it"

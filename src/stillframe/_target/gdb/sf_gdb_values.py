@@ -1,0 +1,248 @@
+"""Values of a native program as bounded text, and their parts: runs inside gdb."""
+
+import itertools
+import re
+import threading
+
+import gdb
+
+POINTERS = (gdb.TYPE_CODE_PTR,)
+STRUCTS = (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION)
+REFERENCES = tuple(getattr(gdb, name) for name in ("TYPE_CODE_REF", "TYPE_CODE_RVALUE_REF") if hasattr(gdb, name))
+DEPTH = 4
+COUNTED = re.compile(r"(?:of length |size=|with |len: )(\d+)")
+"""How libstdc++'s and Rust's own printers tell how many there are."""
+
+
+class Bounds(object):
+    """How much of a value is worth telling."""
+
+    def __init__(self, arguments):
+        self.text = int(arguments.get("text", 160))
+        self.items = int(arguments.get("items", 8))
+        self.seconds = float(arguments.get("seconds", 1.0))
+
+
+class TooLong(Exception):
+    """A value took longer to read than it may."""
+
+
+class Alarm(object):
+    """Ends reading a value after a time: a printer of a broken container may never come to its end."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self.rang = False
+
+    def __enter__(self):
+        self._timer = gdb.Thread(target=self._watch, daemon=True) if hasattr(gdb, "interrupt") else None
+        self._done = threading.Event()
+        if self._timer is not None:
+            self._timer.start()
+        return self
+
+    def _watch(self):
+        if not self._done.wait(self.seconds):
+            self.rang = True
+            gdb.interrupt()
+
+    def __exit__(self, kind, error, trace):
+        self._done.set()
+        if self._timer is not None:
+            self._timer.join()
+        if self.rang and kind is not None and issubclass(kind, (KeyboardInterrupt, gdb.error)):
+            raise TooLong()
+        return False
+
+
+def is_text(kind):
+    """Whether values of this type are the characters of a text."""
+    kind = kind.strip_typedefs().unqualified()
+    return kind.code == gdb.TYPE_CODE_CHAR or (
+        kind.code == gdb.TYPE_CODE_INT and kind.sizeof == 1 and kind.name in ("char", "signed char", "unsigned char")
+    )
+
+
+def plain_type(value):
+    return value.type.strip_typedefs()
+
+
+def summary(value, bounds):
+    """The value in one line; what is left out shows as `...`."""
+    return _text(value, bounds, 0)
+
+
+def _text(value, bounds, depth):
+    if value.is_optimized_out:
+        return "<optimized out>"
+    kind = plain_type(value)
+    if kind.code in REFERENCES:
+        value = value.referenced_value()
+        kind = plain_type(value)
+    if gdb.default_visualizer(value) is not None or _is_rust():
+        return _formatted(value, bounds)
+    if kind.code in POINTERS:
+        return _pointer(value, kind, bounds, depth)
+    if kind.code == gdb.TYPE_CODE_ARRAY and not is_text(kind.target()):
+        return _array(value, kind, bounds, depth)
+    if kind.code in STRUCTS:
+        return _struct(value, kind, bounds, depth)
+    return _formatted(value, bounds)
+
+
+def _formatted(value, bounds):
+    """In gdb's own words, bounded by itself."""
+    return value.format_string(
+        max_elements=bounds.items,
+        max_characters=bounds.text,
+        max_depth=DEPTH,
+        pretty_structs=False,
+        pretty_arrays=False,
+    )
+
+
+def _pointer(value, kind, bounds, depth):
+    target = kind.target().strip_typedefs()
+    if int(value) == 0:
+        return "0x0"
+    if is_text(target):
+        return value.format_string(address=False, max_characters=bounds.text, max_elements=bounds.text)
+    if target.code in STRUCTS and depth == 0:
+        try:
+            return "%s %s" % (hex(int(value)), _struct(value.dereference(), target, bounds, depth + 1))
+        except gdb.MemoryError:
+            return "%s <not readable>" % hex(int(value))
+    return value.format_string(symbols=True)
+
+
+def _array(value, kind, bounds, depth):
+    low, high = kind.range()
+    if depth >= DEPTH:
+        return "{...}"
+    shown = [_text(value[index], bounds, depth + 1) for index in range(low, min(high + 1, low + bounds.items))]
+    return "{%s}" % ", ".join(shown + (["..."] if high + 1 - low > bounds.items else []))
+
+
+def _struct(value, kind, bounds, depth):
+    if depth >= DEPTH:
+        return "{...}"
+    shown = []
+    used = 0
+    for name, part in fields(value, kind):
+        if used > bounds.text:
+            shown.append("...")
+            break
+        text = _text(part, bounds, depth + 1)
+        shown.append("%s = %s" % (name, text) if name else text)
+        used += len(shown[-1])
+    return "{%s}" % ", ".join(shown)
+
+
+def fields(value, kind):
+    """The parts of a struct, without what the compiler put there for itself."""
+    for field in kind.fields():
+        if hasattr(field, "bitpos") and not field.artificial:
+            name = "<%s>" % field.name if field.is_base_class else field.name or ""
+            yield name, value[field]
+
+
+def _is_rust():
+    return gdb.parameter("language").split(";")[-1].strip() == "rust" or _frame_language() == "rust"
+
+
+def _frame_language():
+    try:
+        return gdb.selected_frame().language()
+    except (gdb.error, AttributeError):  # no frame, or gdb 14
+        return ""
+
+
+def describe(name, value, bounds, keep):
+    """A value as a row: name, type, text, how many parts it has, and a number by which it is looked into."""
+    row = {"name": name, "type": "", "value": "", "total": None, "truncated": False, "ref": None, "error": False}
+    if not isinstance(value, gdb.Value):  # printers tell some of their parts as Python's own values
+        row["value"] = str(value)[: bounds.text]
+        return row
+    row["type"] = _type_name(value)
+    try:
+        with Alarm(bounds.seconds):
+            text = summary(value, bounds)
+            row["total"] = _total(value, text)
+    except TooLong:
+        row.update(value="it takes longer than %g s to read" % bounds.seconds, error=True)
+        return row
+    except (gdb.error, RuntimeError, ValueError, TypeError, LookupError, ArithmeticError) as error:
+        row.update(value="<%s>" % error, error=True)  # a printer of the toolchain may fail on a broken value
+        return row
+    cut = len(text) > bounds.text
+    row["truncated"] = cut or "..." in text
+    row["value"] = text[: bounds.text - 1] + "…" if cut else text
+    if row["truncated"] or _leads_on(value):
+        row["ref"] = keep(value)
+    return row
+
+
+def _type_name(value):
+    return str(value.type)[:200]
+
+
+def _total(value, text):
+    kind = plain_type(value)
+    if kind.code == gdb.TYPE_CODE_ARRAY:
+        low, high = kind.range()
+        return high + 1 - low
+    found = COUNTED.search(text.partition("{")[0])
+    return int(found.group(1)) if found else None
+
+
+def _leads_on(value):
+    kind = plain_type(value)
+    return (
+        kind.code in POINTERS
+        and int(value) != 0
+        and not is_text(kind.target())
+        and kind.target().strip_typedefs().code not in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC)
+    )
+
+
+def children(value, start, count, bounds):
+    """A page of the parts of a value: how many there are, where that is known, and rows of name and value."""
+    kind = plain_type(value)
+    if kind.code in REFERENCES:
+        value = value.referenced_value()
+        kind = plain_type(value)
+    printer = gdb.default_visualizer(value)
+    if printer is not None and hasattr(printer, "children"):
+        return _printed(printer, _total(value, str(printer.to_string() or "")), start, count)
+    if kind.code == gdb.TYPE_CODE_ARRAY and not is_text(kind.target()):
+        low, high = kind.range()
+        last = min(high + 1, low + start + count)
+        return high + 1 - low, [("[%d]" % index, value[index]) for index in range(low + start, last)]
+    if kind.code in POINTERS and not is_text(kind.target()):
+        target = value.dereference()
+        if plain_type(target).code in STRUCTS:
+            return children(target, start, count, bounds)
+        return 1, [("*", target)][start : start + count]
+    if kind.code in STRUCTS:
+        rows = list(fields(value, kind))
+        return len(rows), rows[start : start + count]
+    return 1, [("", value)][start : start + count]
+
+
+def _printed(printer, total, start, count):
+    """Parts as the printer of a container tells them; those of a map come as key, value, key, value."""
+    found = iter(printer.children() or ())
+    if _hint(printer) == "map":
+        found = ((_key(key), value) for (_, key), (_, value) in zip(found, found))
+    rows = list(itertools.islice(found, start, start + count))
+    if total is None and len(rows) < count:
+        total = start + len(rows)
+    return total, rows
+
+
+def _hint(printer):
+    return printer.display_hint() if hasattr(printer, "display_hint") else None
+
+
+def _key(key):
+    return "[%s]" % (key.format_string(max_elements=20, max_depth=2) if isinstance(key, gdb.Value) else key)

@@ -1,0 +1,95 @@
+"""What an ELF file says of itself: its machine, whether it can be run, its debug information, who compiled it."""
+
+from __future__ import annotations
+
+import platform
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+_MAGIC = b"\x7fELF"
+_MACHINES = {
+    3: "i386", 8: "mips", 20: "ppc", 21: "ppc64", 22: "s390x", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"
+}  # fmt: skip
+_ALSO = {"x86_64": ("i386",), "aarch64": ("arm",)}
+"""Machines whose programs another one runs as well."""
+_LARGEST = 1 << 20
+"""More of a section's text is not read."""
+
+
+@dataclass(frozen=True)
+class Elf:
+    """The few facts of a binary that a debugger's user needs."""
+
+    machine: str
+    kind: int
+    """2: a program; 3: a program or a library; 4: a core."""
+    sections: frozenset[str]
+    compilers: str = ""
+    """What the compilers left in its comment section."""
+
+    @property
+    def has_debug_info(self) -> bool:
+        return bool(self.sections & {".debug_info", ".zdebug_info"})
+
+    @property
+    def is_rust(self) -> bool:
+        return "rustc" in self.compilers
+
+    @property
+    def is_core(self) -> bool:
+        return self.kind == 4
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether this machine cannot run it."""
+        here = platform.machine()
+        return self.machine != here and self.machine not in _ALSO.get(here, ())
+
+
+def is_elf(path: Path) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == _MAGIC
+    except OSError:
+        return False
+
+
+def read(path: Path) -> Elf | None:
+    """What the file says; None for one that is no ELF file, or a broken one."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(64)
+            if len(head) < 52 or head[:4] != _MAGIC:
+                return None
+            wide, order = head[4] == 2, "<" if head[5] == 1 else ">"
+            kind, machine = struct.unpack_from(order + "HH", head, 16)
+            at, size, count, names = _table(head, wide, order)
+            file.seek(at)
+            rows = [_row(file.read(size), wide, order) for _ in range(count)]
+            file.seek(rows[names][1])
+            words = file.read(min(rows[names][2], _LARGEST))
+            sections = {_word(words, name): (offset, length) for name, offset, length in rows}
+            offset, length = sections.get(".comment", (0, 0))
+            file.seek(offset)
+            comment = file.read(min(length, _LARGEST)).decode("latin-1")
+    except (OSError, struct.error, IndexError):
+        return None
+    return Elf(_MACHINES.get(machine, f"machine {machine}"), kind, frozenset(sections), comment)
+
+
+def _table(head: bytes, wide: bool, order: str) -> tuple[int, int, int, int]:
+    """Offset, size of a row, number of rows, and the row of the names of the section table."""
+    (at,) = struct.unpack_from(order + ("Q" if wide else "I"), head, 40 if wide else 32)
+    size, count, names = struct.unpack_from(order + "HHH", head, 58 if wide else 46)
+    return at, size, count, names
+
+
+def _row(data: bytes, wide: bool, order: str) -> tuple[int, int, int]:
+    (name,) = struct.unpack_from(order + "I", data, 0)
+    offset, length = struct.unpack_from(order + ("QQ" if wide else "II"), data, 24 if wide else 16)
+    return name, offset, length
+
+
+def _word(words: bytes, at: int) -> str:
+    return words[at : words.find(b"\0", at)].decode("latin-1")

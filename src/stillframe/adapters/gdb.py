@@ -1,0 +1,166 @@
+"""Native programs through gdb 14 and later, which speaks the debug adapter protocol, with our code inside it."""
+
+from __future__ import annotations
+
+import asyncio
+import glob
+import json
+import os
+import re
+import secrets
+import shlex
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..backends.dap.launch import STDERR, STDIN, STDOUT, DapLaunch, Stdio
+from ..errors import LaunchFailed
+from ..model.backend import AttachPlan, Plan, Tool
+from ..model.places import HitRule
+from ..transport.trees import MARK
+from . import native
+from .building import run
+from .finding import Found, Needs, Recipe, needed
+from .interpreters import identity, on_path
+
+_TARGET = Path(__file__).resolve().parent.parent / "_target" / "gdb"
+_HELPER = "stillframe"
+_QUIET = (
+    "set debuginfod enabled off",  # it would ask the network, and be waited for
+    "set auto-load python-scripts off",  # what a program brings along runs nowhere
+    "set auto-load gdb-scripts off",
+    "set auto-load local-gdbinit off",
+    "set startup-with-shell on",
+)
+_TALK = re.compile(r"(?!warning:|error )", re.IGNORECASE)
+"""What gdb says of what it does, which is nobody's business; its warnings are."""
+_STDCXX = ("/usr/share/gcc/python", "/usr/share/gcc-*/python", "/usr/local/share/gcc-*/python")
+"""Where the C++ library's own printers of its containers are installed."""
+
+
+class GdbAdapter:
+    """What Stillframe knows of gdb."""
+
+    name = "gdb"
+    languages: tuple[str, ...] = native.LANGUAGES
+    claims: tuple[str, ...] = native.CLAIMS
+    roots: tuple[str, ...] = native.ROOTS
+    needs: tuple[Needs, ...] = (Needs("gdb", ("gdb",), (Recipe("pip", ("gdb-for-pwndbg",)),), (14,)),)
+
+    def tool(self, version: str = "", how: str = "") -> Tool:
+        return Tool("gdb", version, how)
+
+    def understands(self, plan: Plan) -> bool:
+        return native.understands(plan)
+
+    def understood(self, plan: Plan) -> Plan:
+        return native.understood(plan)
+
+    async def launch(self, plan: Plan) -> DapLaunch:
+        plan = native.understood(plan)
+        found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
+        missing = await _missing_names(found)
+        program = await native.program(plan)
+        mark = secrets.token_hex(8)
+        settings = {
+            "just_my_code": plan.just_my_code,
+            "entry": plan.stop_on_entry,
+            "printers": await _printers(program, plan),
+        }
+        return DapLaunch(
+            argv=(*_words(found, missing), "-iex", f"set exec-wrapper {_wrapper(plan.env)}", program.path),
+            request="launch",
+            arguments={
+                "args": list(program.args),
+                "env": {**plan.env, MARK: mark},
+                "stopAtBeginningOfMainSubprogram": plan.stop_on_entry,
+            },
+            cwd=plan.cwd,
+            env=_environment(plan.env, settings),
+            umask=plan.umask,
+            stdin=plan.stdin,
+            mark=mark,
+            notes=program.notes,
+            **self._common(found, missing),
+        )
+
+    def joins(self, plan: AttachPlan) -> bool:
+        return False
+
+    async def attach(self, plan: AttachPlan) -> DapLaunch:
+        raise LaunchFailed("not yet")
+
+    def _common(self, found: Found, missing: str) -> dict[str, Any]:
+        how = f"without our code inside it: {missing}" if missing else ""
+        return {
+            "tool": self.tool(found.version, how),
+            "reach": Stdio(),
+            "helper": None if missing else _HELPER,
+            "told_better": _TALK,
+            "evaluates_as": "watch",
+            "is_library": native.is_library,
+            "keeps_functions": not missing,
+            "count_hits": None if missing else count_hits,
+            "catches": {"raised": ("throw",)} if missing else {"uncaught": ("signals",), "raised": ("throw",)},
+        }
+
+
+def count_hits(condition: str | None, key: str, rule: HitRule) -> str:
+    """A condition that counts inside gdb how often the user's own one held; gdb's own count knows only the first N."""
+    kind = ("exactly", "from", "every").index(rule.kind)
+    return f"$_sf_hit({zlib.crc32(key.encode()) >> 1}, {kind}, {rule.number}, {condition or 1})"
+
+
+def _words(found: Found, missing: str) -> tuple[str, ...]:
+    assert found.path is not None
+    quiet = tuple(word for line in _QUIET for word in ("-iex", line))
+    boot = () if missing else ("-iex", f"source {_TARGET / 'boot.py'}")
+    return (found.path, "-q", "-nx", "-i=dap", *quiet, *boot)
+
+
+def _wrapper(env: Mapping[str, str]) -> str:
+    """What the shell that gdb starts programs by runs before the program: its streams are ours, its environment the caller's.
+
+    A shell sets PWD by itself, which the program would see.
+    """
+    pwd = f"PWD={env['PWD']}" if "PWD" in env else "-uPWD"
+    return f"<'{STDIN}' >'{STDOUT}' 2>'{STDERR}' env -uOLDPWD {shlex.quote(pwd)}"
+
+
+def _environment(env: Mapping[str, str], settings: Mapping[str, Any]) -> dict[str, str]:
+    return {**native.environment(env), "STILLFRAME_GDB": json.dumps(settings)}
+
+
+async def _printers(program: native.Program, plan: Plan) -> list[str]:
+    """The folders of the toolchain's own printers, which gdb is to load."""
+    folders = _stdcxx()
+    if program.is_rust and (rustc := on_path("rustc", plan.env, plan.cwd)):
+        code, said = await run((rustc, "--print", "sysroot"), cwd=plan.cwd, env=plan.env, apart=True)
+        if code == 0:
+            folders.append(f"{said.strip()}/lib/rustlib/etc")
+    return folders
+
+
+def _stdcxx() -> list[str]:
+    return [path for pattern in _STDCXX for path in sorted(glob.glob(pattern)) if os.path.isdir(path)][:1]
+
+
+_TESTED: dict[str, str] = {}
+"""A gdb to the names of its own that our code leans on and that it lacks."""
+
+
+async def _missing_names(found: Found) -> str:
+    """What this gdb lacks of the private names that our code inside it needs; empty where all of them are there."""
+    assert found.path is not None
+    key = identity(found.path)
+    if key not in _TESTED:
+        line = (found.path, "-q", "-nx", "-batch", "-x", str(_TARGET / "selftest.py"))
+        code, said = await run(line, cwd="/", env=_environment({}, {}), apart=True)
+        if code != 0 or "dap: " not in said:
+            raise LaunchFailed(f"{found.path} has no debug adapter: it may be built without Python")
+        _TESTED[key] = said.partition("dap: ")[2].strip()
+    return _TESTED[key]
+
+
+GDB = GdbAdapter()

@@ -1,0 +1,129 @@
+"""Native programs, whichever debugger runs them: what is one, how it is built from its sources, what is to be said of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import LaunchFailed
+from ..model.backend import Plan
+from ..model.values import Frame
+from . import cargo, elf, matches
+from .building import CPP, RUST, C, compiled
+from .interpreters import on_path
+from .wrappers import WRAPPERS
+
+LANGUAGES = ("C", "C++", "Rust", "native programs")
+CLAIMS = (*C, *CPP, *RUST)
+ROOTS = (cargo.MANIFEST,)
+
+_FOREIGN = re.compile(
+    r"^(/usr/(?!local/src|src/)|/lib|/rustc/|/build/|\.\.?/)|/rustlib/src/|/\.cargo/(registry|git)/|/\.rustup/"
+)
+"""Sources of the system, of a distribution's build machines, of Rust's library and of crates."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A binary that can be run, and what is worth knowing of it."""
+
+    path: str
+    args: tuple[str, ...]
+    is_rust: bool
+    notes: tuple[str, ...] = ()
+
+
+def is_library(frame: Frame) -> bool:
+    """Whether a call is of code that the user did not write, as far as its file's name tells."""
+    return frame.kind == "library" or frame.file is None or _FOREIGN.search(frame.file) is not None
+
+
+def understands(plan: Plan) -> bool:
+    """Whether this is a native program, the source of one, or a command of cargo's that runs one."""
+    if plan.kind == "command":
+        return _cargo_words(plan) is not None or _is_own_binary(plan)
+    if plan.kind != "file" or not plan.program:
+        return False
+    path = Path(plan.cwd, plan.program)
+    if path.is_dir():
+        return (path / cargo.MANIFEST).is_file()
+    return matches(plan.program, CLAIMS) or path.name == cargo.MANIFEST or elf.is_elf(path)
+
+
+def _is_own_binary(plan: Plan) -> bool:
+    """A compiled program given by its path; one of the system that runs others is a wrapper."""
+    word = plan.command[0] if plan.command else ""
+    path = Path(plan.cwd, word)
+    if "/" not in word or not elf.is_elf(path) or WRAPPERS.fullmatch(path.name):
+        return False
+    return plan.adapter is not None or on_path(path.name, plan.env, "/") != str(path)
+
+
+def _cargo_words(plan: Plan) -> cargo.Words | None:
+    if not plan.command or Path(plan.command[0]).name != "cargo":
+        return None
+    return cargo.understood(plan.command)
+
+
+def understood(plan: Plan) -> Plan:
+    """A command that is a program and its arguments, as such; a command of cargo's stays one."""
+    if plan.kind != "command" or _cargo_words(plan) is not None:
+        return plan
+    word = plan.command[0]
+    if "/" not in word:
+        word = on_path(word, plan.env, plan.cwd) or word
+    return replace(plan, kind="file", program=word, args=plan.command[1:])
+
+
+async def program(plan: Plan) -> Program:
+    """The binary behind a plan, built where it has to be; LaunchFailed with the reason where there is none."""
+    if words := _cargo_words(plan) if plan.kind == "command" else None:
+        built, words = await cargo.built(Path(plan.cwd), plan.env, words)
+        return _checked(Path(built.path), (*words.filters, *words.args), built.notes)
+    path = _file(plan)
+    manifest = cargo.manifest_above(path) if _may_be_cargos(path) else None
+    if manifest is not None:
+        words = cargo.Words("run", (), (), plan.args)
+        built, _ = await cargo.built(manifest.parent, plan.env, words, near=path if path.suffix == ".rs" else None)
+    elif matches(path.name, CLAIMS):
+        built = await compiled(path, plan.env)
+    else:
+        return _checked(path, plan.args, (), given=True)
+    return _checked(Path(built.path), plan.args, built.notes)
+
+
+def _file(plan: Plan) -> Path:
+    asked = Path(plan.cwd, plan.program or "")
+    if not Path(plan.cwd).is_dir():
+        raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
+    if not asked.exists():
+        raise LaunchFailed(f"no such file: {asked}")
+    return asked.resolve()
+
+
+def _may_be_cargos(path: Path) -> bool:
+    return path.is_dir() or path.name == cargo.MANIFEST or matches(path.name, RUST)
+
+
+def _checked(path: Path, args: tuple[str, ...], notes: tuple[str, ...], *, given: bool = False) -> Program:
+    found = elf.read(path)
+    if found is None:
+        raise LaunchFailed(f"{path} is no program that this machine could run")
+    if found.is_core:
+        raise LaunchFailed(f"{path} is a core, not a program: dbg attach --core {path.name} --program PROGRAM")
+    if found.is_foreign:
+        raise LaunchFailed(f"{path.name} is a program for {found.machine}, which this machine cannot run")
+    if not os.access(path, os.X_OK):
+        raise LaunchFailed(f"{path} is not executable: chmod +x it")
+    if given and not found.has_debug_info:
+        notes = (*notes, f"{path.name} has no debug information: build it with -g to see lines and variables")
+    return Program(str(path), args, found.is_rust, notes)
+
+
+def environment(env: Mapping[str, str]) -> dict[str, str]:
+    """The caller's environment as a debugger itself may have it: what is meant for the program would change the debugger."""
+    own = {name: value for name, value in env.items() if not name.startswith(("PYTHON", "LD_", "DEBUGINFOD"))}
+    return {**own, "SHELL": "/bin/sh"}
