@@ -122,6 +122,37 @@ async def test_a_deep_recursion_is_shown_by_its_ends(tmp_path: Path) -> None:
         assert (await dbg.eval("n", frame="f4999")).values[0].value == "4999"
 
 
+async def test_a_stack_that_leaves_our_code_no_room_is_still_shown(tmp_path: Path) -> None:
+    text = """
+const top = { a: 1 };
+let most = 0;
+function deeper(n, last) {
+  most = n;
+  if (n === last) debugger;
+  return deeper(n + 1, last);
+}
+for (const last of [NaN, 200]) {
+  try {
+    deeper(0, most - last);
+  } catch (error) {
+    console.log(error.name);
+  }
+}
+"""
+    async with debugged(tmp_path, text) as (dbg, first):
+        stop = stopped(first)
+        assert (place(stop)[0], [each.text.strip() for each in stop.source if each.here]) == (
+            "deeper",
+            ["if (n === last) debugger;"],
+        )
+        assert stop.local("n") == str(stop.stack_total - 2)
+        assert stop.notes == ("the stack is too deep for our code in the program: values are as V8 describes them",)
+        assert (await dbg.eval("n")).values[0].value == stop.local("n")
+        with pytest.raises(EvalFailed, match=f"ask with --frame f{stop.stack_total - 1}"):
+            await dbg.eval("top")
+        assert exited(await dbg.continue_()).output == "RangeError\n"
+
+
 SCOPES = """
 const outer = 'module';
 const unused = 'elsewhere';

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ...errors import NotFound, StaleHandle, WrongState
+from ...errors import EvalFailed, NotFound, StaleHandle, WrongState
 from ...model.backend import Bounds, Capture
 from ...model.values import ExceptionInfo, Frame, Frames, Module, Modules, Scope, Value, Values
 from .asking import Asking, argument, limits, page_of
+from .bare import bare_locals
 from .client import Body, CdpClient
 from .conditions import STORE
 from .declarations import AT_RETURN, UNSET, is_uninitialised, lost_at_return, names_in
@@ -171,11 +172,13 @@ class Evidence:
         )  # fmt: skip
 
     async def _page(self, frame: str, asked: asyncio.Future[Body], start: int = 0) -> Values:
-        page = page_of(await self.asking.take(asked), start)
         call = self.call(frame)
-        return await self._initialised(
-            call, page, [each for kind, each in self._scopes(call) if kind in ("own", "top")]
-        )
+        own = [each for kind, each in self._scopes(call) if kind in ("own", "top")]
+        try:
+            page = page_of(await self.asking.take(asked), start)
+        except EvalFailed as failed:
+            return await bare_locals(self._client, own, self._bounds.values, failed)
+        return await self._initialised(call, page, own)
 
     async def _initialised(self, call: Body, found: Values, scopes: Sequence[Body]) -> Values:
         """Without what the program has not come to yet, which V8 before 12 calls undefined, as far as the text tells."""

@@ -10,6 +10,7 @@ from ...errors import EvalFailed
 from ...model.backend import Bounds, Evaluated
 from ...model.values import Value
 from .asking import Asking, failure, text_of, value_of
+from .bare import bare, lacks_stack
 from .client import Body, CdpClient, Refused
 from .conditions import STORE
 from .missing import Missing
@@ -71,7 +72,7 @@ class Expressions:
             if _HOLDS_AWAIT.search(expression):
                 return await self._asynchronous(frame, expression, bounds, timeout)
             return await self._plain(frame, expression, bounds, timeout)
-        if _lacks_store(details):
+        if _lacks_store(details) or lacks_stack(failure(details)):
             return await self._plain(frame, expression, bounds, timeout)
         return await self._failed(frame, expression, details)
 
@@ -92,7 +93,11 @@ class Expressions:
         try:
             return Evaluated(name, value=await self._asking.describe(name, remote, bounds))
         except Refused:  # it lives in another context, where V8's own words must do
-            return Evaluated(name, value=Value(name=name, type=str(remote.get("type")), value=text_of(remote)))
+            return Evaluated(name, value=bare(name, remote))
+        except EvalFailed as failed:
+            if not lacks_stack(failed.message):
+                raise
+            return Evaluated(name, value=bare(name, remote))
 
     async def _run(
         self, frame: str | None, text: str, timeout: float, *, by_value: bool = False, safe: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 
 from .client import Body, CdpClient, Refused
 from .declarations import AT_RETURN, declared_around, is_uninitialised, lost_at_return
@@ -13,7 +14,7 @@ from .texts import Texts
 
 _UNDEFINED = re.compile(r"ReferenceError: ([A-Za-z_$][\w$]*) is not defined")
 _UNAVAILABLE = re.compile(r"ReferenceError: Cannot access '([A-Za-z_$][\w$]*)' from debugger")
-_MOST_FRAMES = 20
+_MOST_FRAMES = 8
 
 
 class Missing:
@@ -67,9 +68,9 @@ class Missing:
         held = self._held()
         calls = held.calls if held is not None else ()
         at = next((number for number, each in enumerate(calls) if each is call), len(calls))
-        for number, outer in list(enumerate(calls))[at + 1 : at + 1 + _MOST_FRAMES]:
-            if not _is_around(outer, call):
-                continue
+        around = (number for number in range(at + 1, len(calls)) if _is_around(calls[number], call))
+        for number in islice(around, _MOST_FRAMES):
+            outer = calls[number]
             words = {
                 "callFrameId": outer.get("callFrameId"),
                 "expression": name,
@@ -96,7 +97,9 @@ def _unset(name: str) -> str:
 def _is_around(outer: Body, inner: Body) -> bool:
     """Whether the one call is of a function in whose text the other's stands."""
     (script, *_), (id, *at) = position(outer), position(inner)
+    if script != id or outer.get("functionLocation") == inner.get("functionLocation"):
+        return False  # or another call of the same one
     local: Body = next((each for each in outer.get("scopeChain") or () if each.get("type") == "local"), {})
     start, end = (local.get(each) or {} for each in ("startLocation", "endLocation"))
     begins = (int(start.get("lineNumber", 0)), int(start.get("columnNumber", 0)))
-    return script == id and bool(end) and begins <= tuple(at) <= (int(end["lineNumber"]), int(end["columnNumber"]))
+    return bool(end) and begins <= tuple(at) <= (int(end["lineNumber"]), int(end["columnNumber"]))
