@@ -325,7 +325,7 @@
         const found = hasOwn.call(at, 'constructor') && descriptor(at, 'constructor');
         if (found && typeof found.value === 'function') names.push(found.value.name);
       }
-      return { names };
+      return { names, known: isKnown(value) };
     },
   };
   Object.defineProperty(globalThis, KEY, { value: Object.freeze(store), enumerable: false, configurable: true, writable: false });

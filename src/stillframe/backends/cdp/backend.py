@@ -251,7 +251,7 @@ class CdpBackend(Looking, ClosesOnce):
             raise Unsupported("V8 cannot tell exceptions that only library code catches; use: catch raised")
         self._mover.stops_raised = "raised" in catch.modes
         self._mover.classes = () if self._mover.stops_raised else catch.classes
-        self._breakpoints.uncaught = "uncaught" in catch.modes
+        self._breakpoints.uncaught, self._breakpoints.classes = "uncaught" in catch.modes, bool(catch.classes)
         if self._mover.stops_raised or catch.classes:
             return "all"
         return "uncaught" if catch.modes else "none"

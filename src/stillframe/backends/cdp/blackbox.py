@@ -1,4 +1,5 @@
-"""Library code that V8 passes over, and the packages in it that it must not: those in which a breakpoint has no place yet.
+"""Library code that V8 passes over, and the packages in it that it must not: those in which a breakpoint has no place yet,
+and all of them where errors of a class are wanted, since V8 tells of none that only library code has to do with.
 
 V8 (of Node 18 to 24) does not pause before a module that it passes over, so that its source map would come too late.
 """
@@ -12,6 +13,7 @@ from .client import CdpClient
 from .scripts import Scripts, spelled
 
 _PACKAGE = re.compile(r"^.*/node_modules/(?:@[^/]+/)?[^/]+/")
+_EVERY = "/node_modules/"
 
 
 class Blackbox:
@@ -22,9 +24,10 @@ class Blackbox:
         self._scripts = scripts
         self._open: frozenset[str] = frozenset()
 
-    async def leave_open(self, files: Iterable[str]) -> None:
-        """Let V8 look at the packages of these files as at the user's own code, and at no other ones."""
+    async def leave_open(self, files: Iterable[str], *, every: bool = False) -> None:
+        """Let V8 look at the packages of these files as at the user's own code, or at every one, and at no other ones."""
         found = frozenset(package[0] for file in files if (package := _PACKAGE.match(file)))
+        found = frozenset({_EVERY}) if every else found
         if found == self._open or not self._scripts.hides_library:
             return
         self._open = found
@@ -35,5 +38,7 @@ class Blackbox:
         own = [f"^{hidden}$"] if hidden else []
         if not self._open:
             return [*library, *own]
+        if _EVERY in self._open:
+            return [*(each for each in library if _EVERY not in each), *own]
         packages = "|".join("".join(map(spelled, each)) for each in sorted(self._open))
         return [*(f"^(?!(?:file://)?(?:{packages})).*(?:{each})" for each in library), *own]

@@ -60,6 +60,8 @@ class Breakpoints:
         """The first line of the user's own code is to be a stop."""
         self.uncaught = False
         """Errors that nobody catches are to be a stop, those too that V8 did not foresee."""
+        self.classes = False
+        """Errors of some classes are to be a stop, wherever they are thrown."""
 
     # The wanted set
 
@@ -145,7 +147,8 @@ class Breakpoints:
     async def _watch_libraries(self) -> None:
         files = {self._scripts.real(each.file): each for each in self._wanted if each.file}
         library = {file: each for file, each in files.items() if self._scripts.is_library(file)}
-        await self._blackbox.leave_open(file for file, each in library.items() if self._binding(each).state != "bound")
+        waiting = [file for file, each in library.items() if self._binding(each).state != "bound"]
+        await self._blackbox.leave_open(waiting, every=self.classes)
 
     async def _watch_scripts(self) -> None:
         """Be there before modules run that V8 tells of: every one, or those only that have a source map.

@@ -39,10 +39,10 @@ class Journey:
         script, line, column = position(held.top)
         return cls(move, held.depth, (script, line), {column}, held.top, held.calls[1:], leaving=held.at_return)
 
-    def is_in(self, held: Held) -> bool:
-        """Whether a call of the function in which it began is under way."""
+    def is_at(self, held: Held) -> bool:
+        """Whether a pause is in the very call in which it began."""
         began = self.call.get("functionLocation")
-        return any(each.get("functionLocation") == began for each in held.calls)
+        return held.depth == self.depth and held.top.get("functionLocation") == began
 
     def is_hit(self, held: Held) -> bool:
         return bool(set(held.hits) & {*self.own, *self.outer})

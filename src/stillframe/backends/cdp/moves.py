@@ -254,7 +254,7 @@ class Mover:
 
     async def _keep_going(self, journey: Journey) -> None:
         """A step has come to a module that is loaded in its course: it goes on behind that."""
-        if not journey.own and not journey.outer:
+        if not journey.own and not (journey.outer and journey.move is Move.FINISH):
             journey.own = await set_own(self._client, journey.call, returns=False)
 
     def _is_main(self, held: Held) -> bool:
@@ -301,7 +301,7 @@ class Mover:
         answer = await self._client.request("Debugger.evaluateOnCallFrame", arguments)
         error = answer.get("result") or {}
         if "objectId" not in error and error == self._plain_error:
-            await self._go_on()  # a thrown text or number has no identity; this one was told when it was thrown
+            await self._go_on(held)  # a thrown text or number has no identity; this one was told when it was thrown
             return
         self._evidence.lost_error = error
         self._tell(Output("console", b"the calls that threw it are gone, and their values with them\n"))
@@ -309,11 +309,13 @@ class Mover:
 
     async def _thrown(self, held: Held) -> None:
         if self.classes and not held.data.get("uncaught"):
-            if not set(self.classes) & set(await classes(self._evidence.asking, held.data)):
-                await self._go_on()
+            names, known = await classes(self._evidence.asking, held.data)
+            again = known and not self._evidence.teller.is_user(held.top)  # library code hands on what was told
+            if again or not set(self.classes) & set(names):
+                await self._go_on(held)
                 return
         elif not self.stops_raised and (not held.data.get("uncaught") or await self._is_handed_over(held)):
-            await self._go_on()
+            await self._go_on(held)
             return
         self._plain_error = {key: value for key, value in held.data.items() if key != "uncaught"}
         await self._stop(held, "exception")
@@ -327,9 +329,13 @@ class Mover:
         lines = await self._texts.lines(found) if found else []
         return line < len(lines) and _REJECTS.match(lines[line][column:]) is not None
 
-    async def _go_on(self) -> None:
-        """Past a pause that is nobody's, as the program was going before it."""
-        await self._send(STEPS[self._journey.move] if self._journey else RESUME)
+    async def _go_on(self, held: Held) -> None:
+        """Past a pause that is nobody's, as the program was going before it. V8 has forgotten a step that this was no part of."""
+        journey = self._journey
+        if journey is not None and not journey.is_at(held):
+            await self._keep_going(journey)
+            journey = None
+        await self._send(STEPS[journey.move] if journey else RESUME)
 
     async def _hit(self, held: Held) -> None:
         if self.restarting:  # it did not come here by itself

@@ -35,11 +35,11 @@ def _member(body: Body) -> ExceptionInfo:
     return ExceptionInfo(type=str(body.get("type") or ""), message=str(body.get("message") or ""))
 
 
-async def classes(asking: Asking, remote: Body) -> tuple[str, ...]:
-    """The classes of what was thrown, nearest first."""
+async def classes(asking: Asking, remote: Body) -> tuple[tuple[str, ...], bool]:
+    """The classes of what was thrown, nearest first, and whether it was told before."""
     try:
         body = await asking.ask("chain(value)", "value", objects=[argument(remote)])
     except EvalFailed:
         body = {}
     names = body.get("names") or (remote.get("className") or remote.get("type"),)
-    return tuple(str(each) for each in names)
+    return tuple(str(each) for each in names), bool(body.get("known"))

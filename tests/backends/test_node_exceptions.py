@@ -1,0 +1,43 @@
+"""Errors of Node programs by their class: also where only library code throws and catches them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .nodes import debugged, exited, place, stopped, where
+
+FILES = {
+    "app.js": """
+const { ask } = require('far');
+async function main() {
+  try {
+    await ask();
+  } catch (e) {
+    console.log('caught', e.message);
+  }
+  console.log('end');
+}
+main();
+""",
+    "node_modules/far/index.js": """
+class FarError extends Error {}
+const pass = (e) => { throw e; };
+exports.ask = () => new Promise((done, fail) => {
+  setTimeout(() => fail(new FarError('too far')), 1);
+}).catch(pass);
+""",
+}
+
+
+async def test_an_error_of_a_named_class_stops_in_library_code_too_and_once(tmp_path: Path) -> None:
+    async with debugged(tmp_path, FILES, catch=["FarError"]) as (dbg, first):
+        stop = stopped(first)
+        assert stop.exception is not None
+        assert (stop.exception.type, where(stop)) == ("FarError", "node_modules/far/index.js:4")
+        assert exited(await dbg.continue_()).output == "caught too far\nend\n"
+
+
+async def test_a_step_goes_on_past_errors_of_other_classes_in_library_code(tmp_path: Path) -> None:
+    async with debugged(tmp_path, FILES, breaks=["app.js:4"], catch=["NearError"]) as (dbg, _):
+        assert place(await dbg.next()) == ("main", 6)
+        assert place(await dbg.next()) == ("main", 8)
