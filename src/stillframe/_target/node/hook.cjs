@@ -13,6 +13,7 @@
 
   const OURS = ['STILLFRAME_NODE', 'STILLFRAME_NODE_ALONE', 'STILLFRAME_NODE_OPTIONS'];
 
+  const LOADER = Symbol.for('stillframe.loader'); // where our code that comes now finds what `require('module')` would load
   const MEETING = Symbol.for('stillframe.meeting'); // where the debugger tells a worker of the FIFO
 
   // A module that nobody asked for costs its loading, and once more when the debugger is told of all that is loaded: so none
@@ -29,7 +30,9 @@
     if (!isMainThread) return leave_promises(); // workers are announced by their main thread's inspector
     const inspector = inspector_of_node();
     if (!announce(fifo, inspector)) return;
+    Object.defineProperty(globalThis, LOADER, { value: module.constructor, configurable: true });
     inspector.waitForDebugger();
+    delete globalThis[LOADER];
     const passed = globalThis.__stillframe_passed;
     delete globalThis.__stillframe_passed;
     leave_promises();

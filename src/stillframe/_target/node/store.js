@@ -7,6 +7,7 @@
   if (globalThis[KEY]) return 'known';
 
   const load = typeof require === 'function' ? require : (name) => process.getBuiltinModule(name);
+  const Module = globalThis[Symbol.for('stillframe.loader')] || load('module');
   const inner = makeInner(load);
   const {
     Writer, typeName, className, errorLine, errorName, keyText, entriesOf, membersOf, fieldsOf, stateOf, totalOf, hasMore, quoted,
@@ -23,7 +24,7 @@
   const DEPTH = 3;
   const PLAIN = { depth: 2, customInspect: false, showProxy: true, getters: false, breakLength: Infinity, maxArrayLength: 100, maxStringLength: 1000 };
   const CJS = new Set(['exports', 'require', 'module', '__filename', '__dirname', 'arguments']);
-  const BUILTIN = new Set(load('module').builtinModules);
+  const BUILTIN = new Set(Module.builtinModules);
 
   let kept = new Map();
   let numbers = 0;
@@ -71,7 +72,7 @@
     if (typeof value !== 'object' || value === null || isProxy(value)) return false;
     if (isModuleNamespaceObject(value)) return true;
     if (BUILTIN.has(name)) return load(name) === value;
-    const loaded = load('module')._cache;
+    const loaded = Module._cache;
     for (const file in loaded) if (loaded[file].exports === value && ownKeys(value).length) return true;
     return false;
   }
@@ -302,7 +303,7 @@
     clear: () => { kept = new Map(); },
     forget: (id) => counts.delete(id),
     interest: (now) => { interest = now; },
-    compile: load('module').prototype._compile,
+    compile: Module.prototype._compile,
     runInContext: load('vm').Script.prototype.runInContext,
     rewrites: (format) => format.endsWith('typescript'), // the loader takes the types out of it first
     // Our code is reached through the global object, of which a context of `vm` has one of its own.

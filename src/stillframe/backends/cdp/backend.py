@@ -112,6 +112,8 @@ class CdpBackend(Looking, ClosesOnce):
         self._preparing = Preparing(
             client, launch, self._scripts, self._mover, self._breakpoints, tells_end=tells_end, worker=worker
         )
+        if preloaded:
+            self._preparing.begin()
         self._gone_watch: asyncio.Task[None] | None = None
         self._end_watch = asyncio.create_task(self._watch_end())
 

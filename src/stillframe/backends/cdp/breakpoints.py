@@ -140,7 +140,7 @@ class Breakpoints:
         if now != self._interest or forget:
             self._interest = now
             expression = f"{STORE}.interest({now}){forget}"
-            await self._client.request("Runtime.evaluate", {"expression": expression, "silent": True})
+            self._client.send("Runtime.evaluate", {"expression": expression, "silent": True})
         await self._watch_scripts()
         await self._watch_libraries()
 

@@ -57,12 +57,14 @@ _OPENED = "globalThis[Symbol.for('stillframe.opened')]"
 """Set in a process whose inspector we opened, so that whoever comes after one of us that died can close it."""
 
 
-def first_words(launch: CdpLaunch, exceptions: str, *, with_store: bool) -> Words:
+FIRST: Words = (("Runtime.enable", {}), ("Debugger.enable", {"maxScriptsCacheSize": _SCRIPTS_KEPT}))
+"""What is said before anything else."""
+
+
+def next_words(launch: CdpLaunch, exceptions: str, *, with_store: bool) -> Words:
     """In this order; all but the last may be unanswered."""
     hidden = [f"^{launch.hidden}$"] if launch.hidden else []
     words: list[tuple[str, Mapping[str, Any]]] = [
-        ("Runtime.enable", {}),
-        ("Debugger.enable", {"maxScriptsCacheSize": _SCRIPTS_KEPT}),
         ("Debugger.setAsyncCallStackDepth", {"maxDepth": _ASYNC_DEPTH}),
         ("Runtime.addBinding", {"name": TELL}),
         ("Debugger.setPauseOnExceptions", {"state": exceptions}),

@@ -9,7 +9,7 @@ from ...model.backend import Wanted
 from .breakpoints import Breakpoints
 from .client import Body, CdpClient, Refused
 from .conditions import STORE
-from .greetings import LEAVE, TELL, first_words, tells_end, words_in_worker
+from .greetings import FIRST, LEAVE, TELL, next_words, tells_end, words_in_worker
 from .launch import CdpLaunch
 from .moves import Mover
 from .scripts import Scripts
@@ -41,10 +41,17 @@ class Preparing:
         self._worker = worker
         self.is_late = False
         """Nothing could be loaded yet: it is made ready where it first pauses."""
+        self._begun = False
+
+    def begin(self) -> None:
+        """Have V8 tell of everything that is loaded, which takes it longer than all that follows."""
+        self._begun = True
+        self._client.send_all(FIRST)
 
     async def greet(self, threshold: Threshold | None, pauses_on: str) -> None:
         """Say who we are; our code is in the target when this is answered."""
-        self._client.send_all(first_words(self._launch, pauses_on, with_store=threshold is None))
+        words = next_words(self._launch, pauses_on, with_store=threshold is None)
+        self._client.send_all(words if self._begun else [*FIRST, *words])
         if threshold is not None:
             await threshold.cross(words_in_worker(self._launch))
 

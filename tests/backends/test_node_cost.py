@@ -1,0 +1,55 @@
+"""What being debugged costs a Node program, and what is told of orders for whose answer nobody waits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stillframe.model.outcomes import Running
+
+from .nodes import debugged, exited, place, stopped
+
+LOADED = """
+const loaded = process.moduleLoadList.map((name) => name.replace('NativeModule ', ''));
+const costly = ['worker_threads', 'child_process', 'internal/child_process', 'inspector', 'net', 'stream'];
+console.log('loaded:', costly.filter((name) => loaded.includes(name)));
+"""
+
+
+async def test_no_module_is_loaded_that_the_program_did_not_ask_for(tmp_path: Path) -> None:
+    async with debugged(tmp_path, LOADED) as (_, end):
+        assert exited(end).output == "loaded: []\n"
+
+
+async def test_children_of_a_program_that_loads_the_module_for_them_late_are_followed(tmp_path: Path) -> None:
+    program = """
+function start() {
+  const { spawn, spawnSync } = require('child_process');
+  const keys = Object.keys(spawn(process.execPath, ['child.js'], { stdio: 'ignore' }));
+  console.log(keys.includes('stderr'), spawnSync(process.execPath, ['child.js']).status);
+}
+start();
+"""
+    files = {"app.js": program, "child.js": "let n = 1;\nn += 1;\nprocess.exit(n);\n"}
+    async with debugged(tmp_path, files, breaks=["child.js:2"]) as (dbg, first):
+        assert place(first) == ("<module>", 2)
+        assert place(await dbg.continue_()) == ("<module>", 2)
+        end = exited(await dbg.continue_())
+        assert "true 2" in end.output
+
+
+async def test_a_step_that_v8_refuses_is_told_as_such(tmp_path: Path) -> None:
+    program = "const every = setInterval(() => {}, 1000);\nlet n = 1;\nn += 1;\n"
+    async with debugged(tmp_path, program, breaks=["app.js:2"]) as (dbg, first):
+        stopped(first)
+        await dbg.request("Debugger.resume", "{}")  # behind the session's back
+        outcome = await dbg.next(timeout=0.5)
+        assert isinstance(outcome, Running), outcome
+        assert any("Debugger.stepOver was refused" in note for note in outcome.notes), outcome
+
+
+async def test_each_of_many_steps_shows_the_variables_of_its_own_line(tmp_path: Path) -> None:
+    lines = "\n".join(f"  n = {number};" for number in range(20))
+    program = f"function f() {{\n  let n;\n{lines}\n  return n;\n}}\nf();\n"
+    async with debugged(tmp_path, program, breaks=["app.js:3"]) as (dbg, first):
+        stopped(first)
+        assert [stopped(await dbg.next()).local("n") for _ in range(20)] == [str(number) for number in range(20)]
