@@ -150,7 +150,7 @@ class Evidence:
                 body = await self._client.request("evaluate", arguments, timeout=timeout)
             except Refused as refused:
                 reason = refused.message.removeprefix(self._launch.error_prefix)
-                results.append(Evaluated(expression, error=_last_line(reason)))
+                results.append(Evaluated(expression, error=_naming_line(reason)))
             else:
                 value = self._value({**body, "name": expression}, bounds)
                 results.append(Evaluated(expression, value=value))
@@ -164,7 +164,7 @@ class Evidence:
             else:
                 body = await self._client.request("setExpression", arguments)
         except Refused as refused:
-            raise EvalFailed(_last_line(refused.message)) from None
+            raise EvalFailed(_naming_line(refused.message)) from None
         return translate.variable({**body, "name": target}, bounds.text)
 
     async def _set_variable(self, frame: str, target: str, value: str) -> Body:
@@ -227,7 +227,7 @@ def holder_and_name(target: str) -> tuple[str, str]:
     return "", target
 
 
-def _last_line(message: str) -> str:
-    """The line of a traceback that names the error."""
-    lines = message.strip().splitlines()
-    return lines[-1].strip() if lines else "failed"
+def _naming_line(message: str) -> str:
+    """The line that names the error: the last one of a traceback that begins with its frames, else the first."""
+    lines = message.strip().splitlines() or ["failed"]
+    return lines[-1 if lines[0].startswith("Traceback") else 0].strip()
