@@ -180,9 +180,14 @@ async def test_a_frame_begins_again_and_a_return_gives_back_something_else(tmp_p
             assert place(await dbg.continue_()) == ("taxed", 3)
         assert (await dbg.set_return("n + 40")).values[0].value == "41"
         assert exited(await dbg.continue_()).output == "41\n"
-    async with debugged(tmp_path, text, breaks=["app.js:2"]) as (dbg, _):
+    async with debugged(tmp_path, text, breaks=["app.js:2"], all_code=True) as (dbg, _):
         with pytest.raises(WrongState):
             await dbg.set_return("1")
+        assert place(await dbg.state()) == ("taxed", 2), "and nothing has moved"
+        inner = next(each for each in (await dbg.stack()).frames if (each.file or "").startswith("node:"))
+        with pytest.raises(Unsupported, match="a call of Node's own"):
+            await dbg.restart_frame(inner.id)
+        assert exited(await dbg.continue_()).output == "3\n"
 
 
 async def test_live_edits_change_what_is_called_next_and_say_why_they_cannot(tmp_path: Path) -> None:

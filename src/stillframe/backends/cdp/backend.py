@@ -268,6 +268,8 @@ class CdpBackend(Looking, ClosesOnce):
 
     async def restart_frame(self, thread: str, frame: str) -> None:
         call = self._evidence.call(frame)
+        if self._evidence.teller.is_runtime(call):
+            raise Unsupported("a call of Node's own cannot be restarted: that would abort the program")
         self._mover.restarting = True
         try:
             await self._client.request(

@@ -15,7 +15,7 @@ from .frames import Held, position
 from .journeys import Journey, places_in, remove_own, set_at, set_outer, set_own
 from .scripts import Scripts
 from .suspending import Kind, is_awaited, is_called, kind_of, suspending, yields
-from .texts import Texts
+from .wording import Wording
 
 RESUME = "Debugger.resume"
 STEPS = {Move.NEXT: "Debugger.stepOver", Move.STEP: "Debugger.stepInto", Move.FINISH: "Debugger.stepOut"}
@@ -26,15 +26,15 @@ class Departures:
     """Sets out with a step and leads a `finish` to its end. Answers are orders for V8; None where a pause is to be judged."""
 
     def __init__(
-        self, client: CdpClient, scripts: Scripts, texts: Texts, note: Callable[[Held], Awaitable[None]]
+        self, client: CdpClient, scripts: Scripts, wording: Wording, note: Callable[[Held], Awaitable[None]]
     ) -> None:
         self._client = client
         self._scripts = scripts
-        self._texts = texts
+        self._wording = wording
         self._note = note
 
     async def begin(self, journey: Journey, held: Held) -> str:
-        journey.kind = kind_of(held.top, await self._lines(position(held.top)[0]))
+        journey.kind = kind_of(held.top, await self._wording.lines(position(held.top)[0]))
         if held.at_return:
             await self._note(held)
         if journey.move is not Move.FINISH:
@@ -100,7 +100,7 @@ class Departures:
         journey.depth, journey.call = held.depth, held.top
         await remove_own(self._client, journey)
         script, line, _ = position(held.top)
-        lines = await self._lines(script)
+        lines = await self._wording.lines(script)
         places = await places_in(self._client, held.top)
         numbers = [int(each.get("lineNumber", 0)) for each in places]
         waits = suspending(lines, min(numbers, default=line), max(numbers, default=line))
@@ -135,12 +135,12 @@ class Departures:
 
     async def _awaits(self, call: Body) -> bool:
         script, line, column = position(call)
-        return is_awaited(await self._lines(script), line, column)
+        return is_awaited(await self._wording.lines(script), line, column)
 
     async def _calls(self, call: Body, other: Body) -> bool:
         script, line, column = position(call)
         name = str(other.get("functionName") or "").rpartition(".")[2]
-        return is_called(await self._lines(script), line, column, name)
+        return is_called(await self._wording.lines(script), line, column, name)
 
     def _is_user(self, call: Body) -> bool:
         script = self._scripts.get(position(call)[0])
@@ -151,7 +151,7 @@ class Departures:
         if journey.kind is Kind.PLAIN:
             return
         script, line, _ = position(held.top)
-        lines = await self._lines(script)
+        lines = await self._wording.lines(script)
         pauses_here = line < len(lines) and yields(lines[line])
         if journey.move is Move.NEXT and pauses_here:  # it stays with the generator
             return
@@ -159,10 +159,6 @@ class Departures:
             await self._await_with(held, journey)
         else:
             journey.outer = await set_outer(self._client, journey)
-
-    async def _lines(self, script: str) -> list[str]:
-        found = self._scripts.get(script)
-        return await self._texts.lines(found) if found else []
 
 
 def _at(lines: list[str], place: Body) -> str:

@@ -117,10 +117,11 @@ class FrameTeller:
         """Where the runtime's own calls begin, below everything else."""
         if not self._scripts.hides_library:
             return held.depth
-        last = (number for number in range(held.depth, 0, -1) if not self._is_runtime(held.calls[number - 1]))
+        last = (number for number in range(held.depth, 0, -1) if not self.is_runtime(held.calls[number - 1]))
         return next(last, held.depth)
 
-    def _is_runtime(self, call: Body) -> bool:
+    def is_runtime(self, call: Body) -> bool:
+        """Whether this is code of the runtime itself."""
         script = self._scripts.get(position(call)[0])
         return script is not None and script.url.startswith("node:")
 

@@ -8,7 +8,6 @@ run, a position on a line that was told already, a return that was waited for to
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable
 from itertools import chain, repeat
 from typing import Protocol
@@ -27,12 +26,13 @@ from .scripts import Scripts
 from .suspending import Kind
 from .texts import Texts
 from .thrown import classes
+from .wording import Wording
 
 THREAD = "1"
 """An isolate has one thread; workers are sessions of their own."""
 
 _ARRIVES = 10.0
-_REJECTS = re.compile(r"(?:Promise\s*\.\s*)?reject\b|Promise\b")
+_REJECTS = r"(?:Promise\s*\.\s*)?reject|Promise"
 """A call that makes a promise rejected, or one that is made so."""
 _PATIENCE = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds after which a pause that has not come is asked for again."""
@@ -63,14 +63,14 @@ class Mover:
     ) -> None:
         self._client = client
         self._scripts = scripts
-        self._texts = texts
         self._evidence = evidence
         self._breakpoints = breakpoints
         self._loading = loading
         self._tell = tell
         self._journey: Journey | None = None
         self._calls = evidence.calls
-        self._departures = Departures(client, scripts, texts, self._note_return)
+        self._wording = Wording(scripts, texts)
+        self._departures = Departures(client, scripts, self._wording, self._note_return)
         self._arrival: tuple[int, asyncio.Future[Held]] | None = None
         """Somebody waits for the next position, which is no stop."""
         self._door: Door | None = None
@@ -136,6 +136,8 @@ class Mover:
     async def to_return(self) -> Held:
         """Run the `return` that the program is held at, up to where the function gives back its value."""
         held = self._evidence.need_held()
+        if not await self._wording.begins(held, "return"):
+            raise WrongState("the program is not at the return of a function; go to its `return` line first")
         arrived: asyncio.Future[Held] = asyncio.get_running_loop().create_future()
         self._arrival = (held.depth, arrived)
         try:
@@ -147,7 +149,7 @@ class Mover:
         finally:
             self._arrival = None
         if not found.at_return or found.depth != held.depth:
-            raise WrongState("the program is not at the return of a function; go to its `return` line first")
+            raise WrongState("the `return` did not come to its end: something in it stopped the program, or threw")
         return found
 
     # Pauses
@@ -324,10 +326,7 @@ class Mover:
         """A promise that is made rejected, not by a throw: whoever is given it may handle it; if nobody does, Node tells."""
         if held.reason != "promiseRejection":
             return False
-        script, line, column = position(held.top)
-        found = self._scripts.get(script)
-        lines = await self._texts.lines(found) if found else []
-        return line < len(lines) and _REJECTS.match(lines[line][column:]) is not None
+        return await self._wording.begins(held, _REJECTS)
 
     async def _go_on(self, held: Held) -> None:
         """Past a pause that is nobody's, as the program was going before it. V8 has forgotten a step that this was no part of."""
@@ -369,7 +368,7 @@ class Mover:
             return
         script, line, column = position(held.top)
         same = held.depth == journey.depth and (script, line) == journey.line
-        if held.at_return and (same or await self._is_closing(script, line, column)):
+        if held.at_return and (same or await self._wording.is_closing(held)):
             await self._note_return(held)
             journey.line, journey.leaving = None, True
             await self._send(STEPS[journey.move])
@@ -379,14 +378,6 @@ class Mover:
             await self._send(STEPS[journey.move])
             return
         await self._stop(held, "step")
-
-    async def _is_closing(self, script: str, line: int, column: int) -> bool:
-        """Whether a position is the brace that ends a function, or the end of a module: no line to be told."""
-        found = self._scripts.get(script)
-        lines = await self._texts.lines(found) if found else []
-        if line >= len(lines):
-            return False
-        return lines[line][column : column + 1] == "}" or (line == len(lines) - 1 and column >= len(lines[line]))
 
 
 def _reasons(held: Held) -> list[str]:

@@ -1,0 +1,36 @@
+"""What the text of a script says where the program is held."""
+
+from __future__ import annotations
+
+import re
+
+from .frames import Held, position
+from .scripts import Scripts
+from .texts import Texts
+
+
+class Wording:
+    """Reads what runs, as V8 counts its lines and columns."""
+
+    def __init__(self, scripts: Scripts, texts: Texts) -> None:
+        self._scripts = scripts
+        self._texts = texts
+
+    async def lines(self, script: str) -> list[str]:
+        """All of a script's; none where it is not known."""
+        found = self._scripts.get(script)
+        return await self._texts.lines(found) if found else []
+
+    async def begins(self, held: Held, pattern: str) -> bool:
+        """Whether the text at the held position begins so."""
+        script, line, column = position(held.top)
+        lines = await self.lines(script)
+        return line < len(lines) and re.match(rf"(?:{pattern})(?![\w$])", lines[line][column:]) is not None
+
+    async def is_closing(self, held: Held) -> bool:
+        """Whether the held position is the brace that ends a function, or the end of a module: no line to be told."""
+        script, line, column = position(held.top)
+        lines = await self.lines(script)
+        if line >= len(lines):
+            return False
+        return lines[line][column : column + 1] == "}" or (line == len(lines) - 1 and column >= len(lines[line]))
