@@ -77,6 +77,7 @@ async def test_a_declared_debugger_is_driven_through_its_transport(here: Path, w
         assert given == {"program": str(here / "a.foo"), "args": ["x y", "z"], "cwd": str(here), "stopOnEntry": False}
         end = await dbg.continue_()
         assert isinstance(end, stillframe.Exited) and end.exit_code == 3
+        assert (await dbg.stop()).left == (), "a debugger that waits for more ends with what it debugged"
 
 
 LAUNCH = """

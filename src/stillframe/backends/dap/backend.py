@@ -71,6 +71,8 @@ class Household(Obliged, Protocol):
 
     async def end_process(self) -> None: ...
 
+    async def dismiss(self) -> None: ...
+
     def filled(self, arguments: Mapping[str, Any]) -> dict[str, Any]: ...
 
     async def feed(self, data: bytes, *, eof: bool) -> None: ...
@@ -320,6 +322,8 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         await feed(process, data, eof=eof, timeout=self._launch.request_timeout)
 
     async def left_behind(self, *, end: bool) -> tuple[int, ...]:
+        if self.is_over:
+            await self.over(_END)  # a debugger that is being ended is not left behind
         return await left_behind(self._launch.mark, self.pid, over=self.is_over, end=end)
 
     # The end
@@ -342,6 +346,8 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
             self._told.put(Output("console", _SILENT.encode()))
         self._told.put(how)
         self._client.close()
+        if (self._process is None or self._in_terminal) and not how.detached and not how.lost:
+            await self._family.dismiss()
 
     async def end(self, *, terminate: bool) -> None:
         if self.is_over:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
-from ...errors import AdapterDied, AdapterUnresponsive, Busy, LaunchFailed, StillframeError, Unsupported
+from ...errors import AdapterDied, AdapterUnresponsive, Busy, LaunchFailed, StillframeError
 from ...model.backend import CatchRule, ChildOpened, Output
 from ...transport.drains import Stream
 from ...transport.process import Exit, Process
@@ -31,7 +30,8 @@ from .launch import (
     PrintedAddress,
     Stdio,
     UnixAddress,
-)
+)  # fmt: skip
+from .obliging import further
 from .reaching import SocketPlace, Switchboard
 
 T = TypeVar("T")
@@ -337,16 +337,10 @@ class Family:
 
     async def start_debugging(self, member: DapBackend, asked: Body) -> None:
         """Open a session for another process of the program: where the debugger listens, else with one of its own."""
-        request, configuration = asked.get("request"), asked.get("configuration")
-        if request not in ("launch", "attach") or not isinstance(configuration, dict):
-            raise Unsupported("startDebugging names no launch or attach configuration")
-        launch = replace(self.launch, request=request, arguments=configuration, target_pid=None)
-        if self._listening is not None:
-            launch = replace(launch, reach=self._listening, argv=(), env=self.host.environment())
-        family = Family(launch, parent=self)
+        family = Family(further(self.launch, asked, self._listening), parent=self)
         self._offspring.append(family)
         child = await family.open()
-        child.name = child.name or str(configuration.get("name") or "")
+        child.name = child.name or str(family.launch.arguments.get("name") or "")
         member.tell(ChildOpened(child, child.pid, child.name))
 
     # The end
@@ -356,6 +350,18 @@ class Family:
         for member in [each for family in self._offspring for each in family._members]:
             member.is_ended_by_us()
         await self.host.end()
+
+    async def dismiss(self) -> None:
+        """End a debugger that waits for more when all that it debugged has ended."""
+        if self._wrapper is None and self._is_over:
+            await self.end_process()
+            if self._parent is not None:
+                await self._parent.dismiss()
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether everybody has ended, those in sessions that the debugger asked for too."""
+        return all(each.is_over for each in self._members) and all(each._is_over for each in self._offspring)
 
     async def leave(self, member: DapBackend) -> None:
         """A backend has closed; with the last one everything of the family is let go."""

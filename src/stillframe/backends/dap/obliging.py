@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any, Protocol
 
 from ...errors import Unsupported
@@ -11,7 +12,7 @@ from ...model.backend import Capability
 from ...transport.process import Process
 from ..ending import Signs
 from .client import Body
-from .launch import DapLaunch
+from .launch import Address, DapLaunch, UnixAddress
 
 
 class Obliged(Protocol):
@@ -20,6 +21,15 @@ class Obliged(Protocol):
     def run_in_terminal(self, member: Any, asked: Body) -> Process: ...
 
     async def start_debugging(self, member: Any, asked: Body) -> None: ...
+
+
+def further(launch: DapLaunch, asked: Body, listening: Address | UnixAddress | None) -> DapLaunch:
+    """The launch of a session that a debugger asked for: where it listens, else with a debugger of its own."""
+    request, configuration = asked.get("request"), asked.get("configuration")
+    if request not in ("launch", "attach") or not isinstance(configuration, dict):
+        raise Unsupported("startDebugging names no launch or attach configuration")
+    launch = replace(launch, request=request, arguments=configuration, target_pid=None)
+    return launch if listening is None else replace(launch, reach=listening, argv=())
 
 
 class Obliging:
