@@ -97,7 +97,7 @@ def _main():
         _exec(
             sf_engine.begin(db), run, arguments
         )  # no call of ours once tracing is on: pydevd takes the first as the root
-    except BaseException:
+    except BaseException:  # whatever ends the program, SystemExit too: it passes, and is shown without our frames
         sf_program.hide_own_frames(HERE)
         raise
 

@@ -154,7 +154,7 @@ def _exception_class(name):
     """As pydevd's, which refuses a name that it cannot import; a program's own classes mostly are not there yet."""
     try:
         found = _Kept.exception_class(name)
-    except Exception:
+    except Exception:  # pydevd evaluates the name, then imports what may be its module: that raises anything
         found = None
     if isinstance(found, type) and issubclass(found, BaseException) and found.__module__ != "__main__":
         return found

@@ -13,6 +13,7 @@ import pydevd
 from _pydev_bundle import pydev_log
 from _pydev_bundle._pydev_saved_modules import ThreadingEvent, threading, time
 from _pydevd_bundle import (
+    pydevd_additional_thread_info_regular,
     pydevd_comm,
     pydevd_constants,
     pydevd_net_command,
@@ -315,6 +316,8 @@ def patch(settings):
     DebugInfoHolder.DEBUG_TRACE_LEVEL = -1  # pydevd's own complaints are not the program's stderr
     pydev_log._pydevd_log_exception = lambda *arguments: None
     sf_tracing.patch()
+    pydevd_additional_thread_info_regular._current_frames = sf_release.current_frames
+    cls.set_tracing_for_untraced_contexts = sf_release.trace_everybody
     pydevd.start_client = _start_client
     pydevd.patch_stdin = lambda: None  # a forked child would get a wrapped sys.stdin
     command_line.get_pydevd_file = lambda: settings.boot

@@ -1,12 +1,12 @@
-"""How the program gets rid of us: full speed again after a detach, and a fork that nobody debugs."""
+"""How the program gets rid of us: full speed again after a detach, a fork that nobody debugs, nothing of it kept alive."""
 
 import sys
 import warnings
 
 import pydevd_tracing
 from _pydev_bundle import pydev_monkey
-from _pydev_bundle._pydev_saved_modules import threading
-from _pydevd_bundle import pydevd_constants, sf_headroom, sf_stepping
+from _pydev_bundle._pydev_saved_modules import thread, threading
+from _pydevd_bundle import pydevd_constants, sf_headroom, sf_stepping, sf_tracing
 from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
 
@@ -43,6 +43,32 @@ def stop_tracing_here():
         pydevd_tracing.SetTrace(None)
         sf_headroom.forget()
     pydev_monkey.undo_patch_thread_modules()
+
+
+def current_frames():
+    """sys._current_frames for pydevd, with the program's own frame for the calling thread.
+
+    Written in Python, pydevd 1.8.22 keeps the result in a frame that is itself in it: a cycle that would keep the frames of
+    all threads, and so whatever the program has in them, until the next run of the garbage collector.
+    """
+    found, frame = sys._current_frames(), sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(sf_tracing.OURS):
+        frame = frame.f_back
+    found[thread.get_ident()] = frame
+    return found
+
+
+def trace_everybody(self, breakpoints_changed=False):
+    """As pydevd's method of PyDB `set_tracing_for_untraced_contexts`, without that cycle."""
+    monitors = pydevd_constants.PYDEVD_USE_SYS_MONITORING
+    if monitors and breakpoints_changed:
+        pydevd_sys_monitoring.update_monitor_events()
+    own = {one.ident for one in threading.enumerate() if getattr(one, "pydev_do_not_trace", False)}
+    for ident, frame in current_frames().items():
+        if ident not in own and frame is not None:
+            self.set_trace_for_frame_and_parents(ident, frame)
+    if monitors:
+        pydevd_sys_monitoring.restart_events()
 
 
 def let_go_after_fork():

@@ -79,7 +79,7 @@ class Family:
         _LIVE.add(self)
         try:
             return await (self._called() if isinstance(self.launch.reach, DialsBack) else self._reached())
-        except BaseException:
+        except BaseException:  # cancelled, too: what was started by then is ended, and the reason goes on
             await self.close()
             raise
 
