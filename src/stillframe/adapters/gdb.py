@@ -101,6 +101,7 @@ class GdbAdapter:
             "evaluates_as": "watch",
             "is_library": native.is_library,
             "keeps_functions": not missing,
+            "exception_root": None if missing else "C++",
             "count_hits": None if missing else count_hits,
             "catches": {"raised": ("throw",)} if missing else {"uncaught": ("signals",), "raised": ("throw",)},
         }

@@ -92,7 +92,7 @@ async def _of_another(signs: Signs, pid: int | None) -> Ended:
     if signs.detached:
         return Ended(detached=True)
     if signs.terminated.done() or signs.exit_code is not None or signs.signal is not None:
-        return Ended(exit_code=signs.exit_code, signal=signs.signal)
+        return Ended(exit_code=None if signs.signal else signs.exit_code, signal=signs.signal)
     if signs.by_us:
         return Ended(cause="ended by us")
     if signs.gone is not None and signs.gone.done():

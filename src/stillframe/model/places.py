@@ -80,7 +80,7 @@ Place = LinePlace | TextPlace | SymbolPlace | HerePlace | AddressPlace | DataPla
 _TEXT = re.compile(r"""^(?P<file>.+?)@(?:"(?P<double>.*)"|'(?P<single>.*)')$""", re.DOTALL)
 _LINE = re.compile(r"^(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?$", re.DOTALL)
 _ADDRESS = re.compile(r"^\*?(?P<address>0[xX][0-9a-fA-F]+)(?P<offset>[+-]\d+)?$")
-_SYMBOL = re.compile(r"^(?:(?P<module>[^!\s]+)!)?(?P<name>[^\s!:@]+)$")
+_SYMBOL = re.compile(r"^(?:(?P<module>[^!\s]+)!)?(?P<name>(?:[^\s!:@]|::)+)$")
 
 
 def parse_place(text: str) -> Place:

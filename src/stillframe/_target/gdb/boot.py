@@ -19,6 +19,9 @@ def _printers(folders):
         from libstdcxx.v6.printers import register_libstdcxx_printers
 
         register_libstdcxx_printers(None)
+        from libstdcxx.v6.xmethods import register_libstdcxx_xmethods
+
+        register_libstdcxx_xmethods(None)  # so that `items[1]` and `items.size()` can be evaluated
     if any(os.path.isfile(os.path.join(each, "gdb_lookup.py")) for each in folders):
         import gdb_lookup
 

@@ -4,6 +4,7 @@ import re
 import sys
 
 import gdb
+import sf_gdb_places as places
 from gdb.dap import breakpoint as dap_breakpoint
 
 dap_server = sys.modules["gdb.dap.server"]
@@ -64,8 +65,12 @@ def install(request):
     dap_breakpoint._PrintBreakpoint = log_point(tell)
     theirs = dap_breakpoint._rewrite_fn_breakpoint
 
-    def with_log(**arguments):
+    def whole(**arguments):
+        """With the log text and the file that the protocol has no words for."""
         spec = theirs(**arguments)
-        return dict(spec, logMessage=arguments["logMessage"]) if arguments.get("logMessage") else spec
+        spec["function"] = places.full_name(spec["function"])
+        further = {"logMessage": arguments.get("logMessage"), "source": arguments.get("module")}
+        spec.update({name: value for name, value in further.items() if value})
+        return spec
 
-    dap_breakpoint._rewrite_fn_breakpoint = with_log
+    dap_breakpoint._rewrite_fn_breakpoint = whole

@@ -7,6 +7,7 @@ import contextlib
 import sys
 
 import gdb
+import sf_gdb_cxx as cxx
 import sf_gdb_frames as frames
 import sf_gdb_places as places
 import sf_gdb_signals as signals
@@ -105,7 +106,7 @@ class Desk(object):
         if "returned" in self.watching.why and self.watching.why["thread"] == thread:
             name, value = self.watching.why["returned"]
             body["returned"] = [values.describe(name, value, bounds, self.keep)]
-        body["exception"] = self.watching.exception(thread)
+        body["exception"] = self.watching.exception(thread, self._calling)
         body["loaded"] = self.loaded({"files": arguments.get("watch") or []})["loaded"]
         return body
 
@@ -225,6 +226,11 @@ def _catch_signals(desk):
     def ours(**arguments):
         wanted = list(arguments.get("filters") or ())
         dap_server.send_gdb_with_response(lambda: desk.watching.hold(SIGNALS in wanted))
-        return theirs(**dict(arguments, filters=[each for each in wanted if each != SIGNALS]))
+        classes = [each["path"][-1]["names"][0] for each in arguments.pop("exceptionOptions", None) or ()]
+        options = [{"filterId": "throw", "condition": '$_sf_thrown("%s")' % each} for each in classes]
+        kept = [each for each in wanted if each != SIGNALS]
+        return theirs(**dict(arguments, filters=kept, filterOptions=options))
 
     dap_server._commands["setExceptionBreakpoints"] = ours
+    dap_server._capabilities["supportsExceptionOptions"] = True
+    cxx.Thrown()

@@ -6,6 +6,7 @@ import time
 
 import gdb
 from gdb.dap import frames as dap_frames
+from sf_gdb_values import shorter
 
 FOREIGN = re.compile(
     r"^(/usr/(?!local/src|src/)|/lib|/rustc/|/build/|\.\.?/|/opt/rh/)|/rustlib/src/|/\.cargo/(registry|git)/|/\.rustup/"
@@ -76,7 +77,7 @@ def function_name(frame):
     name = frame.name()
     if name is None:
         return hex(frame.pc())
-    return re.sub(r"::h[0-9a-f]{16}$", "", name)
+    return shorter(re.sub(r"::h[0-9a-f]{16}$", "", name))
 
 
 def _object(frame):
@@ -87,7 +88,7 @@ def _object(frame):
 def is_users(file):
     if file is None:
         return False
-    return not Settings.just_my_code or not FOREIGN.search(file) or not os.path.isabs(file)
+    return not Settings.just_my_code or (os.path.isabs(file) and not FOREIGN.search(file))
 
 
 def top(walked):
@@ -104,6 +105,8 @@ def variables(frame, everything=False):
     for block in _blocks(frame):
         for symbol in block:
             if symbol.name in found or not (symbol.is_variable or symbol.is_argument) or not symbol.name:
+                continue
+            if symbol.name.startswith("__") and not everything:  # a compiler's own, as for a loop over a range
                 continue
             if everything or symbol.is_argument or _is_born(symbol, block, frame):
                 found[symbol.name] = symbol

@@ -1,5 +1,7 @@
 """Where lines and functions of a native program really are, as gdb itself would have it: runs inside gdb."""
 
+import re
+
 import gdb
 
 
@@ -54,14 +56,30 @@ def symbol(name, module):
     """Where a function begins after its prologue; None for one that nobody knows."""
     if "'" in name or (module and "'" in module):
         return None
+    name = full_name(name)
     where = {"function": name, "source": module} if module else {"function": name}
-    try:
-        gdb.decode_line("'%s':'%s'" % (module, name) if module else "'%s'" % name)
-        places = _locations(**where)
-    except gdb.error:
+    if not _is_known(name, module):
         return None
+    places = _locations(**where)
     first = next((each for each in places if each), (None, None))
     return {"file": first[0], "line": first[1], "places": len(places)} if places else None
+
+
+def full_name(name):
+    """A function's name with its scopes, where gdb knows it only so: Rust's, by their bare name."""
+    if _is_known(name, None) or not re.match(r"^[\w:]+$", name):
+        return name
+    # gdb's patterns have no alternatives.
+    found = gdb.execute_mi("-symbol-info-functions", "--name", name + "$", "--max-results", "50").get("symbols", {})
+    names = [each["name"] for file in found.get("debug", ()) for each in file["symbols"]]
+    return next((each for each in names if each.endswith("::" + name)), name)
+
+
+def _is_known(name, module):
+    try:
+        return bool(gdb.decode_line("'%s':'%s'" % (module, name) if module else "'%s'" % name)[1])
+    except gdb.error:
+        return False
 
 
 def modules(start, count):

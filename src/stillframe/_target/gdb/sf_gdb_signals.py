@@ -6,6 +6,7 @@ gdb 18.1 says in its protocol that a program which died of a signal exited with 
 import signal
 
 import gdb
+import sf_gdb_cxx as cxx
 
 FATAL = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")
 FAULTS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL")
@@ -17,8 +18,8 @@ _WORDS = {
     "SIGABRT": "aborted",
     "SIGSYS": "bad system call",
 }
-_PANICS = ("rust_panic",)
-"""Where every panic of Rust comes by once its message is printed, before anything is unwound."""
+_PANICS = ("__rustc::rust_panic", "std::panicking::rust_panic", "rust_panic")
+"""Where every panic of Rust comes by once its message is printed, before anything is unwound, by its names over time."""
 
 
 class Watching(object):
@@ -37,7 +38,8 @@ class Watching(object):
         for each in self.panics:
             if each.is_valid():
                 each.delete()
-        self.panics = [gdb.Breakpoint(function=name, internal=True) for name in _PANICS if fatal and _is_known(name)]
+        known = [name for name in _PANICS if fatal and _is_known(name)]
+        self.panics = [gdb.Breakpoint(function=name, internal=True) for name in known[:1]]
 
     def stopped(self, event):
         """Take note of a stop before gdb's own code tells it."""
@@ -60,24 +62,35 @@ class Watching(object):
         """A `stopped` body with the reason that we know better."""
         if self.why.get("panic") or self.why.get("caught"):
             return dict(body, reason="exception", hitBreakpointIds=[])
-        if self.why.get("signal") and body.get("reason") == "signal":
+        if body.get("reason") != "signal":
+            self.why.pop("signal", None)  # we sent it ourselves, to hold the program or to join it
+        if self.why.get("signal"):
             return dict(body, reason="exception", text=self.why["signal"])
         if self.entry and body.get("reason") == "breakpoint":
             self.entry = False
             return dict(body, reason="entry", hitBreakpointIds=[])
         return body
 
-    def exception(self, thread):
-        """What stopped this thread, where it was no wish of the user's."""
+    def exception(self, thread, calling):
+        """What stopped this thread, where it was no wish of the user's; found out once."""
         if self.why.get("thread") != thread:
             return None
+        if "exception" not in self.why:
+            with calling("()", 1.0):
+                self.why["exception"] = self._exception()
+        return self.why["exception"]
+
+    def _exception(self):
         name = self.why.get("signal")
+        if name == "SIGABRT" and (found := _cxx(cxx.uncaught)):
+            return {"type": found[0], "message": found[1], "mode": "uncaught"}
         if name and name != "0":
             return {"type": name, "message": _message(name), "mode": "uncaught" if name in FATAL else "unknown"}
         if self.why.get("panic"):
             return {"type": "panic", "message": "", "mode": "raised"}
         if self.why.get("caught"):
-            return {"type": _thrown(), "message": "", "mode": "raised"}
+            kind, message = _cxx(cxx.thrown) or ("C++ exception", "")
+            return {"type": kind, "message": message, "mode": "raised"}
         return None
 
 
@@ -111,24 +124,20 @@ def _message(name):
     return words
 
 
-def _thrown():
+def _cxx(find):
+    """Class and message of a C++ exception; None where there is none, or its library does not tell."""
     try:
-        value = gdb.parse_and_eval("$_exception")
-        return str(value.dynamic_type.unqualified())
-    except (gdb.error, RuntimeError):  # the C++ library has no probes for it
-        return "C++ exception"
+        found = find()
+        return cxx.described(found) if found is not None else None
+    except (gdb.error, ValueError, TypeError):
+        return None
 
 
 def _is_known(name):
-    return gdb.lookup_static_symbol(name) is not None or gdb.lookup_global_symbol(name) is not None or _minimal(name)
-
-
-def _minimal(name):
     try:
-        gdb.parse_and_eval("&'%s'" % name)
+        return bool(gdb.decode_line("'%s'" % name)[1])
     except gdb.error:
         return False
-    return True
 
 
 def _innermost():

@@ -168,6 +168,7 @@ def describe(name, value, bounds, keep):
         with Alarm(bounds.seconds):
             text = summary(value, bounds)
             row["total"] = _total(value, text)
+            leads_on = _leads_on(value)
     except TooLong:
         row.update(value="it takes longer than %g s to read" % bounds.seconds, error=True)
         return row
@@ -177,13 +178,21 @@ def describe(name, value, bounds, keep):
     cut = len(text) > bounds.text
     row["truncated"] = cut or "..." in text
     row["value"] = text[: bounds.text - 1] + "…" if cut else text
-    if row["truncated"] or _leads_on(value):
+    if row["truncated"] or leads_on:
         row["ref"] = keep(value)
     return row
 
 
+_STRING = re.compile(r"std::(?:__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> ?>")
+
+
+def shorter(name):
+    """A name of C++ with its most common part as people write it."""
+    return _STRING.sub("std::string", name)
+
+
 def _type_name(value):
-    return str(value.type)[:200]
+    return shorter(str(value.type))[:200]
 
 
 def _total(value, text):
@@ -199,6 +208,7 @@ def _leads_on(value):
     kind = plain_type(value)
     return (
         kind.code in POINTERS
+        and not value.is_optimized_out
         and int(value) != 0
         and not is_text(kind.target())
         and kind.target().strip_typedefs().code not in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC)

@@ -338,7 +338,7 @@ class Breakpoints:
     def _trip_terms(self, wanted: Wanted) -> Arguments:
         """A function breakpoint of ours is a trip wire, replaced by a line as soon as it is hit; terms count there."""
         if self._launch.keeps_functions:
-            return self._terms(wanted)
+            return {**self._terms(wanted), **({"module": wanted.module} if wanted.module else {})}
         return {} if self._helper else self._terms(replace(wanted, log=None))
 
     def _is_news(self, file: str, held: Sequence[_Spot]) -> bool:
