@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, Self
@@ -20,7 +22,24 @@ def caller_here(cwd: str | None = None) -> Caller:
     """A call from this very process."""
     umask = os.umask(0)
     os.umask(umask)
-    return Caller(cwd=cwd or os.getcwd(), env=dict(os.environ), umask=umask, client=f"pid:{os.getpid()}")
+    return Caller(cwd=cwd or os.getcwd(), env=_Environment(), umask=umask, client=f"pid:{os.getpid()}")
+
+
+class _Environment(Mapping[str, str]):
+    """The variables of this process, as they are when first looked at: most calls never do, and a copy of them takes time."""
+
+    @functools.cached_property
+    def _copy(self) -> dict[str, str]:
+        return dict(os.environ)
+
+    def __getitem__(self, name: str) -> str:
+        return self._copy[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._copy)
+
+    def __len__(self) -> int:
+        return len(self._copy)
 
 
 class Debugger(Verbs):

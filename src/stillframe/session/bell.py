@@ -15,8 +15,7 @@ class Bell:
 
     def ring(self) -> None:
         for future in self._waiting:
-            if not future.done():
-                future.set_result(None)
+            _wake(future)
         self._waiting.clear()
         if self._above is not None:
             self._above.ring()
@@ -31,15 +30,20 @@ class Bell:
                 return False
             future: asyncio.Future[None] = loop.create_future()
             self._waiting.add(future)
+            timer = None if left is None else loop.call_later(left, _wake, future)
             try:
                 # Not asyncio.wait_for: in Python 3.11 it swallows a cancellation that comes together with the ring.
-                async with asyncio.timeout(left):
-                    await future
-            except TimeoutError:
-                return predicate()
+                await future
             finally:
                 self._waiting.discard(future)
+                if timer is not None:
+                    timer.cancel()
         return True
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 async def catch_up() -> None:

@@ -38,3 +38,8 @@ TRANSITIONS: Mapping[Phase, frozenset[Phase]] = {
 def follows(before: Phase, after: Phase) -> bool:
     """Whether the table lets `after` come after `before`."""
     return after in TRANSITIONS[before]
+
+
+def past(ended: Phase) -> str:
+    """How a session that is over came to its end, after "has"."""
+    return {Phase.EXITED: "exited", Phase.DETACHED: "been detached"}.get(ended, "lost its debugger")

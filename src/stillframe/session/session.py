@@ -27,7 +27,7 @@ from .evidence import SourceCache
 from .handles import Handles
 from .origin import Origin
 from .output import OutputLog
-from .phases import ENDED, Phase, follows
+from .phases import ENDED, Phase, follows, past
 from .ready import Ready
 from .witness import Witness
 
@@ -260,7 +260,7 @@ class Session:
     def need_live(self) -> None:
         if not self.live:
             hint = "restart" if self.root.backend.launched else "attach"
-            raise WrongState(f"{self.name} has {_past(self.phase)}", hint=Try(hint))
+            raise WrongState(f"{self.name} has {past(self.phase)}", hint=Try(hint))
         if self.suspended:
             raise WrongState(f"{self.name} answers nobody: {telling.suspended(self)}")
 
@@ -278,9 +278,11 @@ class Session:
             raise WrongState(f"{self.backend.without_debugger()}; {what}", hint=hint)
 
     def need_stopped(self, hint: str = "pause") -> None:
+        if self.phase is Phase.STOPPED and self.stop is not None:
+            self.need_live()
+            return
         self.need_debugger()
-        if self.phase is not Phase.STOPPED or self.stop is None:
-            raise WrongState(f"{self.name} is running, not stopped", hint=Try(hint))
+        raise WrongState(f"{self.name} is running, not stopped", hint=Try(hint))
 
     def thread_id(self, handle: str | None) -> str:
         """The backend's word for a thread; the focus where none is named."""
@@ -394,7 +396,3 @@ class Session:
         if self.live:
             self.ended = contract.Ended(lost=True, cause="the session was closed")
             self._become(Phase.LOST)
-
-
-def _past(phase: Phase) -> str:
-    return {Phase.EXITED: "exited", Phase.DETACHED: "been detached"}.get(phase, "lost its debugger")
