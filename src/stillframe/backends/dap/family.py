@@ -30,7 +30,7 @@ from .launch import (
     PrintedAddress,
     Stdio,
     UnixAddress,
-)  # fmt: skip
+)
 from .obliging import further
 from .reaching import SocketPlace, Switchboard
 
