@@ -228,6 +228,47 @@ async def test_what_was_launched_dies_with_its_host_even_by_sigkill():
         await asyncio.wait_for(wait_pid(pid), PATIENCE)
 
 
+GENTLY = """
+import asyncio, os, sys
+from stillframe.transport.process import spawn
+stays = '''
+import signal, sys
+signal.signal(signal.SIGTERM, lambda *_: open(sys.argv[1], "w").write("asked") and sys.exit())
+print(1, flush=True)
+signal.pause()
+'''
+leaves = '''
+import sys, time
+print(1, flush=True)
+sys.stdin.read()
+time.sleep(0.3)
+open(sys.argv[1], "w").write("by itself")
+'''
+async def main():
+    def told(stream, data):
+        print(*(each.pid for each in started), flush=True)
+    started = []
+    for code, file in ((stays, "stays"), (leaves, "leaves")):
+        words = [sys.executable, "-S", "-c", code, file]
+        started.append(spawn(words, cwd=".", env=dict(os.environ), on_output=told, gently=True, stdin="-"))
+    await asyncio.sleep(100)
+asyncio.run(main())
+"""
+
+
+async def test_a_debugger_of_what_lives_on_may_leave_by_itself_and_is_then_asked_to(tmp_path):
+    source = str(Path(stillframe.__file__).parent.parent)
+    host = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", GENTLY, stdout=subprocess.PIPE, cwd=tmp_path, env={**os.environ, "PYTHONPATH": source}
+    )
+    lines = [await asyncio.wait_for(host.stdout.readline(), PATIENCE) for _ in "ab"]
+    host.send_signal(signal.SIGKILL)
+    await host.wait()
+    for pid in map(int, lines[1].split()):
+        await asyncio.wait_for(wait_pid(pid), PATIENCE)
+    assert [(tmp_path / name).read_text() for name in ("leaves", "stays")] == ["by itself", "asked"]
+
+
 async def test_the_guardian_starts_late_comes_back_and_ends_with_its_host():
     assert GUARDIAN.pid is None
     run = Run("input()", stdin="-")

@@ -39,10 +39,10 @@ class Guardian:
     def pid(self) -> int | None:
         return self._process.pid if self._process else None
 
-    def watch(self, pid: int) -> None:
-        """From now on this process group dies with us."""
-        self._watched[pid] = start_time(pid) or "-"
-        self._tell(f"+{pid} {self._watched[pid]}\n")
+    def watch(self, pid: int, *, gently: bool = False) -> None:
+        """From now on this process group dies with us; `gently` gives it the time to leave by itself what it holds."""
+        self._watched[pid] = f"{'~' if gently else '+'}{pid} {start_time(pid) or '-'}\n"
+        self._tell(self._watched[pid])
         self._look_out()
 
     def forget(self, pid: int) -> None:
@@ -96,8 +96,8 @@ class Guardian:
             self._pipe.close()
         reading, writing = os.pipe()
         self._pipe = io.FileIO(writing, "w")  # it holds some two thousand rows unread
-        rows = [f"+{pid} {started}\n" for pid, started in self._watched.items()]
-        self._pipe.write("".join([*rows, *(f"{each}\n" for each in self._directories)]).encode())
+        rows = [*self._watched.values(), *(f"{each}\n" for each in self._directories)]
+        self._pipe.write("".join(rows).encode())
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-IS", guardian_program.__file__],

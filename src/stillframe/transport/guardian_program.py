@@ -6,9 +6,15 @@ Run by path under `python -IS`; it uses nothing but the standard library, and as
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 from pathlib import Path
+
+LEAVING = 3.0
+"""Seconds in which a debugger that is attached to what lives on may leave it by itself."""
+LAST_WORD = 2.0
+"""Seconds that it has after it was asked to."""
 
 
 def start_time(pid: int) -> str | None:
@@ -47,16 +53,46 @@ def _kill(watched: dict[int, str]) -> None:
     for group in watched:
         # A group outlives its leader, and the leader's pid is not given away while the group has members.
         if group in roots or start_time(group) is None:
-            _send(os.killpg, group)
+            _send(os.killpg, group, signal.SIGKILL)
     for pid in roots | below:
-        _send(os.kill, pid)
+        _send(os.kill, pid, signal.SIGKILL)
 
 
-def _send(how: object, pid: int) -> None:
+def _send(how: object, pid: int, number: signal.Signals) -> None:
     try:
-        how(pid, signal.SIGKILL)  # type: ignore[operator]
+        how(pid, number)  # type: ignore[operator]
     except OSError:
         return
+
+
+def _see_off(watched: dict[int, str]) -> None:
+    """Debuggers that hold what is to live on: killed in the middle they may take it along."""
+    left = {pid for pid, started in watched.items() if start_time(pid) == started}
+    left = _outliving(left, LEAVING)
+    for pid in left:
+        _send(os.kill, pid, signal.SIGTERM)
+    _kill({pid: watched[pid] for pid in _outliving(left, LAST_WORD)})
+
+
+def _outliving(pids: set[int], seconds: float) -> set[int]:
+    """Those that still live after this time, or as soon as all others have ended."""
+    fds: dict[int, int] = {}
+    for pid in pids:
+        try:
+            fds[os.pidfd_open(pid)] = pid
+        except ProcessLookupError:
+            continue
+        except (AttributeError, OSError):  # macOS has no pidfd, old kernels neither
+            return pids
+    waiting = select.poll()
+    for fd in fds:
+        waiting.register(fd, select.POLLIN)
+    while fds and (ended := waiting.poll(seconds * 1000)):
+        for fd, _event in ended:
+            waiting.unregister(fd)
+            os.close(fd)
+            del fds[fd]
+    return set(fds.values())
 
 
 def _remove(directory: str) -> None:
@@ -73,18 +109,21 @@ def main() -> None:
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.SIG_IGN)
     watched: dict[int, str] = {}
+    gently: dict[int, str] = {}
     directories: set[str] = set()
     for line in sys.stdin:
-        if line.startswith("+"):
+        if line.startswith(("+", "~")):
             pid, _, started = line[1:].strip().partition(" ")
-            watched[int(pid)] = started
+            (watched if line.startswith("+") else gently)[int(pid)] = started
         elif line.startswith("-"):
             watched.pop(int(line[1:]), None)
+            gently.pop(int(line[1:]), None)
         elif line.startswith("/"):
             directories.add(line.rstrip("\n"))
         elif line.startswith("!"):
             directories.discard(line[1:].rstrip("\n"))
     _kill(watched)
+    _see_off(gently)
     for each in directories:
         _remove(each)
 

@@ -226,6 +226,7 @@ def spawn(
     umask: int = -1,
     stdin: str | None = None,
     guarded: bool = True,
+    gently: bool = False,
     called: str | None = None,
 ) -> Process:
     """Start a process in its own session. `stdin`: None is empty, `-` a pipe for `feed`, else a file's path.
@@ -249,7 +250,7 @@ def spawn(
         except OSError as error:
             raise _not_started(argv[0], cwd, error) from None
     if guarded:
-        GUARDIAN.watch(popen.pid)
+        GUARDIAN.watch(popen.pid, gently=gently)
     return Process(popen, on_output)
 
 

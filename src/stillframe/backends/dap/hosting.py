@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import signal
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,6 +21,8 @@ from .reaching import PrintedPlace, SocketPlace, walked
 from .terminals import Terminals
 
 _TAIL = 4000
+_QUITTING = 2.0
+"""How long a debugger may take to go once it has let its program go."""
 
 
 class Hosted:
@@ -47,7 +51,9 @@ class Hosted:
             self._places |= {STDIN: ours.stdin, STDOUT: ours.stdout, STDERR: ours.stderr}
         self.process = spawn(
             [self._filled(word) for word in launch.argv], cwd=launch.cwd, env=self.environment(), umask=launch.umask,
-            stdin=stdin, on_output=self._output, guarded=launch.launched,
+            stdin=stdin, on_output=self._output, gently=not launch.launched,
+            # Who only makes another process dial in goes by itself, and must not be ended halfway.
+            guarded=launch.launched or not isinstance(launch.reach, DialsBack),
         )  # fmt: skip
         return self.process
 
@@ -141,6 +147,16 @@ class Hosted:
         await self._terminals.end()
         if self.process is not None and not self.process.exited.done():
             await self.process.terminate()
+
+    async def release(self, pid: int) -> None:
+        """Let a program live on that its debugger started and has let go of; the debugger itself goes."""
+        if self._conduits is not None:
+            self._conduits.release(pid)
+        if self.process is not None:
+            self.process.release()
+            await asyncio.wait({self.process.exited}, timeout=_QUITTING)
+            if not self.process.exited.done():
+                os.kill(self.process.pid, signal.SIGKILL)
 
     async def close(self) -> None:
         """Let go of everything; what still runs and was not let go ends now."""
