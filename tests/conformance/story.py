@@ -13,6 +13,7 @@ from typing import Literal
 import stillframe
 from stillframe.adapters.finding import Needs, find
 from stillframe.adapters.go import GO
+from stillframe.adapters.ruby import RUBY
 from stillframe.model.outcomes import AnyOutcome
 
 from ..conftest import INTERPRETERS
@@ -158,10 +159,26 @@ def go() -> Story:
     )
 
 
+def ruby() -> Story:
+    return Story(
+        language="ruby",
+        file="story.rb",
+        tool="rdbg",
+        error="ArgumentError",
+        nothing="no_such_name",
+        nothing_says="NameError",
+        empty="{}",
+        request=("threads", "threads"),
+        quote='"',
+        needs=RUBY.needs[0],
+    )
+
+
 STORIES = (
     *(tuple(python(version) for version in VERSIONS if version in INTERPRETERS) or (python(""),)),
     node("javascript", "story.js"),
     node("typescript", "story.ts", runs="built/story.js"),
     *((node("typescript", "story.ts", version="-stripped"),) if strips_types() else ()),
     go(),
+    ruby(),
 )

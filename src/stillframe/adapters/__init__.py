@@ -65,8 +65,9 @@ def adapters() -> tuple[Adapter, ...]:
     from .go import GO
     from .node import NODE
     from .python import PYTHON
+    from .ruby import RUBY
 
-    return (PYTHON, NODE, GO, GDB)
+    return (PYTHON, NODE, GO, RUBY, GDB)
 
 
 def _wrapper() -> Adapter:

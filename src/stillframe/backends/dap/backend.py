@@ -144,7 +144,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
             found |= {Capability.CONFIRMED_BREAKPOINTS, Capability.ASSIGN}
         if self._launch.stdin == "-" and (self._process is not None or self._launch.has_conduits):
             found |= {Capability.INPUT}
-        self.capabilities |= found
+        self.capabilities |= found - self._launch.lacks
         if body.get("supportsSetVariable") is True:
             self._evidence.sets_variables_only = body.get("supportsSetExpression") is not True
 
@@ -248,7 +248,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         return await self._looked(self._evidence.stack(thread, start, count))
 
     async def capture(self, thread: str, bounds: Bounds) -> Capture:
-        excepted = self._news.held.get(thread) == "exception"
+        excepted = self._news.held.get(thread) == "exception" and self._tells_exceptions
         watch = self._breakpoints.pending_files
         capture = await self._looked(self._evidence.capture(thread, bounds, excepted=excepted, watch=watch))
         await self._breakpoints.look_for_symbols()
@@ -291,7 +291,14 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         return await self._looked(self._evidence.assign(frame, target, value, bounds))
 
     async def exception(self, thread: str) -> ExceptionInfo | None:
+        if not self._tells_exceptions:
+            return self._news.told_error
         return await self._looked(self._evidence.exception(thread)) or self._news.told_error
+
+    @property
+    def _tells_exceptions(self) -> bool:
+        """Whether it can be asked about an exception: some debuggers do not bear a request that they do not know."""
+        return self._helper is not None or Capability.EXCEPTION_INFO in self.capabilities
 
     async def modules(self, start: int = 0, count: int = 100) -> Modules:
         return await self._looked(self._evidence.modules(start, count))

@@ -152,9 +152,14 @@ class Evidence:
                 reason = refused.message.removeprefix(self._launch.error_prefix)
                 results.append(Evaluated(expression, error=_naming_line(reason)))
             else:
-                value = self._value({**body, "name": expression}, bounds)
-                results.append(Evaluated(expression, value=value))
+                results.append(self._evaluated(expression, body, bounds))
         return tuple(results)
+
+    def _evaluated(self, expression: str, body: Body, bounds: Bounds) -> Evaluated:
+        failure = self._launch.eval_failure
+        if failure is not None and (match := failure.match(translate.text(body.get("result")) or "")):
+            return Evaluated(expression, error=match[1])
+        return Evaluated(expression, value=self._value({**body, "name": expression}, bounds))
 
     async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
         arguments = {"expression": target, "value": value, "frameId": wire_id(frame, "frame")}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...errors import StillframeError
-from ...model.backend import CatchMode, Move, Tool
+from ...model.backend import Capability, CatchMode, Move, Tool
 from ...model.places import HitRule
 from ...model.values import Frame
 
@@ -34,6 +34,7 @@ class Quirk(enum.Enum):
     PAUSES_ALL_BY_STAR = "pause takes the thread id * for all threads: debugpy 1.8.22"
     UNVERIFIED_IS_FINAL = "a breakpoint that cannot be set now is never set later: dlv 1.27.2"
     NEGATIVE_EXIT_IS_SIGNAL = "an exit code below zero is the signal that ended the program: dlv 1.27.2"
+    KEEPS_BREAKPOINTS = "a breakpoint that was set is never removed: rdbg 1.4.0"
     GUESSES_DEPTH = "where a stack goes on, its depth is told as a guess: dlv 1.27.2"
 
 
@@ -209,6 +210,10 @@ class DapLaunch:
     """Functions of the runtime in which a pause finds a thread that is not at home there, so that its own stack is not seen."""
     unshown_names: re.Pattern[str] | None = None
     """Names of variables that are none of the program's own."""
+    lacks: frozenset[Capability] = frozenset()
+    """What the debugger says that it can do and cannot."""
+    eval_failure: re.Pattern[str] | None = None
+    """How an error looks that the debugger gives as the value of an expression; the first group is the error."""
     error_prefix: str = ""
     """What the debugger puts in front of the reason why an expression has no value."""
     log_prefix: re.Pattern[str] | None = None

@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+# Preloaded into a Ruby program that is to be debugged: opens rdbg's door on our socket, puts our own request behind it,
+# and holds the program before its first line until it is told to run.
+
+module Stillframe
+  HERE = File.realpath(__dir__)
+
+  # The settings leave the environment at once, so that whatever the program starts is not debugged.
+  SETTINGS = %w[STILLFRAME_RUBY STILLFRAME_RUBY_DEBUG STILLFRAME_RUBY_OPTIONS STILLFRAME_RUBY_ALL].to_h do |name|
+    [name, ENV.delete(name)]
+  end
+  kept = SETTINGS['STILLFRAME_RUBY_OPTIONS']
+  kept.nil? || kept.empty? ? ENV.delete('RUBYOPT') : ENV['RUBYOPT'] = kept
+
+  def self.load_debugger
+    $LOAD_PATH.unshift(*SETTINGS['STILLFRAME_RUBY_DEBUG'].split(File::PATH_SEPARATOR))
+    require 'debug/session'
+    require 'debug/server'
+    require 'debug/server_dap'
+  ensure
+    $LOAD_PATH.shift(SETTINGS['STILLFRAME_RUBY_DEBUG'].split(File::PATH_SEPARATOR).size)
+  end
+end
+
+if Stillframe::SETTINGS['STILLFRAME_RUBY']
+  Stillframe.load_debugger
+  %w[values frames spots stepping desk answers hooks].each { |name| require_relative name }
+  DEBUGGER__::CONFIG.set_config(log_level: :FATAL, no_color: true, no_sigint_hook: true, no_rc: true, fork_mode: :parent)
+  DEBUGGER__.open_unix(sock_path: Stillframe::SETTINGS['STILLFRAME_RUBY'], nonstop: true)
+  Stillframe::Desk.wait_for_start
+end

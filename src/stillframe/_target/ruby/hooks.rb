@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+# Where our code sits in rdbg: every private name of debug 1.4.0 that we lean on is in this file and in `fits?`.
+
+module Stillframe
+  module Hooks
+    @held = {}
+
+    class << self
+      # Thread number to the client of each thread that is held.
+      attr_reader :held
+
+      def thread_name(client)
+        client.thread.name || (client.thread == Thread.main ? 'main' : "thread #{client.id}")
+      end
+    end
+
+    # On the side of the conversation.
+    module Line
+      def dap_setup(bytes)
+        @stillframe_writing = Mutex.new
+        Desk.ui = self
+        super
+      end
+
+      def send(**message)
+        @stillframe_writing.synchronize { super }
+      rescue Errno::EPIPE, IOError
+        nil # the other side has gone; so says the reader
+      end
+
+      def send_response(request, success: true, message: nil, **body)
+        body = Desk::OFFERS if request['command'] == 'initialize' && success
+        super
+      end
+
+      def recv_request
+        loop do
+          request = super
+          return request if request.nil? || !Desk.answered?(request)
+        end
+      end
+
+      # rdbg holds the program as soon as somebody connects; ours is held already, before its first line.
+      def pause
+        @stillframe_connected ? super : @stillframe_connected = true
+      end
+
+      def stillframe_continue
+        @q_msg << 'c'
+      end
+
+      def event(type, *args)
+        case type
+        when :suspend_bp
+          _index, spot, thread = args
+          stopped(spot.is_a?(ErrorSpot) ? 'exception' : 'breakpoint', thread, spot)
+        when :suspend_trap then stopped('pause', args[1])
+        when :suspended then stopped(nil, args[0])
+        end
+      end
+
+      def stopped(reason, thread, spot = nil)
+        client = Hooks.held[thread]
+        reason ||= client&.stillframe_error ? 'exception' : client&.stillframe_entry ? 'entry' : 'step'
+        body = { reason: reason, threadId: thread, allThreadsStopped: true }
+        body[:hitBreakpointIds] = [spot.number] if spot.respond_to?(:number)
+        send_event('stopped', **body)
+      end
+    end
+
+    # On the side of a thread.
+    module Client
+      attr_reader :stillframe_error, :stillframe_dead, :stillframe_entry
+
+      def suspend(event, trace = nil, bp: nil, postmortem_exc: nil, **others)
+        return if management? || Thread.current[:stillframe_busy]
+
+        @stillframe_dead = !postmortem_exc.nil?
+        @stillframe_error = postmortem_exc ? [postmortem_exc, 'uncaught'] : bp.is_a?(ErrorSpot) ? [bp.last_exc, 'raised'] : nil
+        Hooks.held[id] = self
+        super
+        Hooks.held.delete(id)
+        Desk.forget
+        Stepping.resumed(self)
+      end
+
+      # Code that we have compiled in a held thread is no news, and to tell of it would wait for a session that waits for us.
+      def on_load(*)
+        super unless Thread.current[:stillframe_busy]
+      end
+
+      def stillframe_frames
+        (@target_frames || []).drop_while { |each| each.path.to_s.start_with?(HERE) }
+      end
+
+      # Nobody reads rdbg's own listing of a stop.
+      def show_src(*) end
+      def show_frames(*) end
+
+      def process_dap(args)
+        return super unless args.first == :stillframe
+
+        set_mode :waiting # so that no other thread's stop holds this one in the middle of an answer
+        Desk.serve(self, args[1])
+      end
+
+      def name
+        Hooks.thread_name(self)
+      end
+    end
+
+    # On the side of the session.
+    module Session
+      def on_load(iseq, source)
+        path = iseq.absolute_path || iseq.path
+        Desk.loaded[path] = true if path&.start_with?('/')
+        super
+      end
+
+      def break_at?(*)
+        false # our breakpoints are judged by the step that comes to them
+      end
+
+      def stillframe_drop(key)
+        @bps.delete(key)
+      end
+
+      def managed_thread_clients
+        super.reject(&:management?)
+      end
+    end
+  end
+
+  DEBUGGER__::UI_DAP.prepend(Hooks::Line)
+  DEBUGGER__::ThreadClient.prepend(Hooks::Client)
+  DEBUGGER__::Session.prepend(Hooks::Session)
+end

@@ -1,0 +1,228 @@
+# frozen_string_literal: true
+
+# Breakpoints that count, log and judge their condition here: lines, functions and exceptions.
+
+module Stillframe
+  # What one breakpoint wants besides its place, and whether it is to stop now.
+  module Terms
+    attr_reader :number, :wish
+
+    # True where the program is to be held: the condition holds, for the right time, and nothing is to be logged instead.
+    def due?(scope)
+      return false if Thread.current[:stillframe_busy]
+
+      holds = judged(scope)
+      return false unless holds
+      return true if holds == :raised
+
+      @count = (@count || 0) + 1
+      return false unless counted?
+      return true unless wish['logMessage']
+
+      Desk.event(kind: 'log', id: number, text: logged(scope))
+      false
+    end
+
+    private
+
+    def judged(scope)
+      condition = wish['condition']
+      return true if condition.nil? || condition.empty?
+
+      Desk.busy { scope.eval(condition) } ? true : false
+    rescue StandardError, ScriptError => e
+      reason = "#{e.class}: #{e.message.lines.first&.chomp}"
+      Desk.event(kind: 'condition_error', id: number, threadId: Desk.thread_number, message: reason)
+      :raised
+    end
+
+    def counted?
+      case wish['hitCondition']
+      when nil then true
+      when /\A>= (\d+)/ then @count >= $1.to_i
+      when /\A% (\d+)/ then (@count % $1.to_i).zero?
+      else @count == wish['hitCondition'].to_i
+      end
+    end
+
+    def logged(scope)
+      wish['logMessage'].gsub(/\{\{|\}\}|\{([^{}]*)\}/) do |found|
+        next found[0] unless $1
+
+        value = Desk.busy { scope.eval($1) }
+        value.is_a?(String) ? value : value.inspect
+      rescue StandardError, ScriptError => e
+        "<#{e.class}: #{e.message.lines.first&.chomp}>"
+      end
+    end
+  end
+
+  # A line, as rdbg finds it in loaded code or waits for it to be loaded.
+  class LineSpot < DEBUGGER__::LineBreakpoint
+    include Terms
+
+    def initialize(path, wish, number)
+      @wish = wish
+      @number = number
+      super(path, wish['line'])
+      @key = [:stillframe, number].freeze
+    end
+
+    def setup
+      return unless @type
+
+      @tp = TracePoint.new(@type) do |tp|
+        next if Stepping.judged_already?(self)
+
+        suspend if due?(tp.binding)
+      end
+    end
+
+    def by_line?
+      @type == :line
+    end
+
+    def activate(iseq, event, line)
+      super
+      @key = [:stillframe, number].freeze
+      DEBUGGER__::SESSION.rehash_bps
+    end
+  end
+
+  # A function by its name: known at once, or as soon as something of that name is called.
+  class FunctionSpot < DEBUGGER__::Breakpoint
+    include Terms
+
+    def initialize(wish, number)
+      @wish = wish
+      @number = number
+      @key = [:stillframe, number].freeze
+      super(true)
+    end
+
+    def setup
+      @method = Functions.find(wish['name'])
+      @tp = TracePoint.new(:call) do |tp|
+        next unless @method || Functions.named?(tp, wish['name'])
+
+        suspend if due?(tp.binding)
+      end
+    end
+
+    def enable
+      @method ? @tp.enable(target: @method) : @tp.enable
+    rescue ArgumentError # a method without instructions of its own, as attr_reader makes
+      @method = nil
+      @tp.enable
+    end
+  end
+
+  # Whether an error is caught nobody knows when it is raised: its frames are kept, and shown when the program dies of it.
+  module Errors
+    MOST = 8
+    @kept = []
+
+    class << self
+      def watch(wanted)
+        @trace ||= TracePoint.new(:raise) { |tp| keep(tp.raised_exception) unless Thread.current[:stillframe_busy] }
+        wanted ? (@trace.enable unless @trace.enabled?) : @trace.disable
+      end
+
+      # At the very end of the program: hold it there, with the frames of the error that ends it.
+      def last_stop(error)
+        return unless @trace&.enabled? && error && !(SystemExit === error) && !(SignalException === error)
+
+        @trace.disable
+        _error, frames = @kept.reverse.find { |each, _frames| each.equal?(error) }
+        return unless frames
+
+        DEBUGGER__::ThreadClient.current.suspend(:postmortem, nil, postmortem_frames: frames, postmortem_exc: error)
+      end
+
+      private
+
+      def keep(error)
+        return if SystemExit === error || @kept.any? { |each, _frames| each.equal?(error) }
+
+        @kept.shift if @kept.size >= MOST
+        @kept << [error, DEBUGGER__.capture_frames(HERE)]
+      end
+    end
+  end
+
+  # Errors as they are raised.
+  class ErrorSpot < DEBUGGER__::CatchBreakpoint
+    def initialize(any, classes)
+      @any = any
+      @classes = classes
+      super('Exception')
+      @key = [:stillframe, :errors].freeze
+    end
+
+    def setup
+      @tp = TracePoint.new(:raise) do |tp|
+        error = tp.raised_exception
+        next if SystemExit === error || Thread.current[:stillframe_busy] || Frames.library?(tp.path)
+        next unless @any || error.class.ancestors.any? { |each| named?(each) }
+
+        @last_exc = error
+        suspend
+      end
+    end
+
+    private
+
+    def named?(ancestor)
+      name = ancestor.name
+      @classes.include?(name) || @classes.any? { |each| name&.end_with?("::#{each}") }
+    end
+  end
+
+  # Methods by the names that people give them: `total`, `Shop#total`, `Shop.total`, `Shop::total`.
+  module Functions
+    NAME = /\A(?:(?<owner>[A-Z]\w*(?:::[A-Z]\w*)*)(?<mark>[#.]|::))?(?<method>[^#.:\s]+)\z/
+
+    module_function
+
+    def find(name)
+      return nil unless (parts = NAME.match(name))
+
+      parts[:owner] ? owned(parts) : free(parts[:method].to_sym)
+    end
+
+    def named?(call, name)
+      return false unless (parts = NAME.match(name)) && call.method_id == parts[:method].to_sym
+      return !Frames.library?(call.path) unless parts[:owner]
+
+      [call.defined_class, call.self].any? { |each| Module === each && each.name == parts[:owner] } ||
+        call.self.class.ancestors.any? { |each| each.name == parts[:owner] }
+    end
+
+    def owned(parts)
+      owner = Object.const_get(parts[:owner])
+      name = parts[:method].to_sym
+      if parts[:mark] == '#'
+        owner.instance_method(name)
+      elsif owner.singleton_class.method_defined?(name)
+        owner.method(name)
+      elsif owner.method_defined?(name) || owner.private_method_defined?(name)
+        owner.instance_method(name)
+      end
+    rescue NameError # not defined yet
+      nil
+    end
+
+    # A bare name: of the top level, else of the one class of the program that has it.
+    def free(name)
+      return Object.instance_method(name) if Object.private_method_defined?(name, false) || Object.method_defined?(name, false)
+
+      homes = ObjectSpace.each_object(Module).select do |each|
+        each.method_defined?(name, false) || each.private_method_defined?(name, false)
+      rescue StandardError
+        false
+      end
+      found = homes.map { |each| each.instance_method(name) }.reject { |each| Frames.library?(each.source_location&.first) }
+      found.size == 1 ? found[0] : nil
+    end
+  end
+end

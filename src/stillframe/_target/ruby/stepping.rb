@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+# Moving a held thread by lines: rdbg stops at the end of every method on the way and inside a function that is finished,
+# where people expect the next line that runs and the caller.
+
+module Stillframe
+  module Stepping
+    @plans = {}
+
+    class << self
+      # The value that a finished function gave back, as [name, value]; taken by whoever tells the stop.
+      attr_accessor :returned
+
+      # Note what a held thread is to do once it goes on.
+      def plan(client, move)
+        @plans[client.id] = move
+      end
+
+      # Called in the thread itself as soon as it goes on.
+      def resumed(client)
+        move = @plans.delete(client.id)
+        @trace&.disable
+        @trace = nil
+        return unless move
+
+        self.returned = nil
+        start(client, move, client.stillframe_frames.first)
+      end
+
+      # Whether a step came to this line and judged the breakpoint there before its own trace did.
+      def judged_already?(spot)
+        done = Thread.current[:stillframe_judged]
+        Thread.current[:stillframe_judged] = nil
+        done.equal?(spot)
+      end
+
+      private
+
+      def start(client, move, frame)
+        depth = frame&.frame_depth || 0
+        name = frame ? Frames.function(frame) : ''
+        again = frame ? Frames.beginnings(frame.iseq, frame.location.lineno) - 1 : 0
+        events = move == :finish ? %i[line return b_return] : %i[line]
+        @trace = TracePoint.new(*events) do |tp|
+          next if Thread.current[:stillframe_busy]
+
+          now = DEBUGGER__.frame_depth - 2
+          if tp.event == :line
+            # A line of several statements begins several times.
+            next if now == depth && frame && tp.lineno == frame.location.lineno && (again -= 1) >= 0
+
+            again = 0
+            arrived(client, tp) if due?(move, now, depth, tp)
+          elsif now == depth
+            self.returned = [name, tp.return_value]
+          end
+        end
+        @trace.enable(target_thread: Thread.current)
+      end
+
+      def due?(move, now, depth, trace)
+        near = { next: now <= depth, step: true, finish: now < depth }.fetch(move)
+        near && (SETTINGS['STILLFRAME_RUBY_ALL'] == '1' || !Frames.library?(trace.path))
+      end
+
+      # A breakpoint on the line is what stops, if it is due; else the step does.
+      def arrived(client, trace)
+        spot = Desk.spot_at(File.absolute_path(trace.path), trace.lineno)
+        due = spot&.due?(trace.binding)
+        Thread.current[:stillframe_judged] = spot
+        @trace&.disable
+        due ? client.on_breakpoint(trace, spot) : client.suspend(trace.event, trace)
+      end
+    end
+  end
+end

@@ -1,0 +1,171 @@
+"""Ruby, through rdbg inside the program itself, with our own code behind its door."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import secrets
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..backends.dap.launch import SOCKET, Address, DapLaunch, ListensUnix, Quirk
+from ..errors import AdapterMissing, LaunchFailed, UsageError
+from ..model.backend import AttachPlan, Capability, Plan, Tool
+from . import matches
+from .finding import Needs, Recipe
+from .interpreters import identity, on_path
+from .listening import owners_of
+from .ruby_command import is_script, runs_ruby, understood
+
+_TARGET = Path(__file__).resolve().parent.parent / "_target" / "ruby"
+_BOOT = _TARGET / "boot.rb"
+_ANSWER = 20.0
+_NEWEST_FIRST = ("rdbg", "rdbg3.4", "rdbg3.3", "rdbg3.2", "rdbg3.1")
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """A Ruby, the debugger that came with it, and whether our code fits into that."""
+
+    path: str
+    debugger: str
+    paths: tuple[str, ...]
+    fits: bool
+
+
+class RubyAdapter:
+    """What Stillframe knows of Ruby."""
+
+    name = "ruby"
+    languages: tuple[str, ...] = ("Ruby",)
+    claims: tuple[str, ...] = ("*.rb", "*.ru", "Rakefile")
+    roots: tuple[str, ...] = ()
+    needs: tuple[Needs, ...] = (
+        Needs("rdbg", _NEWEST_FIRST, (Recipe("apt", ("ruby",)),), (1, 4), version=re.compile(r"(\d+\.\d+\.\d+)")),
+    )
+
+    def tool(self, version: str = "", how: str = "") -> Tool:
+        return Tool("rdbg", version, how)
+
+    def understands(self, plan: Plan) -> bool:
+        if plan.kind == "command":
+            return runs_ruby(plan)
+        path = Path(plan.cwd, plan.program or "")
+        return plan.kind == "file" and (matches(plan.program or "", self.claims) or is_script(path))
+
+    def understood(self, plan: Plan) -> Plan:
+        return understood(plan)
+
+    async def launch(self, plan: Plan) -> DapLaunch:
+        plan = understood(plan)
+        _check(plan)
+        ruby = plan.interpreter or on_path("ruby", plan.env, plan.cwd)
+        if ruby is None:
+            raise AdapterMissing("ruby is not installed: apt install ruby")
+        runtime = await asyncio.to_thread(_probed, ruby, plan.env)
+        if not runtime.fits:
+            raise AdapterMissing(f"rdbg {runtime.debugger} of {ruby} is none that our code fits into; 1.4 is known to")
+        program = ("-e", plan.program or "") if plan.kind == "code" else (plan.program or "",)
+        return DapLaunch(
+            tool=self.tool(runtime.debugger),
+            reach=ListensUnix(),
+            request="launch",
+            arguments={"stopOnEntry": plan.stop_on_entry},
+            argv=(runtime.path, f"-r{_BOOT}", *plan.interpreter_flags, *program, *plan.args),
+            cwd=plan.cwd,
+            env=_environment(plan, runtime),
+            umask=plan.umask,
+            stdin=plan.stdin,
+            helper="stillframe",
+            owns_target=True,
+            mark=secrets.token_hex(8),
+            exception_root="Ruby Exceptions",
+            keeps_functions=True,
+            quirks=frozenset({Quirk.ONE_BREAKPOINT_PER_LINE}),
+        )
+
+    # Joining
+
+    def joins(self, plan: AttachPlan) -> bool:
+        """Whether a Ruby listens there."""
+        return plan.port is not None and any(each.startswith("ruby") for each in owners_of(plan.port))
+
+    async def attach(self, plan: AttachPlan) -> DapLaunch:
+        if plan.port is None or plan.url is not None:
+            raise UsageError(
+                "a Ruby program is joined by the HOST:PORT that rdbg listens on: rdbg --open --port 1234 app.rb"
+            )
+        return DapLaunch(
+            tool=self.tool(how="listening port"),
+            reach=Address(plan.host or "127.0.0.1", plan.port),
+            request="attach",
+            arguments={"localfs": True},
+            launched=False,
+            catches={"raised": ("any",)},
+            local_scopes=("local variables",),
+            pages=True,
+            unshown_names=re.compile("%"),
+            eval_failure=re.compile(r"#<((?:\w+::)*\w*(?:Error|Exception|Interrupt)\b.*?)>?$", re.DOTALL),
+            lacks=frozenset({Capability.FUNCTION_BREAKPOINTS, Capability.STEP_BACK}),
+            quirks=frozenset({Quirk.VERIFIES_EVERYTHING, Quirk.KEEPS_BREAKPOINTS}),
+        )
+
+
+def _environment(plan: Plan, runtime: Runtime) -> dict[str, str]:
+    """Our settings travel by variables, which the start-up code takes out again."""
+    env = {name: value for name, value in plan.env.items() if not name.startswith("RUBY_DEBUG_")}
+    env["STILLFRAME_RUBY"] = SOCKET
+    env["STILLFRAME_RUBY_DEBUG"] = os.pathsep.join(runtime.paths)
+    env["STILLFRAME_RUBY_OPTIONS"] = plan.env.get("RUBYOPT", "")
+    if not plan.just_my_code:
+        env["STILLFRAME_RUBY_ALL"] = "1"
+    return env
+
+
+def _check(plan: Plan) -> None:
+    """What can be known to fail fails here, with its reason."""
+    if not Path(plan.cwd).is_dir():
+        raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
+    if plan.kind != "file":
+        return
+    path = Path(plan.cwd, plan.program or "")
+    if not path.exists():
+        raise LaunchFailed(f"no such file: {path}")
+    if path.is_dir() or not os.access(path, os.R_OK):
+        raise LaunchFailed(f"{path} is a directory" if path.is_dir() else f"not permitted to read {path}")
+
+
+_RUNTIMES: dict[str, Runtime] = {}
+"""What each Ruby said of itself; it is asked once."""
+
+
+def _probed(ruby: str, env: Any) -> Runtime:
+    key = identity(ruby)
+    if key not in _RUNTIMES:
+        _RUNTIMES[key] = _asked(ruby, env)
+    return _RUNTIMES[key]
+
+
+def _asked(ruby: str, env: Any) -> Runtime:
+    try:
+        done = subprocess.run(
+            [ruby, str(_TARGET / "selftest.rb")],
+            capture_output=True,
+            text=True,
+            timeout=_ANSWER,
+            check=False,
+            env=dict(env),
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LaunchFailed(f"cannot run {ruby}: {error}") from None
+    words = done.stdout.split("\n")
+    if done.returncode != 0 or len(words) < 3:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise AdapterMissing(f"{ruby} has no debugger: gem install debug ({said[-1] if said else 'it says nothing'})")
+    return Runtime(ruby, words[0], tuple(word for word in words[2:] if word), words[1] == "fits")
+
+
+RUBY = RubyAdapter()
