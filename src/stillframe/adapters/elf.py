@@ -55,6 +55,19 @@ def is_elf(path: Path) -> bool:
         return False
 
 
+def read_head(path: Path) -> Elf | None:
+    """What the first bytes say: a core has no sections."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(20)
+    except OSError:
+        return None
+    if len(head) < 20 or head[:4] != _MAGIC:
+        return None
+    kind, machine = struct.unpack_from(("<" if head[5] == 1 else ">") + "HH", head, 16)
+    return Elf(_MACHINES.get(machine, f"machine {machine}"), kind, frozenset())
+
+
 def read(path: Path) -> Elf | None:
     """What the file says; None for one that is no ELF file, or a broken one."""
     try:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..backends.dap.launch import STDERR, STDIN, STDOUT, DapLaunch, Stdio
+from ..backends.dap.launch import STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
 from ..errors import LaunchFailed
 from ..model.backend import AttachPlan, Plan, Tool
 from ..model.places import HitRule
@@ -23,9 +23,11 @@ from . import native
 from .building import run
 from .finding import Found, Needs, Recipe, needed
 from .interpreters import identity, on_path
+from .listening import commands_of
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "gdb"
 _HELPER = "stillframe"
+_SERVER = "gdbserver"
 _QUIET = (
     "set debuginfod enabled off",  # it would ask the network, and be waited for
     "set auto-load python-scripts off",  # what a program brings along runs nowhere
@@ -66,7 +68,7 @@ class GdbAdapter:
         settings = {
             "just_my_code": plan.just_my_code,
             "entry": plan.stop_on_entry,
-            "printers": await _printers(program, plan),
+            "printers": await _printers(program.is_rust, plan.env, plan.cwd),
         }
         return DapLaunch(
             argv=(*_words(found, missing), "-iex", f"set exec-wrapper {_wrapper(plan.env)}", program.path),
@@ -85,11 +87,44 @@ class GdbAdapter:
             **self._common(found, missing),
         )
 
+    async def greeting(self, env: Mapping[str, str], cwd: str) -> DapLaunch:
+        """gdb without a program, to see whether it answers."""
+        found = await asyncio.to_thread(needed, self.needs[0], env, cwd)
+        missing = await _missing_names(found)
+        return DapLaunch(
+            argv=_words(found, missing), request="launch", arguments={}, cwd=cwd, env=_environment(env, {}),
+            mark=secrets.token_hex(8), **self._common(found, missing),
+        )  # fmt: skip
+
+    # Joining
+
     def joins(self, plan: AttachPlan) -> bool:
-        return False
+        return native.joins(plan) or (plan.port is not None and _SERVER in " ".join(commands_of(plan.port)))
 
     async def attach(self, plan: AttachPlan) -> DapLaunch:
-        raise LaunchFailed("not yet")
+        found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
+        missing = await _missing_names(found)
+        joined = await asyncio.to_thread(native.joined, plan)
+        arguments: dict[str, Any] = {"coreFile": plan.core} if plan.core else {"pid": plan.pid}
+        if plan.port is not None:
+            arguments = {"target": f"{plan.host or '127.0.0.1'}:{plan.port}"}
+        settings = {
+            "just_my_code": plan.just_my_code,
+            "join": plan.core is None,
+            "printers": await _printers(joined.is_rust, plan.env, plan.cwd),
+        }
+        return DapLaunch(
+            argv=(*_words(found, missing), *((joined.path,) if joined.path else ())),
+            request="attach",
+            arguments=arguments,
+            cwd=plan.cwd,
+            env=_environment(plan.env, settings),
+            launched=False,
+            target_pid=plan.pid,
+            is_dead=plan.core is not None,
+            notes=joined.notes,
+            **self._common(found, missing),
+        )
 
     def _common(self, found: Found, missing: str) -> dict[str, Any]:
         how = f"without our code inside it: {missing}" if missing else ""
@@ -97,6 +132,7 @@ class GdbAdapter:
             "tool": self.tool(found.version, how),
             "reach": Stdio(),
             "helper": None if missing else _HELPER,
+            "quirks": frozenset({Quirk.TALKS_AS_PROGRAM}),
             "told_better": _TALK,
             "evaluates_as": "watch",
             "is_library": native.is_library,
@@ -133,11 +169,11 @@ def _environment(env: Mapping[str, str], settings: Mapping[str, Any]) -> dict[st
     return {**native.environment(env), "STILLFRAME_GDB": json.dumps(settings)}
 
 
-async def _printers(program: native.Program, plan: Plan) -> list[str]:
+async def _printers(is_rust: bool, env: Mapping[str, str], cwd: str) -> list[str]:
     """The folders of the toolchain's own printers, which gdb is to load."""
     folders = _stdcxx()
-    if program.is_rust and (rustc := on_path("rustc", plan.env, plan.cwd)):
-        code, said = await run((rustc, "--print", "sysroot"), cwd=plan.cwd, env=plan.env, apart=True)
+    if is_rust and (rustc := on_path("rustc", env, cwd)):
+        code, said = await run((rustc, "--print", "sysroot"), cwd=cwd, env=env, apart=True)
         if code == 0:
             folders.append(f"{said.strip()}/lib/rustlib/etc")
     return folders

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import LaunchFailed
-from ..model.backend import Plan
+from ..errors import Busy, LaunchFailed, NotFound
+from ..model.backend import AttachPlan, Plan
 from ..model.values import Frame
 from . import cargo, elf, matches
 from .building import CPP, RUST, C, compiled
 from .interpreters import on_path
+from .python_joining import check_process
 from .wrappers import WRAPPERS
 
 LANGUAGES = ("C", "C++", "Rust", "native programs")
@@ -24,6 +25,8 @@ _FOREIGN = re.compile(
     r"^(/usr/(?!local/src|src/)|/lib|/rustc/|/build/|\.\.?/)|/rustlib/src/|/\.cargo/(registry|git)/|/\.rustup/"
 )
 """Sources of the system, of a distribution's build machines, of Rust's library and of crates."""
+_RUNTIMES = re.compile(r"(python|pypy|ruby|perl|php|node|java|mono|dotnet|beam)")
+"""Native programs whose users want to see another language's."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +122,62 @@ def _checked(path: Path, args: tuple[str, ...], notes: tuple[str, ...], *, given
     if not os.access(path, os.X_OK):
         raise LaunchFailed(f"{path} is not executable: chmod +x it")
     if given and not found.has_debug_info:
-        notes = (*notes, f"{path.name} has no debug information: build it with -g to see lines and variables")
+        notes = (*notes, _no_debug_info(path))
     return Program(str(path), args, found.is_rust, notes)
+
+
+def _no_debug_info(path: Path) -> str:
+    return f"{path.name} has no debug information: build it with -g to see lines and variables"
+
+
+# Joining
+
+
+def joins(plan: AttachPlan) -> bool:
+    """Whether what is to be joined is surely a native program and none of a language that is run by one."""
+    if plan.core is not None:
+        return True
+    if plan.pid is None:
+        return False
+    exe = Path(f"/proc/{plan.pid}/exe")
+    try:
+        name = Path(os.readlink(exe)).name
+        runtimes = "libpython" in Path(f"/proc/{plan.pid}/maps").read_text(errors="replace")
+    except OSError:  # it is gone, or not ours to look at
+        return False
+    return not runtimes and not _RUNTIMES.match(name) and elf.is_elf(exe)
+
+
+def joined(plan: AttachPlan) -> Program:
+    """The binary of what is to be joined, as far as it is known; a named error where it cannot be joined."""
+    path = plan.program
+    if plan.core is not None:
+        core = elf.read_head(Path(plan.core))
+        if not Path(plan.core).exists():
+            raise NotFound(f"no such file: {plan.core}")
+        if core is None or not core.is_core:
+            raise LaunchFailed(f"{plan.core} is no core")
+    elif plan.pid is not None:
+        check_process(plan.pid)
+        if tracer := _tracer(plan.pid):
+            raise Busy(f"process {plan.pid} is debugged already, by process {tracer}")
+        exe = f"/proc/{plan.pid}/exe"
+        path = path or (
+            os.path.realpath(exe) if Path(os.path.realpath(exe)).exists() else exe
+        )  # it may be deleted by now
+    if path is None:
+        return Program("", (), False)
+    if not Path(path).exists():
+        raise NotFound(f"no such file: {path}")
+    found = elf.read(Path(path))
+    notes = () if found is None or found.has_debug_info else (_no_debug_info(Path(path)),)
+    return Program(path, (), found is not None and found.is_rust, notes)
+
+
+def _tracer(pid: int) -> int:
+    """The process that traces another one; there can be one only."""
+    match = re.search(r"^TracerPid:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return int(match[1]) if match else 0
 
 
 def environment(env: Mapping[str, str]) -> dict[str, str]:

@@ -37,7 +37,10 @@ _FOLLOW = _TARGET / "follow"
 _HELPER = "stillframe"
 _CHOICE = "STILLFRAME_PYTHON_SERVER"
 
-_QUIRKS = frozenset(Quirk)
+_QUIRKS = frozenset({
+    Quirk.VERIFIES_EVERYTHING, Quirk.RAISED_ONCE_PER_FRAME, Quirk.OPTIONS_REPLACE_FILTERS, Quirk.BARE_FUNCTION_NAMES,
+    Quirk.LOG_POINTS_ARE_STDOUT, Quirk.ONE_BREAKPOINT_PER_LINE, Quirk.PAUSES_ALL_BY_STAR,
+})  # fmt: skip
 _PLUMBING = re.compile(r"multiprocessing[./](resource_tracker|forkserver|semaphore_tracker)")
 """Processes that Python's multiprocessing starts for its own ends."""
 

@@ -342,7 +342,7 @@ async def attach(
     )
     word = f"pid-{pid}" if pid is not None else Path(core).name if core else f"port-{port}"
     session = await start(sessions, plan, caller, breaks=breaks, catch=catch, name=name, default_name=word, lease=lease)
-    wait = timeout if timeout is not None else (None if breaks or do else 0.0)
+    wait = timeout if timeout is not None else (None if breaks or do or core else 0.0)
     return await first_outcome(sessions, session, caller, wait, do=do)
 
 

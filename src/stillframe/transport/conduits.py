@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import LaunchFailed
 from .drains import Drains, Stream
+from .folders import private_folder, remove_folder
+from .trees import wait_pid
 
 
 class Conduits:
@@ -18,10 +18,11 @@ class Conduits:
     never blocks, and the end of a pipe says nothing: the program's end is told by its debugger."""
 
     def __init__(self, stdin: str | None, cwd: str, on_output: Callable[[Stream, bytes], None]) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="stillframe-"))
+        self._folder = Path(private_folder())
         self._feeding = asyncio.Lock()
         self._fds: list[int] = []
         self._input: int | None = None
+        self._released: asyncio.Future[None] | None = None
         try:
             self.stdin = self._source(stdin, cwd)
             self.stdout, out = self._pipe("stdout")
@@ -67,14 +68,26 @@ class Conduits:
                 os.close(self._input)
                 self._input = None
 
+    def release(self, pid: int) -> None:
+        """The program lives on without us: what it prints is read and thrown away while it and this host live."""
+        self.drains.discard()
+        self._released = asyncio.ensure_future(self._until_gone(pid))
+
+    async def _until_gone(self, pid: int) -> None:
+        await wait_pid(pid)
+        self._released = None
+        self.close()
+
     def close(self) -> None:
-        """Let go of everything; may be called twice."""
+        """Let go of everything, unless the program was let go itself; may be called twice."""
+        if self._released is not None:
+            return
         if hasattr(self, "drains"):
             self.drains.stop()
         for fd in self._fds:
             os.close(fd)
         self._fds, self._input = [], None
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_folder(str(self._folder))
 
 
 async def _writable(fd: int) -> None:

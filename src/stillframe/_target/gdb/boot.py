@@ -41,6 +41,7 @@ def boot():
         gdb.execute(line, to_string=True)
     desk = sf_gdb_desk.Desk()
     desk.watching.entry = settings.get("entry", False)
+    desk.watching.joins = settings.get("join", False)
     sf_gdb_desk.install(desk)
     sf_gdb_breakpoints.install(sf_gdb_desk.REQUEST)
     try:

@@ -44,7 +44,7 @@ class Desk(object):
             "resolve": lambda a: places.resolve(a.get("files") or {}, a.get("symbols") or []),
             "loaded": self.loaded,
             "modules": lambda a: places.modules(int(a.get("start", 0)), int(a.get("count", 100))),
-            "release": lambda a: {},
+            "release": self.release,
             "crowd": self.crowd,
         }
         self.held_calls = {
@@ -73,6 +73,13 @@ class Desk(object):
 
     def hello(self, arguments):
         return {"helper": VERSION, "gdb": gdb.VERSION}
+
+    def release(self, arguments):
+        """Let go of a program that gdb started; one that it joined it lets go by itself when it is told to go."""
+        inferior = gdb.selected_inferior()
+        if inferior.pid and not inferior.was_attached and inferior.corefile is None:
+            gdb.execute("detach", to_string=True)
+        return {}
 
     def loaded(self, arguments):
         known = {path: places.resolve({path: [1]}, [])["files"][path] for path in arguments["files"]}
@@ -199,7 +206,11 @@ def _tell_better(desk):
     def told(event, body=None):
         if desk.quiet and event in ("stopped", "continued"):
             return
-        send(event, desk.watching.reason(body) if event == "stopped" else body)
+        body = desk.watching.reason(body) if event == "stopped" else body
+        if event == "stopped" and body is None:
+            dap_server.send_gdb(lambda: dap_events.exec_and_expect_stop("continue &"))
+        else:
+            send(event, body)
 
     def exited(event):
         name = signals.ending(event)

@@ -29,6 +29,7 @@ class Watching(object):
         self.why = {}  # of the last stop: thread, signal, caught, returned
         self.panics = []
         self.entry = False
+        self.joins = False  # the stop that joining a program is, is not told: it goes on at once
         self.functions = {}  # thread to the function that it was last held in
 
     def hold(self, fatal):
@@ -59,7 +60,13 @@ class Watching(object):
         self.functions[number] = _innermost()
 
     def reason(self, body):
-        """A `stopped` body with the reason that we know better."""
+        """A `stopped` body with the reason that we know better; None for a stop that nobody asked for."""
+        if body.get("reason") == "attach" and self.joins:
+            self.joins = False
+            return None
+        if gdb.selected_inferior().corefile is not None:
+            self.why = {"thread": body.get("threadId"), "signal": _name(gdb.parse_and_eval("$_exitsignal"))}
+            return dict(body, reason="exception", text=self.why["signal"])
         if self.why.get("panic") or self.why.get("caught"):
             return dict(body, reason="exception", hitBreakpointIds=[])
         if body.get("reason") != "signal":
@@ -99,13 +106,16 @@ def ending(event):
     if hasattr(event, "exit_code"):
         return None
     try:
-        number = int(gdb.parse_and_eval("$_exitsignal"))
-    except (gdb.error, ValueError, TypeError):  # void: it was no signal
+        return _name(gdb.parse_and_eval("$_exitsignal"))
+    except (gdb.error, TypeError):  # void: it was no signal
         return None
+
+
+def _name(number):
     try:
-        return signal.Signals(number).name
+        return signal.Signals(int(number)).name
     except ValueError:
-        return "signal %d" % number
+        return "signal %d" % int(number)
 
 
 def _message(name):

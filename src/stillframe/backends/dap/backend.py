@@ -73,6 +73,8 @@ class Household(Obliged, Protocol):
 
     async def dismiss(self) -> None: ...
 
+    async def release(self, pid: int) -> None: ...
+
     def filled(self, arguments: Mapping[str, Any]) -> dict[str, Any]: ...
 
     async def feed(self, data: bytes, *, eof: bool) -> None: ...
@@ -103,7 +105,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         self.tool = launch.tool
         self.capabilities: frozenset[Capability] = frozenset()
         self.pid: int | None = process.pid if process else launch.target_pid
-        self.launched = launch.launched
+        self.launched = launch.launched or launch.is_dead  # of what is dead nothing runs on without us
         self.name = ""
         self._client = DapClient(
             line, on_event=lambda message: self._news.add(message), on_end=self._line_ended,
@@ -391,6 +393,8 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         finally:
             if self._process is not None:
                 self._process.release()
+            elif self.launched and self.pid is not None:
+                await self._family.release(self.pid)
             self._client.close()
 
     async def _start_undebugged(self) -> None:

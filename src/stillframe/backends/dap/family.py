@@ -363,6 +363,10 @@ class Family:
         """Whether everybody has ended, those in sessions that the debugger asked for too."""
         return all(each.is_over for each in self._members) and all(each._is_over for each in self._offspring)
 
+    async def release(self, pid: int) -> None:
+        """The program, which its debugger started, lives on without it and us."""
+        await self.host.release(pid)
+
     async def leave(self, member: DapBackend) -> None:
         """A backend has closed; with the last one everything of the family is let go."""
         if member in self._members:

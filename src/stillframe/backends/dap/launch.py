@@ -34,6 +34,7 @@ class Quirk(enum.Enum):
     PAUSES_ALL_BY_STAR = "pause takes the thread id * for all threads: debugpy 1.8.22"
     UNVERIFIED_IS_FINAL = "a breakpoint that cannot be set now is never set later: dlv 1.27.2"
     NEGATIVE_EXIT_IS_SIGNAL = "an exit code below zero is the signal that ended the program: dlv 1.27.2"
+    TALKS_AS_PROGRAM = "what it prints of its own doings comes as output of category stdout: gdb 18.1"
     KEEPS_BREAKPOINTS = "a breakpoint that was set is never removed: rdbg 1.4.0"
     GUESSES_DEPTH = "where a stack goes on, its depth is told as a guess: dlv 1.27.2"
 

@@ -246,8 +246,8 @@ class News:
         told = translate.output(body, log_points_are_stdout=Quirk.LOG_POINTS_ARE_STDOUT in self._launch.quirks)
         if told is not None and told.stream == "log" and self._launch.log_prefix is not None:
             told = replace(told, data=self._launch.log_prefix.sub("", str(body.get("output"))).encode())
-        if told is not None and told.stream in ("stdout", "stderr") and self._launch.has_conduits:
-            told = replace(told, stream="console")  # the program's own does not come this way
+        if told is not None and told.stream in ("stdout", "stderr") and Quirk.TALKS_AS_PROGRAM in self._launch.quirks:
+            told = replace(told, stream="console")
         better = self._launch.told_better
         if told is not None and not (better and told.stream == "console" and better.match(str(body.get("output")))):
             self._told.put(told)
