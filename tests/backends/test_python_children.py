@@ -166,6 +166,41 @@ async def test_a_child_outlives_its_parent_and_is_still_debugged(tmp_path):
         await child.close()
 
 
+LEAVING = """
+import os, subprocess, sys
+if sys.argv[1:] == ["fork"]:
+    pid = os.fork()
+elif sys.argv[1:] == ["start"]:
+    pid = subprocess.Popen([sys.executable, __file__]).pid
+else:
+    pid = 0
+if pid:
+    os._exit(4)
+answer = 40 + 2  # @child
+print("child", answer, flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", ["fork", "start"])
+async def test_a_child_whose_parent_ends_at_once_is_announced_before_that_end(tmp_path, how):
+    program = write(tmp_path, LEAVING)
+    async with started(plan(program, how)) as run:
+        child = await child_of(run)
+        await child.backend.start([at("child", program=program)], CatchRule())
+        assert (await child.stop()).breakpoints == ("b1",)
+        assert (await run.ended()).exit_code == 4
+        await child.go()
+        assert not (await child.ended()).lost
+        await child.close()
+
+
+async def test_the_adapter_of_debugpy_says_that_it_follows_no_children(tmp_path, monkeypatch):
+    monkeypatch.setenv("STILLFRAME_PYTHON_SERVER", "adapter")
+    async with started(plan(write(tmp_path, "print(1)\n"))) as run:
+        await run.ended()
+        assert "child processes are not followed" in run.printed("console")
+
+
 DETACHING = """
 import subprocess, sys, time
 code = "import time; print('adrift', flush=True); time.sleep(600)"

@@ -80,7 +80,8 @@ def _fork_exec(real):
             given = None if held is None else dict(each.split(b"=", 1) for each in held)
             made = _surroundings(given, variables).items()
             others[_ENVIRONMENT_AT - 1] = [key + b"=" + value for key, value in made]
-        return real(prepared, executables, *others)
+        pid = real(prepared, executables, *others)
+        return pid if prepared is arguments else _announced(pid)
 
     return fork_exec
 
@@ -88,9 +89,25 @@ def _fork_exec(real):
 def _posix_spawn(real):
     def posix_spawn(path, arguments, environment, **options):
         prepared, variables = _prepared(path, arguments)
-        return real(path, prepared, _surroundings(environment, variables) if variables else environment, **options)
+        pid = real(path, prepared, _surroundings(environment, variables) if variables else environment, **options)
+        return pid if prepared is arguments else _announced(pid)
 
     return posix_spawn
+
+
+def _fork(real):
+    def fork():
+        return _announced(real())
+
+    return fork
+
+
+def _announced(pid):
+    """In the parent: say that this child is about to dial in, so that our own end is not told before."""
+    db = get_global_debugger() if pid else None
+    if db is not None and not db.pydb_disposed and db.writer is not None:
+        sf_patches.send_event(db, {"kind": "started", "pid": pid})
+    return pid
 
 
 def _execve(real):
@@ -144,6 +161,7 @@ def install(settings):
     pydev_monkey.patch_new_process_functions = lambda: None
     pydev_monkey._on_forked_process = _after_fork(pydev_monkey._on_forked_process)
     pydev_monkey.monkey_patch_os("fork", pydev_monkey.create_fork)
+    os.fork = _fork(os.fork)
     import _posixsubprocess
 
     places = [(_posixsubprocess, "fork_exec", _fork_exec), (os, "execv", _execv), (os, "execve", _execve)]

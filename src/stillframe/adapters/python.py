@@ -49,6 +49,8 @@ _ASIDES = re.compile(r"-c( |$)")
 
 _TOLD_BETTER = re.compile(r"pydevd: Error while evaluating expression in conditional breakpoint")
 
+_ALONE = "child processes are not followed: debugpy's adapter is in use, since our own way into this interpreter does not fit"
+
 _SHOW: dict[str, Any] = {"special": "hide", "function": "hide", "class": "hide", "protected": "inline"}
 
 
@@ -198,6 +200,7 @@ class PythonAdapter:
             env={name: value for name, value in plan.env.items() if name != _CHOICE},
             umask=plan.umask,
             mark=secrets.token_hex(8),
+            notes=(_ALONE,) if plan.children else (),
             **{**_ODDITIES, "quirks": _QUIRKS - {Quirk.LOG_POINTS_ARE_STDOUT}},
         )
 

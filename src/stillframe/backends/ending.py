@@ -10,6 +10,10 @@ from ..errors import StillframeError
 from ..model.backend import Ended
 from ..transport.process import Exit
 
+SILENT = (
+    "the program's connection to the debugger ended before the program said that it ends: breakpoints did not stop it from "
+    "there on (programs that close files which they did not open do this)\n"
+)
 _LEAVING = 5.0
 """A program that told the debugger of its end may still be busy with its own last things for this long."""
 _DROPPED = 2.0

@@ -29,9 +29,10 @@ from ...transport.process import Exit, Process, feed
 from ...transport.streams import Line
 from ...transport.trees import end_tree, left_behind, wait_pid
 from ..closing import ClosesOnce
-from ..ending import Signs, ended
+from ..ending import SILENT, Signs, ended
 from ..flow import Told
 from . import handshake, translate
+from .arrivals import Arrivals
 from .breakpoints import Breakpoints
 from .catching import set_catch
 from .client import Body, DapClient, Refused
@@ -46,10 +47,6 @@ from .obliging import Obliged, Obliging
 
 T = TypeVar("T")
 
-_SILENT = (
-    "the program's connection to the debugger ended before the program said that it ends: breakpoints did not stop it from "
-    "there on (programs that close files which they did not open do this)\n"
-)
 _ASKED = 1.0
 _LETTING_GO = 2.0
 """How long each polite word at the end may take."""
@@ -58,6 +55,8 @@ _END = 4.0
 
 class Household(Obliged, Protocol):
     """What a backend needs of the family it belongs to."""
+
+    arrivals: Arrivals
 
     def hold_output(self) -> None: ...
 
@@ -119,7 +118,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
             else Evidence(self._client, launch)
         )
         self._crowd = HelpedCrowd(self._helper, self._evidence, self._breakpoints) if self._helper else None
-        self._news = News(launch, self._told, self._signs, self._breakpoints, self._evidence, self)
+        self._news = News(launch, self._told, self._signs, self._breakpoints, self._evidence, self, family.arrivals)
         inside = isinstance(launch.reach, DialsBack)
         self._client.runs_inside = lambda: inside and self._started and not self._news.held
         self._end_watch: asyncio.Task[None] | None = None
@@ -350,9 +349,10 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
     async def _watch_end(self) -> None:
         how = await ended(self._signs, self.pid)
         await self._news.idle()
+        await self._family.arrivals.settle(unless=how.detached)
         self._family.read_output()  # what was printed before the end is told before it
         if self._helper and self._process and how.exit_code is not None and not self._signs.is_told:
-            self._told.put(Output("console", _SILENT.encode()))
+            self._told.put(Output("console", SILENT.encode()))
         self._told.put(how)
         self._client.close()
         if (self._process is None or self._in_terminal) and not how.detached and not how.lost:

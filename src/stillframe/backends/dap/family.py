@@ -14,6 +14,7 @@ from ...transport.process import Exit, Process
 from ...transport.streams import Line, Listener, SocketLine, dial, dial_soon, dial_unix, dial_unix_soon, free_port
 from ...transport.trees import ancestors, is_alive, same_output
 from ..wrapped import Wrapped
+from .arrivals import Arrivals
 from .backend import DapBackend
 from .client import Body
 from .handshake import Greeting
@@ -58,6 +59,7 @@ class Family:
         self.host = Hosted(launch, self._printed)
         self._listener: Listener | None = None
         self._members: list[DapBackend] = []
+        self.arrivals = Arrivals()
         self._tasks: set[asyncio.Task[None]] = set()
         self._root: asyncio.Future[DapBackend] = asyncio.get_running_loop().create_future()
         self._listening: Address | UnixAddress | None = None
@@ -273,6 +275,7 @@ class Family:
             self._welcome(caller)
             self._root.set_result(caller)
         else:
+            self.arrivals.came(greeting.pid)
             await self._adopt(caller, greeting)
 
     async def _adopt(self, child: DapBackend, greeting: Greeting) -> None:

@@ -15,6 +15,7 @@ from ...wire.dap import Message
 from ..ending import Signs
 from ..flow import Sequence, Told
 from . import translate
+from .arrivals import Arrivals
 from .breakpoints import Breakpoints
 from .client import Body
 from .crowd import holds
@@ -53,6 +54,7 @@ class News:
         breakpoints: Breakpoints,
         evidence: Evidence,
         debuggee: Debuggee,
+        arrivals: Arrivals,
     ) -> None:
         self._launch = launch
         self._told = told
@@ -60,6 +62,7 @@ class News:
         self._breakpoints = breakpoints
         self._evidence = evidence
         self._debuggee = debuggee
+        self._arrivals = arrivals
         self._sequence = Sequence(self._event)
         self._all_held = False
         self.stops = StopFilter(launch, evidence)
@@ -276,6 +279,8 @@ class News:
                 self._signs.signal = name
             case {"kind": "untraced", "message": str(message)}:
                 self._told.put(Output("console", f"{message}\n".encode()))
+            case {"kind": "started", "pid": int(pid)}:
+                self._arrivals.expect(pid)
             case {"kind": "replacing"}:
                 self._signs.replacing = True
             case {"kind": "refused", "message": str(message)}:
