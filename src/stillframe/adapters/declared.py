@@ -68,30 +68,43 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """One `[adapters.NAME]` table. Texts may hold `${…}`; see the names above."""
 
     command: tuple[str, ...]
+    """The debugger's command line. Its first word is looked for on PATH, below `dbg setup`'s tools, or beside the file."""
     transport: Literal["stdio", "tcp", "tcp-printed", "unix", "dials-back"] = "stdio"
+    """`tcp` listens on `${port}`, `tcp-printed` prints where, `unix` listens at `${socket}`, `dials-back` calls `${port}`."""
     pattern: str = ""
-    """For tcp-printed: the first group is `host:port` or a port."""
+    """For `tcp-printed`: a regular expression whose first group is `host:port` or a port."""
     languages: tuple[str, ...] = ()
+    """What it debugs, as people call it."""
     claims: tuple[str, ...] = ()
+    """File names that it runs, as shell patterns."""
     roots: tuple[str, ...] = ()
+    """Files whose presence makes a directory a program of its kind."""
     runs: tuple[str, ...] = ()
-    """Commands that run its programs, as in `php` for `dbg launch -- php page.php`."""
+    """Commands that run its programs, as `php` in `dbg launch -- php page.php`."""
     types: tuple[str, ...] = ()
     """Further names of it in launch.json."""
     launch: dict[str, Any] = msgspec.field(default_factory=lambda: dict(_LAUNCH))
+    """The arguments of its `launch`; program, args, cwd and stopOnEntry if left out."""
     attach: dict[str, Any] | None = None
+    """The arguments of its `attach`; without it nothing can be joined."""
     request: Literal["launch", "attach"] = "launch"
     """What is sent to start: some debuggers run the program by themselves and are attached to."""
     owns_program: bool = False
     """The command is the program itself, so that what it prints and its exit are the program's."""
     env: dict[str, str] = msgspec.field(default_factory=dict)
+    """Variables that it gets beside the caller's."""
     catches: dict[CatchMode, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """Its exception filters for `uncaught`, `raised` and `user`; a word that is missing is refused."""
     evaluates_as: Literal["repl", "watch", "hover"] = "repl"
+    """The context of `eval`, for debuggers whose `repl` takes commands of their own."""
     local_scopes: tuple[str, ...] = ("locals", "local", "arguments")
+    """The scopes that hold a frame's own variables."""
     quirks: tuple[str, ...] = ()
+    """Oddities of it, by name; a wrong one lists them."""
     install: str = ""
+    """How it is had, said where it is missing."""
     version: str = ""
-    """Of the debugger, where somebody knows it."""
+    """Its version, where somebody knows it."""
 
     def check(self) -> None:
         """What a type cannot say; ValueError names the field."""
@@ -217,6 +230,10 @@ class DeclaredAdapter:
         if plan.port is not None and "port" not in told:
             changes |= {"reach": Address(plan.host or "127.0.0.1", plan.port), "argv": ()}
         return self._made(known, table, plan.arguments, env, cwd=plan.cwd, **changes)
+
+    async def greeting(self, env: Mapping[str, str], cwd: str) -> DapLaunch:
+        """The debugger without a program, to see whether it answers."""
+        return self._made(self._known(env, cwd), {}, {}, env, cwd=cwd, request="launch")
 
     # Putting it together
 
