@@ -9,6 +9,7 @@ import ast
 import itertools
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from stillframe.dispatch import OPERATIONS
@@ -24,6 +25,14 @@ In `config.toml` of the user's config directory; in `stillframe.toml` or `[tool.
 `pyproject.toml`; or as `STILLFRAME_WAIT` and so on in the environment, which wins; the daemon's is that of its first
 caller. `STILLFRAME_SESSION` names the session of every call, `STILLFRAME_CLIENT` tells one caller from another,
 `STILLFRAME_RUNTIME_DIR` is where the socket is, `STILLFRAME_IDLE_SECONDS` (300) how long an idle daemon stays."""
+DECLARED = ROOT / "src/stillframe/adapters/declared.py"
+DECLARED_TEXT = """## Debuggers of your own
+
+Any debugger that speaks DAP is a table `[adapters.NAME]` in the settings. Texts in it may hold `${program}`,
+`${args}`, `${cwd}`, `${env}`, `${env:NAME}`, `${stopOnEntry}`, `${justMyCode}`, `${name}`; for attaching `${pid}`,
+`${host}`, `${port}`, `${core}`; `${dir}` (where the file lies), `${tools}`, `${home}`; and `${stdin}`, `${stdout}`,
+`${stderr}`, pipes for a debugger that can send its program's streams there. A text that is nothing but one of them
+takes its value with its type; `$${x}` is a plain `${x}`. What a project's files declare runs only after `dbg trust`."""
 TITLES = {
     "launch": "start", "control": "move", "breakpoints": "breakpoints", "inspect": "look", "evaluate": "ask and change",
     "patch": "change what runs", "investigate": "one question", "projects": "what a project brings", "admin": "sessions",
@@ -79,21 +88,37 @@ def reference() -> str:
         body += [section(each) for each in OPERATIONS.values() if each.group == file]
     body.append(SETTINGS_TEXT + "\n\n" + settings_table())
     body.append("## The life of a session\n\n" + phases())
+    body.append(DECLARED_TEXT + "\n\n" + declarations_table())
     return head + "\n" + "\n\n".join(body) + "\n"
 
 
 def settings_table() -> str:
     """The settings with their defaults, from the dataclass and the docstrings under its fields."""
-    body = next(node.body for node in ast.parse(SETTINGS.read_text()).body if isinstance(node, ast.ClassDef))
     rows = ["| setting | default | |", "|---|---|---|"]
-    for field, doc in itertools.pairwise(body):
-        if isinstance(field, ast.AnnAssign) and isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant):
-            assert isinstance(field.target, ast.Name) and field.value is not None
-            rows.append(f"| `{field.target.id}` | {ast.unparse(field.value)} | {doc.value.value} |")
+    rows += [
+        f"| `{name}` | {ast.unparse(value)} | {doc} |" for name, value, doc in documented(SETTINGS, "Settings") if value
+    ]
     return "\n".join(rows)
 
 
 def phases() -> str:
+def declarations_table() -> str:
+    """What a table `[adapters.NAME]` may say, from the struct that reads it."""
+    rows = [f"| `{name.replace('_', '-')}` | {doc} |" for name, _, doc in documented(DECLARED, "Declaration")]
+    return "\n".join(["| field | |", "|---|---|", *rows])
+
+
+def documented(file: Path, name: str) -> Iterator[tuple[str, ast.expr | None, str]]:
+    """Name, default and docstring of each field of a class."""
+    classes = [
+        node for node in ast.parse(file.read_text()).body if isinstance(node, ast.ClassDef) and node.name == name
+    ]
+    for field, doc in itertools.pairwise(classes[0].body):
+        if isinstance(field, ast.AnnAssign) and isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant):
+            assert isinstance(field.target, ast.Name)
+            yield field.target.id, field.value, str(doc.value.value)
+
+
     rows = ["```mermaid", "stateDiagram-v2"]
     for before, afters in TRANSITIONS.items():
         rows += [f"    {before.value} --> {after.value}" for after in sorted(afters, key=lambda each: each.value)]
