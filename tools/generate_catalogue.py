@@ -57,6 +57,7 @@ def verb_entry(operation: Operation) -> dict[str, Any]:
         "session": operation.takes_session,
         "starts": operation.starts,
         "owned": operation.owned,
+        "here": operation.here,
         "fields": [field_entry(field) for field in operation.fields],
     }
     return {key: value for key, value in entry.items() if value or key == "fields"}

@@ -35,7 +35,8 @@ Any debugger that speaks DAP is a table `[adapters.NAME]` in the settings. Texts
 takes its value with its type; `$${x}` is a plain `${x}`. What a project's files declare runs only after `dbg trust`."""
 TITLES = {
     "launch": "start", "control": "move", "breakpoints": "breakpoints", "inspect": "look", "evaluate": "ask and change",
-    "patch": "change what runs", "investigate": "one question", "projects": "what a project brings", "admin": "sessions",
+    "patch": "change what runs", "investigate": "one question", "projects": "what a project brings",
+    "health": "is everything there", "admin": "sessions",
     "machine": "below the source", "lowlevel": "past us",
 }  # fmt: skip
 
@@ -87,8 +88,8 @@ def reference() -> str:
         body.append(f"## {TITLES[file].capitalize()}")
         body += [section(each) for each in OPERATIONS.values() if each.group == file]
     body.append(SETTINGS_TEXT + "\n\n" + settings_table())
-    body.append("## The life of a session\n\n" + phases())
     body.append(DECLARED_TEXT + "\n\n" + declarations_table())
+    body.append("## The life of a session\n\n" + phases())
     return head + "\n" + "\n\n".join(body) + "\n"
 
 
@@ -101,7 +102,6 @@ def settings_table() -> str:
     return "\n".join(rows)
 
 
-def phases() -> str:
 def declarations_table() -> str:
     """What a table `[adapters.NAME]` may say, from the struct that reads it."""
     rows = [f"| `{name.replace('_', '-')}` | {doc} |" for name, _, doc in documented(DECLARED, "Declaration")]
@@ -119,6 +119,7 @@ def documented(file: Path, name: str) -> Iterator[tuple[str, ast.expr | None, st
             yield field.target.id, field.value, str(doc.value.value)
 
 
+def phases() -> str:
     rows = ["```mermaid", "stateDiagram-v2"]
     for before, afters in TRANSITIONS.items():
         rows += [f"    {before.value} --> {after.value}" for after in sorted(afters, key=lambda each: each.value)]

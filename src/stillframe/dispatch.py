@@ -10,9 +10,10 @@ import msgspec
 
 from .errors import Internal, StillframeError, UsageError
 from .model.backend import Tool
+from .model.host import Host
 from .ops import load_all
 from .policy import check
-from .registry import OPERATIONS, Access, Call, From, Operation
+from .registry import OPERATIONS, Access, Call, From, Judged, Operation
 from .session.kept import Kept
 from .session.session import Session
 from .session.sessions import Sessions
@@ -60,8 +61,9 @@ class Dispatched(msgspec.Struct, frozen=True, kw_only=True):
 class Dispatcher:
     """One for a host; any number of calls at once."""
 
-    def __init__(self, sessions: Sessions) -> None:
+    def __init__(self, sessions: Sessions, host: Host | None = None) -> None:
         self.sessions = sessions
+        self._host = host
 
     async def run(self, call: Call) -> Dispatched:
         """Do what the call asks. Never raises but for cancellation."""
@@ -85,6 +87,9 @@ class Dispatcher:
             return self._failed(call, session, ours)
         if isinstance(result, From):
             session, result = result.session, result.result
+        if isinstance(result, Judged):
+            done = self._done(call, session, result.result, here)
+            return msgspec.structs.replace(done, exit_code=0 if result.good else 1)
         return self._done(call, session, result, here)
 
     def _operation(self, name: str) -> Operation:
@@ -115,6 +120,7 @@ class Dispatcher:
             "kept": kept,
             "sessions": self.sessions,
             "caller": call.caller,
+            "host": self._host,
         }
         return {name: there[kind] for name, kind in operation.injected.items()}
 

@@ -149,7 +149,7 @@ class Operation:
     result: Any
     run: Callable[..., Awaitable[Any]]
     injected: Mapping[str, str]
-    """Parameter name to what dispatch puts there: session, session? (None where there is none), sessions, caller, or
+    """Parameter name to what dispatch puts there: session, session? (None where there is none), sessions, caller, host, or
     kept: what is on disk of the session meant, where it is not in memory."""
     aliases: tuple[str, ...] = ()
     example: str = ""
@@ -157,6 +157,8 @@ class Operation:
     """Starts a program: the caller's environment travels with the call, and `-- COMMAND…` is understood."""
     owned: bool = False
     """Ends with the client that asked for it: probe and its kin."""
+    here: bool = False
+    """Needs no session and no daemon: the command line does it in its own process, where somebody can watch and be asked."""
     group: str = ""
 
     @property
@@ -208,7 +210,7 @@ class Operation:
 OPERATIONS: dict[str, Operation] = {}
 """Every verb by its name, in the order of definition."""
 
-_INJECTED: dict[str, str] = {"Session": "session", "Sessions": "sessions"}
+_INJECTED: dict[str, str] = {"Session": "session", "Sessions": "sessions", "Host": "host"}
 _OPTIONAL: dict[str, str] = {"Session": "session?", "Kept": "kept"}
 
 
@@ -220,6 +222,7 @@ def operation(
     example: str,
     starts: bool = False,
     owned: bool = False,
+    here: bool = False,
 ) -> Callable[[Callable[..., Awaitable[Any]]], Callable[..., Awaitable[Any]]]:
     """Declare an operation. The function stays as it is; the declaration goes into `OPERATIONS`."""
 
@@ -250,6 +253,7 @@ def operation(
             example=example,
             starts=starts,
             owned=owned,
+            here=here,
             group=function.__module__.rpartition(".")[2],
         )
         return function
@@ -267,7 +271,7 @@ _UNIONS = (types.UnionType, typing.Union)
 
 
 def _result_type(hint: Any) -> Any:
-    return typing.get_args(hint)[0] if typing.get_origin(hint) is From else hint
+    return typing.get_args(hint)[0] if typing.get_origin(hint) in (From, Judged) else hint
 
 
 def _field(parameter: inspect.Parameter, hint: Any) -> Field:
@@ -300,6 +304,14 @@ class From(Generic[Result]):
 
     session: Any
     result: Result
+
+
+@dataclass(frozen=True)
+class Judged(Generic[Result]):
+    """A result that is also a verdict: with a bad one the exit code is 1, though nothing failed."""
+
+    result: Result
+    good: bool
 
 
 @dataclass(frozen=True)

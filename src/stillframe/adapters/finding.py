@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..errors import AdapterMissing
+from ..errors import AdapterMissing, Try
 from ..settings import directory
 from .interpreters import on_path
 
@@ -77,10 +77,18 @@ def needed(needs: Needs, env: Mapping[str, str], cwd: str) -> Found:
     """The tool, or the error that says how it is had."""
     found = find(needs, env, cwd)
     if found.path is None:
-        raise AdapterMissing(f"{needs.tool} is not installed: {needs.recipes[0].line}")
+        raise AdapterMissing(
+            f"{needs.tool} is not installed: {needs.recipes[0].line}", hint=Try("setup", {"": needs.tool})
+        )
     if found.problem:
-        raise AdapterMissing(f"{found.path} is of no use: {found.problem}; {needs.recipes[0].line}")
+        message = f"{found.path} is of no use: {found.problem}; {needs.recipes[0].line}"
+        raise AdapterMissing(message, hint=Try("setup", {"": needs.tool}))
     return found
+
+
+def located(name: str, env: Mapping[str, str], cwd: str) -> str | None:
+    """A program by its name, on the caller's PATH or among what `dbg setup` installed; whatever its version."""
+    return next(_candidates((name,), env, cwd), None)
 
 
 def _candidates(names: Sequence[str], env: Mapping[str, str], cwd: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,14 @@ class GoAdapter:
             **_spawned(found),
             **_COMMON,
         )
+
+    async def greeting(self, env: Mapping[str, str], cwd: str) -> DapLaunch:
+        """Delve without a program, to see whether it answers."""
+        found = await asyncio.to_thread(needed, self.needs[0], env, cwd)
+        return DapLaunch(
+            tool=self.tool(found.version), request="launch", arguments={}, cwd=cwd, env=env, mark=secrets.token_hex(8),
+            **_spawned(found),
+        )  # fmt: skip
 
     # Joining
 

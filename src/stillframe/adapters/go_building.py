@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import AdapterMissing, LaunchFailed
+from ..errors import AdapterMissing, LaunchFailed, Try
 from ..model.backend import Plan
+from .finding import located
 from .go_command import Build
-from .interpreters import on_path
 
 _FOR_DEBUGGING = "all=-N -l"
 """No optimisation and no inlining, else lines and variables are missing."""
@@ -33,9 +33,10 @@ class Built:
 
 async def build(plan: Plan, wanted: Build, folder: str) -> Built:
     """Build what is wanted into the folder; LaunchFailed with what the compiler printed."""
-    go = on_path("go", plan.env, plan.cwd)
+    go = located("go", plan.env, plan.cwd)
     if go is None:
-        raise AdapterMissing("go is not installed, and the program must be built: apt install golang-go")
+        message = "go is not installed, and the program must be built: apt install golang-go"
+        raise AdapterMissing(message, hint=Try("setup", {"": "go"}))
     base = Path(plan.cwd, wanted.folder or ".")
     where, targets = _place(base, wanted)
     binary = str(Path(folder, _name(where, targets)))

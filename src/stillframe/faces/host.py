@@ -12,10 +12,12 @@ from .. import settings as settings_
 from ..adapters import open_program, open_running
 from ..dispatch import Dispatcher
 from ..model.backend import AttachPlan, Backend, Plan
+from ..model.host import Host
 from ..session.kept import KeptDaemon
 from ..session.sessions import Sessions
 from ..session.shelf import Shelf
 from ..settings import Settings
+from .surroundings import Surroundings
 
 _SCRATCH = "host-"
 
@@ -26,7 +28,9 @@ async def open_plan(plan: Plan | AttachPlan) -> Backend:
 
 
 @asynccontextmanager
-async def host(settings: Settings | None = None, *, reached_in: Path | None = None) -> AsyncIterator[Dispatcher]:
+async def host(
+    settings: Settings | None = None, *, reached_in: Path | None = None, around: Host | None = None
+) -> AsyncIterator[Dispatcher]:
     """A dispatcher over a new set of sessions; leaving it ends every one of them.
 
     A host that others reach in a directory, as a daemon is, remembers commands and breakpoints on disk, for the next one to find.
@@ -36,7 +40,7 @@ async def host(settings: Settings | None = None, *, reached_in: Path | None = No
     scratch = state / f"{_SCRATCH}{os.getpid()}"
     shelf = Shelf(state / "sessions", KeptDaemon.here(str(reached_in))) if reached_in else None
     async with Sessions(open_plan, settings_.PerProject(settings), scratch, shelf) as sessions:
-        yield Dispatcher(sessions)
+        yield Dispatcher(sessions, around or Surroundings())
 
 
 def sweep(state: Path) -> None:

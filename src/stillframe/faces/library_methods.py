@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
+from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, MemoryReply, SourceFiles
 from ..model.outcomes import AnyOutcome, Breakpoint, Ended, RawReply
 from ..model.values import ExceptionInfo, Frames, Modules, Values
@@ -533,6 +534,29 @@ class Verbs(ABC):
         Shows what that is. It holds for the files as they are now: one that changes has to be trusted again.
         """
         return cast("Trust", await self.call("trust", {"path": path, "list_": list_, "remove": remove}, None))
+
+    async def doctor(self, *languages: str) -> Health:
+        """Say for every language whether it can be debugged here: the debugger found, its version, whether it really answers.
+
+        What is missing or broken comes with the one command that mends it. With languages named, the exit code is 1 where one
+        of them is not ready.
+        """
+        return cast("Health", await self.call("doctor", {"languages": languages}, None))
+
+    async def setup(self, *languages: str, all: bool = False, yes: bool = False, dry_run: bool = False) -> SetUp:
+        """Install what a language needs to be debugged, and prove it by debugging a program of three lines.
+
+        The commands of apt, pip, npm or go are shown first. What does not come by apt goes into a directory of its own,
+        without root.
+        """
+        return cast(
+            "SetUp",
+            await self.call("setup", {"languages": languages, "all": all, "yes": yes, "dry_run": dry_run}, None),
+        )
+
+    async def adapters(self) -> AdapterList:
+        """List every debugger that is known, with the files that it claims; `doctor` tells which of them are here."""
+        return cast("AdapterList", await self.call("adapters", {}, None))
 
     async def sessions(self, *, all: bool = False) -> SessionList:
         """List the sessions of this project: live ones, ended ones, those that a killed daemon lost, those of another."""

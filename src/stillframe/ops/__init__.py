@@ -15,6 +15,7 @@ FILES = (
     "patch",
     "investigate",
     "projects",
+    "health",
     "admin",
     "machine",
     "lowlevel",

@@ -12,10 +12,11 @@ import msgspec
 
 from ..dispatch import Dispatched, ErrorReply
 from ..model import views
+from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, Memory, SourceFiles, Written
 from ..model.outcomes import Breakpoint, Ended, Exited, Lost, RawReply, Running, Stop
 from ..model.values import ExceptionInfo, Frames, Modules, Values
-from . import machine, parts, probes
+from . import health, machine, parts, probes
 from .escape import escape, lines, shorten, source
 from .outcomes import exception, headline, outcome
 
@@ -290,6 +291,21 @@ def _configurations(result: views.Configurations, name: str, budget: int) -> str
     ]
     trust = "" if result.trust == "trusted" else f" ({result.trust}: dbg trust)"
     return clipped([f"{escape(result.file)}{trust}", *rows], budget)
+
+
+@show.register
+def _health(result: Health, name: str, budget: int) -> str:
+    return clipped(health.rows(result), budget)
+
+
+@show.register
+def _set_up(result: SetUp, name: str, budget: int) -> str:
+    return clipped(health.set_up_rows(result), budget)
+
+
+@show.register
+def _adapters(result: AdapterList, name: str, budget: int) -> str:
+    return clipped(health.adapter_rows(result), budget)
 
 
 @show.register

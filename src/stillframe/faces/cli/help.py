@@ -42,6 +42,8 @@ _GROUPS = {
     "inspect": "look",
     "evaluate": "ask and change",
     "patch": "change what runs",
+    "projects": "what a project brings",
+    "health": "is everything there",
     "admin": "sessions",
     "machine": "below the source",
     "lowlevel": "the debugger underneath",

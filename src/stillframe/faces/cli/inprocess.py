@@ -1,4 +1,4 @@
-"""`--no-daemon`: the same call in this process, for sandboxes that forbid background ones. Heavy imports live here."""
+"""A call in this process: by `--no-daemon`, or of a verb that needs no daemon. Heavy imports live here."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ async def _call(call: Call, request: dict[str, Any]) -> tuple[str, str, int]:
     import signal
 
     from ..daemon.stack import real
+    from ..surroundings import Terminal
 
     told: list[int] = []
     loop = asyncio.get_running_loop()
-    async with real() as (dispatcher, _, render):
+    async with real(around=Terminal()) as (dispatcher, _, render):
         task = asyncio.ensure_future(dispatcher.run(call))
 
         def end(number: int) -> None:

@@ -60,7 +60,7 @@ def run(argv: "list[str]") -> int:
             return show_help([], wants_json)
         if understood.help:
             return show_help([understood.verb], wants_json)
-        if understood.no_daemon:
+        if understood.no_daemon or VERBS[understood.verb].get("here"):
             return run_here(understood, argv)
         return ask_daemon(understood, argv)
     except Usage as wrong:
@@ -103,7 +103,7 @@ def show_help(words: "list[str]", as_json: bool) -> int:
 
 
 def run_here(understood: parser.Line, argv: "list[str]") -> int:
-    if not VERBS[understood.verb].get("owned"):
+    if not (VERBS[understood.verb].get("owned") or VERBS[understood.verb].get("here")):
         able = ", ".join(name for name, verb in VERBS.items() if verb.get("owned"))
         message = f"--no-daemon is for calls that end with their program ({able}), not for {understood.verb}"
         raise Usage(message, op=understood.verb)
@@ -151,7 +151,7 @@ def request_for(understood: parser.Line, argv: "list[str]") -> "dict[str, Json]"
         "umask": current_umask(),
         "argv": [*argv],
     }
-    if verb.get("starts") or "do" in understood.args:
+    if verb.get("starts") or verb.get("here") or "do" in understood.args:
         request["env"] = {
             name.decode("utf-8", "surrogateescape"): value.decode("utf-8", "surrogateescape")
             for name, value in posix.environ.items()

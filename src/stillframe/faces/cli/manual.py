@@ -411,6 +411,29 @@ MANUAL: "dict[str, Page]" = {
             "remove": "trust this project's files no more",
         },
     },
+    "doctor": {
+        "group": "health",
+        "doc": "Say for every language whether it can be debugged here: the debugger found, its version, whether it really answers.\n\nWhat is missing or broken comes with the one command that mends it. With languages named, the exit code is 1 where one\nof them is not ready.",
+        "example": "dbg doctor\ndbg doctor go c++",
+        "fields": {"languages": "languages, or debuggers by name"},
+    },
+    "setup": {
+        "group": "health",
+        "doc": "Install what a language needs to be debugged, and prove it by debugging a program of three lines.\n\nThe commands of apt, pip, npm or go are shown first. What does not come by apt goes into a directory of its own,\nwithout root.",
+        "example": "dbg setup go ruby\ndbg setup --all --dry-run",
+        "fields": {
+            "languages": "languages, or debuggers by name",
+            "all": "every language",
+            "yes": "do not ask before the commands are run",
+            "dry_run": "only show the commands",
+        },
+    },
+    "adapters": {
+        "group": "health",
+        "doc": "List every debugger that is known, with the files that it claims; `doctor` tells which of them are here.",
+        "example": "dbg adapters --json",
+        "fields": {},
+    },
     "sessions": {
         "group": "admin",
         "doc": "List the sessions of this project: live ones, ended ones, those that a killed daemon lost, those of another.",

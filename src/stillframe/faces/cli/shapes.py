@@ -33,6 +33,7 @@ class Verb(TypedDict):
     session: NotRequired[bool]
     starts: NotRequired[bool]
     owned: NotRequired[bool]
+    here: NotRequired[bool]
 
 
 class Page(TypedDict):

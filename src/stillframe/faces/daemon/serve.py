@@ -95,11 +95,18 @@ def _status(claim: Claim, sessions: Houses, log_path: Path) -> Callable[[], dict
             "sessions": sessions.live,
             "rss_mb": round(psutil.Process().memory_info().rss / 1e6),
             "seconds": round(time.monotonic() - began),
+            "ports": _ports(),
             "socket": str(claim.socket_path),
             "log": str(log_path),
         }
 
     return status
+
+
+def _ports() -> list[int]:
+    """The ports on which we wait for programs and debuggers that dial in."""
+    found = psutil.Process().net_connections(kind="tcp")
+    return sorted({each.laddr.port for each in found if each.status == psutil.CONN_LISTEN})
 
 
 class Listening:

@@ -161,8 +161,8 @@ class Server:
             text = f"ended: pid {status['pid']}, {_sessions(status['ended'])}"
         else:
             text = (
-                f"pid {status['pid']}, version {status['version']}, {_sessions(status['sessions'])}, {status['rss_mb']} MB\n"
-                f"socket {status['socket']}\nlog {status['log']}"
+                f"pid {status['pid']}, version {status['version']}, up {status['seconds']} s, {_sessions(status['sessions'])}, "
+                f"{status['rss_mb']} MB, {_open_ports(status['ports'])}\nsocket {status['socket']}\nlog {status['log']}"
             )
         await frames.result(status, text)
 
@@ -205,6 +205,10 @@ class Server:
 
 def _sessions(count: int) -> str:
     return f"{count} session" + ("s" if count != 1 else "")
+
+
+def _open_ports(ports: list[int]) -> str:
+    return f"listening on {', '.join(map(str, ports))}" if ports else "no open ports"
 
 
 def _compact(envelope: dict[str, Any]) -> str:

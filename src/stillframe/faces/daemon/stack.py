@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from ... import render
+from ...model.host import Host
 from ..host import host
 from .serve import Houses
 from .server import Dispatches, Renders
 
 
 @asynccontextmanager
-async def real(directory: Path | None = None) -> AsyncIterator[tuple[Dispatches, Houses, Renders]]:
+async def real(
+    directory: Path | None = None, around: Host | None = None
+) -> AsyncIterator[tuple[Dispatches, Houses, Renders]]:
     """The real thing, for clients that reach it in this directory; ended with all that it holds when the block is left."""
-    async with host(reached_in=directory) as dispatcher:
+    async with host(reached_in=directory, around=around) as dispatcher:
 
         def rendered(reply: Any, *, as_json: bool, budget: int | None) -> tuple[str, str, int]:
             if as_json:

@@ -1,0 +1,23 @@
+"""What is around a host of sessions, as operations may need it: the user's daemon, and somebody to ask and to show things to."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from .health import DaemonInfo
+
+
+class Host(Protocol):
+    """Given to an operation that has a parameter of this type."""
+
+    async def daemon(self) -> DaemonInfo:
+        """How the user's daemon stands; none is started for this."""
+        ...
+
+    async def ask(self, question: str) -> bool | None:
+        """Whether somebody said yes; None where nobody can be asked."""
+        ...
+
+    def show(self, text: str) -> None:
+        """Tell whoever watches what goes on, before the reply is there."""
+        ...
