@@ -12,6 +12,9 @@ from stillframe.faces.cli.catalogue import VERBS
 PROMISED: list[tuple[list[str], str, dict[str, Any]]] = [
     (["run", "app.py"], "launch", {"program": ["app.py"]}),
     (["start", "app.py"], "launch", {"program": ["app.py"]}),
+    (["launch", "--config"], "configs", {}),
+    (["run", "--config", "--json"], "configs", {}),
+    (["launch", "--config", "App"], "launch", {"config": "App"}),
     (["close"], "stop", {}),
     (["end"], "stop", {}),
     (["kill"], "stop", {}),
