@@ -189,7 +189,7 @@ def test_a_script_with_a_python_shebang_is_understood_and_one_of_another_languag
     ours = script(tmp_path / "tool", "#!/usr/bin/env python3\nprint(1)\n")
     found = understood(replace(plan("", kind="command"), command=(str(ours), "a"), program=None))
     assert (found.kind, found.program, found.args) == ("file", str(ours), ("a",))
-    other = script(tmp_path / "ruby-tool", "#!/usr/bin/env ruby\n")
+    other = script(tmp_path / "perl-tool", "#!/usr/bin/env perl\n")
     with pytest.raises(UsageError, match="adapters here: python"):
         for_plan(replace(plan("", kind="command"), command=(str(other),), program=None))
     shell = script(tmp_path / "sh-tool", "#!/bin/sh\n")

@@ -107,8 +107,10 @@ def for_plan(plan: Plan) -> Adapter:
     if plan.adapter:
         return named(plan.adapter, plan.env, plan.cwd)
     others = declared_here(plan.env, plan.cwd)
-    everyone = (*others.user, *_in_order(plan), *others.project, _wrapper(), *others.catalogue)
-    if found := next((each for each in everyone if each.understands(plan)), None):
+    everyone = (*others.user, *_in_order(plan), *others.project, _wrapper())
+    found = next((each for each in everyone if each.understands(plan)), None)
+    found = found or next((each for each in others.catalogue if each.understands(plan)), None)
+    if found is not None:
         return found
     if plan.kind == "command" and not _exists(plan):
         raise LaunchFailed(f"no such program: {plan.command[0]}")
