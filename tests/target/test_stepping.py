@@ -352,3 +352,33 @@ def test_a_function_that_a_library_called_is_held_as_it_returns(
     assert moved(peer, thread, "stepOut") == [(function, line)]
     assert [(one["name"], one["value"]) for one in peer.stop(thread)["returned"]] == [(function, value)]
     assert_runs_to_its_end(target, peer, thread)
+
+
+FAILING = """
+import asyncio
+async def handler(n):
+    await asyncio.sleep(0)
+    x = n  # @here
+    return x / 0  # @left
+async def main():
+    task = asyncio.create_task(handler(3))
+    await asyncio.wait([task])  # @waits
+    print(task.exception())
+asyncio.run(main())
+"""
+
+
+def test_finish_of_a_coroutine_that_fails_stops_and_says_so(run_to: RunTo, python: str) -> None:
+    target, peer, thread = run_to(python, FAILING)
+    peer.resume("stepOut", thread)
+    said = peer.event("stillframe", kind="untraced")["message"]
+    peer.stopped(reason="step")
+    assert said in (
+        "handler is left by an exception that it does not catch",
+        "handler raised ZeroDivisionError: division by zero",
+    )
+    stop = peer.stop(thread)
+    top = stop["frames"][stop["at"]]
+    assert (top["function"], top["line"]) in (("handler", mark(FAILING, "@left")), ("main", mark(FAILING, "@waits")))
+    peer.resume("continue", thread)
+    assert target.end() == (0, "division by zero\n", "")

@@ -17,7 +17,7 @@ NAMES = {
         "PyDB.process_internal_commands PyDB.prepare_to_run PyDB.notify_thread_created PyDB.enable_tracing PyDB.find_frame "
         "PyDB.has_user_threads_alive PyDB.check_output_redirect PyDB.post_method_as_internal_command "
         "PyDB.handle_breakpoint_condition PyDB.handle_breakpoint_expression PyDB._do_wait_suspend PyDB.do_wait_suspend "
-        "PyDB.set_suspend PyDB.set_tracing_for_untraced_contexts "
+        "PyDB.set_suspend PyDB.set_tracing_for_untraced_contexts collect_return_info "
         "PyDB.ignore_system_exit_code PyDB.set_exclude_filters "
         "PyDB.set_trace_for_frame_and_parents PyDB.notify_skipped_step_in_because_of_filters "
         "CheckAliveThread._on_run PyDBDaemonThread.__init__ SetupHolder.setup settrace config "
@@ -33,6 +33,7 @@ NAMES = {
         "undo_patch_thread_modules threading_modules_to_patch"
     ),
     "_pydevd_bundle.pydevd_filtering": "ExcludeFilter",
+    "_pydevd_bundle.pydevd_collect_bytecode_info": "ReturnInfo",
     "_pydevd_bundle.pydevd_additional_thread_info_regular": "_current_frames",
     "_pydev_bundle.pydev_log": "_pydevd_log_exception",
     "_pydevd_bundle.pydevd_breakpoints": "get_exception_class ExceptionBreakpoint LineBreakpoint.has_condition",

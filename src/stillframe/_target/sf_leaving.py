@@ -12,6 +12,7 @@ import sys
 import pydevd
 from _pydev_bundle._pydev_saved_modules import thread, threading
 from _pydevd_bundle import pydevd_api, sf_values
+from _pydevd_bundle.pydevd_collect_bytecode_info import ReturnInfo
 from _pydevd_bundle.pydevd_comm_constants import (
     CMD_STEP_INTO,
     CMD_STEP_INTO_COROUTINE,
@@ -37,6 +38,7 @@ class _Kept:
 
     step = staticmethod(pydevd_api.internal_step_in_thread)
     do_wait_suspend = pydevd.PyDB.do_wait_suspend
+    return_info = staticmethod(pydevd.collect_return_info)
 
 
 class _Going:
@@ -106,9 +108,11 @@ def _do_wait_suspend(self, one, frame, event, arg, exception_type=None):
             one.additional_info.pydev_state = STATE_RUN
             _go(self, one.additional_info, CMD_STEP_RETURN_MY_CODE, held, held)
             return
+        name, frame = getattr(held.f_code, "co_qualname", held.f_code.co_name), held
         if PYDEVD_USE_SYS_MONITORING or code[at] == dis.opmap["RETURN_VALUE"]:
-            Returns.of(held)[getattr(held.f_code, "co_qualname", held.f_code.co_name)] = arg
-            frame = held
+            Returns.of(held)[name] = arg
+        else:  # sys.settrace has no word of what it was
+            Hooks.say(self, {"kind": "untraced", "message": "%s is left by an exception that it does not catch" % name})
     _Kept.do_wait_suspend(self, one, frame, event, arg, exception_type)
 
 
@@ -155,8 +159,22 @@ def _left(frame, value):
     db.do_wait_suspend(one, frame.f_back, "return", value)
 
 
+def _lines_left(code, use_func_first_line=False):
+    """Lines of a generator or coroutine on which it does not wait, so that a return there is its end (until 3.11).
+
+    pydevd 1.8.22 takes those with a return statement alone, but an exception leaves it from any.
+    """
+    line, waits = None, {}
+    for one in dis.get_instructions(code):
+        line = one.starts_line or line
+        waits[line] = waits.get(line, False) or one.opcode in _YIELDS or one.opname == "RETURN_GENERATOR"
+    lines = [each for each, found in waits.items() if not found]
+    return _Kept.return_info(code, use_func_first_line) + [ReturnInfo(each) for each in lines]
+
+
 def patch():
     """Change pydevd's classes; doing it again changes nothing."""
+    pydevd.collect_return_info = _lines_left
     pydevd_api.internal_step_in_thread = _step
     pydevd.PyDB.do_wait_suspend = _do_wait_suspend
     if sys.version_info < (3, 12):
