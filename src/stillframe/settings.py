@@ -94,7 +94,7 @@ def tables(env: Mapping[str, str], project: Path | None) -> list[tuple[Path, Map
         candidates += [(project / "pyproject.toml", ("tool", "stillframe")), (project / "stillframe.toml", ())]
     for path, keys in candidates:
         try:
-            table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+            table: Any = _parsed(path)
         except OSError:
             continue
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -105,6 +105,19 @@ def tables(env: Mapping[str, str], project: Path | None) -> list[tuple[Path, Map
             raise UsageError(f"{'.'.join(keys)} in {path.name} is no table")
         found.append((path, table))
     return found
+
+
+_PARSED: dict[Path, tuple[tuple[int, int, int], dict[str, Any]]] = {}
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    """What a file says; parsed again when it has changed, for that takes longer than all else before a launch."""
+    now = path.stat()
+    stamp = (now.st_mtime_ns, now.st_size, now.st_ino)
+    known = _PARSED.get(path)
+    if known is None or known[0] != stamp:
+        known = _PARSED[path] = (stamp, tomllib.loads(path.read_text(encoding="utf-8")))
+    return known[1]
 
 
 _ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "stillframe.toml", ".hg", "setup.py")
