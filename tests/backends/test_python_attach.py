@@ -140,7 +140,7 @@ async def test_a_process_that_does_not_exist_is_named():
 async def test_a_process_that_is_no_python_is_named():
     async with running("sleep", "60") as process:
         with pytest.raises(LaunchFailed, match="runs sleep, which is neither Python"):
-            async with opened(AttachPlan(pid=process.pid)):
+            async with opened(AttachPlan(pid=process.pid, adapter="python")):
                 raise AssertionError("joined")
 
 
