@@ -93,6 +93,11 @@ def test_a_process_is_joined_by_its_pid_and_left_running_without_an_inspector(he
         said = here.ok("attach", "--pid", str(running.pid), "--name", "a", "--break", PLACE)
         assert re.search(r"\[via node \d+\.\d+\.\d+, attached\] a stopped: b1 hit 1 at loop.js:4 in tick\n", said)
         assert int(here.json("eval", "i")["values"][0]["value"]) > 0
+        refused = here.says("attach", "--pid", str(running.pid), "--name", "b")
+        assert (refused.code, refused.err.partition(":")[0]) == (3, "error busy"), (
+            "two of us would be in each other's way"
+        )
+        assert "b1 hit 2" in here.ok("continue", "--session", "a"), "and the first is none the worse"
         assert here.json("stop")["action"] == "detached"
         assert not running.listens(), "the inspector that we opened is open still"
         running.ticks_on()

@@ -17,7 +17,7 @@ from . import matches
 from .finding import Needs, Recipe
 from .interpreters import identity, on_path
 from .node_command import NAMES, runs_node, shebang, understood
-from .node_running import address, inspector_of, is_node, is_nodes_port, version
+from .node_running import address, ensure_alone, inspector_of, is_node, is_nodes_port, version
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "node"
 _HOOK = _TARGET / "hook.cjs"
@@ -110,6 +110,7 @@ class NodeAdapter:
             url = await asyncio.to_thread(address, plan.host or "127.0.0.1", plan.port)
         else:
             raise UsageError("attach needs a pid, host:port, or ws://…")
+        await ensure_alone(url)
         where = urlsplit(url)
         number = await asyncio.to_thread(version, where.hostname or "127.0.0.1", where.port or 80)
         return CdpLaunch(

@@ -13,11 +13,14 @@ import urllib.request
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil  # type: ignore[import-untyped]
 
+from ..backends.cdp.client import CdpClient
 from ..errors import AdapterUnresponsive, Busy, Denied, LaunchFailed, NotFound, Unsupported
-from ..transport.trees import wait_pid
+from ..transport.trees import MARK, wait_pid
+from ..transport.websocket import open_websocket
 
 _OPENS = 5.0
 """Seconds that a signalled process has to open its inspector."""
@@ -77,6 +80,32 @@ def address(host: str, port: int) -> str:
     return found
 
 
+async def ensure_alone(url: str) -> None:
+    """Refuse a program in which another one of us is at work: our code in there serves one, and would go with the first."""
+    where = urlsplit(url)
+    if where.port is None or not await asyncio.to_thread(_is_visited, where.port):
+        return
+    client = CdpClient(
+        await open_websocket(url, _OPENS), on_event=lambda *_: None, on_end=lambda _: None, timeout=_OPENS
+    )
+    try:
+        asked = {"expression": "Symbol.for('stillframe') in globalThis", "silent": True}
+        found = (await client.request("Runtime.evaluate", asked)).get("result") or {}
+    finally:
+        client.close()
+    if found.get("value") is True:
+        raise Busy("another Stillframe session debugs that program already: use that one, or stop it first")
+
+
+def _is_visited(port: int) -> bool:
+    """Whether somebody of this machine is connected to a port of it."""
+    try:
+        found = psutil.net_connections("tcp")
+    except (psutil.AccessDenied, OSError):
+        return False
+    return any(each.status == psutil.CONN_ESTABLISHED and each.laddr.port == port for each in found)
+
+
 async def inspector_of(pid: int) -> tuple[str, bool]:
     """The inspector of a process; where it has none open, SIGUSR1 makes it open one. True where it did."""
     try:
@@ -100,10 +129,10 @@ async def inspector_of(pid: int) -> tuple[str, bool]:
 
 
 async def _opened(process: psutil.Process, before: set[int]) -> str:
-    late = (
-        f"process {process.pid} opened no inspector within {_OPENS:g} s of SIGUSR1: it handles that signal itself, "
-        "or does not come to handle any"
-    )
+    why = "it handles that signal itself, or does not come to handle any"
+    if _is_marked(process):
+        why = "a Stillframe session started it, and may still debug it (dbg sessions); or " + why
+    late = f"process {process.pid} opened no inspector within {_OPENS:g} s of SIGUSR1: {why}"
     async with _deadline(_OPENS, late), _watched(process.pid) as ended:
         while not ended.done():
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -112,6 +141,14 @@ async def _opened(process: psutil.Process, before: set[int]) -> str:
                         return url
             await asyncio.wait({ended}, timeout=_LOOK)
     raise NotFound(f"process {process.pid} ended when it was to open its inspector")
+
+
+def _is_marked(process: psutil.Process) -> bool:
+    """Whether one of us started a process, or one that it comes from."""
+    try:
+        return MARK in process.environ()
+    except (psutil.Error, OSError):
+        return False
 
 
 def _check_signal(process: psutil.Process) -> None:
