@@ -108,12 +108,9 @@ class CdpBackend(Looking, ClosesOnce):
         self._threshold: Threshold | None = Threshold(client, launch.start_timeout) if held else None
         preloaded = launch.launched and not worker
         self._gate: Gate | None = Gate(client, launch.start_timeout) if preloaded else None
-        tells_end = process is None and launch.launched
         self._preparing = Preparing(
-            client, launch, self._scripts, self._mover, self._breakpoints, tells_end=tells_end, worker=worker
+            client, launch, self._scripts, self._mover, self._breakpoints, tells_end=process is None, worker=worker
         )
-        if preloaded:
-            self._preparing.begin()
         self._gone_watch: asyncio.Task[None] | None = None
         self._end_watch = asyncio.create_task(self._watch_end())
 

@@ -37,16 +37,14 @@ class Preparing:
         self._scripts = scripts
         self._mover = mover
         self._breakpoints = breakpoints
-        self._tells_end = tells_end
+        self._tells_end = tells_end and launch.launched
         self._worker = worker
         self.is_late = False
         """Nothing could be loaded yet: it is made ready where it first pauses."""
-        self._begun = False
-
-    def begin(self) -> None:
-        """Have V8 tell of everything that is loaded, which takes it longer than all that follows."""
-        self._begun = True
-        self._client.send_all(FIRST)
+        self._begun = launch.launched and not worker
+        """It waits for us: V8 tells of everything that is loaded, which takes it longer than all that follows."""
+        if self._begun:
+            client.send_all(FIRST)
 
     async def greet(self, threshold: Threshold | None, pauses_on: str) -> None:
         """Say who we are; our code is in the target when this is answered."""
