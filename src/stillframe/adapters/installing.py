@@ -11,6 +11,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import metadata
 
 from .finding import Needs, Recipe, tools_directory
 from .interpreters import on_path
@@ -19,7 +20,9 @@ _LONGEST = 1800.0
 """An installer that takes longer than this is taken for one that hangs."""
 _LAST = 15
 """Lines of an installer that failed which are told again."""
-_TO_SAY_NO = 2.0
+_TO_GIVE_UP = 2.0
+_PIP_FOR_OTHERS = 23
+"""Since when pip installs for another interpreter than its own by `--python`."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +63,36 @@ def _commands(needs: Needs, recipe: Recipe, env: Mapping[str, str], cwd: str) ->
     place = str(tools_directory(env) / tool)
     match recipe.manager:
         case "pip":
-            pip = (f"{place}/bin/python", "-m", "pip", "--disable-pip-version-check", "install", "--upgrade")
-            return (
-                Command(tool, (sys.executable, "-m", "venv", "--clear", place)),
-                Command(tool, (*pip, *recipe.packages)),
-            )
+            venv, pip = _pip(place)
+            return (Command(tool, venv), Command(tool, (*pip, "install", "--upgrade", *recipe.packages)))
         case "go":
             return (Command(tool, ("go", "install", *recipe.packages), {"GOBIN": f"{place}/bin"}),)
         case "npm":
             return (Command(tool, ("npm", "install", "--global", "--prefix", place, *recipe.packages)),)
         case "apt":
             return (_apt(tool, ("install", "--yes", "--no-install-recommends", *recipe.packages), env, cwd),)
+
+
+def _pip(place: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The command that makes a virtual environment there, and a pip for it: our own where we have one that can.
+
+    Debian's Python makes none with a pip in it before one more package is installed, and a pip takes seconds to be put there.
+    """
+    python, quiet = f"{place}/bin/python", "--disable-pip-version-check"
+    try:
+        ours = int(metadata.version("pip").partition(".")[0]) >= _PIP_FOR_OTHERS
+    except (metadata.PackageNotFoundError, ValueError):
+        ours = False
+    if ours:
+        return (sys.executable, "-m", "venv", "--without-pip", place), (
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            python,
+            quiet,
+        )
+    return (sys.executable, "-m", "venv", place), (python, "-m", "pip", quiet)
 
 
 def _apt(tool: str, words: tuple[str, ...], env: Mapping[str, str], cwd: str) -> Command:
@@ -128,5 +150,5 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_TO_SAY_NO):
+            async with asyncio.timeout(_TO_GIVE_UP):
                 await process.wait()

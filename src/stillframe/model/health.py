@@ -27,7 +27,7 @@ class Checked(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     notes: tuple[str, ...] = ()
     origin: str = ""
     """The settings that declare it, or the catalogue; empty for one of ours."""
-    verified: bool = True
+    verified: bool
     """Whether our tests debug programs by it."""
 
 
@@ -96,7 +96,7 @@ class SetUp(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     steps: tuple[InstallStep, ...] = ()
     proofs: tuple[Proof, ...] = ()
-    action: Literal["planned", "declined", "done"] = "done"
+    action: Literal["planned", "declined", "done"]
 
 
 class AdapterInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -112,7 +112,8 @@ class AdapterInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     """Programs of which it needs one."""
     oldest: str | None = None
     install: str | None = None
-    verified: bool = True
+    verified: bool
+    """Whether our tests debug programs by it."""
     origin: str = ""
 
 

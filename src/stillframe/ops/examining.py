@@ -83,7 +83,7 @@ async def _ours(sessions: Sessions, caller: Caller, adapter: Adapter) -> Checked
     found = await asyncio.to_thread(best, adapter, caller)
     base = Checked(
         adapter=adapter.name, languages=adapter.languages, state="ready", tool=found.tool, version=found.version,
-        path=found.path, fix=fix(adapter),
+        path=found.path, fix=fix(adapter), verified=True,
     )  # fmt: skip
     if found.path is None:
         return msgspec.structs.replace(base, state="missing", problem=f"{found.tool} is not installed")

@@ -52,7 +52,7 @@ async def setup(
     caller: Caller,
     host: Host,
     languages: Languages = (),
-    all: Annotated[bool, Param("every language")] = False,
+    all: Annotated[bool, Param("every debugger of every language that we have tests for")] = False,
     yes: Annotated[bool, Param("do not ask before the commands are run", short="-y")] = False,
     dry_run: Annotated[bool, Param("only show the commands")] = False,
 ) -> Judged[SetUp]:

@@ -49,8 +49,7 @@ def wishes(asked: Sequence[Asked], caller: Caller, *, all: bool) -> tuple[Wish, 
     if all == bool(asked):
         raise UsageError("set up what? Give languages or debuggers, as in: dbg setup go c, or --all")
     if all:
-        every = dict.fromkeys(language for each in adapters() for language, _ in samples(each))
-        asked = [Asked(name, name, tuple(each for each in adapters() if name in each.languages)) for name in every]
+        return tuple(Wish(each, tuple(samples(each)), builds=True) for each in adapters())
     found: dict[str, Wish] = {}
     for each in asked:
         ours = [adapter for adapter in each.adapters if adapter.needs]
@@ -93,10 +92,9 @@ async def set_up(
         if not agreed:
             return SetUp(steps=steps, action="declined")
     done = await _run_all(plan, caller, host)
-    there = msgspec.structs.replace(SetUp(), steps=done)
     after = Caller(caller.cwd, with_tools(caller.env), caller.umask, client=caller.client)
     proofs = [await _proof(sessions, after, wish, *one) for wish in wanted for one in _provable(wish, after)]
-    return msgspec.structs.replace(there, proofs=tuple(proofs))
+    return SetUp(steps=done, proofs=tuple(proofs), action="done")
 
 
 def _provable(wish: Wish, caller: Caller) -> list[tuple[str, Sample]]:

