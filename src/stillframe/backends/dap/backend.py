@@ -393,7 +393,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         finally:
             if self._process is not None:
                 self._process.release()
-            elif self.launched and self.pid is not None:
+            elif self.launched and self.pid is not None and not self._child:
                 await self._family.release(self.pid)
             self._client.close()
 
