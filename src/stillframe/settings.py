@@ -123,10 +123,32 @@ def _parsed(path: Path) -> dict[str, Any]:
 _ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "stillframe.toml", ".hg", "setup.py")
 
 
+_SEEN: dict[str, tuple[tuple[int, ...], str]] = {}
+"""Directory to when it and those above were last changed, and the root found then: it is asked several times a call."""
+
+
 def project_root(cwd: str) -> str:
     """The directory that a call's project lies in: the nearest one above with a sign of a project, else the cwd."""
-    here = folder = str(Path(cwd))
-    while not any(os.path.exists(os.path.join(folder, sign)) for sign in _ROOTS):  # asked often, so without more paths
+    here = cwd if cwd in _SEEN else str(Path(cwd))
+    now = _changes(here)
+    known = _SEEN.get(here)
+    if known is None or known[0] != now:
+        known = _SEEN[here] = (now, _found_root(here))
+    return known[1]
+
+
+def _changes(folder: str) -> tuple[int, ...]:
+    """When a directory and those above it last got or lost a file: a sign can come or go in no other way."""
+    stamps = [_mtime(folder)]
+    while (above := os.path.dirname(folder)) != folder:
+        folder = above
+        stamps.append(_mtime(folder))
+    return tuple(stamps)
+
+
+def _found_root(here: str) -> str:
+    folder = here
+    while not any(os.path.exists(os.path.join(folder, sign)) for sign in _ROOTS):
         above = os.path.dirname(folder)
         if above == folder:
             return here
