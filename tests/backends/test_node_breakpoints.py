@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -258,3 +259,31 @@ async def test_an_error_that_ends_a_module_is_told_with_its_places(tmp_path: Pat
         assert stop.exception is not None
         assert (stop.exception.type, stop.exception.message) == ("RangeError", "plain")
         assert exited(await dbg.continue_()).exit_code == 1
+
+
+async def test_a_line_breakpoint_is_where_the_line_itself_runs_and_a_text_is_a_place_on_it(tmp_path: Path) -> None:
+    text = """
+function unused(a) { return a; } const twice = (n) => n * 2; console.log(twice(2));
+process.once('late', (m) => { const d = m + 1; console.log({ d }); }); // once
+process.emit('late', 4);
+"""
+    breaks = ["app.js:1", 'app.js@"const d"', 'app.js@"// once"', "app.js:3:40"]
+    async with debugged(tmp_path, text, breaks=breaks) as (dbg, first):
+        assert (place(first), stopped(first).breakpoints) == (("<module>", 1), ("b1",))
+        assert (await dbg.breaks()).breakpoints[3].message == "line 3 of app.js has 24 characters"
+        once = stopped(await dbg.continue_())
+        assert (place(once), once.breakpoints) == (("<module>", 2), ("b3",)), "a comment is its statement's"
+        late = stopped(await dbg.continue_())
+        assert (place(late), late.breakpoints, late.local("m")) == (("<anonymous>", 2), ("b2",), "4")
+
+
+async def test_a_source_whose_made_file_was_never_loaded_is_pending(tmp_path: Path) -> None:
+    made = {"version": 3, "sources": ["far.ts"], "names": [], "mappings": "AAAA"}
+    (tmp_path / "far.js.map").write_text(json.dumps(made))
+    (tmp_path / "far.ts").write_text("let a: number = 1;\n")
+    files = {
+        "app.js": "try { require('./far.js'); } catch {}\n",
+        "far.js": "let a = {;\n//# sourceMappingURL=far.js.map\n",
+    }
+    async with debugged(tmp_path, files, breaks=["far.ts:1"]) as (_, first):
+        assert [each.state for each in exited(first).never_hit] == ["pending"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -91,7 +92,7 @@ class Breakpoints:
 
     def _message(self, entry: Entry) -> str | None:
         said = entry.binding.message if entry.binding else None
-        if entry.wanted.column is None or self._by_column():
+        if entry.requested.column is None or self._by_column():
             return said
         unused = f"column {entry.wanted.column} is not used: this debugger stops at lines"
         return f"{said}; {unused}" if said else unused
@@ -273,8 +274,8 @@ def locate(place: Place, base: str) -> tuple[Spot, Wanted]:
             return Spot(file=file, line=line, column=column), Wanted("", file=path, line=line, column=column)
         case TextPlace(file, text):
             path = absolute(file, base)
-            line = line_of(path, text)
-            return Spot(file=file, line=line, text=text), Wanted("", file=path, line=line)
+            line, column = position_of(path, text)
+            return Spot(file=file, line=line, text=text), Wanted("", file=path, line=line, column=column)
         case HerePlace(line):
             raise UsageError(f"{line} is no place while nothing is held: name the file too, as in shop.py:{line}")
         case AddressPlace():
@@ -301,8 +302,11 @@ def absolute(file: str, base: str) -> str:
     return str(Path(*parts))
 
 
-def line_of(path: str, text: str) -> int:
-    """The one line of the file that holds the text; none or several are errors that say where."""
+def position_of(path: str, text: str) -> tuple[int, int | None]:
+    """The one line of the file that holds the text, and where on it the statement begins that does, if not with the line.
+
+    No line or several are errors that say where.
+    """
     try:
         lines = sourcefile.lines(path)
     except OSError as error:
@@ -313,4 +317,34 @@ def line_of(path: str, text: str) -> int:
     if len(found) > 1:
         shown = ", ".join(map(str, found[:8])) + (" …" if len(found) > 8 else "")
         raise UsageError(f"{len(found)} lines of {Path(path).name} hold {text!r}: {shown}; give more of the line")
-    return found[0]
+    line = lines[found[0] - 1]
+    return found[0], _statement(line, line.index(text))
+
+
+def _statement(line: str, at: int) -> int | None:
+    """The column, from 1, of the statement around an offset, where languages put several on a line; None for the first.
+
+    What a comment says is said of the whole line.
+    """
+    if _COMMENT.search(line[: at + 2]):
+        return None
+    opened: list[str] = []
+    start = 0
+    for number, letter in enumerate(line[:at]):
+        ends = line.startswith("=>", number - 1)
+        if letter in "({[":
+            ends = letter == "{" and _BLOCK.search(line[:number]) is not None
+            opened.append("block" if ends else letter)
+        elif letter in ")}]" and opened:
+            ends = opened.pop() == "block"
+        elif letter == ";":
+            ends = opened[-1:] != ["("]
+        rest = line[number + 1 :].lstrip()
+        if ends and rest.strip(")]};, "):
+            start = len(line) - len(rest)
+    return start + 1 if start else None
+
+
+_BLOCK = re.compile(r"(?:\)|=>|\b(?:else|try|do|finally))\s*$")
+"""What stands before a brace that opens a block; others hold values."""
+_COMMENT = re.compile(r"(?:^|\s)(?://|/\*|#|--\s)")

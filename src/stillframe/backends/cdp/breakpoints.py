@@ -12,6 +12,7 @@ from ...model.backend import Binding, BreakpointChanged, Event, Wanted
 from .blackbox import Blackbox
 from .client import Body, CdpClient, Refused
 from .conditions import STORE, checks, condition
+from .filelines import first_column, problem_with
 from .scripts import Script, Scripts, Spot, url_pattern
 from .sourcemaps import BrokenMap, SourceMap
 from .symbols import Symbols
@@ -231,9 +232,9 @@ class Breakpoints:
         column = wanted.column - 1 if wanted.column else None
         if real in self._made_from:
             return self._mapped(real, wanted.line, column)
-        if problem_with(real, wanted.line):
+        if problem_with(real, wanted.line, wanted.column):
             return []
-        return [(real, wanted.line - 1, column or 0)]
+        return [(real, wanted.line - 1, first_column(real, wanted.line) if column is None else column)]
 
     def _mapped(self, real: str, line: int, column: int | None) -> list[Position]:
         found: list[Position] = []
@@ -345,11 +346,11 @@ class Breakpoints:
                 return Binding(wanted.id, "failed", message=problem)
             return Binding(wanted.id, "pending", message=f"no function {wanted.symbol} is known yet")
         real, name = self._scripts.real(wanted.file), Path(wanted.file).name
-        if real in self._made_from:
+        if any(self._scripts.of_file(path) for path in self._made_from.get(real, ())):
             return Binding(
                 wanted.id, "failed", message=f"no code was made from line {wanted.line} of {name} or after it"
             )
-        if problem := problem_with(real, wanted.line):
+        if problem := problem_with(real, wanted.line, wanted.column):
             return Binding(wanted.id, "failed", message=problem)
         if any(not each.map_url for each in self._scripts.of_file(real)):
             return Binding(wanted.id, "failed", message=f"no code at line {wanted.line} of {name} or after it")
@@ -357,15 +358,3 @@ class Breakpoints:
             said = f"{name} runs as {made.url}, without a source map: which of its lines is where is not known"
             return Binding(wanted.id, "failed", message=said)
         return Binding(wanted.id, "pending", message=f"{name} is not loaded yet")
-
-
-def problem_with(file: str, line: int) -> str | None:
-    """Why nothing can ever stop there."""
-    try:
-        with open(file, "rb") as opened:
-            count = sum(1 for _ in opened)
-    except IsADirectoryError:
-        return "it is a directory"
-    except OSError:
-        return "no such file" if file.startswith("/") else None
-    return f"{Path(file).name} has {count} lines" if line > max(count, 1) else None
