@@ -50,6 +50,9 @@ class Guard:
         # Go keeps what it compiled of its own library in a cache; without it every first build takes half a minute.
         env.setdefault("GOCACHE", str(Path(base.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "go-build"))
         env["HOME"] = str(self.root)
+        # A toolchain of rustup's is found below the user's own home, which the test has not.
+        for name, folder in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")):
+            env.setdefault(name, str(Path(base.get("HOME", "/"), folder)))
         env[COOKIE] = self.id
         return env
 

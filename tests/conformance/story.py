@@ -8,15 +8,17 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import stillframe
 from stillframe.adapters.finding import Needs, find
+from stillframe.adapters.gdb import GDB
 from stillframe.adapters.go import GO
 from stillframe.adapters.ruby import RUBY
 from stillframe.model.outcomes import AnyOutcome
 
 from ..conftest import INTERPRETERS
+from .witness import Witness
 
 VERSIONS = ("3.8", "3.13")
 """The ends of what is promised, which are debugged in different ways: tracing and monitoring. The stories run on `python3`."""
@@ -56,8 +58,14 @@ class Story:
     """The name of the other thread."""
     tells_returned: bool = True
     """Whether the debugger tells what a function gave back."""
-    catches_raised: bool = True
-    """Whether it stops for errors that are handled."""
+    catches_raised: bool | None = True
+    """Whether it stops for errors that are handled; None where there are none in the language."""
+    tells_message: bool = True
+    """Whether the debugger knows what an error says; the program itself prints it."""
+    dies_of: str | None = None
+    """The signal that ends a program which fails, where that is no exit code."""
+    raw: str = "1 + 1"
+    """What the debugger's own console is asked for two by."""
 
     needs: Needs | None = None
     """The tool that is not there on every machine."""
@@ -98,7 +106,7 @@ class Story:
     ) -> AsyncIterator[tuple[stillframe.Debugger, AnyOutcome]]:
         """The program run to its first stop: `breaks` are marks, or a mark and a condition."""
         places = [self.at(each) if isinstance(each, str) else f"{self.at(each[0])} if {each[1]}" for each in breaks]
-        async with stillframe.Debugger(cwd=str(self.program.parent)) as dbg:
+        async with Witness(cwd=str(self.program.parent)) as dbg:
             yield dbg, await dbg.launch(self.runs or self.file, what, breaks=places, python=self.interpreter, **options)  # type: ignore[arg-type]
 
 
@@ -174,6 +182,42 @@ def ruby() -> Story:
     )
 
 
+def native(language: str, file: str, **words: Any) -> Story:
+    return Story(
+        language=language,
+        file=file,
+        tool="gdb",
+        nothing="no_such_name",
+        nothing_says="no_such_name",
+        request=("threads", "threads"),
+        quote='"',
+        outer=("price", "shop", "run"),
+        raw="output 1 + 1",
+        needs=GDB.needs[0],
+        **words,
+    )
+
+
+def c() -> Story:
+    return native(
+        "c",
+        "story.c",
+        error="SIGABRT",
+        empty="{a = 0, b = 0}",
+        catches_raised=None,
+        tells_message=False,
+        dies_of="SIGABRT",
+    )
+
+
+def cpp() -> Story:
+    return native("cpp", "story.cpp", error="std::runtime_error", empty="std::map with 0 elements", dies_of="SIGABRT")
+
+
+def rust() -> Story:
+    return native("rust", "story.rs", error="panic", empty="HashMap(size=0)", package="story::", tells_message=False)
+
+
 STORIES = (
     *(tuple(python(version) for version in VERSIONS if version in INTERPRETERS) or (python(""),)),
     node("javascript", "story.js"),
@@ -181,4 +225,7 @@ STORIES = (
     *((node("typescript", "story.ts", version="-stripped"),) if strips_types() else ()),
     go(),
     ruby(),
+    c(),
+    cpp(),
+    rust(),
 )

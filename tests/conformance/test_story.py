@@ -214,18 +214,19 @@ async def test_an_uncaught_exception_stops_with_its_message_where_it_was_raised(
         stop = stopped(first)
         assert (stop.reason, line(stop)) == ("exception", story.mark("@raise"))
         assert stop.exception is not None
-        assert (stop.exception.type, stop.exception.message) == (story.error, "too much: 2000")
+        assert stop.exception.type == story.error
+        assert stop.exception.message == "too much: 2000" or not story.tells_message
         assert stop.exception.mode == "uncaught"
         assert stop.local("total") == "2000"
         info = await dbg.exception()
-        assert (info.type, info.message) == (story.error, "too much: 2000")
+        assert (info.type, info.message) == (stop.exception.type, stop.exception.message)
         end = exited(await dbg.continue_())
-        assert end.exit_code not in (0, None)
-        assert "too much: 2000" in end.stderr
+        assert end.signal == story.dies_of if story.dies_of else end.exit_code not in (0, None)
+        assert "too much: 2000" in stop.stderr + end.stderr
 
 
 async def test_raised_and_a_class_by_name_stop_where_it_is_handled_too_and_off_never(story: Story) -> None:
-    for words in (("raised",), (story.error,)):
+    for words in (("raised",), (story.error,)) if story.catches_raised is not None else ():
         if not story.catches_raised:
             with pytest.raises(Unsupported, match="catch"):
                 async with story.launched("careful", catch=words):
@@ -235,13 +236,13 @@ async def test_raised_and_a_class_by_name_stop_where_it_is_handled_too_and_off_n
             stop = stopped(first)
             assert (stop.reason, line(stop)) == ("exception", story.mark("@raise"))
             assert stop.exception is not None
-            assert stop.exception.message == "too much: 1"
+            assert stop.exception.message == "too much: 1" or not story.tells_message
             assert (await dbg.catch("off")).catch in ((), ("off",))
             assert exited(await dbg.continue_()).exit_code == 0
     async with story.launched("careful") as (_, first):
         assert exited(first).output == "recovered\n"
     async with story.launched("fail", catch=("off",)) as (_, first):
-        assert exited(first).exit_code not in (0, None)
+        assert exited(first).signal == story.dies_of if story.dies_of else exited(first).exit_code not in (0, None)
 
 
 async def test_many_expressions_are_evaluated_and_one_that_fails_spoils_no_other(story: Story) -> None:
@@ -383,7 +384,7 @@ async def test_what_the_debugger_can_and_cannot_is_told_and_raw_reaches_it(story
         assert not set(told.can) & set(told.cannot)
         tool = await dbg.tool()
         assert (tool.tool, tool.pid) == (story.tool, (await dbg.status()).pid)
-        assert (await dbg.raw("1 + 1")).text.strip() == "2"
+        assert (await dbg.raw(story.raw)).text.strip() == "2"
         command, answer = story.request
         body = (await dbg.request(command)).body
         assert body is not None

@@ -189,7 +189,7 @@ def catch_rule(words: tuple[str, ...]) -> CatchRule:
     modes = frozenset(cast(CatchMode, word) for word in words if word in CATCH_MODES)
     classes = tuple(word for word in words if word not in CATCH_MODES)
     for name in classes:
-        if not all(part.isidentifier() for part in name.split(".")):
+        if not all(part.isidentifier() for part in name.replace("::", ".").split(".")):
             raise UsageError(f"{name!r} is neither uncaught, raised, user or off, nor the name of a class")
     return CatchRule(modes, classes)
 

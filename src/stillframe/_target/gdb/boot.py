@@ -28,8 +28,7 @@ def _printers(folders):
         gdb_lookup.register_printers(gdb.current_progspace())
 
 
-def boot():
-    settings = json.loads(os.environ.get("STILLFRAME_GDB", "{}"))
+def boot(settings):
     sf_gdb_frames.Settings.just_my_code = settings.get("just_my_code", True)
     for line in (
         "set debuginfod enabled off",
@@ -50,4 +49,5 @@ def boot():
         gdb.write("the toolchain's printers do not load: %s\n" % error)
 
 
-boot()
+if __name__ == "__main__":
+    boot(json.loads(os.environ.get("STILLFRAME_GDB", "{}")))

@@ -1,5 +1,6 @@
 """Run by gdb once: prints which of gdb's private names are missing that our code inside it leans on."""
 
+import os
 import sys
 
 import gdb
@@ -33,4 +34,16 @@ def missing():
     return found
 
 
-gdb.write("dap: %s\n" % ", ".join(missing()))
+def failing():
+    """What goes wrong when our code is put beside gdb's."""
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    try:
+        import boot
+
+        boot.boot({})
+    except Exception as error:  # whatever it is, gdb is then used without it
+        return ["%s: %s" % (type(error).__name__, error)]
+    return []
+
+
+gdb.write("dap: %s\n" % ", ".join(missing() or failing()))

@@ -29,9 +29,9 @@ def log_point(tell):
     """A breakpoint that tells a text and never stops; gdb 18.1's own cannot have a condition."""
 
     class LogPoint(gdb.Breakpoint):
-        def __init__(self, **where):
-            self._parts = re.split("{(.*?)}", where.pop("logMessage"))
+        def __init__(self, message, **where):
             super(LogPoint, self).__init__(**where)
+            self._parts = re.split("{(.*?)}", message)
             self._condition = None
 
         condition = property(lambda self: self._condition, lambda self, text: setattr(self, "_condition", text))

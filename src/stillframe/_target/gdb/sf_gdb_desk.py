@@ -11,6 +11,7 @@ import sf_gdb_cxx as cxx
 import sf_gdb_frames as frames
 import sf_gdb_places as places
 import sf_gdb_signals as signals
+import sf_gdb_stepping as stepping
 import sf_gdb_values as values
 from gdb.dap import breakpoint as dap_breakpoint
 from gdb.dap import events as dap_events
@@ -36,6 +37,7 @@ class Desk(object):
 
     def __init__(self):
         self.watching = signals.Watching()
+        self.steps = stepping.Steps()
         self.kept = {}
         self.next = 1
         self.quiet = False
@@ -147,7 +149,11 @@ class Desk(object):
         frames.frame_of(arguments["frameId"])
         target = str(arguments["target"])
         text = "%s = (%s)" % (target, arguments["value"])
-        return self._told(target, text, float(arguments.get("timeout", 5.0)), values.Bounds(arguments))
+        limit, bounds = float(arguments.get("timeout", 5.0)), values.Bounds(arguments)
+        done = self._told(target, text, limit, bounds)
+        return (
+            done if "error" in done else self._told(target, target, limit, bounds)
+        )  # in Rust an assignment is nothing
 
     def _told(self, name, text, limit, bounds):
         try:
@@ -195,6 +201,7 @@ def install(desk):
     def stillframe(*, call: str, **arguments):
         return desk.handle(call, arguments)
 
+    stepping.install(desk.steps, frames.Settings.just_my_code)
     _tell_better(desk)
     _catch_signals(desk)
     gdb.events.cont.connect(desk.gone_on)
@@ -209,6 +216,8 @@ def _tell_better(desk):
         body = desk.watching.reason(body) if event == "stopped" else body
         if event == "stopped" and body is None:
             dap_server.send_gdb(lambda: dap_events.exec_and_expect_stop("continue &"))
+        elif event == "stopped" and desk.steps.goes_on(body):
+            dap_server.send_gdb(lambda: dap_events.exec_and_expect_stop(desk.steps.again()))
         else:
             send(event, body)
 
@@ -236,9 +245,12 @@ def _catch_signals(desk):
 
     def ours(**arguments):
         wanted = list(arguments.get("filters") or ())
-        dap_server.send_gdb_with_response(lambda: desk.watching.hold(SIGNALS in wanted))
         classes = [each["path"][-1]["names"][0] for each in arguments.pop("exceptionOptions", None) or ()]
-        options = [{"filterId": "throw", "condition": '$_sf_thrown("%s")' % each} for each in classes]
+        raised = "throw" in wanted or "panic" in classes
+        dap_server.send_gdb_with_response(lambda: desk.watching.hold(SIGNALS in wanted, raised))
+        options = [
+            {"filterId": "throw", "condition": '$_sf_thrown("%s")' % each} for each in classes if each != "panic"
+        ]
         kept = [each for each in wanted if each != SIGNALS]
         return theirs(**dict(arguments, filters=kept, filterOptions=options))
 

@@ -1,5 +1,6 @@
 """The calls of a held native thread and their variables: runs inside gdb."""
 
+import linecache
 import os
 import re
 import time
@@ -106,12 +107,21 @@ def variables(frame, everything=False):
         for symbol in block:
             if symbol.name in found or not (symbol.is_variable or symbol.is_argument) or not symbol.name:
                 continue
-            if symbol.name.startswith("__") and not everything:  # a compiler's own, as for a loop over a range
+            if not everything and _is_compilers(symbol):
                 continue
             if everything or symbol.is_argument or _is_born(symbol, block, frame):
                 found[symbol.name] = symbol
     rows = sorted(found.values(), key=lambda each: (not each.is_argument, each.line))
     return [(each.name, _value(each, frame)) for each in rows]
+
+
+def _is_compilers(symbol):
+    """What compilers name for themselves: C++'s loops over a range, and the iterator of a `for` of Rust's."""
+    if symbol.name.startswith("__"):
+        return True
+    if symbol.name != "iter" or not symbol.type.name or not symbol.type.name.startswith("core::"):
+        return False
+    return linecache.getline(symbol.symtab.fullname(), symbol.line).lstrip().startswith("for ")
 
 
 def _value(symbol, frame):

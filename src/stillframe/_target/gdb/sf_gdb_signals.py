@@ -7,6 +7,7 @@ import signal
 
 import gdb
 import sf_gdb_cxx as cxx
+import sf_gdb_frames as frames
 
 FATAL = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")
 FAULTS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL")
@@ -32,15 +33,16 @@ class Watching(object):
         self.joins = False  # the stop that joining a program is, is not told: it goes on at once
         self.functions = {}  # thread to the function that it was last held in
 
-    def hold(self, fatal):
-        """Hold the program at signals that end it and at panics, or let all of that take its course."""
+    def hold(self, fatal, raised):
+        """Hold the program at signals that end it and at panics, or let all of that take its course; `raised`: at panics too
+        that the program handles."""
         for name in FATAL:
             gdb.execute("handle %s %s print pass" % (name, "stop" if fatal else "nostop noprint"), to_string=True)
         for each in self.panics:
             if each.is_valid():
                 each.delete()
-        known = [name for name in _PANICS if fatal and _is_known(name)]
-        self.panics = [gdb.Breakpoint(function=name, internal=True) for name in known[:1]]
+        known = [name for name in _PANICS if (fatal or raised) and _is_known(name)]
+        self.panics = [Panic(name, raised) for name in known[:1]]
 
     def stopped(self, event):
         """Take note of a stop before gdb's own code tells it."""
@@ -94,11 +96,34 @@ class Watching(object):
         if name and name != "0":
             return {"type": name, "message": _message(name), "mode": "uncaught" if name in FATAL else "unknown"}
         if self.why.get("panic"):
-            return {"type": "panic", "message": "", "mode": "raised"}
+            return {"type": "panic", "message": "", "mode": "raised" if is_handled() else "uncaught"}
         if self.why.get("caught"):
             kind, message = _cxx(cxx.thrown) or ("C++ exception", "")
             return {"type": kind, "message": message, "mode": "raised"}
         return None
+
+
+class Panic(gdb.Breakpoint):
+    """Holds the program at a panic of Rust."""
+
+    def __init__(self, name, raised):
+        super(Panic, self).__init__(function=name, internal=True)
+        self._raised = raised
+
+    def stop(self):
+        return self._raised or not is_handled()
+
+
+def is_handled():
+    """Whether code of the user's own catches the panic that is under way: Rust's runtime does so at the end of each thread."""
+    catches, frame, depth = False, gdb.newest_frame(), 0
+    while frame is not None and depth < 500:
+        name = frame.name() or ""
+        catches = catches or name.endswith("panic::catch_unwind") or "::panic::catch_unwind<" in name
+        if catches and frames.is_users(frames.place(frame)[0]):
+            return True
+        frame, depth = frame.older(), depth + 1
+    return False
 
 
 def ending(event):

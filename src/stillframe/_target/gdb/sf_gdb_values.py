@@ -79,8 +79,11 @@ def _text(value, bounds, depth):
     if kind.code in REFERENCES:
         value = value.referenced_value()
         kind = plain_type(value)
-    if gdb.default_visualizer(value) is not None or _is_rust():
+    if gdb.default_visualizer(value) is not None:
         return _formatted(value, bounds)
+    if is_rust():
+        refers = kind.code in POINTERS and str(value.type).startswith("&") and depth < DEPTH
+        return _text(value.dereference(), bounds, depth + 1) if refers else _formatted(value, bounds)
     if kind.code in POINTERS:
         return _pointer(value, kind, bounds, depth)
     if kind.code == gdb.TYPE_CODE_ARRAY and not is_text(kind.target()):
@@ -146,15 +149,12 @@ def fields(value, kind):
             yield name, value[field]
 
 
-def _is_rust():
-    return gdb.parameter("language").split(";")[-1].strip() == "rust" or _frame_language() == "rust"
-
-
-def _frame_language():
+def is_rust():
+    """Whether the selected call is Rust's, so that values are told as gdb's own Rust does."""
     try:
-        return gdb.selected_frame().language()
-    except (gdb.error, AttributeError):  # no frame, or gdb 14
-        return ""
+        return gdb.selected_frame().language() == "rust"
+    except gdb.error:  # no frame
+        return False
 
 
 def describe(name, value, bounds, keep):

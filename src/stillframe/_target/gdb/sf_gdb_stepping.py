@@ -1,0 +1,80 @@
+"""Steps by lines as people count them: a line that compilers made several statements of is one: runs inside gdb."""
+
+import sys
+
+import gdb
+
+dap_server = sys.modules["gdb.dap.server"]
+MOST = 50
+"""So many further steps are taken on one line; a step that goes backwards is a round of a loop, and is told."""
+SKIPPED = (
+    "^std::",
+    "^__gnu_cxx::",
+    "^core::",
+    "^alloc::",
+    "^hashbrown::",
+    "^<core::",
+    "^<alloc::",
+    "^<std::",
+)
+"""Functions of the libraries that a step does not go into; gdb's patterns have no alternatives."""
+
+
+class Steps(object):
+    """What the last step was and where it began."""
+
+    def __init__(self):
+        self._command = None
+        self._from = None
+        self._count = 0
+
+    def begins(self, command):
+        self._command, self._count = command, 0
+        self._from = _here()
+
+    def goes_on(self, body):
+        """Whether a stop is only another statement of the line that the step began on; the step is repeated then."""
+        if body.get("reason") != "step" or self._command is None:
+            self._command = None
+            return False
+        now = _here()
+        if self._from is None or now is None or now[:-1] != self._from[:-1] or now[-1] <= self._from[-1]:
+            return False
+        self._from, self._count = now, self._count + 1
+        return self._count < MOST
+
+    def again(self):
+        return self._command
+
+
+def _here():
+    """Thread, function, caller's stack and line of the innermost call, and its address."""
+    try:
+        frame = gdb.newest_frame()
+        older = frame.older()
+        where = frame.find_sal()
+        below = int(older.read_register("sp")) if older is not None else 0
+        return gdb.selected_thread().global_num, frame.name(), below, where.line, frame.pc()
+    except (gdb.error, ValueError):
+        return None
+
+
+def install(steps, just_my_code):
+    """Learn of every step before it is taken."""
+
+    def noted(name, command):
+        theirs = dap_server._commands[name]
+
+        def ours(**arguments):
+            by_line = arguments.get("granularity", "statement") != "instruction"
+            dap_server.send_gdb_with_response(lambda: steps.begins(command if by_line else None))
+            return theirs(**arguments)
+
+        dap_server._commands[name] = ours
+
+    noted("next", "next")
+    noted("stepIn", "step")
+    for name in ("continue", "stepOut"):
+        noted(name, None)
+    for pattern in SKIPPED if just_my_code else ():
+        gdb.execute("skip -rfu %s" % pattern, to_string=True)
