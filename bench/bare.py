@@ -22,21 +22,14 @@ def vendored() -> Path:
     return Path(spec.origin).parent / "_vendored" / "pydevd"
 
 
-class Bare:
-    """One target and one blocking socket."""
+class Wire:
+    """A conversation by one blocking socket."""
 
-    def __init__(self, program: Path) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        port = self._listener.getsockname()[1]
-        self.began = time.perf_counter()
-        self._process = subprocess.Popen(
-            [sys.executable, "-X", "frozen_modules=off", str(vendored() / "pydevd.py"), "--json-dap-http",
-             "--client", "127.0.0.1", "--port", str(port), "--skip-notify-stdin", "--file", str(program)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
-        )  # fmt: skip
-        self._listener.settimeout(30)
-        self._line, _ = self._listener.accept()
-        self._line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
+        self._is_tcp = line.family == socket.AF_INET
+        if self._is_tcp:
+            line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._buffer = b""
         self._seq = 0
 
@@ -55,7 +48,7 @@ class Bare:
                     self._buffer = rest[length:]
                     message: dict[str, Any] = json.loads(rest[:length])
                     return message
-            if hasattr(socket, "TCP_QUICKACK"):
+            if self._is_tcp and hasattr(socket, "TCP_QUICKACK"):
                 self._line.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
             chunk = self._line.recv(65536)
             if not chunk:
@@ -76,6 +69,22 @@ class Bare:
             if message.get("event") == name:
                 body: dict[str, Any] = message.get("body") or {}
                 return body
+
+
+class Bare(Wire):
+    """One target and one blocking socket."""
+
+    def __init__(self, program: Path) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        port = self._listener.getsockname()[1]
+        self.began = time.perf_counter()
+        self._process = subprocess.Popen(
+            [sys.executable, "-X", "frozen_modules=off", str(vendored() / "pydevd.py"), "--json-dap-http",
+             "--client", "127.0.0.1", "--port", str(port), "--skip-notify-stdin", "--file", str(program)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
+        )  # fmt: skip
+        self._listener.settimeout(30)
+        super().__init__(self._listener.accept()[0])
 
     def look(self, thread: int) -> int:
         """Stack and locals of the top frame, as a client needs them at each stop; the frame's id."""

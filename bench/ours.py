@@ -12,17 +12,19 @@ import stillframe
 from stillframe.faces.library import Debugger
 
 from .bare import STEPS
+from .subjects import Subject
 
 
-async def library_job(
-    dbg: Debugger, program: Path, line: int, look: str, python: str | None = None
-) -> dict[str, float]:
+async def library_job(dbg: Debugger, subject: Subject) -> dict[str, float]:
     """Times in milliseconds; `end` is from the program's last statement to our report."""
     began = time.perf_counter()
-    stop = await dbg.launch(str(program), "--clock", breaks=[f"{program}:{line}"], python=python)
+    stop = await dbg.launch(
+        str(subject.program), "--clock", breaks=[f"{subject.source}:{subject.line}"], python=subject.python,
+        adapter=subject.adapter,
+    )  # fmt: skip
     first = time.perf_counter() - began
     assert isinstance(stop, stillframe.Stop), stop
-    await dbg.eval(look)
+    await dbg.eval(subject.look)
     began = time.perf_counter()
     for _ in range(STEPS):
         stop = await dbg.next()
