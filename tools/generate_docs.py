@@ -1,4 +1,4 @@
-"""Write the generated documentation: the verbs' table in the README, docs/reference.md, and the phases' diagram.
+"""Write the generated documentation: the tables of verbs and languages in the README, docs/reference.md, and the phases' diagram.
 
 `--check` only says if something is stale.
 """
@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import ast
 import itertools
+import json
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from stillframe.adapters.declarations import catalogue
 from stillframe.dispatch import OPERATIONS
 from stillframe.ops import FILES
 from stillframe.registry import Field, Operation
@@ -19,6 +23,12 @@ from stillframe.session.phases import TRANSITIONS
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = ROOT / "src/stillframe/settings.py"
+PROVED = ROOT / "tests/conformance/proved.json"
+LANGUAGES = {
+    "python": "Python", "javascript": "JavaScript", "typescript": "TypeScript", "c": "C", "cpp": "C++", "rust": "Rust",
+    "go": "Go", "ruby": "Ruby",
+}  # fmt: skip
+"""The folders of the marked programs, as people call their languages."""
 SETTINGS_TEXT = """## Settings
 
 In `config.toml` of the user's config directory; in `stillframe.toml` or `[tool.stillframe]` of the project's
@@ -47,6 +57,34 @@ def verb_table() -> str:
         verbs = [f"`{each.name}`" for each in OPERATIONS.values() if each.group == file]
         rows.append(f"| {TITLES[file]} | {', '.join(verbs)} |")
     return "\n".join(rows)
+
+
+def support_table() -> str:
+    """What the conformance stories prove, by language; the tests keep the file true."""
+    proved: dict[str, dict[str, Any]] = json.loads(PROVED.read_text())
+    told = [verb for verb, each in OPERATIONS.items() if each.takes_session or each.starts]
+    every = [verb for verb in told if any(verb in entry["verbs"] for entry in proved.values())]
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for story, entry in proved.items():
+        language = re.match(r"[a-z]+", story)
+        assert language is not None
+        lacking = ", ".join(f"`{verb}`" for verb in every if verb not in entry["verbs"])
+        key = (LANGUAGES[language[0]], entry["debugger"], f"all but {lacking}" if lacking else "all")
+        rows.setdefault(key, []).append(story[language.end() :].lstrip("-"))
+    lines = ["| language | debugger | proven |", "|---|---|---|"]
+    for (name, debugger, verbs), versions in sorted(
+        rows.items(), key=lambda row: list(LANGUAGES.values()).index(row[0][0])
+    ):
+        found = ", ".join(each for each in sorted(versions, key=_version) if each[:1].isdigit())
+        lines.append(f"| {name}{f' {found}' if found else ''} | {debugger} | {verbs} |")
+    verbs = ", ".join(f"`{verb}`" for verb in every)
+    unverified = ", ".join(each.name for each in catalogue())
+    below = f"The verbs are {verbs}. As data, run by nobody yet: {unverified}."
+    return "\n".join([*lines, "", textwrap.fill(below, 140, break_on_hyphens=False)])
+
+
+def _version(text: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", text)]
 
 
 def flag_row(field: Field) -> str:
@@ -128,8 +166,10 @@ def phases() -> str:
 
 def readme() -> str:
     text = (ROOT / "README.md").read_text()
-    mark = re.compile(r"(<!-- generated: verbs -->\n).*?(<!-- end of generated -->)", re.DOTALL)
-    return mark.sub(lambda found: found[1] + verb_table() + "\n" + found[2], text)
+    for name, made in (("verbs", verb_table()), ("support", support_table())):
+        mark = re.compile(rf"(<!-- generated: {name} -->\n).*?(<!-- end of generated -->)", re.DOTALL)
+        text = mark.sub(lambda found, made=made: found[1] + made + "\n" + found[2], text)  # type: ignore[misc]
+    return text
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
-"""What the stories prove: each verb that worked in a test which passed, by language, kept in a file that the README's table is made of.
+"""What the stories prove: each verb that worked in a test which passed, in a file that the README's table is made of.
 
-`STILLFRAME_PROVE=write` in the environment of a run of this whole folder writes the file anew. Otherwise every test has to do again
-what the file says that it does, so that nothing is claimed which no test ran.
+`STILLFRAME_PROVE=write` in the environment of a run of this whole folder writes the file anew. Otherwise every test has to do
+again what the file says that it does, so that nothing is claimed which no test ran.
 """
 
 from __future__ import annotations
