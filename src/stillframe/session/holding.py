@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,6 +22,8 @@ from .phases import Phase
 if TYPE_CHECKING:
     from .session import Session
 
+QUICK_SECONDS = 0.02
+"""What a stop's evidence may take to be read for it to be read again beside everything else."""
 CAPTURE_SECONDS = 10.0
 """How long reading the evidence of a stop may take; inside the target each value has a deadline of its own."""
 
@@ -32,6 +35,13 @@ async def take_baseline(session: Session) -> None:
         with contextlib.suppress(StillframeError):  # then the comparison is with what was told last
             capture = await session.backend.capture(session.held_thread or session.focus_thread, session.bounds)
             session.witness.note_values(session.held_thread or session.focus_thread, capture)
+
+
+async def look_behind(session: Session, sending: asyncio.Lock) -> None:
+    """The same while nobody waits: the next move then finds it done."""
+    async with sending:
+        if session.stop is not None:
+            await take_baseline(session)
 
 
 async def mention(session: Session, event: Stopped) -> None:
@@ -52,8 +62,10 @@ async def read(session: Session, event: Stopped) -> None:
     try:
         thread = event.thread or (await session.backend.threads())[0].id
         session.focus_thread = thread
+        began = time.monotonic()
         async with asyncio.timeout(CAPTURE_SECONDS):
             capture = await session.backend.capture(thread, session.bounds)
+            session.reads_quickly = time.monotonic() - began < QUICK_SECONDS
             await _borrowed(session, capture)
         stop = _witnessed(session, event, thread, capture)
         if len(session.crowd.alive) != 1:  # several, or a debugger that does not tell of threads as they come and go

@@ -63,7 +63,7 @@ class Session:
         """What it was started to wait for; a restart waits for it again."""
         self.introduced = False
         self.log_events = False
-        self.touched = False
+        self.touched = self.reads_quickly = False
         """Somebody ran code in the held program, or wrote to it, since its evidence was read."""
         self.told_stop = False
         """Somebody has been told of the stop that it is in."""
@@ -136,6 +136,8 @@ class Session:
         finally:
             self._users -= 1
             self.last_used = time.monotonic()
+            if self.touched and self.reads_quickly and self.stop is not None:
+                self.keep(holding.look_behind(self, self._sending), "baseline")
 
     @property
     def idle_since(self) -> float:
