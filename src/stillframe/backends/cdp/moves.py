@@ -36,6 +36,8 @@ _REJECTS = r"(?:Promise\s*\.\s*)?reject|Promise"
 """A call that makes a promise rejected, or one that is made so."""
 _PATIENCE = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds after which a pause that has not come is asked for again."""
+_LOOKS = 8
+"""How often a pause may find nothing of the user's before it is told all the same."""
 
 
 class Loading(Protocol):
@@ -76,6 +78,7 @@ class Mover:
         self._door: Door | None = None
         """It is on its way into a module whose first line, or whose text, is to be seen before it runs."""
         self.pausing = False
+        self._looks_left = 0
         self._paused = asyncio.Event()
         self._asking: asyncio.Task[None] | None = None
         self.restarting = False
@@ -170,7 +173,7 @@ class Mover:
 
     async def pause(self) -> None:
         """Ask for a stop."""
-        self.pausing = True
+        self.pausing, self._looks_left = True, _LOOKS
         self._paused.clear()
         await self._client.request("Debugger.pause")
         self._asking = asyncio.create_task(self._ask_again())
@@ -216,10 +219,21 @@ class Mover:
         if held.hits and (self._journey is None or not self._journey.owns(held.hits)):
             await self._hit(held)
             return
+        if self.pausing and self._is_out_of_sight(held):
+            await self._send(STEPS[Move.STEP])  # which comes to the next line of the user's own
+            return
         if self._journey is not None:
             await self._landed(held, self._journey)
             return
         await self._stop(held, *self._why(held))
+
+    def _is_out_of_sight(self, held: Held) -> bool:
+        """Whether a pause found library code or ours at work, and nothing of the user's above it, and may wait for that."""
+        own = (call for call in held.calls if call.get("url") and self._evidence.teller.is_user(call))
+        if not self._scripts.hides_library or any(own):
+            return False
+        self._looks_left -= 1
+        return self._looks_left >= 0
 
     def _why(self, held: Held) -> tuple[str, str | None]:
         if self.pausing:
