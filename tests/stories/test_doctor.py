@@ -104,6 +104,7 @@ def test_declared_debuggers_are_greeted_once_they_are_trusted(user: User, lonely
     assert (found["fake"]["state"], found["fake"]["fix"]) == ("untrusted", "dbg trust")
     assert found["odd"]["state"] == "invalid"
     assert "colour" in found["odd"]["problem"]
+    assert "colour" in user.says("doctor", "odd", env=lonely).out
     user.ok("trust")
     fake = debuggers(user.json("doctor", "fakish", env=lonely))["fake"]
     assert (fake["state"], fake["proof"], fake["verified"]) == ("ready", "answered", False)

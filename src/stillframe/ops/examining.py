@@ -41,8 +41,10 @@ class Asked:
 
 def asked_for(words: Iterable[str], caller: Caller) -> tuple[Asked, ...]:
     """What each word stands for; a usage error lists what there is."""
-    everyone: tuple[Adapter, ...] = (*adapters(), *declared_here(caller.env, caller.cwd).all)
-    return tuple(_asked(word, everyone) for word in words)
+    others = declared_here(caller.env, caller.cwd)
+    broken = {each.name for each in others.broken}
+    everyone: tuple[Adapter, ...] = (*adapters(), *others.all)
+    return tuple(Asked(word, None, ()) if word in broken else _asked(word, everyone) for word in words)
 
 
 def _asked(word: str, everyone: Sequence[Adapter]) -> Asked:
@@ -72,8 +74,9 @@ async def examine(sessions: Sessions, caller: Caller, only: Sequence[Asked] = ()
     broken = [
         Checked(adapter=each.name, languages=(), state="invalid", problem=str(each), origin=each.where, verified=False)
         for each in others.broken
+        if not only or each.name in {asked.word for asked in only}
     ]
-    return (*found, *(() if only else broken))
+    return (*found, *broken)
 
 
 # Ours

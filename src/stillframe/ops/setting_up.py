@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from ..adapters import Adapter, adapters
+from ..adapters.declared import DeclaredAdapter
 from ..adapters.finding import Needs
 from ..adapters.installing import Command, commands, run, with_tools
 from ..adapters.samples import Sample
@@ -54,9 +55,8 @@ def wishes(asked: Sequence[Asked], caller: Caller, *, all: bool) -> tuple[Wish, 
     for each in asked:
         ours = [adapter for adapter in each.adapters if adapter.needs]
         if not ours:
-            by = next(
-                (way for adapter in each.adapters if (way := getattr(adapter, "install", ""))), "see its own pages"
-            )
+            told = [other.install for other in each.adapters if isinstance(other, DeclaredAdapter) and other.install]
+            by = next(iter(told), "see its own pages")
             raise UsageError(f"{each.word} cannot be installed by us: {by}")
         for adapter in [_chosen(ours, caller)] if each.language else ours:
             mine = tuple(one for one in samples(adapter) if each.language in (None, one[0])) or tuple(samples(adapter))
