@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import os
 import re
+import resource
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -17,6 +18,10 @@ from .guard import Guard
 
 settings.register_profile("stillframe", deadline=None)  # how long an example takes is the machine's business
 settings.load_profile("stillframe")
+
+
+# Programs that die of a signal would leave a core where they ran, and some of them run beside their source.
+resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

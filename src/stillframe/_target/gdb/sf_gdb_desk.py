@@ -134,7 +134,13 @@ class Desk(object):
         value = self.kept[arguments["ref"]]
         start, count = int(arguments.get("start", 0)), int(arguments.get("count", 100))
         bounds = values.Bounds(arguments)
-        total, rows = values.children(value, start, count, bounds)
+        try:
+            with bounds.alarm():
+                total, rows = values.children(value, start, count, bounds)
+        except values.TooLong:
+            raise Refused("stuck", "its parts take longer than %g s to read" % bounds.seconds)
+        except (gdb.error, RuntimeError, ValueError, TypeError, LookupError, ArithmeticError) as error:
+            raise Refused("broken", "its parts cannot be read: %s" % error)
         return {"values": [values.describe(name, each, bounds, self.keep) for name, each in rows], "total": total}
 
     def eval(self, arguments):

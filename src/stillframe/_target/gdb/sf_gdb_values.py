@@ -2,57 +2,37 @@
 
 import itertools
 import re
-import threading
+import time
 
 import gdb
+from sf_gdb_alarm import Alarm, TooLong
 
 POINTERS = (gdb.TYPE_CODE_PTR,)
 STRUCTS = (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION)
+NUMBERS = (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_FLT, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_CHAR)
 REFERENCES = tuple(getattr(gdb, name) for name in ("TYPE_CODE_REF", "TYPE_CODE_RVALUE_REF") if hasattr(gdb, name))
 DEPTH = 4
+ALL = 3
+"""All values of a request together may take so many times what one may."""
 COUNTED = re.compile(r"(?:of length |size=|with |len: )(\d+)")
 """How libstdc++'s and Rust's own printers tell how many there are."""
 
 
 class Bounds(object):
-    """How much of a value is worth telling."""
+    """How much of a value is worth telling, and how long all values of a request may take together."""
 
     def __init__(self, arguments):
         self.text = int(arguments.get("text", 160))
         self.items = int(arguments.get("items", 8))
         self.seconds = float(arguments.get("seconds", 1.0))
+        self._end = time.monotonic() + ALL * self.seconds
 
-
-class TooLong(Exception):
-    """A value took longer to read than it may."""
-
-
-class Alarm(object):
-    """Ends reading a value after a time: a printer of a broken container may never come to its end."""
-
-    def __init__(self, seconds):
-        self.seconds = seconds
-        self.rang = False
-
-    def __enter__(self):
-        self._timer = gdb.Thread(target=self._watch, daemon=True) if hasattr(gdb, "interrupt") else None
-        self._done = threading.Event()
-        if self._timer is not None:
-            self._timer.start()
-        return self
-
-    def _watch(self):
-        if not self._done.wait(self.seconds):
-            self.rang = True
-            gdb.interrupt()
-
-    def __exit__(self, kind, error, trace):
-        self._done.set()
-        if self._timer is not None:
-            self._timer.join()
-        if self.rang and kind is not None and issubclass(kind, (KeyboardInterrupt, gdb.error)):
+    def alarm(self):
+        """For the next value; TooLong where nothing is left of the time of all."""
+        left = self._end - time.monotonic()
+        if left <= 0:
             raise TooLong()
-        return False
+        return Alarm(min(self.seconds, left))
 
 
 def is_text(kind):
@@ -82,14 +62,23 @@ def _text(value, bounds, depth):
     if gdb.default_visualizer(value) is not None:
         return _formatted(value, bounds)
     if is_rust():
-        refers = kind.code in POINTERS and str(value.type).startswith("&") and depth < DEPTH
-        return _text(value.dereference(), bounds, depth + 1) if refers else _formatted(value, bounds)
+        return (
+            _reference(value, bounds, depth) if kind.code in POINTERS and depth < DEPTH else _formatted(value, bounds)
+        )
     if kind.code in POINTERS:
         return _pointer(value, kind, bounds, depth)
     if kind.code == gdb.TYPE_CODE_ARRAY and not is_text(kind.target()):
         return _array(value, kind, bounds, depth)
     if kind.code in STRUCTS:
         return _struct(value, kind, bounds, depth)
+    return _formatted(value, bounds)
+
+
+def _reference(value, bounds, depth):
+    """What a reference of Rust's leads to, where that is no struct; gdb 18.1 cannot tell references from raw pointers."""
+    target = value.type.target().strip_typedefs()
+    if int(value) and (gdb.default_visualizer(value.dereference()) is not None or target.code in NUMBERS):
+        return _text(value.dereference(), bounds, depth + 1)
     return _formatted(value, bounds)
 
 
@@ -165,7 +154,7 @@ def describe(name, value, bounds, keep):
         return row
     row["type"] = _type_name(value)
     try:
-        with Alarm(bounds.seconds):
+        with bounds.alarm():
             text = summary(value, bounds)
             row["total"] = _total(value, text)
             leads_on = _leads_on(value)

@@ -21,6 +21,8 @@ from .reaching import PrintedPlace, SocketPlace, walked
 from .terminals import Terminals
 
 _TAIL = 4000
+_HANGING_UP = 1.0
+"""How long a debugger may take to go once nobody speaks to it any more."""
 _QUITTING = 2.0
 """How long a debugger may take to go once it has let its program go."""
 
@@ -146,6 +148,7 @@ class Hosted:
         """End what was spawned: the program, or the debugger that holds it."""
         await self._terminals.end()
         if self.process is not None and not self.process.exited.done():
+            await self._hang_up(self.process)
             await self.process.terminate()
 
     async def release(self, pid: int) -> None:
@@ -157,6 +160,14 @@ class Hosted:
             await asyncio.wait({self.process.exited}, timeout=_QUITTING)
             if not self.process.exited.done():
                 os.kill(self.process.pid, signal.SIGKILL)
+
+    async def _hang_up(self, process: Process) -> None:
+        """Who speaks on its standard input goes when that ends; gdb 18.1 does not hear SIGTERM there, and may crash of it."""
+        if self._pipe is not None:
+            with contextlib.suppress(BrokenPipeError, TimeoutError):
+                async with asyncio.timeout(_HANGING_UP):
+                    await process.feed(b"", eof=True)
+                    await asyncio.shield(process.exited)
 
     async def close(self) -> None:
         """Let go of everything; what still runs and was not let go ends now."""
