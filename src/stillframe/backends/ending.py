@@ -55,6 +55,11 @@ class Signs:
         return self.last_word or self.by_us or self.detached or self.is_replaced
 
     @property
+    def is_whole(self) -> bool:
+        """The debugger has told that the program ended and how: nothing more is to come."""
+        return self.terminated.done() and (self.exit_code is not None or self.signal is not None)
+
+    @property
     def is_replaced(self) -> bool:
         """The line ended since another program runs in the process now; its end is the end of that."""
         return self.replacing or self.replaced.done()
@@ -91,7 +96,7 @@ async def _of_another(signs: Signs, pid: int | None) -> Ended:
     if signs.gone is not None and signs.is_replaced:
         await asyncio.wait({signs.gone})
     rest = {each for each in (signs.line, signs.gone) if each is not None and not each.done()}
-    if rest:
+    if rest and not signs.is_whole:
         await asyncio.wait(rest, timeout=_SHORTLY)
     if signs.detached:
         return Ended(detached=True)

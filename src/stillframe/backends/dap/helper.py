@@ -28,6 +28,7 @@ _ERRORS: Mapping[str, type[StillframeError]] = {
     "running": WrongState,
     "stale": StaleHandle,
     "unknown": NotFound,
+    "broken": EvalFailed,
     "usage": UsageError,
     "internal": Internal,
 }
