@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from ...errors import AdapterDied, StillframeError, Unsupported, WrongState
+from ...errors import AdapterDied, AdapterUnresponsive, StillframeError, Unsupported, WrongState
 from ...model.backend import (
     Binding,
     Bounds,
@@ -68,7 +68,7 @@ class Household(Obliged, Protocol):
 
     def stderr_tail(self) -> str: ...
 
-    async def end_process(self) -> None: ...
+    async def end_process(self, *, at_once: bool = False) -> None: ...
 
     async def dismiss(self) -> None: ...
 
@@ -353,6 +353,10 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         self._family.read_output()  # what was printed before the end is told before it
         if self._helper and self._process and how.exit_code is not None and not self._signs.is_told:
             self._told.put(Output("console", SILENT.encode()))
+        if how.lost and self._process is None and self.launched and self.pid is not None:
+            await end_tree(self.pid, group=False)  # what was launched does not outlive its debugger
+            cause = (how.cause or "").partition("; process")[0]
+            how = replace(how, cause=f"{cause}; process {self.pid} was ended with it")
         self._told.put(how)
         self._client.close()
         if (self._process is None or self._in_terminal) and not how.detached and not how.lost:
@@ -371,10 +375,15 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
 
     async def _terminate(self) -> None:
         self._signs.by_us = True
+        deaf = False
         if (self._process is None or self._in_terminal) and not self._child:
-            # The program belongs to its debugger, which has to be asked; one that does not hear is ended below.
-            with contextlib.suppress(StillframeError):
+            # The program belongs to its debugger, which has to be asked; one that does not hear is ended with it at once.
+            try:
                 await self._client.request("disconnect", {"terminateDebuggee": True}, timeout=_ASKED)
+            except StillframeError as error:
+                deaf = isinstance(error, AdapterUnresponsive)
+        if deaf:
+            await self._family.end_process(at_once=True)
         if (self._process is None or self._child) and self.launched and self.pid is not None:
             await end_tree(self.pid, group=False)
         if not self._child:

@@ -348,11 +348,11 @@ class Family:
 
     # The end
 
-    async def end_process(self) -> None:
+    async def end_process(self, *, at_once: bool = False) -> None:
         """End what was spawned: the program, or the adapter that holds it; sessions that it opened end with it."""
         for member in [each for family in self._offspring for each in family._members]:
             member.is_ended_by_us()
-        await self.host.end()
+        await self.host.end(at_once=at_once)
 
     async def dismiss(self) -> None:
         """End a debugger that waits for more when all that it debugged has ended."""

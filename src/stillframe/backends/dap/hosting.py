@@ -144,11 +144,12 @@ class Hosted:
                 await asyncio.shield(self.process.exited)
         return self.process.exited.result() if self.process.exited.done() else None
 
-    async def end(self) -> None:
+    async def end(self, *, at_once: bool = False) -> None:
         """End what was spawned: the program, or the debugger that holds it."""
         await self._terminals.end()
         if self.process is not None and not self.process.exited.done():
-            await self._hang_up(self.process)
+            if not at_once:
+                await self._hang_up(self.process)
             await self.process.terminate()
 
     async def release(self, pid: int) -> None:
