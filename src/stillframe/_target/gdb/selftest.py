@@ -6,7 +6,7 @@ import sys
 import gdb
 
 NAMES = {
-    "server": ("request", "send_event", "send_gdb_with_response", "_capabilities", "_commands"),
+    "server": ("request", "send_event", "send_gdb_with_response", "_capabilities", "_commands", "Server"),
     "events": ("_on_stop", "_on_exit", "send_event", "inferior_running"),
     "breakpoint": (
         "_PrintBreakpoint",

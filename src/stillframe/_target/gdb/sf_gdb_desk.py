@@ -108,6 +108,7 @@ class Desk(object):
         body = {"frames": [frames.row(*each) for each in walked], "total": frames.total(walked, levels), "at": at}
         if walked and count:
             frame = walked[at][1]
+            self._compare(frame)
             frame.select()
             rows = frames.variables(frame)
             body["locals"] = [values.describe(name, value, bounds, self.keep) for name, value in rows[:count]]
@@ -186,6 +187,13 @@ class Desk(object):
                     if each.is_valid():
                         each.enabled = True
             self.quiet = False
+
+    def _compare(self, frame):
+        """Say of a source that it is newer than the program; at once, so that it is told with this stop."""
+        found = frame.find_sal().symtab
+        said = places.newer(found.fullname(), found.objfile) if found is not None else None
+        if said:
+            dap_server._server._send_event("output", {"category": "console", "output": said})
 
     def _select(self, thread):
         dap_state.set_thread(thread)

@@ -1,8 +1,25 @@
 """Where lines and functions of a native program really are, as gdb itself would have it: runs inside gdb."""
 
+import os
 import re
 
 import gdb
+
+_COMPARED = set()
+
+
+def newer(file, objfile):
+    """A warning where a source was changed after the program was made of it, once for each file; else None."""
+    if file in _COMPARED or not file or objfile is None or not objfile.filename:
+        return None
+    _COMPARED.add(file)
+    try:
+        if os.stat(file).st_mtime <= os.stat(objfile.filename).st_mtime:
+            return None
+    except OSError:  # one of them is not here
+        return None
+    names = file.rpartition("/")[2], objfile.filename.rpartition("/")[2]
+    return "warning: %s is newer than %s: its lines may not be those that run\n" % names
 
 
 def resolve(files, symbols):
