@@ -55,7 +55,7 @@ def test_missing_is_told_from_broken_and_both_from_ready(user: User, lonely: dic
     assert "cannot load libfoo" in found["go"]["problem"]
     assert (found["gdb"]["path"], found["go"]["fix"]) == (f"{lonely['PATH']}/gdb", "dbg setup go")
     assert found["netcoredbg"]["verified"] is False
-    text = user.ok("doctor", env=lonely)
+    text = user.says("doctor", "gdb", "js", env=lonely).out
     assert "missing: dbg setup javascript" in text
     assert "broken: it is 13.1, and 14 or later is needed; dbg setup " in text
 
@@ -71,26 +71,28 @@ def test_a_debugger_that_tells_its_version_and_then_fails_is_broken(user: User, 
 
 def test_the_exit_code_is_about_the_languages_that_were_asked_for(user: User, lonely: dict[str, str]) -> None:
     assert user.says("doctor", "py", env=lonely).code == 0
-    said = user.says("doctor", "python", "Go", "--json", env=lonely)
+    said = user.says("doctor", "python", "golang", "--json", env=lonely)
     reply = json.loads(said.out)
-    assert (said.code, reply["ok"], reply["result"]["not_ready"]) == (1, True, ["Go"])
+    assert (said.code, reply["ok"], reply["result"]["not_ready"]) == (1, True, ["golang"])
     assert set(debuggers(reply["result"])) == {"python", "go"}
     assert "cobol" in user.fails("doctor", "cobol", code=2, error="usage")
 
 
 def test_it_tells_of_the_daemon_and_works_where_none_can_be(user: User, lonely: dict[str, str], tmp_path: Path) -> None:
-    assert "daemon: none runs" in user.ok("doctor", "python", env=lonely)
+    def told(**more: str) -> str:
+        return user.says("doctor", "kotlin", env={**lonely, **more}).out
+
+    assert "daemon: none runs" in told()
     user.ok("sessions")
-    health = user.json("doctor", "python", env=lonely)
-    assert health["daemon"]["running"] is True
-    assert health["daemon"]["pid"] == user.json("daemon", "status")["pid"]
-    assert health["directories"]["tools"] == lonely["STILLFRAME_TOOLS"]
-    nowhere = {**lonely, "STILLFRAME_RUNTIME_DIR": str(tmp_path / "no" / "such")}
-    assert "no record yet" in user.ok("doctor", "python", env=nowhere)
-    closed = tmp_path / "open-to-all"
-    closed.mkdir(mode=0o755)
-    unsafe = {**lonely, "STILLFRAME_RUNTIME_DIR": str(closed)}
-    assert "daemon cannot be reached" in user.ok("doctor", "python", env=unsafe)
+    pid = user.json("daemon", "status")["pid"]
+    assert f"daemon pid {pid}, " in told()
+    assert "no open ports" in told()
+    assert f"tools {lonely['STILLFRAME_TOOLS']}\nrecord: no record yet\n" in told(
+        STILLFRAME_RUNTIME_DIR=f"{tmp_path}/no/such"
+    )
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir(mode=0o755)
+    assert "daemon cannot be reached" in told(STILLFRAME_RUNTIME_DIR=str(open_to_all))
 
 
 def test_declared_debuggers_are_greeted_once_they_are_trusted(user: User, lonely: dict[str, str]) -> None:
