@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +25,7 @@ class Conduits:
         self._fds: list[int] = []
         self._input: int | None = None
         self._released: asyncio.Future[None] | None = None
+        self._reader_awaited: threading.Thread | None = None
         try:
             self.stdin = self._source(stdin, cwd)
             self.stdout, out = self._pipe("stdout")
@@ -64,9 +67,24 @@ class Conduits:
                 except BlockingIOError:
                     await _writable(self._input)
             if eof:
-                self._fds.remove(self._input)
-                os.close(self._input)
+                self._end_input(self._input)
                 self._input = None
+
+    def _end_input(self, fd: int) -> None:
+        """Close our end as soon as the program has opened its own: before that, what was written would be lost with it."""
+        ours = os.open(self.stdin, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._fds.append(ours)
+        self._let_go(fd)
+        loop = asyncio.get_running_loop()
+        self._reader_awaited = threading.Thread(
+            target=_when_opened, args=(self.stdin, lambda: loop.call_soon_threadsafe(self._let_go, ours)), daemon=True
+        )
+        self._reader_awaited.start()
+
+    def _let_go(self, fd: int) -> None:
+        if fd in self._fds:
+            self._fds.remove(fd)
+            os.close(fd)
 
     def release(self, pid: int) -> None:
         """The program lives on without us: what it prints is read and thrown away while it and this host live."""
@@ -84,10 +102,20 @@ class Conduits:
             return
         if hasattr(self, "drains"):
             self.drains.stop()
+        if self._reader_awaited is not None and self._reader_awaited.is_alive():
+            os.close(os.open(self.stdin, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))  # nobody will open it any more
+            self._reader_awaited.join(1.0)
         for fd in self._fds:
             os.close(fd)
         self._fds, self._input = [], None
         remove_folder(str(self._folder))
+
+
+def _when_opened(path: str, then: Callable[[], object]) -> None:
+    """Wait, on a thread of its own, until somebody reads this pipe."""
+    with contextlib.suppress(FileNotFoundError, RuntimeError):  # it is gone, or the loop is: nobody waits any more
+        os.close(os.open(path, os.O_WRONLY | os.O_CLOEXEC))
+        then()
 
 
 async def _writable(fd: int) -> None:
