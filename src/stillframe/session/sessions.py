@@ -49,6 +49,7 @@ class Sessions:
         self._last: dict[str, str] = {}
         self._leases: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._leaving: set[asyncio.Task[None]] = set()
         self._closing = asyncio.Event()
         self._leases_changed = asyncio.Event()
 
@@ -317,6 +318,9 @@ class Sessions:
         for member in list(session.family()):
             member.output.close()
             self._all.pop(member.name, None)
+            task = asyncio.get_running_loop().create_task(member.close())  # a debugger's pipes outlive its program
+            self._leaving.add(task)
+            task.add_done_callback(self._leaving.discard)
 
     async def close(self) -> None:
         """End everything, leave nothing behind."""
@@ -334,7 +338,7 @@ class Sessions:
             self._spill.rmdir()
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, *self._leaving, return_exceptions=True)
 
     async def _watch_leases(self) -> None:
         """Give up sessions that nobody used for their lease; looks again when the next one could be over."""
