@@ -10,6 +10,8 @@ class Crowd:
 
     def __init__(self) -> None:
         self.alive: set[str] = set()
+        self.alone: str | None = None
+        """The thread that was the only one when the debugger was last asked for them."""
         self._told: set[str] = set()
         self._waiting: dict[str, Stopped] = {}
 
@@ -17,6 +19,13 @@ class Crowd:
         """The program runs: whatever stops from now on is news."""
         self._told.clear()
         self._waiting.clear()
+
+    def is_alone(self, event: Stopped) -> bool:
+        """Whether this stop is of the only thread there is. A debugger that does not tell of threads as they come and go has
+        to be asked, which takes some longer than a step: not after one, whose thread is the one that was told before."""
+        return len(self.alive) == 1 or (
+            not self.alive and event.reason == "step" and event.thread is not None and event.thread == self.alone
+        )
 
     def tell(self, event: Stopped) -> None:
         """This stop is the one that we speak of now."""

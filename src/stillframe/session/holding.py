@@ -68,8 +68,9 @@ async def read(session: Session, event: Stopped) -> None:
             session.reads_quickly = time.monotonic() - began < QUICK_SECONDS
             await _borrowed(session, capture)
         stop = _witnessed(session, event, thread, capture)
-        if len(session.crowd.alive) != 1:  # several, or a debugger that does not tell of threads as they come and go
+        if not session.crowd.is_alone(event):
             names = {each.id: each.name for each in await session.backend.threads()}
+            session.crowd.alone = thread if len(names) == 1 else None
             stop = msgspec.structs.replace(stop, thread_name=names.get(thread) if len(names) > 1 else None)
         if used := session.breakpoints.used_up(stop.breakpoints if event.counts else ()):
             home = session if UNTIL in used else session.root
