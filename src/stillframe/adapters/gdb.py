@@ -159,10 +159,12 @@ def _words(found: Found, missing: str) -> tuple[str, ...]:
 def _wrapper(env: Mapping[str, str]) -> str:
     """What the shell that gdb starts programs by runs before the program: its streams are ours, its environment the caller's.
 
-    A shell sets PWD by itself, which the program would see.
+    A shell sets PWD by itself, and forgets an OLDPWD that is no directory, which the program would see.
     """
-    pwd = f"PWD={env['PWD']}" if "PWD" in env else "-uPWD"
-    return f"<'{STDIN}' >'{STDOUT}' 2>'{STDERR}' env -uOLDPWD {shlex.quote(pwd)}"
+    own = (f"{name}={env[name]}" if name in env else f"-u{name}" for name in ("PWD", "OLDPWD"))
+    return (
+        f"<'{STDIN}' >'{STDOUT}' 2>'{STDERR}' env {shlex.join(sorted(own, key=lambda each: not each.startswith('-')))}"
+    )
 
 
 def _environment(env: Mapping[str, str], settings: Mapping[str, Any]) -> dict[str, str]:

@@ -1,0 +1,335 @@
+"""Native programs under gdb: built from their sources, stopped where they fail, joined, let go, and told as they are."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+import stillframe
+from stillframe.adapters.finding import find
+from stillframe.adapters.gdb import GDB
+from stillframe.errors import Busy, LaunchFailed, NotFound, WrongState
+from stillframe.model.outcomes import AnyOutcome, Exited, Lost, Stop
+
+LANGUAGES = Path(__file__).resolve().parents[1] / "languages"
+SOURCE = LANGUAGES / "c" / "native.c"
+
+
+@pytest.fixture(autouse=True)
+def gdb() -> str:
+    found = find(GDB.needs[0], os.environ, ".")
+    if found.path is None or found.problem:
+        pytest.skip("gdb is not installed, or has no debug adapter")
+    return found.path
+
+
+@pytest.fixture(scope="module")
+def binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("native") / "native"
+    subprocess.run(["cc", "-g", "-O0", "-pthread", str(SOURCE), "-o", str(made)], check=True)
+    return made
+
+
+@pytest.fixture
+async def dbg(tmp_path: Path) -> AsyncIterator[stillframe.Debugger]:
+    async with stillframe.Debugger(cwd=str(tmp_path)) as debugger:
+        yield debugger
+
+
+@pytest.fixture
+def waiting(binary: Path) -> Iterator[psutil.Process]:
+    """A program that nobody debugs, and that runs until it is ended."""
+    process = subprocess.Popen([str(binary), "wait"], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"up\n"
+    process.stdout.close()
+    yield psutil.Process(process.pid)
+    process.kill()
+    process.wait()
+
+
+def mark(name: str) -> int:
+    (found,) = [at for at, line in enumerate(SOURCE.read_text().splitlines(), 1) if line.endswith(name)]
+    return found
+
+
+def stopped(outcome: AnyOutcome) -> Stop:
+    assert isinstance(outcome, Stop), outcome
+    return outcome
+
+
+def exited(outcome: AnyOutcome) -> Exited:
+    assert isinstance(outcome, Exited), outcome
+    return outcome
+
+
+# Built and run
+
+
+async def test_a_program_gets_its_arguments_and_its_environment_exactly_and_its_streams_stay_apart(
+    dbg: stillframe.Debugger, binary: Path
+) -> None:
+    words = ("a b", "it's", "*", '"', "$HOME", "new\nline", "", "\\", "ü")
+    end = exited(await dbg.launch(str(SOURCE), "args", *words))
+    assert (end.output, end.stderr, end.exit_code) == ("".join(f"[{each}]" for each in words), "to stderr\n", 3)
+    end = exited(await dbg.launch(str(binary), "env"))
+    told = {each.partition("=")[0] for each in end.output.split("\0") if each}
+    assert told - {"STILLFRAME_MARK"} == set(os.environ)
+
+
+async def test_a_source_is_built_again_only_when_something_that_it_is_made_of_changed(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "number.h").write_text("#define NUMBER 3\n")
+    (tmp_path / "main.c").write_text('#include "number.h"\nint main(void) { return NUMBER; }\n')
+    assert exited(await dbg.launch("main.c")).exit_code == 3
+    (tmp_path / "number.h").write_text("#define NUMBER 14\n")
+    assert exited(await dbg.launch("main.c")).exit_code == 14
+
+
+async def test_what_cannot_be_run_says_why(dbg: stillframe.Debugger, tmp_path: Path, binary: Path) -> None:
+    (tmp_path / "bad.c").write_text("int main(void) { return nothing; }\n")
+    with pytest.raises(LaunchFailed, match=r"(?s)failed:.*bad\.c:1:25: error: .nothing. undeclared"):
+        await dbg.launch("bad.c")
+    with pytest.raises(LaunchFailed, match="no such file"):
+        await dbg.launch("missing.c")
+    shutil.copy(binary, tmp_path / "unmarked").chmod(0o644)
+    with pytest.raises(LaunchFailed, match="not executable"):
+        await dbg.launch("./unmarked")
+    made_for_another_machine(binary, tmp_path / "foreign")
+    with pytest.raises(LaunchFailed, match="a program for s390x"):
+        await dbg.launch("./foreign")
+
+
+def made_for_another_machine(program: Path, copy: Path) -> None:
+    head = bytearray(program.read_bytes())
+    struct.pack_into("<H", head, 18, 22)
+    copy.write_bytes(head)
+    copy.chmod(0o755)
+
+
+def run(*words: str, cwd: Path) -> None:
+    subprocess.run(words, cwd=cwd, check=True, capture_output=True)
+
+
+async def test_a_program_without_debug_information_and_a_source_that_is_newer_are_said_to_be_so(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "small.c").write_text("int main(void) {\n    return 5;\n}\n")
+    run("cc", "-g", "small.c", "-o", "small", cwd=tmp_path)
+    run("strip", "small", "-o", "bare", cwd=tmp_path)
+    end = exited(await dbg.launch("./bare", breaks=["small.c:2"]))
+    assert end.exit_code == 5
+    assert [each.state for each in end.never_hit] == ["pending"]
+    assert any("no debug information" in note for note in end.notes)
+    future = (tmp_path / "small").stat().st_mtime + 10
+    os.utime(tmp_path / "small.c", (future, future))
+    stop = stopped(await dbg.launch("./small", breaks=["main"]))
+    assert any("small.c is newer than small" in note for note in stop.notes)
+
+
+async def test_a_program_reads_what_input_gives_it(dbg: stillframe.Debugger, binary: Path) -> None:
+    await dbg.launch(str(binary), "echo", stdin="-", timeout=0)
+    await dbg.input("two\nlines")
+    await dbg.input(eof=True)
+    assert exited(await dbg.wait()).output == "two\nlines\n"
+
+
+# Stopped and looked into
+
+
+async def test_structs_texts_arrays_and_pointers_are_told_and_expanded(dbg: stillframe.Debugger, binary: Path) -> None:
+    stop = stopped(await dbg.launch(str(binary), "look", breaks=[f"{SOURCE}:{mark('@look')}"]))
+    told = {each.name: each for each in stop.locals}
+    assert told["last"].value == '{name = "plum", qty = 3, next = 0x0}'
+    assert told["table"].value == "{{1, 2, 3}, {4, 5, 6}}"
+    assert told["word"].value == '"hello"'
+    assert "not readable" in told["nowhere"].value
+    assert "later" not in told, "it has no value before its line has run"
+    pointer, broken = (await dbg.eval("first.next", "*nowhere")).values
+    assert pointer.value.endswith('{name = "plum", qty = 3, next = 0x0}')
+    assert broken.error
+    assert pointer.ref is not None
+    parts = await dbg.expand(pointer.ref)
+    assert [(each.name, each.value) for each in parts.values] == [("name", '"plum"'), ("qty", "3"), ("next", "0x0")]
+    (called,) = (await dbg.eval("twice(21)")).values
+    assert called.value == "42"
+    assert stopped(await dbg.state()).frame == stop.frame, "a call of ours is no stop of the program's"
+    failed = await dbg.break_("twice", condition="no_such_name == 1")
+    assert (failed.state, "no_such_name" in (failed.message or "")) == ("failed", True)
+
+
+async def test_a_fatal_signal_stops_with_its_address_and_is_how_the_program_ends(
+    dbg: stillframe.Debugger, binary: Path
+) -> None:
+    stop = stopped(await dbg.launch(str(binary), "crash"))
+    assert stop.exception is not None
+    assert (stop.reason, stop.exception.type, stop.exception.mode) == ("exception", "SIGSEGV", "uncaught")
+    assert "0x8" in stop.exception.message
+    assert (stop.frame.line if stop.frame else 0) == mark("@crash")
+    end = exited(await dbg.continue_())
+    assert (end.signal, end.exit_code) == ("SIGSEGV", None)
+    end = exited(await dbg.launch(str(binary), "crash", catch=("off",)))
+    assert (end.signal, end.exit_code) == ("SIGSEGV", None)
+
+
+async def test_a_step_over_a_call_that_never_returns_can_be_paused(dbg: stillframe.Debugger, binary: Path) -> None:
+    await dbg.launch(str(binary), "forever", breaks=[f"{SOURCE}:{mark('@forever')}"])
+    await dbg.next(timeout=0)
+    stop = stopped(await dbg.pause())
+    assert (stop.reason, stop.frame.function if stop.frame else "") == ("pause", "forever")
+    assert (await dbg.stop()).action == "terminated"
+
+
+async def test_many_threads_a_fork_and_much_output(dbg: stillframe.Debugger, binary: Path) -> None:
+    stop = stopped(await dbg.launch(str(binary), "many", breaks=["twice"]))
+    assert stop.local("number") == "4"
+    assert len((await dbg.threads(count=500)).threads) == 201
+    await dbg.stop()
+    stop = stopped(await dbg.launch(str(binary), "fork", breaks=["twice"]))
+    assert (stop.local("number"), stop.output) == ("2", "child 2\n"), "the child runs on by itself"
+    assert exited(await dbg.continue_()).exit_code == 7
+    end = exited(await dbg.launch(str(binary), "output"))
+    assert len(end.output) + end.dropped == 50_000 * 100
+
+
+async def test_a_program_that_detached_itself_is_told_of_and_ended_when_asked(
+    dbg: stillframe.Debugger, binary: Path
+) -> None:
+    assert exited(await dbg.launch(str(binary), "daemon")).exit_code == 0
+    (left,) = (await dbg.stop()).left
+    assert psutil.Process(left).cmdline()[1:] == ["daemon"]
+    assert (await dbg.stop(tree=True)).left == ()
+    assert not psutil.pid_exists(left) or psutil.Process(left).status() == psutil.STATUS_ZOMBIE
+
+
+# Joined and let go
+
+
+async def test_a_running_program_is_joined_looked_into_and_runs_on(
+    dbg: stillframe.Debugger, waiting: psutil.Process, gdb: str
+) -> None:
+    stop = stopped(await dbg.attach(pid=waiting.pid, breaks=["twice"]))
+    assert stop.frame is not None
+    assert stop.frame.function == "twice"
+    with pytest.raises(Busy, match="debugged already"):
+        await dbg.attach(pid=waiting.pid, name="again")
+    await dbg.continue_(timeout=0)
+    assert (await dbg.stop()).action == "detached"
+    assert (waiting.is_running(), tracer(waiting.pid)) == (True, 0)
+    with pytest.raises(NotFound):
+        await dbg.attach(pid=2**22 + 1, adapter="gdb")
+
+
+async def test_a_launched_program_can_be_let_go(dbg: stillframe.Debugger, binary: Path) -> None:
+    await dbg.launch(str(binary), "wait", breaks=["twice"])
+    pid = (await dbg.status()).pid
+    assert pid is not None
+    program = psutil.Process(pid)
+    assert (await dbg.detach()).action == "detached"
+    assert (program.is_running(), tracer(pid)) == (True, 0)
+    program.kill()
+    await asyncio.to_thread(program.wait, 10)
+
+
+async def test_a_core_is_looked_at_and_does_not_move(
+    dbg: stillframe.Debugger, binary: Path, tmp_path: Path, gdb: str
+) -> None:
+    quiet = ("-q", "-nx", "-batch", "-iex", "set debuginfod enabled off")
+    run(gdb, *quiet, "-ex", "run crash", "-ex", "generate-core-file left.core", str(binary), cwd=tmp_path)
+    stop = stopped(await dbg.attach(core="left.core", program=str(binary)))
+    assert stop.exception is not None
+    assert stop.exception.type == "SIGSEGV"
+    assert (await dbg.eval("argc")).values[0].value == "2"
+    for moving in (dbg.continue_(), dbg.next()):
+        with pytest.raises(WrongState, match="core"):
+            await moving
+    assert (await dbg.stop()).action == "terminated"
+    with pytest.raises(LaunchFailed, match="is no core"):
+        await dbg.attach(core=str(binary))
+
+
+async def test_a_program_behind_gdbserver_is_joined(
+    dbg: stillframe.Debugger, binary: Path, gdb: str, tmp_path: Path
+) -> None:
+    server = Path(gdb).with_name("gdbserver")
+    if not server.exists():
+        pytest.skip("no gdbserver beside gdb")
+    with serving(server, binary) as process:
+        assert process.stderr is not None
+        port = next(line.split()[-1] for line in process.stderr if line.startswith("Listening on port"))
+        stop = stopped(await dbg.attach(f"127.0.0.1:{port}", breaks=["main"]))
+        assert stop.local("argc") == "2"
+        assert exited(await dbg.continue_()).exit_code == 3
+
+
+def serving(server: Path, program: Path) -> subprocess.Popen[str]:
+    words = [str(server), "--once", "127.0.0.1:0", str(program), "args"]
+    return subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+
+
+def tracer(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("TracerPid")))
+
+
+# A debugger that fails
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "stopped"])
+async def test_a_debugger_that_fails_takes_its_program_along(
+    dbg: stillframe.Debugger, binary: Path, how: signal.Signals
+) -> None:
+    await dbg.launch(str(binary), "wait", breaks=["twice"])
+    pid = (await dbg.status()).pid
+    assert pid is not None
+    program = psutil.Process(pid)
+    debugger = program.parent()
+    assert debugger is not None
+    debugger.send_signal(how)
+    if how is signal.SIGKILL:
+        async with asyncio.timeout(20):
+            while not isinstance(await dbg.state(), Lost):
+                await asyncio.to_thread(psutil.wait_procs, [debugger], timeout=1)
+    else:
+        assert (await dbg.stop()).action == "terminated"
+    await asyncio.to_thread(psutil.wait_procs, [program, debugger], timeout=10)
+    assert not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in (program, debugger))
+
+
+# Projects
+
+
+async def test_a_cargo_project_is_built_and_run_by_its_directory_a_command_or_a_test(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\n')
+    (tmp_path / "src" / "main.rs").write_text(
+        "fn double(n: usize) -> usize {\n    n * 2\n}\nfn main() {\n    println!(\"{}\", double(std::env::args().count()));\n}\n"
+        "#[test]\nfn doubles() {\n    assert_eq!(double(2), 5);\n}\n"
+    )  # fmt: skip
+    command = ("cargo", "run", "-q", "--", "x")
+    for start in (dbg.launch(".", "x", breaks=["double"]), dbg.launch(command=command, breaks=["double"])):
+        stop = stopped(await start)
+        assert (stop.frame.function if stop.frame else "", stop.local("n")) == ("small::double", "2")
+        assert exited(await dbg.continue_()).output == "4\n"
+    stop = stopped(await dbg.launch(command=("cargo", "test", "doubles")))
+    assert stop.exception is not None
+    assert (stop.exception.type, stop.frame.line if stop.frame else 0) == ("panic", 9)
+    await dbg.stop()
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="native debugging is proven on Linux only")
