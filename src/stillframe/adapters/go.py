@@ -185,6 +185,7 @@ _COMMON: dict[str, Any] = {
     "unshown_names": re.compile(r"~"),
     "error_prefix": "Unable to evaluate expression: ",
     "pages": True,
+    "repeats_ids": True,
     "detour": re.compile(r"runtime\.(sig|async|morestack|mcall|systemstack|rt_sig|tgkill|goexit)"),
     "exception_mode": "uncaught",
     "exception_text": exception_text,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -25,6 +26,16 @@ _DEEP = 50
 """So many more frames are asked for where a debugger only knows the depth of a stack that it has told to its end."""
 
 
+@dataclass(frozen=True)
+class _Ahead:
+    """What was asked before it was known whether the numbers in it are right."""
+
+    frame: str
+    scopes: asyncio.Future[dict[str, Any]]
+    refs: tuple[str, ...]
+    pages: list[asyncio.Future[dict[str, Any]]]
+
+
 class Evidence:
     """What any debug adapter can tell. Values are cut on our side, after they have travelled."""
 
@@ -35,15 +46,19 @@ class Evidence:
         """It assigns to variables by name, and to no other expression."""
         self.sizes: dict[str, int] = {}
         """Values that are told in pages, and how many items each has."""
+        self._last: tuple[str, tuple[str, ...]] | None = None
+        """The frame that was looked into last, and what its scopes were called."""
         self.instruction_pointers: dict[str, str] = {}
         """Frame to the instruction that is about to run there, of the stacks told since the last move."""
 
     async def capture(self, thread: str, bounds: Bounds, *, excepted: bool, watch: Sequence[str]) -> Capture:
         """The stack and the locals of its top user frame, in three or four requests."""
-        frames = await self.stack(thread, 0, bounds.frames)
+        asked = self._ask_stack(thread, 0, bounds.frames)
+        ahead = self._ask_ahead() if self._launch.repeats_ids else None
+        frames = await self._told_stack(asked, thread, 0, bounds.frames)
         at = next((frame for frame in frames.frames if frame.kind == "user"), None)
         at = at or (frames.frames[0] if frames.frames else None)
-        found, told = await self._variables_of(at.id) if at else ([], [])
+        found, told = await self._variables_of(at.id, ahead) if at else ([], [])
         returned = tuple(
             msgspec.structs.replace(value, name=value.name.removeprefix(_RETURN))
             for value in (translate.variable(each, bounds.text) for each in told)
@@ -52,11 +67,16 @@ class Evidence:
         return Capture(frames, at, self._page(found, bounds, 0), returned, exception)
 
     async def stack(self, thread: str, start: int, count: int) -> Frames:
+        return await self._told_stack(self._ask_stack(thread, start, count), thread, start, count)
+
+    def _ask_stack(self, thread: str, start: int, count: int) -> asyncio.Future[dict[str, Any]]:
+        levels = count + (_DEEP if Quirk.GUESSES_DEPTH in self._launch.quirks else 0)
+        number = wire_id(thread, "thread")
+        return self._client.send("stackTrace", {"threadId": number, "startFrame": start, "levels": levels})
+
+    async def _told_stack(self, asked: asyncio.Future[dict[str, Any]], thread: str, start: int, count: int) -> Frames:
+        body = await self._client.settle(asked, "stackTrace")
         guesses = Quirk.GUESSES_DEPTH in self._launch.quirks
-        body = await self._client.request(
-            "stackTrace",
-            {"threadId": wire_id(thread, "thread"), "startFrame": start, "levels": count + (_DEEP if guesses else 0)},
-        )
         found = translate.items(body, "stackFrames")
         frames = tuple(self._judged(translate.frame(each)) for each in found)
         pointers = {str(each.get("id")): translate.text(each.get("instructionPointerReference")) for each in found}
@@ -74,21 +94,38 @@ class Evidence:
         return None
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
-        body = await self._client.request("scopes", {"frameId": wire_id(frame, "frame")})
+        return await self._told_scopes(self._ask_scopes(frame))
+
+    def _ask_scopes(self, frame: str) -> asyncio.Future[dict[str, Any]]:
+        return self._client.send("scopes", {"frameId": wire_id(frame, "frame")})
+
+    async def _told_scopes(self, asked: asyncio.Future[dict[str, Any]]) -> tuple[Scope, ...]:
+        body = await self._client.settle(asked, "scopes")
         return tuple(translate.scope(each) for each in translate.items(body, "scopes"))
 
     async def locals(self, frame: str, bounds: Bounds, start: int) -> Values:
         found, _ = await self._variables_of(frame)
         return self._page(found, bounds, start)
 
-    async def _local_scopes(self, frame: str) -> Sequence[Scope]:
-        scopes = await self.scopes(frame)
+    async def _local_scopes(self, frame: str, asked: asyncio.Future[dict[str, Any]] | None = None) -> Sequence[Scope]:
+        scopes = await self._told_scopes(asked or self._ask_scopes(frame))
         return [scope for scope in scopes if scope.name.lower() in self._launch.local_scopes] or scopes[:1]
 
-    async def _variables_of(self, frame: str) -> tuple[list[Body], list[Body]]:
+    def _ask_ahead(self) -> _Ahead | None:
+        """Ask for the variables of the frame that is most likely stood in, before it is known: what each number meant at the
+        last stop is what it will mean again. What was asked in vain is asked again."""
+        if self._last is None:
+            return None
+        frame, refs = self._last
+        return _Ahead(frame, self._ask_scopes(frame), refs, [self._sent_for(ref) for ref in refs])
+
+    async def _variables_of(self, frame: str, ahead: _Ahead | None = None) -> tuple[list[Body], list[Body]]:
         """The variables of a frame that are worth telling, and the values that its calls returned."""
-        local = await self._local_scopes(frame)
-        pages = [self._sent_for(scope.ref) for scope in local if scope.ref is not None]
+        ahead = ahead if ahead is not None and ahead.frame == frame else None
+        local = await self._local_scopes(frame, ahead.scopes if ahead else None)
+        refs = tuple(scope.ref for scope in local if scope.ref is not None)
+        pages = ahead.pages if ahead and ahead.refs == refs else [self._sent_for(ref) for ref in refs]
+        self._last = (frame, refs)
         found = [each for page in pages for each in await self._arrived(page)]
         returned = [each for each in found if str(each.get("name")).startswith(_RETURN)]
         kept = [each for each in found if each not in returned and self._is_shown(each)]

@@ -219,6 +219,9 @@ class DapLaunch:
     """What the debugger puts in front of the reason why an expression has no value."""
     log_prefix: re.Pattern[str] | None = None
     """What the debugger puts in front of the line of a log point."""
+    repeats_ids: bool = False
+    """Frames and scopes are numbered anew at every stop and requests are answered in order, so that those of the next stop may
+    be asked for before it has told their numbers."""
     pages: bool = False
     """The debugger tells the items of a long value in pages, if it is asked for them by number."""
     is_dead: bool = False
