@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 
+from stillframe.adapters import finding
+from stillframe.adapters.go import GO
+
 from ..faces.conftest import CLIENT, DEADLINE
 from .conftest import User
 
@@ -67,6 +70,15 @@ def test_a_debugger_that_tells_its_version_and_then_fails_is_broken(user: User, 
     (found,) = [each for each in json.loads(said.out)["result"]["debuggers"] if each["adapter"] == "go"]
     assert (said.code, found["state"], found["version"]) == (1, "broken", "9.9.9")
     assert "no licence" in found["problem"]
+
+
+def test_a_tool_that_never_answers_is_broken_and_nothing_of_it_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "_ANSWER", 0.5)
+    path = bare_path(tmp_path / "bin", dlv=f"#!/bin/sh\n{shutil.which('sleep')} 1000\nexit 0\n")
+    found = finding.find(GO.needs[0], {"PATH": path, "STILLFRAME_TOOLS": str(tmp_path)}, str(tmp_path))
+    assert (found.path, found.problem) == (f"{path}/dlv", "it did not tell its version within 0.5 s")
 
 
 def test_the_exit_code_is_about_the_languages_that_were_asked_for(user: User, lonely: dict[str, str]) -> None:

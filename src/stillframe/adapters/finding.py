@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -123,7 +125,7 @@ def _changed(path: str) -> int:
 
 def _asked(needs: Needs, path: str) -> Found:
     try:
-        done = subprocess.run([path, needs.version_flag], capture_output=True, timeout=_ANSWER, check=False, text=True)
+        done = _run(path, needs.version_flag)
     except OSError as error:
         return Found(needs.tool, path, problem=f"it does not start: {error.strerror}")
     except subprocess.TimeoutExpired:
@@ -139,3 +141,19 @@ def _asked(needs: Needs, path: str) -> Found:
         least = ".".join(map(str, needs.oldest))
         return Found(needs.tool, path, version, f"it is {version}, and {least} or later is needed")
     return Found(needs.tool, path, version)
+
+
+def _run(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run a tool to its end in a group of its own, so that what it started itself goes with it when the time is over."""
+    process = subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+        start_new_session=True,
+    )  # fmt: skip
+    with process:
+        try:
+            out, err = process.communicate(timeout=_ANSWER)
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
