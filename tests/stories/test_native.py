@@ -181,6 +181,8 @@ async def test_a_fatal_signal_stops_with_its_address_and_is_how_the_program_ends
     assert (end.signal, end.exit_code) == ("SIGSEGV", None)
     end = exited(await dbg.launch(str(binary), "crash", catch=("off",)))
     assert (end.signal, end.exit_code) == ("SIGSEGV", None)
+    end = exited(await dbg.launch(str(binary), "handled"))
+    assert end.exit_code == signal.SIGUSR1, "a signal that the program handles stops nobody"
 
 
 async def test_a_step_over_a_call_that_never_returns_can_be_paused(dbg: stillframe.Debugger, binary: Path) -> None:

@@ -1,6 +1,7 @@
 /* What native programs do to their debuggers: one word each. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,12 @@ static int forked(void) {
     return WEXITSTATUS(status);
 }
 
+static volatile sig_atomic_t handled;
+
+static void handle(int number) {
+    handled = number;
+}
+
 static void wait_for_ever(void) {
     printf("up\n");
     for (long turn = 0;; turn++) {
@@ -89,6 +96,11 @@ int main(int argc, char **argv) {
         look();
     if (strcmp(what, "crash") == 0)
         *(volatile int *)8 = twice(argc); // @crash
+    if (strcmp(what, "handled") == 0) {
+        signal(SIGUSR1, handle);
+        raise(SIGUSR1);
+        return handled;
+    }
     if (strcmp(what, "forever") == 0)
         forever(); // @forever
     if (strcmp(what, "many") == 0) {

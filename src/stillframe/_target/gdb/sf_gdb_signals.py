@@ -36,6 +36,8 @@ class Watching(object):
     def hold(self, fatal, raised):
         """Hold the program at signals that end it and at panics, or let all of that take its course; `raised`: at panics too
         that the program handles."""
+        # Any other goes to the program as in a plain run, but for those that gdb itself holds programs by.
+        gdb.execute("handle all nostop noprint pass", to_string=True)
         for name in FATAL:
             gdb.execute("handle %s %s print pass" % (name, "stop" if fatal else "nostop noprint"), to_string=True)
         for each in self.panics:
