@@ -63,11 +63,12 @@ def adapters() -> tuple[Adapter, ...]:
     """Every adapter there is, in the order in which they are asked."""
     from .gdb import GDB
     from .go import GO
+    from .lldb import LLDB
     from .node import NODE
     from .python import PYTHON
     from .ruby import RUBY
 
-    return (PYTHON, NODE, GO, RUBY, GDB)
+    return (PYTHON, NODE, GO, RUBY, LLDB, GDB)
 
 
 def _wrapper() -> Adapter:

@@ -46,6 +46,8 @@ class Needs:
     oldest: tuple[int, ...] = ()
     version_flag: str = "--version"
     version: re.Pattern[str] = re.compile(r"(\d+(?:\.\d+)+)")
+    sibling: str | None = None
+    """The program beside it that tells the version of both, where there is one: lldb-dap 19 tells none."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +126,11 @@ def _changed(path: str) -> int:
 
 
 def _asked(needs: Needs, path: str) -> Found:
+    teller = path
+    if needs.sibling and (beside := Path(os.path.realpath(path)).with_name(needs.sibling)).exists():
+        teller = str(beside)
     try:
-        done = _run(path, needs.version_flag)
+        done = _run(teller, needs.version_flag)
     except OSError as error:
         return Found(needs.tool, path, problem=f"it does not start: {error.strerror}")
     except subprocess.TimeoutExpired:

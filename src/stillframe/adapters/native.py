@@ -21,7 +21,7 @@ LANGUAGES = ("C", "C++", "Rust", "native programs")
 CLAIMS = (*C, *CPP, *RUST)
 ROOTS = (cargo.MANIFEST,)
 
-_FOREIGN = re.compile(
+FOREIGN = re.compile(
     r"^(/usr/(?!local/src|src/)|/lib|/rustc/|/build/|\.\.?/)|/rustlib/src/|/\.cargo/(registry|git)/|/\.rustup/"
 )
 """Sources of the system, of a distribution's build machines, of Rust's library and of crates."""
@@ -41,7 +41,7 @@ class Program:
 
 def is_library(frame: Frame) -> bool:
     """Whether a call is of code that the user did not write, as far as its file's name tells."""
-    return frame.kind == "library" or frame.file is None or _FOREIGN.search(frame.file) is not None
+    return frame.kind == "library" or frame.file is None or FOREIGN.search(frame.file) is not None
 
 
 def understands(plan: Plan) -> bool:

@@ -16,10 +16,17 @@ from .trees import wait_pid
 
 
 class Conduits:
-    """Standard input, output and error of one program as paths. Both ends are held by us as well, so that opening a path
-    never blocks, and the end of a pipe says nothing: the program's end is told by its debugger."""
+    """Standard input, output and error of one program as paths, and one for what its debugger notes down. Both ends are held
+    by us as well, so that opening a path never blocks, and the end of a pipe says nothing: the program's end is told by its
+    debugger."""
 
-    def __init__(self, stdin: str | None, cwd: str, on_output: Callable[[Stream, bytes], None]) -> None:
+    def __init__(
+        self,
+        stdin: str | None,
+        cwd: str,
+        on_output: Callable[[Stream, bytes], None],
+        on_journal: Callable[[bytes], None],
+    ) -> None:
         self._folder = Path(private_folder())
         self._feeding = asyncio.Lock()
         self._fds: list[int] = []
@@ -30,10 +37,12 @@ class Conduits:
             self.stdin = self._source(stdin, cwd)
             self.stdout, out = self._pipe("stdout")
             self.stderr, err = self._pipe("stderr")
+            self.journal, notes = self._pipe("journal")
         except BaseException:
             self.close()
             raise
         self.drains = Drains({out: "stdout", err: "stderr"}, on_output)
+        self.journal_drains = Drains({notes: "stderr"}, lambda _, data: on_journal(data))
 
     def _source(self, stdin: str | None, cwd: str) -> str:
         if stdin is None:
@@ -102,6 +111,7 @@ class Conduits:
             return
         if hasattr(self, "drains"):
             self.drains.stop()
+            self.journal_drains.stop()
         if self._reader_awaited is not None and self._reader_awaited.is_alive():
             os.close(os.open(self.stdin, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))  # nobody will open it any more
             self._reader_awaited.join(1.0)

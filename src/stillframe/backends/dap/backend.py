@@ -110,7 +110,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
             line, on_event=lambda message: self._news.add(message), on_end=self._line_ended,
             on_request=partial(self._oblige, family), autopsy=self._autopsy, timeout=launch.request_timeout,
         )  # fmt: skip
-        self._helper = Helper(self._client, launch.helper, launch.request_timeout) if launch.helper else None
+        self._helper = Helper(self._client, launch) if launch.helper else None
         self._breakpoints = Breakpoints(self._client, launch, self._helper, lambda: self.capabilities, self._told.put)
         self._evidence = (
             HelperEvidence(self._client, launch, self._helper, self._breakpoints.loaded)
@@ -128,7 +128,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
 
     async def greet(self) -> handshake.Greeting:
         """Learn who is there; the program is held until `start`."""
-        greeting = self._greeting = await handshake.greet(self._client, self._launch)
+        greeting = self._greeting = await handshake.greet(self._client, self._launch, self._helper)
         self.offer(greeting.offers)
         self.pid = greeting.pid or self.pid
         self.name = greeting.argv[0].rpartition("/")[2] if greeting.argv else ""
@@ -142,7 +142,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         """Learn what the debugger can do, at the start or later."""
         found = translate.capabilities(body) | {Capability.RAW, Capability.REQUEST}
         if self._helper:
-            found |= {Capability.CONFIRMED_BREAKPOINTS, Capability.ASSIGN}
+            found |= {Capability.CONFIRMED_BREAKPOINTS, Capability.ASSIGN, *self._launch.adds}
         if self._launch.stdin == "-" and (self._process is not None or self._launch.has_conduits):
             found |= {Capability.INPUT}
         self.capabilities |= found - self._launch.lacks
@@ -230,7 +230,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
             if "raised" not in catch.modes:
                 stops.classes = catch.classes
             catch = CatchRule(catch.modes | {"raised"})
-        await set_catch(self._client, self._launch, catch, self._greeting.filters)
+        await set_catch(self._client, self._launch, self._helper, catch, self._greeting.filters)
 
     # Looking
 

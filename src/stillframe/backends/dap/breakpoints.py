@@ -10,7 +10,7 @@ from typing import Any
 
 from ...errors import Unsupported
 from ...model.backend import Binding, BreakpointChanged, Capability, Wanted
-from . import translate
+from . import terms, translate
 from .bindings import line_binding, line_count
 from .client import Body, DapClient
 from .deep import DeepBreakpoints, is_deep
@@ -56,10 +56,12 @@ class Breakpoints:
         self._bindings: dict[str, Binding] = {}
         self._entered = False
         """The function in which the program begins was told to the debugger, for once."""
+        self.entry: int | None = None
+        """The debugger's number of that."""
         self._by_name: set[str] = set()
         """Those that have stopped in functions without a source file."""
         self._wanted: tuple[Wanted, ...] = ()
-        self._deep = DeepBreakpoints(client, launch, offers, self._terms, self._wire_ids)
+        self._deep = DeepBreakpoints(client, launch, helper, offers, self._wire_ids)
 
     async def set(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
         """Make the whole set so; one binding for each wanted one, in order."""
@@ -104,10 +106,8 @@ class Breakpoints:
 
     def at_line(self, file: str | None, line: int | None) -> tuple[tuple[str, str | None], ...]:
         """The wanted ones that stop on this line, each with the condition that the debugger was given for it."""
-        ids = set(self.owners_at(file, line))
-        return tuple(
-            (each.id, self._terms(each).get("condition")) for each in self._wanted if each.id in ids and not each.log
-        )
+        found = [each for each in self.standing_at(file, line) if not each.log]
+        return tuple((each.id, terms.terms(self._launch, each).get("condition")) for each in found)
 
     def met(self, ids: Iterable[str]) -> None:
         """These were only names, and functions of such names were called that have no line: by name they stop."""
@@ -118,8 +118,8 @@ class Breakpoints:
     def conditions(self, ids: Iterable[str]) -> dict[str, str]:
         """Those of these that stop sometimes only, each with its condition, where the debugger was not given it."""
         names = set(ids) if self._helper else set()
-        terms = {each.id: self._terms(each).get("condition") for each in self._wanted if each.id in names}
-        return {id: condition for id, condition in terms.items() if condition}
+        told = {each.id: terms.terms(self._launch, each).get("condition") for each in self._wanted if each.id in names}
+        return {id: condition for id, condition in told.items() if condition}
 
     def symbols(self, ids: Iterable[str]) -> tuple[Wanted, ...]:
         """Those of these that are function breakpoints by bare name, so that a namesake may have stopped."""
@@ -169,6 +169,12 @@ class Breakpoints:
             for binding in await self.set(self._wanted):
                 if binding != before.get(binding.id):
                     self._changed(BreakpointChanged(binding))
+
+    def data_is_gone(self, numbers: Iterable[int]) -> None:
+        """Watched data of a call that has returned: the debugger has ended the watch."""
+        for number in numbers:
+            if binding := self._deep.over(number):
+                self._became(binding)
 
     def has_line(self, ids: Iterable[str]) -> bool:
         """Whether one of these stands on a line by now."""
@@ -291,7 +297,7 @@ class Breakpoints:
 
     def _join(self, spots: list[_Spot], wanted: Wanted) -> str | None:
         """Put one wanted breakpoint on its line; says what is wrong where the line is taken by another kind."""
-        arguments = self._arguments(wanted)
+        arguments = terms.of_line(self._launch, wanted, helped=self._helper is not None)
         line = wanted.line or 0
         spot = next((each for each in spots if each.line == line), None)
         if spot is None or Quirk.ONE_BREAKPOINT_PER_LINE not in self._launch.quirks:
@@ -308,38 +314,6 @@ class Breakpoints:
         else:
             return f"{spot.owners[0]} already holds line {line} with another condition"
         return None
-
-    def _arguments(self, wanted: Wanted) -> Arguments:
-        arguments: Arguments = {"line": wanted.line}
-        if wanted.column is not None:
-            arguments["column"] = wanted.column
-        terms = self._terms(wanted)
-        if wanted.symbol and self._helper:
-            # A function's first line may be come to again, by a loop that begins there.
-            terms["condition"] = self._launch.at_entry(terms.get("condition"), wanted.symbol)
-        return {**arguments, **terms}
-
-    def _terms(self, wanted: Wanted) -> Arguments:
-        """Condition, hit count and log text, as the debugger wants them."""
-        terms: Arguments = {}
-        condition = wanted.condition
-        if wanted.hit and self._launch.count_hits:
-            condition = self._launch.count_hits(condition, wanted.id, wanted.hit)
-        elif wanted.hit:
-            terms["hitCondition"] = {"exactly": "", "from": ">= ", "every": "% "}[wanted.hit.kind] + str(
-                wanted.hit.number
-            )
-        if condition:
-            terms["condition"] = condition
-        if wanted.log:
-            terms["logMessage"] = wanted.log
-        return terms
-
-    def _trip_terms(self, wanted: Wanted) -> Arguments:
-        """A function breakpoint of ours is a trip wire, replaced by a line as soon as it is hit; terms count there."""
-        if self._launch.keeps_functions:
-            return {**self._terms(wanted), **({"module": wanted.module} if wanted.module else {})}
-        return {} if self._helper else self._terms(replace(wanted, log=None))
 
     def _is_news(self, file: str, held: Sequence[_Spot]) -> bool:
         return self._sent.get(file) != [spot.arguments for spot in held]
@@ -390,10 +364,9 @@ class Breakpoints:
         """Symbols that have no line yet wait as function breakpoints."""
         symbols = [each for each in wanted if each.symbol]
         bare = Quirk.BARE_FUNCTION_NAMES in self._launch.quirks
-        arguments = [
-            {"name": (each.symbol or "").rpartition(".")[2] if bare else each.symbol, **self._trip_terms(each)}
-            for each in symbols
-        ]
+        names = [(each.symbol or "").rpartition(".")[2] if bare else each.symbol for each in symbols]
+        told = [terms.of_function(self._launch, each, helped=self._helper is not None) for each in symbols]
+        arguments = [{"name": name, **each} for name, each in zip(names, told, strict=True)]
         if self._launch.entry and not self._entered:
             arguments.append({"name": self._launch.entry})
             self._entered = True
@@ -401,8 +374,11 @@ class Breakpoints:
             return
         body = await self._client.request("setFunctionBreakpoints", {"breakpoints": arguments})
         self._functions = arguments
-        for each, told in zip(symbols, translate.items(body, "breakpoints"), strict=False):
-            number = translate.number(told.get("id"))
+        answers = translate.items(body, "breakpoints")
+        if len(arguments) > len(symbols):
+            self.entry = translate.number(answers[-1].get("id")) if len(answers) == len(arguments) else None
+        for each, answer in zip(symbols, answers, strict=False):
+            number = translate.number(answer.get("id"))
             if number is not None:
                 self._wire_ids[number] = (each.id,)
-            self._answered(each.id, told, bindings)
+            self._answered(each.id, answer, bindings)

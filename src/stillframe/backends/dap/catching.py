@@ -6,15 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import Unsupported
-from ...model.backend import CatchMode, CatchRule
+from ...model.backend import Capability, CatchMode, CatchRule
 from .client import DapClient, Refused
+from .helper import Helper
 from .launch import DapLaunch, Quirk
 
 Arguments = dict[str, Any]
 
 
-async def set_catch(client: DapClient, launch: DapLaunch, catch: CatchRule, known: frozenset[str]) -> None:
+async def set_catch(
+    client: DapClient, launch: DapLaunch, helper: Helper | None, catch: CatchRule, known: frozenset[str]
+) -> None:
     """Tell the debugger which exceptions stop the program; a filter that it does not have is an error by name."""
+    if helper is not None and Capability.EXCEPTION_CLASSES in launch.adds:
+        await _tell_helper(launch, helper, catch)
+        return
     unknown = [mode for mode in sorted(catch.modes - {"uncaught"}) if mode not in launch.catches]
     filters = [word for mode in sorted(catch.modes) for word in launch.catches.get(mode, ())]
     missing = unknown + [each for each in filters if each not in known]
@@ -30,6 +36,13 @@ async def set_catch(client: DapClient, launch: DapLaunch, catch: CatchRule, know
         await client.request("setExceptionBreakpoints", arguments)
     except Refused as refused:
         raise Unsupported(f"the exceptions to catch were refused: {refused.message}") from None
+
+
+async def _tell_helper(launch: DapLaunch, helper: Helper, catch: CatchRule) -> None:
+    """Our code inside the debugger knows more kinds of failures than the debugger's filters."""
+    if unknown := sorted(catch.modes - {"uncaught", *launch.catches}):
+        raise Unsupported(f"{launch.tool.tool} cannot catch {', '.join(unknown)}")
+    await helper.call("catch", modes=sorted(catch.modes), classes=list(catch.classes))
 
 
 _BREAK_MODES: Mapping[CatchMode, str] = {"uncaught": "unhandled", "raised": "always", "user": "userUnhandled"}

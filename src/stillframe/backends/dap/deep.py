@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...errors import Unsupported
+from ...errors import NotFound, Unsupported
 from ...model.backend import Binding, Capability, Wanted
 from ...model.outcomes import Bound
 from . import translate
 from .client import Body, DapClient, Refused
 from .evidence import wire_id
-from .launch import ConsoleWatch, DapLaunch
-
-Terms = Callable[[Wanted], dict[str, Any]]
+from .helper import Helper
+from .launch import DapLaunch
+from .terms import terms
 
 
 def is_deep(wanted: Wanted) -> bool:
@@ -28,19 +28,19 @@ class DeepBreakpoints:
         self,
         client: DapClient,
         launch: DapLaunch,
+        helper: Helper | None,
         offers: Callable[[], frozenset[Capability]],
-        terms: Terms,
         names: dict[int, tuple[str, ...]],
     ) -> None:
         self._client = client
         self._launch = launch
+        self._helper = helper
         self._offers = offers
-        self._terms = terms
         self._names = names
         self._instructions: list[dict[str, Any]] = []
         self._data: list[dict[str, Any]] = []
-        self._by_console: dict[str, tuple[int, Wanted]] = {}
-        """Wanted id to what the console made of it."""
+        self._by_helper: dict[str, tuple[int, Wanted]] = {}
+        """Wanted id to what our code inside the debugger made of it."""
         self._bindings: dict[str, Binding] = {}
 
     async def set(self, wanted: Sequence[Wanted]) -> dict[str, Binding]:
@@ -48,14 +48,14 @@ class DeepBreakpoints:
         instructions = [each for each in wanted if each.address is not None]
         data = [each for each in wanted if each.data is not None]
         await self._set_instructions(instructions)
-        if self._launch.console_watch is not None:
-            await self._set_by_console(data, self._launch.console_watch)
+        if self._helper is not None and Capability.DATA_BREAKPOINTS in self._launch.adds:
+            await self._set_by_helper(data, self._helper)
         else:
             await self._set_data(data)
         return {each.id: self._bindings[each.id] for each in wanted}
 
     async def _set_instructions(self, wanted: Sequence[Wanted]) -> None:
-        arguments = [{**_instruction(each), **self._terms(each)} for each in wanted]
+        arguments = [{**_instruction(each), **terms(self._launch, each)} for each in wanted]
         if arguments == self._instructions:
             return
         self._need(Capability.INSTRUCTION_BREAKPOINTS)
@@ -65,7 +65,7 @@ class DeepBreakpoints:
 
     async def _set_data(self, wanted: Sequence[Wanted]) -> None:
         arguments = [
-            {"dataId": each.data, "accessType": each.watching, **self._terms(replace(each, log=None))}
+            {"dataId": each.data, "accessType": each.watching, **terms(self._launch, replace(each, log=None))}
             for each in wanted
         ]
         if arguments == self._data:
@@ -90,39 +90,37 @@ class DeepBreakpoints:
         state: Bound = "bound" if told.get("verified") is True else "failed" if message else "pending"
         return Binding(wanted.id, state, file, translate.number(told.get("line")), message)
 
-    async def _set_by_console(self, wanted: Sequence[Wanted], how: ConsoleWatch) -> None:
+    async def _set_by_helper(self, wanted: Sequence[Wanted], helper: Helper) -> None:
         names = {each.id: each for each in wanted}
-        for id, (number, before) in tuple(self._by_console.items()):
+        for id, (number, before) in tuple(self._by_helper.items()):
             if names.get(id) != before:
-                await self._say(None, how.remove.format(number=number))
-                del self._by_console[id]
+                await helper.call("unwatch", number=number)
+                del self._by_helper[id]
         for each in wanted:
-            if each.id not in self._by_console:
-                self._bindings[each.id] = await self._watched(each, how)
+            if each.id not in self._by_helper:
+                self._bindings[each.id] = await self._watched(each, helper)
 
-    async def _watched(self, wanted: Wanted, how: ConsoleWatch) -> Binding:
+    async def _watched(self, wanted: Wanted, helper: Helper) -> Binding:
         frame, _, expression = (wanted.data or "").partition("\0")
         if wanted.hit or wanted.log:
             return Binding(wanted.id, "failed", message="watched data takes a condition only")
+        question: dict[str, Any] = {"text": expression, "how": wanted.watching, "condition": wanted.condition}
         try:
-            said = await self._say(frame, how.commands[wanted.watching].format(expression=expression))
-            match = how.number.search(said)
-            if match is None:
-                return Binding(wanted.id, "failed", message=" ".join(said.split()) or "the console made nothing of it")
-            number = int(match[1])
-            self._by_console[wanted.id] = (number, wanted)
-            self._names[number] = (wanted.id,)
-            if wanted.condition:
-                await self._say(frame, how.condition.format(number=number, condition=wanted.condition))
-        except Refused as refused:
+            made = await helper.call("watch", frameId=wire_id(frame, "frame"), **question)
+        except (NotFound, Refused) as refused:
             return Binding(wanted.id, "failed", message=refused.message)
-        return Binding(wanted.id, "bound", message=match[0])
+        number = translate.number(made.get("number")) or 0
+        self._by_helper[wanted.id] = (number, wanted)
+        self._names[number] = (wanted.id,)
+        return Binding(wanted.id, "bound", message=translate.text(made.get("text")))
 
-    async def _say(self, frame: str | None, line: str) -> str:
-        arguments: dict[str, Any] = {"expression": line, "context": "repl"}
-        if frame:
-            arguments["frameId"] = wire_id(frame, "frame")
-        return str((await self._client.request("evaluate", arguments)).get("result", ""))
+    def over(self, number: int) -> Binding | None:
+        """The debugger itself has ended a watch: its data is gone."""
+        for id, (watched, _) in tuple(self._by_helper.items()):
+            if watched == number:
+                del self._by_helper[id]
+                return Binding(id, "failed", message="its data is gone: the call that it belonged to has returned")
+        return None
 
     def _need(self, capability: Capability) -> None:
         if capability not in self._offers():

@@ -93,6 +93,10 @@ class Evidence:
         """The innermost frame of a thread that is surely held; None where that is not sure."""
         return None
 
+    async def why(self, thread: str) -> Body:
+        """What our code in the debugger knows better of a stop: its reason, the numbers of what was hit, a note."""
+        return {}
+
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         return await self._told_scopes(self._ask_scopes(frame))
 

@@ -9,6 +9,7 @@ from typing import Any
 from ...errors import AdapterUnresponsive, Denied, LaunchFailed
 from . import translate
 from .client import Body, DapClient, Refused
+from .helper import Helper
 from .launch import DapLaunch
 
 _CLIENT: dict[str, Any] = {
@@ -42,15 +43,17 @@ class Greeting:
         return frozenset(each for each in found if isinstance(each, str))
 
 
-async def greet(client: DapClient, launch: DapLaunch) -> Greeting:
+async def greet(client: DapClient, launch: DapLaunch, helper: Helper | None) -> Greeting:
     """Prove ourselves, learn what it can do and which process it is; sent in one go, answered in order."""
     proof = None
     if launch.authorize:
         proof = client.send(launch.authorize.request, {"debugServerAccessToken": launch.authorize.server_token})
-    offers = client.send("initialize", {**_CLIENT, "adapterID": launch.tool.tool})
-    identity = None
-    if launch.helper:
-        identity = client.send(launch.helper, {"call": "hello"})
+    offers = client.send("initialize", {**_CLIENT, "adapterID": launch.tool.tool, **launch.greeting})
+    for line in launch.boot:
+        client.send("evaluate", {"expression": line, "context": "repl"})
+    identity: asyncio.Future[Body] | None = None
+    if helper:
+        identity = helper.send("hello")
     elif launch.identify:
         identity = client.send(launch.identify)
     if proof is not None and launch.authorize is not None:
@@ -58,7 +61,8 @@ async def greet(client: DapClient, launch: DapLaunch) -> Greeting:
     offered = await client.settle(offers, "initialize", launch.start_timeout)
     if identity is None:
         return Greeting(offered)
-    return _greeting(offered, await client.settle(identity, "hello", launch.start_timeout))
+    facts = await client.settle(identity, "hello", launch.start_timeout)
+    return _greeting(offered, helper.opened("hello", facts) if helper else facts)
 
 
 async def _check_proof(client: DapClient, proof: asyncio.Future[Body], token: str, timeout: float) -> None:

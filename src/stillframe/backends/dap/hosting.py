@@ -16,7 +16,7 @@ from ...transport.folders import remove_folder
 from ...transport.process import Exit, PipeLine, Process, feed, spawn
 from ...transport.trees import MARK
 from .client import Body
-from .launch import STDERR, STDIN, STDOUT, DapLaunch, DialsBack, PrintedAddress
+from .launch import JOURNAL, STDERR, STDIN, STDOUT, DapLaunch, DialsBack, PrintedAddress
 from .reaching import PrintedPlace, SocketPlace, walked
 from .terminals import Terminals
 
@@ -30,9 +30,11 @@ _QUITTING = 2.0
 class Hosted:
     """Owns the spawned process, the pipes with names, the socket's directory, and programs run because a debugger asked."""
 
-    def __init__(self, launch: DapLaunch, tell: Callable[[Output], None]) -> None:
+    def __init__(self, launch: DapLaunch, tell: Callable[[Output], None], died: Callable[[str], None]) -> None:
         self._launch = launch
         self._tell = tell
+        self._died = died
+        self._journal = b""
         self.process: Process | None = None
         self.socket: SocketPlace | None = None
         self.printed = PrintedPlace(launch.reach.pattern) if isinstance(launch.reach, PrintedAddress) else None
@@ -48,9 +50,9 @@ class Hosted:
         self._places.update(places or {})
         if launch.has_conduits:
             ours = self._conduits = Conduits(
-                launch.stdin, launch.cwd, lambda stream, data: self._tell(Output(stream, data))
+                launch.stdin, launch.cwd, lambda stream, data: self._tell(Output(stream, data)), self._noted
             )
-            self._places |= {STDIN: ours.stdin, STDOUT: ours.stdout, STDERR: ours.stderr}
+            self._places |= {STDIN: ours.stdin, STDOUT: ours.stdout, STDERR: ours.stderr, JOURNAL: ours.journal}
         self.process = spawn(
             [self._filled(word) for word in launch.argv], cwd=launch.cwd, env=self.environment(), umask=launch.umask,
             stdin=stdin, on_output=self._output, gently=not launch.launched,
@@ -103,6 +105,12 @@ class Hosted:
             return
         self._tell(Output(stream if self._launch.owns_target else "console", data))
 
+    def _noted(self, data: bytes) -> None:
+        """Look in the debugger's journal for the signal that the program died of."""
+        self._journal = (self._journal + data)[-_TAIL:]
+        if self._launch.deaths is not None and (match := self._launch.deaths.search(self._journal)):
+            self._died(Exit.of(-int(match[1])).signal or "")
+
     def stderr_tail(self) -> str:
         """The last of what the process wrote to its standard error."""
         return self._tail.decode("utf-8", "backslashreplace").strip()
@@ -126,6 +134,8 @@ class Hosted:
         self._terminals.drain()
         if self._conduits is not None and not self._conduits.drains.is_paused:
             self._conduits.drains.drain()
+        if self._conduits is not None:
+            self._conduits.journal_drains.drain()
         if self.process is not None and not self.process.is_paused and self._pipe is None:
             self.process.drain()
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...errors import StillframeError
-from ...model.backend import Capability, CatchMode, Move, Tool
+from ...model.backend import Capability, CatchMode, Tool
 from ...model.places import HitRule
 from ...model.values import Frame
 
@@ -20,6 +20,8 @@ SOCKET = "\0socket"
 STDIN, STDOUT, STDERR = "\0stdin", "\0stdout", "\0stderr"
 """Stand in words and arguments for pipes of ours with names, where a debugger starts the program and not we: what it prints
 then comes to us as it was written, and not through the debugger."""
+JOURNAL = "\0journal"
+"""Stands for one more such pipe, in which the debugger writes down what it does and does not tell."""
 
 
 class Quirk(enum.Enum):
@@ -36,6 +38,8 @@ class Quirk(enum.Enum):
     NEGATIVE_EXIT_IS_SIGNAL = "an exit code below zero is the signal that ended the program: dlv 1.27.2"
     TALKS_AS_PROGRAM = "what it prints of its own doings comes as output of category stdout: gdb 18.1"
     KEEPS_BREAKPOINTS = "a breakpoint that was set is never removed: rdbg 1.4.0"
+    MISNAMES_STOPS = "a pause and joining a program are told as exceptions, watched data as a breakpoint: lldb-dap 19.1"
+    LOG_POINTS_ARE_CONSOLE = "log points come among what it says of itself: lldb-dap 19.1"
     GUESSES_DEPTH = "where a stack goes on, its depth is told as a guess: dlv 1.27.2"
 
 
@@ -104,20 +108,6 @@ class Authorize:
 
 
 @dataclass(frozen=True)
-class ConsoleWatch:
-    """How data is watched by the debugger's own console, where its protocol has no data breakpoints."""
-
-    commands: Mapping[str, str]
-    """For write, read and readWrite: the command, with {expression} in it."""
-    number: re.Pattern[str]
-    """Finds the number of what was made in the command's answer."""
-    remove: str
-    """The command that removes {number}."""
-    condition: str
-    """The command that lets {number} stop only where {condition} holds."""
-
-
-@dataclass(frozen=True)
 class DapLaunch:
     """What to spawn, how to reach it, what to send."""
 
@@ -132,6 +122,14 @@ class DapLaunch:
     stdin: str | None = None
     helper: str | None = None
     """The extra request that our code inside the target answers, where there is such code."""
+    helper_line: str | None = None
+    """Where our code is a command of the debugger's console instead: what stands there in front of a call."""
+    boot: tuple[str, ...] = ()
+    """Lines for the console that bring our code into the debugger, before anything else is asked."""
+    adds: frozenset[Capability] = frozenset()
+    """What our code inside the debugger can do and the debugger's protocol cannot, or not so well."""
+    greeting: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What `initialize` tells this debugger beyond what every one is told."""
     identify: str | None = None
     """A request that tells pid and parent of a process that dialled in, where there is no helper."""
     authorize: Authorize | None = None
@@ -163,9 +161,6 @@ class DapLaunch:
     """Scopes whose variables are a frame's own, in lower case; all of them are told, in the order of the debugger."""
     is_library: Callable[[Frame], bool] = lambda frame: frame.kind == "library"
     """Whether a frame is somebody else's code, for debuggers that do not say so."""
-    console_watch: ConsoleWatch | None = None
-    console_moves: Mapping[Move, str] = field(default_factory=dict[Move, str])
-    """Ways to move that the debugger's console has and its protocol has not, each by its command."""
     unshown: frozenset[str] = frozenset()
     """Types of values that are never told among the variables of a frame, where no helper chooses them."""
     log_text: Callable[[str, bool], str] = lambda text, _helped: text
@@ -218,7 +213,12 @@ class DapLaunch:
     error_prefix: str = ""
     """What the debugger puts in front of the reason why an expression has no value."""
     log_prefix: re.Pattern[str] | None = None
-    """What the debugger puts in front of the line of a log point."""
+    """What the debugger puts in front of the line of a log point, or around what could not be evaluated in it."""
+    condition_failure: re.Pattern[str] | None = None
+    """How the debugger says that a condition could not be evaluated, so that it stops; number of the breakpoint, and why."""
+    deaths: re.Pattern[bytes] | None = None
+    """Finds in the debugger's journal the number of the signal that ended the program, where it tells no difference between
+    that and an exit code."""
     repeats_ids: bool = False
     """Frames and scopes are numbered anew at every stop and requests are answered in order, so that those of the next stop may
     be asked for before it has told their numbers."""

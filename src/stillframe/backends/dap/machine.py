@@ -15,6 +15,7 @@ from ...model.values import Values
 from . import translate
 from .client import Body, DapClient, Refused
 from .evidence import Evidence, wire_id
+from .helper import Helper
 from .launch import DapLaunch
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+")
@@ -30,19 +31,24 @@ class Machine:
     _client: DapClient
     _launch: DapLaunch
     _evidence: Evidence
+    _helper: Helper | None
 
     # Memory
 
     async def read_memory(self, frame: str | None, where: str, offset: int, count: int) -> Memory:
         self._need(Capability.MEMORY)
         reference = await self._address(frame, where)
-        arguments = {"memoryReference": reference, "offset": offset, "count": count}
-        body = await self._asked("readMemory", arguments, f"memory at {_behind(reference, offset)}")
+        place = _behind(reference, offset)
+        if Capability.MEMORY in self._launch.adds and self._helper:
+            body = await self._helper.call("memory", address=place, count=count)
+        else:
+            arguments = {"memoryReference": reference, "offset": offset, "count": count}
+            body = await self._asked("readMemory", arguments, f"memory at {place}")
         data = _decoded(translate.text(body.get("data")) or "")
         if not data:
-            raise NotFound(f"no memory can be read at {_behind(reference, offset)}")
+            raise NotFound(f"no memory can be read at {place}")
         return Memory(
-            address=translate.text(body.get("address")) or _behind(reference, offset),
+            address=translate.text(body.get("address")) or place,
             hex=data.hex(),
             text="".join(chr(each) if 32 <= each < 127 else "." for each in data),
             size=len(data),
@@ -52,15 +58,14 @@ class Machine:
     async def write_memory(self, frame: str | None, where: str, offset: int, data: bytes, *, partial: bool) -> Written:
         self._need(Capability.WRITE_MEMORY)
         reference = await self._address(frame, where)
-        arguments = {
-            "memoryReference": reference,
-            "offset": offset,
-            "allowPartial": partial,
-            "data": base64.b64encode(data).decode(),
-        }
-        body = await self._asked("writeMemory", arguments, f"memory at {_behind(reference, offset)}")
+        place, coded = _behind(reference, offset), base64.b64encode(data).decode()
+        if Capability.WRITE_MEMORY in self._launch.adds and self._helper:
+            body = await self._helper.call("poke", address=place, data=coded, partial=partial)
+        else:
+            arguments = {"memoryReference": reference, "offset": offset, "allowPartial": partial, "data": coded}
+            body = await self._asked("writeMemory", arguments, f"memory at {place}")
         told = translate.number(body.get("bytesWritten"))
-        return Written(address=_behind(reference, offset), size=len(data) if told is None else told, asked=len(data))
+        return Written(address=place, size=len(data) if told is None else told, asked=len(data))
 
     # Instructions and registers
 
@@ -105,7 +110,10 @@ class Machine:
 
     async def sources(self) -> tuple[SourceFile, ...]:
         self._need(Capability.SOURCES)
-        body = await self._asked("loadedSources", {}, "sources")
+        if Capability.SOURCES in self._launch.adds and self._helper:
+            body = await self._helper.call("sources")
+        else:
+            body = await self._asked("loadedSources", {}, "sources")
         found = translate.items(body, "sources")
         names = [(translate.text(each.get("path")), translate.text(each.get("name"))) for each in found]
         return tuple(SourceFile(name=name or (path or "?").rpartition("/")[2], file=path) for path, name in names)
@@ -113,9 +121,9 @@ class Machine:
     # Watched data
 
     async def watchable(self, frame: str, expression: str, watching: Watching) -> Watchable:
-        if self._launch.console_watch is not None:
-            return await self._evidenced(frame, expression)
         self._need(Capability.DATA_BREAKPOINTS)
+        if Capability.DATA_BREAKPOINTS in self._launch.adds:
+            return await self._evidenced(frame, expression)
         body = await self._data_info(frame, expression)
         data = translate.text(body.get("dataId"))
         description = translate.text(body.get("description")) or ""
@@ -127,7 +135,7 @@ class Machine:
         return Watchable(data=data, description=description)
 
     async def _evidenced(self, frame: str, expression: str) -> Watchable:
-        """A console takes any expression; that it means something here is asked first."""
+        """Our code in the debugger takes any expression; that it means something here is asked first."""
         (answer,) = await self._evidence.evaluate(frame, (expression,), Bounds(), 5.0)
         if answer.error is not None:
             raise NotFound(f"{expression} cannot be watched: {answer.error}")
@@ -159,6 +167,9 @@ class Machine:
         """An address as it is, or where an expression of the frame lies; a pointer means what it points to."""
         if _ADDRESS.fullmatch(where):
             return where
+        if Capability.MEMORY in self._launch.adds and self._helper and frame is not None:
+            told = await self._helper.call("address", frameId=wire_id(frame, "frame"), text=where)
+            return translate.text(told.get("address")) or where
         body = await self._evaluated(frame, where)
         if reference := translate.text(body.get("memoryReference")):
             return reference

@@ -11,8 +11,9 @@ from ...model.backend import Capability, Move, Stopped
 from ...model.values import Thread
 from . import translate
 from .breakpoints import Breakpoints
-from .client import DapClient, Refused
+from .client import Body, DapClient, Refused
 from .evidence import Evidence, wire_id
+from .helper import Helper
 from .launch import DapLaunch, Quirk
 from .news import News
 
@@ -46,6 +47,7 @@ class Moving:
     _news: News
     _breakpoints: Breakpoints
     _evidence: Evidence
+    _helper: Helper | None
     _last_move: Move
 
     async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
@@ -53,7 +55,7 @@ class Moving:
 
     async def resume(self, move: Move, thread: str | None) -> None:
         need = _NEEDS.get(move)
-        if need is not None and need not in self.capabilities and move not in self._launch.console_moves:
+        if need is not None and need not in self.capabilities:
             raise Unsupported(f"{self.tool.tool} cannot {move.value}: it has no {need.value}")
         if self._launch.is_dead:
             raise WrongState(f"a core is what a process left when it died: it cannot {move.value}")
@@ -82,22 +84,27 @@ class Moving:
         self._news.nobody_is_held()
         self._evidence.instruction_pointers.clear()
         self._evidence.sizes.clear()
-        answer = self._client.send(*self._order(move, wire_id(thread, "thread")))
+        answer = self._order(move, wire_id(thread, "thread"))
         # A program that goes straight into native code and keeps its interpreter to itself lets nobody answer: it moves.
         await asyncio.wait({answer}, timeout=_TAKEN)
         if answer.done():
             try:
-                answer.result()
+                body = answer.result()
+                if self._is_helpers(move) and self._helper:
+                    self._helper.opened("move", body)
             except Refused as refused:
                 raise WrongState(f"the debugger refused to {move.value}: {refused.message}") from None
 
-    def _order(self, move: Move, thread: int) -> tuple[str, dict[str, Any]]:
-        if line := self._launch.console_moves.get(move):
-            return "evaluate", {"expression": line, "context": "repl"}
+    def _order(self, move: Move, thread: int) -> asyncio.Future[Body]:
+        if self._is_helpers(move) and self._helper:
+            return self._helper.send("move", how=move.value, threadId=thread)
         arguments: dict[str, Any] = {"threadId": thread}
         if move in (Move.NEXT_INSTRUCTION, Move.STEP_INSTRUCTION):
             arguments["granularity"] = "instruction"
-        return _REQUESTS[move], arguments
+        return self._client.send(_REQUESTS[move], arguments)
+
+    def _is_helpers(self, move: Move) -> bool:
+        return _NEEDS.get(move) in self._launch.adds
 
     async def _any_thread(self) -> str:
         found = await self.threads()
@@ -119,6 +126,10 @@ class Moving:
     async def jump(self, thread: str, file: str, line: int) -> None:
         if Capability.JUMP not in self.capabilities:
             raise Unsupported(f"{self.tool.tool} cannot jump")
+        if Capability.JUMP in self._launch.adds and self._helper:
+            await self._helper.call("jump", threadId=wire_id(thread, "thread"), file=file, line=line)
+            self._news.tell_jump(thread)
+            return
         try:
             body = await self._client.request("gotoTargets", {"source": {"path": file}, "line": line})
             targets = translate.items(body, "targets")

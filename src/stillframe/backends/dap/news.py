@@ -14,7 +14,7 @@ from ...transport.process import Exit
 from ...wire.dap import Message
 from ..ending import Signs
 from ..flow import Sequence, Told
-from . import translate
+from . import terms, translate
 from .arrivals import Arrivals
 from .breakpoints import Breakpoints
 from .client import Body
@@ -67,8 +67,8 @@ class News:
         self._all_held = False
         self.stops = StopFilter(launch, evidence)
         self.initialized: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._doubtful: set[tuple[str, int]] = set()
-        """Thread and number of a breakpoint whose condition raised there: the stop that follows is no hit of it."""
+        self._doubtful: set[tuple[str | None, int]] = set()
+        """Thread, if that is told, and number of a breakpoint whose condition raised: the stop that follows is no hit of it."""
         self.held: dict[str, str] = {}
         """Thread to the reason for which it is held."""
         self._detours = 0
@@ -132,10 +132,13 @@ class News:
         stop = replace(translate.stopped(body, self._breakpoints.owners(body)), counts=not self._is_doubtful(body))
         if stop.reason == "function breakpoint" and self._breakpoints.trusts_functions:
             stop = replace(stop, reason="breakpoint" if stop.breakpoints else "entry")
+        if stop.reason == "breakpoint" and self._breakpoints.entry in (body.get("hitBreakpointIds") or ()):
+            stop = replace(stop, reason="entry")
         self.told_error = translate.told_error(body, self._launch) if stop.reason == "exception" else None
         # None named: looked up by its place. Several: one that always stops stands for others on its line.
         if (
-            self._may_be_detour(stop)
+            self._may_be_misnamed(stop)
+            or self._may_be_detour(stop)
             or self.stops.must_look(stop)
             or (stop.reason == "breakpoint" and len(stop.breakpoints) != 1)
         ):
@@ -145,13 +148,15 @@ class News:
 
     def _is_doubtful(self, body: Body) -> bool:
         thread = str(body.get("threadId"))
-        found = {number for told, number in self._doubtful if told == thread}
-        self._doubtful = {each for each in self._doubtful if each[0] != thread}
+        found = {number for told, number in self._doubtful if told in (thread, None)}
+        self._doubtful = {each for each in self._doubtful if each[0] not in (thread, None)}
         return bool(found.intersection(body.get("hitBreakpointIds") or ()))
 
     async def _look_at(self, stop: Stopped) -> None:
         """Ask about a stop before it is told: it may be no news, or lack the name of its breakpoint."""
         try:
+            if stop.thread is not None and self._may_be_misnamed(stop):
+                stop = self._renamed(stop, await self._evidence.why(stop.thread))
             if stop.thread is not None and self._may_be_detour(stop) and await self._is_detour(stop.thread):
                 await self._debuggee.pause_again(stop.thread)
                 return
@@ -179,6 +184,22 @@ class News:
             self._tell_stop(stop)  # what could not be checked is told as it came
             return
         self._tell_stop(stop)
+
+    def _may_be_misnamed(self, stop: Stopped) -> bool:
+        odd = stop.reason == "exception" or (stop.reason == "breakpoint" and not stop.breakpoints)
+        return odd and Quirk.MISNAMES_STOPS in self._launch.quirks
+
+    def _renamed(self, stop: Stopped, told: translate.Body) -> Stopped:
+        """The stop in the words of our code inside the debugger."""
+        numbers = [each for each in told.get("numbers") or () if isinstance(each, int)]
+        owners = tuple(word for number in numbers for word in self._breakpoints.named(number))
+        if told.get("gone") is True:
+            self._breakpoints.data_is_gone(numbers)
+        if note := translate.text(told.get("note")):
+            self._told.put(Output("console", f"{note}\n".encode()))
+        if stop.reason == "exception":
+            self.told_error = None
+        return replace(stop, reason=translate.text(told.get("reason")) or stop.reason, breakpoints=owners)
 
     def _may_be_detour(self, stop: Stopped) -> bool:
         return stop.reason == "pause" and self._launch.detour is not None and self._detours < _MOST_DETOURS
@@ -228,6 +249,10 @@ class News:
         self._all_held = stop.all_threads
         self._told.put(stop)
 
+    def tell_jump(self, thread: str) -> None:
+        """The point of execution of a held thread was moved by our own code, of which the debugger tells nothing."""
+        self._tell_stop(Stopped(thread, "jump", all_threads=self._all_held))
+
     def _continued(self, body: Body) -> None:
         thread = translate.number(body.get("threadId"))
         everyone = body.get("allThreadsContinued", True) is not False or thread is None
@@ -240,12 +265,19 @@ class News:
     # The rest
 
     def _exited(self, code: int | None) -> None:
+        self._debuggee.read_output()  # the debugger may have written down more of it than it tells
         if code is not None and code < 0 and Quirk.NEGATIVE_EXIT_IS_SIGNAL in self._launch.quirks:
             self._signs.signal = Exit.of(code).signal
         else:
             self._signs.exit_code = code
 
     def _output(self, body: Body) -> None:
+        said = translate.text(body.get("output")) or ""
+        if line := terms.logged(self._launch, said):
+            self._told.put(Output("log", line[1].encode("utf-8", "surrogatepass"), (line[0],)))
+            return
+        if self._is_condition_failure(said):
+            return
         told = translate.output(body, log_points_are_stdout=Quirk.LOG_POINTS_ARE_STDOUT in self._launch.quirks)
         if told is not None and told.stream == "log" and self._launch.log_prefix is not None:
             told = replace(told, data=self._launch.log_prefix.sub("", str(body.get("output"))).encode())
@@ -254,6 +286,17 @@ class News:
         better = self._launch.told_better
         if told is not None and not (better and told.stream == "console" and better.match(str(body.get("output")))):
             self._told.put(told)
+
+    def _is_condition_failure(self, said: str) -> bool:
+        """Whether the debugger says why it is about to stop at a condition; it is said in our words, and is no hit."""
+        pattern = self._launch.condition_failure
+        if pattern is None or not (match := pattern.search(said)):
+            return False
+        number, reason = int(match[1]), match[2].strip()
+        self._doubtful.add((None, number))
+        names = ", ".join(self._breakpoints.named(number)) or "a breakpoint"
+        self._told.put(Output("console", f"the condition of {names} raised {reason}\n".encode()))
+        return True
 
     def _thread_changed(self, body: Body) -> None:
         thread = str(body.get("threadId", ""))

@@ -70,6 +70,10 @@ class Obliging:
             self._end_watch.cancel()
         self._end_watch = asyncio.create_task(self._watch_end())
 
+    def died_of(self, signal: str) -> None:
+        """Its debugger has written down which signal ended it."""
+        self._signs.signal = signal
+
     def is_ended_by_us(self) -> None:
         """Its debugger is about to be ended, and it with it."""
         self._signs.by_us = True

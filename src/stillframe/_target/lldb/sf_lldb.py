@@ -1,0 +1,35 @@
+"""Imported by lldb before it debugs anything: puts our command beside its own, which answers in JSON."""
+
+import base64
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import sf_lldb_desk  # noqa: E402
+import sf_lldb_stops  # noqa: E402
+
+_DESK = sf_lldb_desk.Desk(json.loads(os.environ.get("STILLFRAME_LLDB", "{}")))
+
+
+def stillframe(debugger, command, result, _session):
+    """One call: its name and arguments as JSON, coded so that no command line ever takes it apart."""
+    asked = json.loads(base64.b64decode(command.strip()))
+    result.AppendMessage("stillframe:" + json.dumps(_DESK.answer(debugger, asked.pop("call"), asked)))
+
+
+def on_panic(frame, _location, _extra, _session):
+    return sf_lldb_stops.holds_panic(frame)
+
+
+def on_throw(frame, _location, _extra, _session):
+    return sf_lldb_stops.holds_throw(frame)
+
+
+def on_left(frame, location, _extra, _session):
+    return _DESK.watches.left(frame, location.GetBreakpoint().GetID())
+
+
+def __lldb_init_module(debugger, _session):
+    debugger.HandleCommand("command script add --overwrite --function sf_lldb.stillframe stillframe")

@@ -1,0 +1,86 @@
+"""C++ exceptions on their way: class, bases and message, by the tables that every compiler leaves for them: runs inside lldb."""
+
+import re
+
+import lldb
+
+_HEADER = 112
+"""The bytes that libstdc++ keeps before an exception object, on machines with addresses of 64 bits."""
+_BASES = 20
+"""More classes above an exception are not looked at."""
+_THROWS = re.compile(r"^(?:__cxa_throw|__cxa_rethrow|std::terminate)\b")
+THROW = "__cxa_throw"
+
+
+class Unknown(Exception):
+    """The program's memory does not tell it."""
+
+
+def thrown(frame):
+    """The exception that is being thrown in this call of the C++ runtime: class names from its own up, and its address."""
+    registers = {each: frame.FindRegister(each) for each in ("arg1", "arg2")}
+    if not all(each.IsValid() for each in registers.values()):
+        raise Unknown()
+    process = frame.GetThread().GetProcess()
+    return _classes(process, registers["arg2"].GetValueAsUnsigned()), registers["arg1"].GetValueAsUnsigned()
+
+
+def uncaught(thread):
+    """The exception that has ended the program, where one has; None where it was something else."""
+    frames = [thread.GetFrameAtIndex(at) for at in range(16)]
+    frame = next((each for each in frames if each.IsValid() and _THROWS.match(each.GetFunctionName() or "")), None)
+    process = thread.GetProcess()
+    if frame is None or process.GetAddressByteSize() != 8:
+        return None
+    state = frame.EvaluateExpression("((void *(*)())__cxa_get_globals)()", _quietly())
+    header = _pointer(process, state.GetValueAsUnsigned())
+    return (_classes(process, _pointer(process, header)), header + _HEADER) if header else None
+
+
+def described(frame, found):
+    """Class and message of an exception; the message is what its own `what` says, where it is a std::exception."""
+    classes, address = found
+    name = classes[0] if classes else "C++ exception"
+    if "std::exception" not in classes:
+        return name, ""
+    process = frame.GetThread().GetProcess()
+    what = _pointer(process, _pointer(process, address) + 16)
+    text = frame.EvaluateExpression("((char *(*)(void *))%d)((void *)%d)" % (what, address), _quietly())
+    error = lldb.SBError()
+    said = process.ReadCStringFromMemory(text.GetValueAsUnsigned(), 2000, error)
+    return name, said if error.Success() else ""
+
+
+def _quietly():
+    options = lldb.SBExpressionOptions()
+    options.SetIgnoreBreakpoints(True)
+    options.SetUnwindOnError(True)
+    options.SetTimeoutInMicroSeconds(1000000)
+    options.SetSuppressPersistentResult(True)
+    return options
+
+
+def _classes(process, info):
+    """The class that a type_info is of, and those above it as long as each has one base at its beginning."""
+    found = []
+    while info and len(found) < _BASES:
+        match = re.match(r"typeinfo for (.*?)(?:@\S+)?$", _symbol(process, info))
+        if match is None:
+            break
+        found.append(match.group(1))
+        if "__si_class_type_info" not in _symbol(process, _pointer(process, info)):
+            break
+        info = _pointer(process, info + 16)
+    return found
+
+
+def _symbol(process, address):
+    return process.GetTarget().ResolveLoadAddress(address).GetSymbol().GetName() or ""
+
+
+def _pointer(process, address):
+    error = lldb.SBError()
+    value = process.ReadPointerFromMemory(address, error)
+    if error.Fail():
+        raise Unknown()
+    return value

@@ -1,0 +1,195 @@
+"""The calls of a held native thread and their variables: runs inside lldb."""
+
+import linecache
+import os
+import re
+import time
+
+import lldb
+from sf_lldb_values import shorter
+
+_COUNTING = 0.2
+"""How long the frames below those that are told may be counted, in seconds."""
+_SHIFT = 19
+"""lldb-dap's own number of a frame: its thread's index above so many bits, its own below."""
+
+
+class Settings(object):
+    """What the host says of the session."""
+
+    just_my_code = True
+    foreign = re.compile("^$")
+
+
+def walk(thread, levels):
+    """The innermost calls of a thread."""
+    found = []
+    for index in range(levels):
+        frame = thread.GetFrameAtIndex(index)
+        if not frame.IsValid():
+            break
+        found.append(frame)
+    return found
+
+
+def total(thread, walked, levels):
+    """How many calls there are; None where counting them would take long."""
+    if len(walked) < levels or not walked:
+        return len(walked)
+    count, end = len(walked), time.monotonic() + _COUNTING
+    while thread.GetFrameAtIndex(count).IsValid():
+        count += 1
+        if count % 64 == 0 and time.monotonic() > end:
+            return None
+    return count
+
+
+def number(frame):
+    return frame.GetThread().GetIndexID() << _SHIFT | frame.GetFrameID()
+
+
+def frame_of(process, wanted):
+    """The call behind a number; KeyError for one that is not there."""
+    thread = process.GetThreadByIndexID(int(wanted) >> _SHIFT)
+    frame = thread.GetFrameAtIndex(int(wanted) & (1 << _SHIFT) - 1) if thread.IsValid() else None
+    if frame is None or not frame.IsValid():
+        raise KeyError(wanted)
+    return frame
+
+
+def path_of(spec):
+    """A file by its whole path; None where there is none."""
+    return os.path.normpath(spec.fullpath) if spec.IsValid() and spec.fullpath else None
+
+
+def place(frame):
+    """File and line that a call is at."""
+    entry = frame.GetLineEntry()
+    return (path_of(entry.GetFileSpec()), entry.GetLine() or None) if entry.IsValid() else (None, None)
+
+
+def row(frame):
+    file, line = place(frame)
+    return {
+        "id": number(frame),
+        "function": function_name(frame),
+        "file": file,
+        "line": line,
+        "user": is_users(file),
+        "module": frame.GetModule().GetFileSpec().GetFilename(),
+    }
+
+
+def lines(target, function):
+    """File and line of every instruction of a function that begins a line."""
+    found = set()
+    for each in function.GetInstructions(target) if function.IsValid() else ():
+        entry = each.GetAddress().GetLineEntry()
+        found.add((path_of(entry.GetFileSpec()), entry.GetLine()))
+    return found
+
+
+def function_name(frame):
+    """The function without its arguments and, in C++ and Rust, with its scopes."""
+    name = frame.GetFunctionName()
+    if name is None:
+        return hex(frame.GetPC())
+    return bare(name)
+
+
+def bare(name):
+    name = re.sub(r"::h[0-9a-f]{16}$", "", name)
+    if name.endswith((")", ") const")) and not name.startswith("("):
+        depth, at = 0, len(name) - 1
+        while at > 0:  # back over the list of arguments, which may hold others
+            depth += {")": 1, "(": -1}.get(name[at], 0)
+            if name[at] == "(" and depth == 0:
+                break
+            at -= 1
+        name = name[:at] or name
+    name = (
+        re.sub(r"^(?:static |virtual )*(?:[\w:<>,*& ]+ )?(?=[\w:~<>{}]+(?:<.*>)?$)", "", name) if " " in name else name
+    )
+    return shorter(name)
+
+
+def is_users(file):
+    if file is None:
+        return False
+    return not Settings.just_my_code or (os.path.isabs(file) and not Settings.foreign.search(file))
+
+
+def top(walked):
+    """The index of the innermost call of the user's own code, or of the innermost of all."""
+    return next((index for index, frame in enumerate(walked) if is_users(place(frame)[0])), 0)
+
+
+def variables(frame, everything=False):
+    """Name and value of what a call's function has in scope, the innermost block first to claim a name; arguments first.
+
+    What is declared further down has no value yet, only what lay in its memory before, and is left out.
+    """
+    found = {}
+    for value in (*frame.GetVariables(True, True, False, True), *_statics(frame)):
+        name = value.GetName()
+        argument = value.GetValueType() == lldb.eValueTypeVariableArgument
+        if not name or (not everything and (_is_compilers(value) or not (argument or _is_born(value, frame)))):
+            continue
+        line = value.GetDeclaration().GetLine()
+        if name not in found or line > found[name][1]:
+            found[name] = (value, line, argument)
+    rows = sorted(found.values(), key=lambda each: (not each[2], each[1]))
+    return [(value.GetName(), value) for value, _line, _argument in rows]
+
+
+def _is_compilers(value):
+    """What compilers name for themselves: C++'s loops over a range, and the iterator of a `for` of Rust's."""
+    name = value.GetName()
+    if name.startswith("__"):
+        return True
+    if name != "iter" or not (value.GetTypeName() or "").startswith("core::"):
+        return False
+    where = value.GetDeclaration()
+    return linecache.getline(path_of(where.GetFileSpec()) or "", where.GetLine()).lstrip().startswith("for ")
+
+
+def _is_born(value, frame):
+    """Whether the line that declares a variable has run."""
+    where = value.GetDeclaration()
+    file, line = place(frame)
+    if _is_static(value) or line is None or not where.IsValid():
+        return True
+    if path_of(where.GetFileSpec()) != file:
+        return True
+    if where.GetLine() != line:
+        return where.GetLine() < line
+    # Of this very line: a loop's own variable, once the loop has begun; any other gets its value when the line is done.
+    begun = (
+        frame.GetFrameID() > 0
+        or frame.GetPCAddress().GetFileAddress() != frame.GetLineEntry().GetStartAddress().GetFileAddress()
+    )
+    block = frame.GetBlock()
+    start = block.GetRangeStartAddress(0) if block.IsValid() and block.GetNumRanges() else None
+    return begun and start is not None and start.GetLineEntry().GetLine() == line
+
+
+def _statics(frame):
+    """Variables that a function keeps between its calls; lldb tells them with those of the file."""
+    function = frame.GetFunction()
+    first = function.GetStartAddress().GetLineEntry().GetLine() if function.IsValid() else 0
+    last = place(frame)[1] or 0
+    found = frame.GetVariables(False, False, True, True)
+    return [each for each in found if 0 < first <= each.GetDeclaration().GetLine() <= last and _is_static(each)]
+
+
+def _is_static(value):
+    return value.GetValueType() == lldb.eValueTypeVariableStatic
+
+
+def globals_(frame):
+    """The variables of the file that a call's function is in."""
+    kept = {each.GetName() for each in _statics(frame)}
+    found = {
+        each.GetName(): each for each in frame.GetVariables(False, False, True, True) if each.GetName() not in kept
+    }
+    return [(name, found[name]) for name in sorted(found)]

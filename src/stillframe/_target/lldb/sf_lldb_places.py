@@ -1,0 +1,85 @@
+"""Where lines and functions of a native program really are, as lldb itself would have it: runs inside lldb."""
+
+import lldb
+from sf_lldb_frames import path_of
+
+
+def resolve(target, files, symbols):
+    return {
+        "files": {path: _file(target, path, lines) for path, lines in files.items()},
+        "symbols": [_symbol(target, each.get("name") or "", each.get("module")) for each in symbols],
+    }
+
+
+def is_loaded(target, path):
+    return target.FindCompileUnits(lldb.SBFileSpec(path, False)).GetSize() > 0
+
+
+def _file(target, path, lines):
+    told = [_line(target, path, int(line)) for line in lines]
+    return {"loaded": any([each.pop("known") for each in told]), "lines": told}
+
+
+def _line(target, path, line):
+    """What lldb would make of a line: the line itself, the next one of its function that has code, or why there is none."""
+    found = [each[1] for each in _spots(target, target.BreakpointCreateByLocation(path, line)) if each[1]]
+    if found:
+        return {"asked": line, "actual": line if line in found else min(found), "known": True}
+    if is_loaded(target, path):
+        return {"asked": line, "actual": None, "reason": _no_code(path, line), "known": True}
+    return {"asked": line, "actual": line, "known": False}
+
+
+def _spots(target, made):
+    """File and line of each place where a breakpoint would be; it is gone again when this returns."""
+    try:
+        entries = [made.GetLocationAtIndex(at).GetAddress().GetLineEntry() for at in range(made.GetNumLocations())]
+        return [
+            (path_of(each.GetFileSpec()), each.GetLine() or None) if each.IsValid() else (None, None)
+            for each in entries
+        ]
+    finally:
+        target.BreakpointDelete(made.GetID())
+
+
+def _no_code(path, line):
+    try:
+        with open(path, "rb") as file:
+            count = len(file.read().splitlines())
+    except OSError:
+        return "no compiled code for line %d" % line
+    if line > max(count, 1):
+        return "%s has %d line%s" % (path.rpartition("/")[2], count, "" if count == 1 else "s")
+    return "no compiled code for line %d" % line
+
+
+def _symbol(target, name, module):
+    """Where a function begins after its prologue; None for one that nobody knows."""
+    if not name:
+        return None
+    found = _spots(target, target.BreakpointCreateByName(name))
+    if module:
+        found = [each for each in found if (each[0] or "").rpartition("/")[2] == module.rpartition("/")[2]]
+    first = next((each for each in found if each[0]), (None, None))
+    return {"file": first[0], "line": first[1], "places": len(found)} if found else None
+
+
+def modules(target, start, count):
+    """The objects that the program has loaded: itself and its libraries."""
+    rows = [
+        {"name": each.GetFileSpec().GetFilename(), "file": path_of(each.GetFileSpec()), "user": index == 0}
+        for index, each in enumerate(target.module_iter())
+    ]
+    return {"modules": rows[start : start + count], "total": len(rows)}
+
+
+def sources(target):
+    """The files that the program's own code was compiled from."""
+    found = {}
+    for module in target.module_iter():
+        for unit in (module.GetCompileUnitAtIndex(at) for at in range(module.GetNumCompileUnits())):
+            specs = [unit.GetFileSpec(), *(unit.GetSupportFileAtIndex(at) for at in range(unit.GetNumSupportFiles()))]
+            for path in (path_of(each) for each in specs):
+                if path:
+                    found[path] = {"name": path.rpartition("/")[2], "path": path}
+    return list(found.values())

@@ -1,0 +1,143 @@
+"""Why a native program stopped, told as it is: runs inside lldb.
+
+lldb-dap 19 calls a pause, joining a program and a signal an exception, and watched data or a panic a breakpoint.
+"""
+
+import lldb
+import sf_lldb_cxx as cxx
+import sf_lldb_frames as frames
+
+FATAL = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")
+_WORDS = {
+    "SIGSEGV": "invalid memory access",
+    "SIGBUS": "bad memory access",
+    "SIGFPE": "bad arithmetic",
+    "SIGILL": "bad instruction",
+    "SIGABRT": "aborted",
+    "SIGSYS": "bad system call",
+}
+_HELD_BY_US = ("SIGSTOP", "SIGINT")
+_PANICS = ("__rustc::rust_panic", "std::panicking::rust_panic", "rust_panic")
+"""Where every panic of Rust comes by once its message is printed, before anything is unwound, by its names over time."""
+
+
+class Catching(object):
+    """Which of the ways to fail hold the program."""
+
+    raised = False
+    classes = ()
+
+
+class Watching(object):
+    """Breakpoints of ours on the ways to fail, and what the last of them was about."""
+
+    def __init__(self):
+        self.panics = None
+        self.throws = None
+        self.pausing = False
+
+    def hold(self, debugger, modes, classes):
+        fatal = "uncaught" in modes
+        for name in FATAL:
+            line = "process handle --stop %s --pass true --notify %s %s" % (fatal, fatal, name)
+            debugger.GetCommandInterpreter().HandleCommand(line, lldb.SBCommandReturnObject())
+        Catching.raised = "raised" in modes
+        Catching.classes = tuple(each for each in classes if each != "panic")
+        target = debugger.GetSelectedTarget()
+        any_panic = Catching.raised or "panic" in classes
+        Catching.panics_raised = any_panic
+        self.panics = self._breakpoint(target, self.panics, fatal or any_panic, _PANICS, "on_panic")
+        throws = Catching.raised or bool(Catching.classes)
+        self.throws = self._breakpoint(target, self.throws, throws, (cxx.THROW,), "on_throw")
+
+    @staticmethod
+    def _breakpoint(target, made, wanted, names, callback):
+        if made is None and wanted:
+            nowhere = lldb.SBFileSpecList()
+            made = target.BreakpointCreateByNames(list(names), lldb.eFunctionNameTypeAuto, nowhere, nowhere)
+            made.SetScriptCallbackFunction("sf_lldb." + callback)
+        if made is not None:
+            made.SetEnabled(wanted)
+        return made
+
+    def why(self, thread):
+        """Reason and further words for a stop that lldb-dap told in other ones; empty where it was right."""
+        reason = thread.GetStopReason()
+        if reason == lldb.eStopReasonSignal:
+            name = _signal(thread)
+            return {"reason": "pause"} if name in _HELD_BY_US else {"reason": "exception", "text": name}
+        if reason == lldb.eStopReasonWatchpoint:
+            return {"reason": "watchpoint", "numbers": [-thread.GetStopReasonDataAtIndex(0)]}
+        if reason == lldb.eStopReasonBreakpoint and self._ours(thread):
+            return {"reason": "exception"}
+        return {}
+
+    def _ours(self, thread):
+        ids = [thread.GetStopReasonDataAtIndex(at) for at in range(0, thread.GetStopReasonDataCount(), 2)]
+        made = [each for each in (self.panics, self.throws) if each is not None]
+        return next((each for each in made if each.GetID() in ids), None)
+
+    def exception(self, thread):
+        """What stopped this thread, where it was no wish of the user's."""
+        reason = thread.GetStopReason()
+        try:
+            if reason == lldb.eStopReasonSignal:
+                return _of_signal(thread, _signal(thread))
+            ours = self._ours(thread) if reason == lldb.eStopReasonBreakpoint else None
+            if ours is not None and ours is self.panics:
+                return {"type": "panic", "message": "", "mode": "raised" if is_handled(thread) else "uncaught"}
+            if ours is not None:
+                frame = thread.GetFrameAtIndex(0)
+                kind, message = cxx.described(frame, cxx.thrown(frame))
+                return {"type": kind, "message": message, "mode": "raised"}
+        except cxx.Unknown:
+            return {"type": "C++ exception", "message": "", "mode": "raised"}
+        return None
+
+
+def _of_signal(thread, name):
+    if name in _HELD_BY_US:
+        return None
+    if name == "SIGABRT":
+        try:
+            found = cxx.uncaught(thread)
+            if found is not None:
+                kind, message = cxx.described(thread.GetFrameAtIndex(0), found)
+                return {"type": kind, "message": message, "mode": "uncaught"}
+        except cxx.Unknown:
+            pass  # the C++ runtime is another one, or broken: then it is the signal
+    words = _WORDS.get(name, "")
+    told = thread.GetStopDescription(400) or ""
+    if "fault address: " in told:
+        words += " at address " + told.partition("fault address: ")[2].rstrip(")")
+    return {"type": name, "message": words.strip(), "mode": "uncaught" if name in FATAL else "unknown"}
+
+
+def _signal(thread):
+    number = thread.GetStopReasonDataAtIndex(0)
+    return thread.GetProcess().GetUnixSignals().GetSignalAsCString(number) or "signal %d" % number
+
+
+def is_handled(thread):
+    """Whether code of the user's own catches the panic that is under way: Rust's runtime does so at the end of each thread."""
+    catches = False
+    for frame in frames.walk(thread, 500):
+        name = frame.GetFunctionName() or ""
+        catches = catches or "::panic::catch_unwind" in name
+        if catches and frames.is_users(frames.place(frame)[0]):
+            return True
+    return False
+
+
+def holds_panic(frame):
+    return Catching.panics_raised or not is_handled(frame.GetThread())
+
+
+def holds_throw(frame):
+    if Catching.raised or not Catching.classes:
+        return True
+    try:
+        classes, _address = cxx.thrown(frame)
+    except cxx.Unknown:  # it cannot be told: rather one stop too many
+        return True
+    return any(each == wanted or each.endswith("::" + wanted) for each in classes for wanted in Catching.classes)

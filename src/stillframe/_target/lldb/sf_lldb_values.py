@@ -1,0 +1,230 @@
+"""Values of a native program as bounded text, and their parts: runs inside lldb."""
+
+import ctypes
+import re
+import threading
+
+import lldb
+
+DEPTH = 4
+_POINTERS = lldb.eTypeClassPointer
+_REFERENCES = lldb.eTypeClassReference
+_COUNTED = re.compile(r"^size=(\d+)$")
+"""How lldb's own and Rust's formatters tell how many there are."""
+_STRING = re.compile(r"std::(?:__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> ?>")
+_VOID = 0x1001
+"""lldb's number for an expression that has no value."""
+
+
+class Bounds(object):
+    """How much of a value is worth telling."""
+
+    def __init__(self, arguments):
+        self.text = int(arguments.get("text", 160))
+        self.items = int(arguments.get("items", 8))
+        self.seconds = float(arguments.get("seconds", 1.0))
+
+
+class TooLong(Exception):
+    """A value took longer to read than it may."""
+
+
+class Alarm(object):
+    """Ends reading a value after a time: the toolchain's formatters are Python, and some never come to an end (Rust 1.95's, of
+    an `Option` of an enum with a `String`)."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self._done = threading.Event()
+        self._thread = threading.get_ident()
+
+    def __enter__(self):
+        self._watch = threading.Thread(target=self._wait, daemon=True)
+        self._watch.start()
+        return self
+
+    def _wait(self):
+        while not self._done.wait(self.seconds):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(TooLong))
+
+    def __exit__(self, *_error):
+        self._done.set()
+        self._watch.join()
+        return False
+
+
+def describe(name, value, bounds, keep):
+    """A value as a row: name, type, text, how many parts it has, and a number by which it is looked into."""
+    row = {
+        "name": name,
+        "type": type_name(value),
+        "value": "",
+        "total": None,
+        "truncated": False,
+        "ref": None,
+        "error": False,
+    }
+    try:
+        with Alarm(bounds.seconds):
+            reading = _Reading(bounds)
+            row["value"], row["total"], leads_on = reading.whole(value)
+    except TooLong:
+        plain = _plain(value)
+        row.update(value="its formatter takes longer than %g s" % bounds.seconds, error=True, ref=keep(plain))
+        return row
+    text = row["value"]
+    cut = len(text) > bounds.text
+    row["truncated"] = cut or "..." in text
+    row["value"] = text[: bounds.text - 1] + "…" if cut else text
+    failed = value.GetError()
+    if failed.Fail() and failed.GetError() != _VOID:
+        row["error"] = True
+    elif row["truncated"] or leads_on:
+        row["ref"] = keep(value)
+    return row
+
+
+class _Reading(object):
+    """One value being read; stops where enough is told."""
+
+    def __init__(self, bounds):
+        self.bounds = bounds
+        self.used = 0
+
+    def whole(self, value):
+        """Text, number of parts where it has items, and whether there is something to look into."""
+        text = self.text(value, 0)
+        kind = _kind(value)
+        counted = _COUNTED.match(_summary(value) or "")
+        total = int(counted.group(1)) if counted else None
+        if total is None and kind.GetTypeClass() == lldb.eTypeClassArray:
+            total = _known(value).GetNumChildren()
+        leads_on = kind.GetTypeClass() == _POINTERS and value.GetValueAsUnsigned(0) != 0 and not _is_text(value)
+        leads_on = leads_on and not _is_opaque(kind.GetPointeeType())
+        return text, total, leads_on
+
+    def text(self, value, depth):
+        error = value.GetError()
+        if error.Fail():
+            return "void" if error.GetError() == _VOID else "<%s>" % first_line(error)
+        value = _known(value)
+        kind = _kind(value)
+        summary = _summary(value)
+        if summary is not None and (_is_text(value) or not value.MightHaveChildren()):
+            return summary
+        if kind.GetTypeClass() == _POINTERS:
+            return self._pointer(value, kind, depth)
+        if value.MightHaveChildren():
+            inside = self._parts(value, depth, by_name=not _is_list(value))
+            return "%s %s" % (summary, inside) if summary else inside
+        return value.GetValue() or summary or "{}"
+
+    def _pointer(self, value, kind, depth):
+        address = value.GetValueAsUnsigned(0)
+        if not address:
+            return "0x0"
+        target = value.Dereference()
+        if (
+            depth == 0
+            and target.IsValid()
+            and _kind(target).GetTypeClass() in (lldb.eTypeClassStruct, lldb.eTypeClassClass)
+        ):
+            if target.GetError().Fail() or not _is_readable(target):
+                return "%s <not readable>" % hex(address)
+            return "%s %s" % (hex(address), self.text(target, depth + 1))
+        name = _symbol(value.GetTarget(), address) if kind.GetPointeeType().IsFunctionType() else ""
+        return hex(address) + (" <%s>" % name if name else "")
+
+    def _parts(self, value, depth, by_name):
+        if depth >= DEPTH:
+            return "{...}"
+        total = value.GetNumChildren(self.bounds.items + 1) if not by_name else value.GetNumChildren()
+        shown = []
+        for index in range(total):
+            if self.used > self.bounds.text or (not by_name and index >= self.bounds.items):
+                shown.append("...")
+                break
+            part = value.GetChildAtIndex(index)
+            text = self.text(part, depth + 1)
+            shown.append("%s = %s" % (part.GetName(), text) if by_name and part.GetName() else text)
+            self.used += len(shown[-1])
+        return "{%s}" % ", ".join(shown)
+
+
+def children(value, start, count):
+    """A page of the parts of a value: how many there are, and rows of name and value."""
+    value = _known(value)
+    kind = _kind(value)
+    if kind.GetTypeClass() == _POINTERS and not value.IsSynthetic():
+        target = value.Dereference()
+        if target.MightHaveChildren():
+            return children(target, start, count)
+        return 1, [("*", target)][start : start + count]
+    if not value.MightHaveChildren():
+        return 1, [("", value)][start : start + count]
+    total = value.GetNumChildren()
+    rows = (value.GetChildAtIndex(index) for index in range(start, min(start + count, total)))
+    return total, [(each.GetName() or "", each) for each in rows]
+
+
+def type_name(value):
+    return shorter(value.GetDisplayTypeName() or value.GetTypeName() or "")[:200]
+
+
+def shorter(name):
+    """A name of C++ with its most common part as people write it."""
+    return _STRING.sub("std::string", name)
+
+
+def first_line(error):
+    """What a failure is, without the place in the expression and the drawing below it."""
+    lines = (error.GetCString() or "it failed").strip().splitlines()
+    return re.sub(r"^(?:error: )*(?:<user expression \d+>:\d+:\d+: )?", "", lines[0]) if lines else "it failed"
+
+
+def _known(value):
+    """What a reference refers to, and a value as its formatter has it."""
+    if _kind(value).GetTypeClass() == _REFERENCES:
+        value = value.Dereference()
+    return value
+
+
+def _plain(value):
+    """The value without its formatter."""
+    return value.GetNonSyntheticValue()
+
+
+def _kind(value):
+    return value.GetType().GetCanonicalType()
+
+
+def _summary(value):
+    summary = value.GetSummary()
+    return summary.strip() if summary else None
+
+
+def _is_text(value):
+    """Whether a value is told as the text that it is or points to."""
+    summary = _summary(value)
+    return bool(summary) and summary[-1:] == '"' and not summary.startswith("{")
+
+
+def _is_list(value):
+    """Whether its parts are items rather than fields."""
+    if _kind(value).GetTypeClass() == lldb.eTypeClassArray:
+        return True
+    return value.GetNumChildren(1) > 0 and (value.GetChildAtIndex(0).GetName() or "").startswith("[")
+
+
+def _is_opaque(kind):
+    return kind.GetCanonicalType().GetBasicType() == lldb.eBasicTypeVoid or kind.IsFunctionType()
+
+
+def _is_readable(value):
+    error = lldb.SBError()
+    value.GetProcess().ReadMemory(value.GetLoadAddress(), 1, error)
+    return error.Success()
+
+
+def _symbol(target, address):
+    return target.ResolveLoadAddress(address).GetSymbol().GetName() or ""

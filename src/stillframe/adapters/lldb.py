@@ -1,0 +1,277 @@
+"""Native programs through lldb-dap, LLVM's debug adapter, with our code inside it where it has Python."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..backends.dap.launch import JOURNAL, STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
+from ..errors import LaunchFailed, Unsupported
+from ..model.backend import AttachPlan, Capability, Plan, Tool
+from ..model.places import HitRule
+from ..transport.trees import MARK
+from ..wire.dap import encode
+from . import native
+from .building import run
+from .finding import Found, Needs, Recipe, find, needed
+from .gdb import GDB
+from .interpreters import identity, on_path
+from .listening import commands_of
+
+_TARGET = Path(__file__).resolve().parent.parent / "_target" / "lldb"
+_HELPER = "stillframe"
+_IMPORT = f'command script import "{_TARGET / "sf_lldb.py"}"'
+_SERVER = "lldb-server"
+_ANSWER = 20.0
+_QUIET = (
+    "settings set use-color false",
+    "settings set target.load-script-from-symbol-file false",  # what a program brings along runs nowhere
+    "settings set target.load-cwd-lldbinit false",
+    "settings set target.process.stop-on-exec false",
+)
+_MY_CODE = (
+    r"settings set target.process.thread.step-avoid-regexp ^(<?(std|core|alloc)|__gnu_cxx)::",
+    "settings set target.process.thread.step-avoid-libraries "
+    "libc.so.6 libstdc++.so.6 libm.so.6 libgcc_s.so.1 libpthread.so.0 ld-linux-x86-64.so.2",
+)
+"""A step into the library is a step over it, also where the library has debug information."""
+_TALK = re.compile(r"(?!warning: |error: )", re.IGNORECASE)
+"""What lldb says of what it does, which is nobody's business; its warnings are."""
+_LOG_FAILURE = re.compile(r"(?:error: )+(?:<user expression \d+>:\d+:\d+: )?|\n +\d+ \|[^>]*(?=>)")
+_CONDITION_FAILURE = re.compile(
+    r"stopped due to an error evaluating condition of breakpoint (\d+)\.\d+[^\n]*\n.*?"
+    r"(?:error: )?(?:<user expression \d+>:\d+:\d+: )([^\n]*)", re.DOTALL,
+)  # fmt: skip
+_JOURNAL = {"LLDB_DEBUGSERVER_LOG_FILE": JOURNAL, "LLDB_SERVER_LOG_CHANNELS": "lldb process"}
+_DEATHS = re.compile(rb"returning exit type Killed by signal (\d+)")
+"""lldb-dap 19.1 tells a signal as an exit code; what lldb-server notes of its work tells them apart."""
+_ADDS = frozenset({
+    Capability.EXCEPTION_CLASSES, Capability.MEMORY, Capability.WRITE_MEMORY, Capability.DATA_BREAKPOINTS, Capability.JUMP,
+    Capability.SOURCES, Capability.INSTRUCTION_STEPS,
+})  # fmt: skip
+
+
+class LldbAdapter:
+    """What Stillframe knows of lldb-dap."""
+
+    name = "lldb"
+    languages: tuple[str, ...] = native.LANGUAGES
+    claims: tuple[str, ...] = native.CLAIMS
+    roots: tuple[str, ...] = native.ROOTS
+    needs: tuple[Needs, ...] = (
+        Needs(
+            "lldb",
+            (
+                "lldb-dap", *(f"lldb-dap-{number}" for number in range(24, 18, -1)),
+                "/Library/Developer/CommandLineTools/usr/bin/lldb-dap",
+                "/Applications/Xcode.app/Contents/Developer/usr/bin/lldb-dap",
+            ),
+            (Recipe("apt", ("lldb-19",)),),
+            (19,),
+            sibling="lldb",
+        ),
+    )  # fmt: skip
+
+    def tool(self, version: str = "", how: str = "") -> Tool:
+        return Tool("lldb-dap", version, how)
+
+    def understands(self, plan: Plan) -> bool:
+        return native.understands(plan) and self._stands_in(plan.env, plan.cwd)
+
+    def understood(self, plan: Plan) -> Plan:
+        return native.understood(plan)
+
+    def _stands_in(self, env: Mapping[str, str], cwd: str) -> bool:
+        """Whether it is all that there is: gdb is smaller, starts faster and reads Rust better."""
+        gdb, ours = find(GDB.needs[0], env, cwd), find(self.needs[0], env, cwd)
+        return bool(gdb.path is None or gdb.problem) and ours.path is not None and not ours.problem
+
+    async def launch(self, plan: Plan) -> DapLaunch:
+        if plan.record:
+            raise Unsupported("lldb-dap cannot record a run; gdb can: --adapter gdb")
+        plan = native.understood(plan)
+        found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
+        helped = await _has_python(found)
+        program = await native.program(plan)
+        mark = secrets.token_hex(8)
+        streams = (("input", STDIN), ("output", STDOUT), ("error", STDERR))
+        commands = (
+            *_QUIET,
+            *(_MY_CODE if plan.just_my_code else ()),
+            "settings set target.inherit-env false",
+            *(f'settings set target.{name}-path "{place}"' for name, place in streams),
+            *await _formatters(program.is_rust, plan.env, plan.cwd),
+        )
+        return DapLaunch(
+            argv=_words(found, helped),
+            request="launch",
+            arguments={
+                "program": program.path,
+                "args": list(program.args),
+                "cwd": plan.cwd,
+                "env": [f"{name}={value}" for name, value in {**plan.env, MARK: mark}.items()],
+                "initCommands": list(commands),
+            },
+            cwd=plan.cwd,
+            env={**_environment(plan.env, just_my_code=plan.just_my_code), **_JOURNAL},
+            umask=plan.umask,
+            stdin=plan.stdin,
+            mark=mark,
+            entry=_entry(program) if plan.stop_on_entry else None,
+            deaths=_DEATHS,
+            notes=program.notes,
+            **self._common(found, helped),
+        )
+
+    async def greeting(self, env: Mapping[str, str], cwd: str) -> DapLaunch:
+        """lldb-dap without a program, to see whether it answers."""
+        found = await asyncio.to_thread(needed, self.needs[0], env, cwd)
+        helped = await _has_python(found)
+        return DapLaunch(
+            argv=_words(found, helped), request="launch", arguments={}, cwd=cwd, env=_environment(env, just_my_code=True),
+            mark=secrets.token_hex(8), **self._common(found, helped),
+        )  # fmt: skip
+
+    # Joining
+
+    def joins(self, plan: AttachPlan) -> bool:
+        served = plan.port is not None and _SERVER in " ".join(commands_of(plan.port))
+        return served or (native.joins(plan) and self._stands_in(plan.env, plan.cwd))
+
+    async def attach(self, plan: AttachPlan) -> DapLaunch:
+        found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
+        helped = await _has_python(found)
+        joined = await asyncio.to_thread(native.joined, plan)
+        commands = (*_QUIET, *(_MY_CODE if plan.just_my_code else ()))
+        formatters = await _formatters(joined.is_rust, plan.env, plan.cwd)
+        arguments: dict[str, Any] = {"initCommands": [*commands, *formatters]}
+        if joined.path:
+            arguments["program"] = joined.path
+        if plan.core is not None:
+            arguments |= {"coreFile": plan.core, "stopOnEntry": True}
+        elif plan.port is not None:
+            arguments["attachCommands"] = [f"gdb-remote {plan.host or '127.0.0.1'}:{plan.port}"]
+        else:
+            arguments["pid"] = plan.pid
+        return DapLaunch(
+            argv=_words(found, helped),
+            request="attach",
+            arguments=arguments,
+            cwd=plan.cwd,
+            env=_environment(plan.env, just_my_code=plan.just_my_code),
+            launched=False,
+            target_pid=plan.pid,
+            is_dead=plan.core is not None,
+            notes=joined.notes,
+            **self._common(found, helped),
+        )
+
+    def _common(self, found: Found, helped: bool) -> dict[str, Any]:
+        return {
+            "tool": self.tool(found.version, "" if helped else "without our code inside it: it has no Python"),
+            "reach": Stdio(),
+            "helper": _HELPER if helped else None,
+            "helper_line": f"`{_HELPER} ",
+            "greeting": {"sourceInitFile": False},
+            "adds": _ADDS,
+            "quirks": frozenset(
+                {Quirk.TALKS_AS_PROGRAM, Quirk.LOG_POINTS_ARE_CONSOLE, *({Quirk.MISNAMES_STOPS} if helped else ())}
+            ),
+            "told_better": _TALK,
+            "evaluates_as": "watch",
+            "is_library": native.is_library,
+            "keeps_functions": helped,
+            "count_hits": count_hits if helped else None,
+            "catches": {"uncaught": (), "raised": ("cpp_throw",)},
+            "log_prefix": _LOG_FAILURE,
+            "condition_failure": _CONDITION_FAILURE,
+            "lacks": frozenset() if helped else frozenset({Capability.HIT_COUNTS, Capability.DATA_BREAKPOINTS}),
+        }
+
+
+def count_hits(condition: str | None, key: str, rule: HitRule) -> str:
+    """A condition that counts inside lldb how often the user's own one held; lldb's own count knows only the first N."""
+    count = f"++$stillframe_hits[{int(key[1:]) % 1024}]"
+    told = {
+        "exactly": f"{count} == {rule.number}",
+        "from": f"{count} >= {rule.number}",
+        "every": f"{count} % {rule.number} == 0",
+    }
+    return f"({condition}) && ({told[rule.kind]})" if condition else told[rule.kind]
+
+
+def _words(found: Found, helped: bool) -> tuple[str, ...]:
+    assert found.path is not None
+    return (found.path, *(("--pre-init-command", _IMPORT) if helped else ()))
+
+
+def _entry(program: native.Program) -> str:
+    """The function that a user calls the beginning; that of Rust is called by one of the same name without a source."""
+    stem = re.sub(r"-[0-9a-f]{16}$", "", Path(program.path).name).replace("-", "_")
+    return f"{stem}::main" if program.is_rust else "main"
+
+
+def _environment(env: Mapping[str, str], *, just_my_code: bool) -> dict[str, str]:
+    """lldb's own, with our settings."""
+    settings = {"just_my_code": just_my_code, "foreign": native.FOREIGN.pattern}
+    return {**native.environment(env), "STILLFRAME_LLDB": json.dumps(settings)}
+
+
+async def _formatters(is_rust: bool, env: Mapping[str, str], cwd: str) -> tuple[str, ...]:
+    """What loads Rust's own formatters of its containers; those of C++ are lldb's."""
+    rustc = on_path("rustc", env, cwd) if is_rust else None
+    if rustc is None:
+        return ()
+    code, said = await run((rustc, "--print", "sysroot"), cwd=cwd, env=env, apart=True)
+    folder = Path(said.strip(), "lib", "rustlib", "etc")
+    if code != 0 or not (folder / "lldb_commands").is_file():
+        return ()
+    return (
+        f'command script import "{folder / "lldb_lookup.py"}"',
+        f'command source -s true "{folder / "lldb_commands"}"',
+    )
+
+
+_TESTED: dict[str, bool] = {}
+"""An lldb-dap to whether our code works in it."""
+
+
+async def _has_python(found: Found) -> bool:
+    """Whether our code can be had in this lldb-dap; asked once, in a conversation of two requests."""
+    assert found.path is not None
+    key = identity(found.path)
+    if key not in _TESTED:
+        _TESTED[key] = await _answers(_words(found, True))
+    return _TESTED[key]
+
+
+async def _answers(words: tuple[str, ...]) -> bool:
+    question = {"expression": f"`help {_HELPER}", "context": "repl"}
+    requests = (("initialize", {"adapterID": "lldb", "sourceInitFile": False}), ("evaluate", question))
+    asked = [
+        {"seq": at, "type": "request", "command": name, "arguments": body}
+        for at, (name, body) in enumerate(requests, 1)
+    ]
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words, env=_environment({}, just_my_code=True), stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+    except OSError as error:
+        raise LaunchFailed(f"cannot run {words[0]}: {error.strerror}") from None
+    try:
+        async with asyncio.timeout(_ANSWER):
+            said, _ = await process.communicate(b"".join(encode(each) for each in asked))
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        return False
+    return b'"request_seq":2' in said and f"'{_HELPER}' is not a known command".encode() not in said
+
+
+LLDB = LldbAdapter()
