@@ -14,7 +14,7 @@ NAMES = {
         "set_exception_breakpoints",
         "suppress_new_breakpoint_event",
     ),
-    "frames": ("dap_frame_generator", "frame_for_id"),
+    "frames": ("dap_frame_generator", "frame_for_id", "_clear_frame_ids"),
     "startup": ("DAPException",),
     "state": ("set_thread",),
 }

@@ -15,6 +15,7 @@ import sf_gdb_stepping as stepping
 import sf_gdb_values as values
 from gdb.dap import breakpoint as dap_breakpoint
 from gdb.dap import events as dap_events
+from gdb.dap import frames as dap_frames
 from gdb.dap import startup as dap_startup
 from gdb.dap import state as dap_state
 
@@ -165,8 +166,8 @@ class Desk(object):
     def _told(self, name, text, limit, bounds):
         try:
             with self._calling(text, limit):
-                value = gdb.parse_and_eval(text)
-                return {"value": values.describe(name, value, bounds, self.keep)}
+                row = values.describe(name, gdb.parse_and_eval(text), bounds, self.keep)
+                return {"error": row["value"].strip("<>")} if row["error"] else {"value": row}
         except (gdb.error, RuntimeError) as error:
             return {"error": str(error)}
 
@@ -205,7 +206,10 @@ class Desk(object):
         return number
 
     def gone_on(self, event):
-        self.kept.clear()
+        """What was told of a stop means nothing any more, unless the program only runs a call for somebody who looks at it."""
+        if not self.quiet:
+            self.kept.clear()
+            dap_frames._clear_frame_ids(event)
 
 
 def install(desk):
@@ -218,6 +222,7 @@ def install(desk):
     stepping.install(desk.steps, frames.Settings.just_my_code)
     _tell_better(desk)
     _catch_signals(desk)
+    gdb.events.cont.disconnect(dap_frames._clear_frame_ids)
     gdb.events.cont.connect(desk.gone_on)
 
 

@@ -59,8 +59,10 @@ def _text(value, bounds, depth):
     if kind.code in REFERENCES:
         value = value.referenced_value()
         kind = plain_type(value)
-    if gdb.default_visualizer(value) is not None:
-        return _formatted(value, bounds)
+    printer = gdb.default_visualizer(value)
+    if printer is not None:
+        text = _formatted(value, bounds)
+        return text if text.strip('"') else _empty(printer, text)
     if is_rust():
         return (
             _reference(value, bounds, depth) if kind.code in POINTERS and depth < DEPTH else _formatted(value, bounds)
@@ -91,6 +93,16 @@ def _formatted(value, bounds):
         pretty_structs=False,
         pretty_arrays=False,
     )
+
+
+def _empty(printer, text):
+    """What a printer tells as nothing: it may have failed, or be asked for a text of a length that none can have, of which gdb
+    18.1 takes the lower half and says nothing."""
+    told = printer.to_string()
+    length = getattr(told, "length", 0)
+    if length > 0:
+        raise ValueError("its length is told as %d" % length)
+    return text
 
 
 def _pointer(value, kind, bounds, depth):
@@ -211,6 +223,10 @@ def children(value, start, count, bounds):
         value = value.referenced_value()
         kind = plain_type(value)
     printer = gdb.default_visualizer(value)
+    if printer is not None and (row := _row(value, kind, printer)) is not None:
+        first, total = row
+        last = min(total, start + count)
+        return total, [("[%d]" % index, (first + index).dereference()) for index in range(start, last)]
     if printer is not None and hasattr(printer, "children"):
         return _printed(printer, _total(value, str(printer.to_string() or "")), start, count)
     if kind.code == gdb.TYPE_CODE_ARRAY and not is_text(kind.target()):
@@ -226,6 +242,18 @@ def children(value, start, count, bounds):
         rows = list(fields(value, kind))
         return len(rows), rows[start : start + count]
     return 1, [("", value)][start : start + count]
+
+
+def _row(value, kind, printer):
+    """The first item and the number of them where they lie in a row, so that a late page need not count through all before it."""
+    if hasattr(printer, "_data_ptr") and hasattr(printer, "_length"):  # Rust's Vec
+        return printer._data_ptr, int(printer._length)
+    if not (kind.name or "").startswith("std::vector<"):
+        return None
+    first, end = (value["_M_impl"][name] for name in ("_M_start", "_M_finish"))
+    if plain_type(first).code not in POINTERS:  # bits
+        return None
+    return first, max(0, int(end - first))
 
 
 def _printed(printer, total, start, count):
