@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import psutil
 import pytest
 
 import stillframe
-from stillframe.errors import EvalFailed, LaunchFailed, NoSession, UsageError, WrongState
+from stillframe.errors import Busy, EvalFailed, LaunchFailed, NoSession, UsageError, WrongState
 
 from .conftest import User
 
@@ -99,3 +101,18 @@ async def test_a_protocol_request_takes_a_dict_or_its_json(user: User) -> None:
             with pytest.raises(UsageError, match="a JSON object"):
                 await dbg.request("threads", "[]")
             await dbg.stop()
+
+
+async def test_programs_launched_at_the_same_moment_have_names_of_their_own(user: User) -> None:
+    user.file("app.py", "import sys\nword = sys.argv[1]\nprint(word)\n")
+    async with stillframe.Debugger(cwd=str(user.here)) as dbg:
+        stops = await asyncio.gather(*(dbg.launch("app.py", word, breaks=["app.py:3"]) for word in "abc"))
+        assert [each.local("word") for each in stops if isinstance(each, stillframe.Stop)] == ["'a'", "'b'", "'c'"]
+        assert sorted(each.name for each in (await dbg.sessions()).sessions) == ["app", "app-2", "app-3"]
+        probed = await asyncio.gather(*(dbg.probe("app.py:3", command=["python3", "app.py", word]) for word in "de"))
+        assert [each.places[0].state for each in probed] == ["reached", "reached"]
+        first, second = await asyncio.gather(
+            *(dbg.launch("app.py", "f", name="same", breaks=["app.py:3"]) for _ in range(2)), return_exceptions=True
+        )
+        assert isinstance(first, stillframe.Stop)
+        assert isinstance(second, Busy)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 
 import msgspec
 
@@ -45,6 +45,7 @@ class Sessions:
         self._spill = scratch
         self._runs = 0
         self._all: dict[str, Session] = {}
+        self._opening: set[str] = set()
         self._current: dict[tuple[str, str], str] = {}
         self._last: dict[str, str] = {}
         self._leases: dict[str, float] = {}
@@ -57,9 +58,7 @@ class Sessions:
         self._spawn(self._watch_leases(), "leases")
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     def settings(self, cwd: str) -> Settings:
@@ -168,7 +167,11 @@ class Sessions:
             kept, catch, default_name = found, catch or found.catch, found.name
         name = self._free_name(name, default_name, caller)
         origin = Origin(plan, caller.cwd, project_root(caller.cwd), caller.client, catch or CatchRule())
-        backend = await self._opener(plan)
+        self._opening.add(name)
+        try:
+            backend = await self._opener(plan)
+        finally:
+            self._opening.discard(name)
         session = self._add(name, backend, origin, None)
         session.private = private
         self._leases[name] = self._settings.at(origin.root).lease if lease is None else lease
@@ -279,17 +282,17 @@ class Sessions:
             check_name(name)
             if daemon := elsewhere[name].elsewhere if name in elsewhere else None:
                 raise Busy(f"a live session of another daemon is called {name} ({daemon.way} sessions)")
-            if name in self._all and any(each.live for each in self._all[name].family()):
+            if self._is_taken(name):
                 raise Busy(f"a live session is called {name}", hint=Try("stop", {"session": name}))
             return name
         stem = re.sub(r"[^a-z0-9-]+", "-", default.lower()).strip("-")[:60] or "program"
-        number = 1
-        while True:
-            candidate = stem if number == 1 else f"{stem}-{number}"
-            taken = self._all.get(candidate)
-            if candidate not in elsewhere and (taken is None or not any(each.live for each in taken.family())):
-                return candidate
-            number += 1
+        names = (stem if number == 1 else f"{stem}-{number}" for number in itertools.count(1))
+        return next(each for each in names if each not in elsewhere and not self._is_taken(each))
+
+    def _is_taken(self, name: str) -> bool:
+        """Whether a live session has this name, or one that is just being opened."""
+        old = self._all.get(name)
+        return name in self._opening or (old is not None and any(each.live for each in old.family()))
 
     # Ending
 
