@@ -13,7 +13,7 @@ _ANY = re.compile(r"(\d+(?:\.\d+)+)")
 
 @dataclass(frozen=True)
 class Sample:
-    """A program in which `total` is 42 when its last line is about to run, and that prints it."""
+    """A program in which `total` is 42 when the line is about to run."""
 
     file: str
     text: str
@@ -43,7 +43,12 @@ SAMPLES: Mapping[str, Sample] = {
         4,
         _CXX,
     ),
-    "Rust": Sample("sample.rs", 'fn main() {\n    let total = 6 * 7;\n    println!("{}", total);\n}\n', 3, _RUSTC),
+    "Rust": Sample(
+        "sample.rs",
+        'fn main() {\n    let total = 6 * 7;\n    let half = total / 2;\n    println!("{}", half);\n}\n',
+        3,
+        _RUSTC,
+    ),
     "Go": Sample(
         "sample.go",
         'package main\n\nimport "fmt"\n\nfunc main() {\n\ttotal := 6 * 7\n\tfmt.Println(total)\n}\n',
