@@ -18,7 +18,7 @@ import pytest
 import stillframe
 from stillframe.adapters.finding import find
 from stillframe.adapters.gdb import GDB
-from stillframe.errors import Busy, LaunchFailed, NotFound, WrongState
+from stillframe.errors import Busy, EvalFailed, LaunchFailed, NotFound, WrongState
 from stillframe.model.outcomes import AnyOutcome, Exited, Lost, Stop
 
 LANGUAGES = Path(__file__).resolve().parents[1] / "languages"
@@ -165,8 +165,16 @@ async def test_structs_texts_arrays_and_pointers_are_told_and_expanded(dbg: stil
     (called,) = (await dbg.eval("twice(21)")).values
     assert called.value == "42"
     assert stopped(await dbg.state()).frame == stop.frame, "a call of ours is no stop of the program's"
+    with pytest.raises(EvalFailed, match="timed out"):
+        await dbg.eval("forever()", timeout=1)
     failed = await dbg.break_("twice", condition="no_such_name == 1")
     assert (failed.state, "no_such_name" in (failed.message or "")) == ("failed", True)
+    await dbg.break_(f"{SOURCE}:{mark('@look') + 1}", condition="first.next->next->qty == 1")
+    doubtful = stopped(await dbg.continue_())
+    assert (doubtful.hit, [note for note in doubtful.notes if "raised Cannot access memory" in note] != []) == (
+        None,
+        True,
+    )
 
 
 async def test_a_fatal_signal_stops_with_its_address_and_is_how_the_program_ends(

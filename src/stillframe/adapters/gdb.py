@@ -35,7 +35,7 @@ _QUIET = (
     "set auto-load local-gdbinit off",
     "set startup-with-shell on",
 )
-_TALK = re.compile(r"(?!warning:|error )", re.IGNORECASE)
+_TALK = re.compile(r"(?!warning:)", re.IGNORECASE)
 """What gdb says of what it does, which is nobody's business; its warnings are."""
 _STDCXX = ("/usr/share/gcc/python", "/usr/share/gcc-*/python", "/usr/local/share/gcc-*/python")
 """Where the C++ library's own printers of its containers are installed."""

@@ -36,6 +36,8 @@ def boot(settings):
         "set unwindonsignal on",
         "set unwind-on-timeout on",
         "set confirm off",
+        "set style enabled off",
+        "set host-charset UTF-8",
     ):
         gdb.execute(line, to_string=True)
     desk = sf_gdb_desk.Desk()

@@ -8,6 +8,7 @@ import sf_gdb_places as places
 from gdb.dap import breakpoint as dap_breakpoint
 
 dap_server = sys.modules["gdb.dap.server"]
+_COUNTED = re.compile(r"\$_sf_hit\(\d+, \d, \d+, (.*)\)$", re.DOTALL)
 
 
 class Hits(gdb.Function):
@@ -23,6 +24,24 @@ class Hits(gdb.Function):
         key, number = int(key), int(number)
         count = self.counts[key] = self.counts.get(key, 0) + 1
         return int((count == number, count >= number, count % number == 0)[int(kind)])
+
+
+def doubts(numbers):
+    """Number and error of those breakpoints whose condition cannot be evaluated here: gdb stops at them, and only prints why.
+
+    One that calls functions is not evaluated a second time.
+    """
+    for each in gdb.breakpoints():
+        condition = each.condition if each.number in numbers else None
+        if not condition:
+            continue
+        counted = _COUNTED.match(condition)
+        text = counted.group(1) if counted else condition
+        try:
+            if "(" not in text:
+                bool(gdb.parse_and_eval(text))
+        except gdb.error as error:
+            yield each.number, str(error).partition("\n")[0]
 
 
 def log_point(tell):

@@ -18,6 +18,7 @@ from gdb.dap import events as dap_events
 from gdb.dap import frames as dap_frames
 from gdb.dap import startup as dap_startup
 from gdb.dap import state as dap_state
+from sf_gdb_breakpoints import doubts
 
 dap_server = sys.modules["gdb.dap.server"]  # once it runs, gdb.dap.server is the object and no more the module
 VERSION = 1
@@ -169,7 +170,7 @@ class Desk(object):
                 row = values.describe(name, gdb.parse_and_eval(text), bounds, self.keep)
                 return {"error": row["value"].strip("<>")} if row["error"] else {"value": row}
         except (gdb.error, RuntimeError) as error:
-            return {"error": str(error)}
+            return {"error": str(error).partition("\n")[0]}  # further lines tell which settings of gdb would change it
 
     @contextlib.contextmanager
     def _calling(self, text, limit):
@@ -238,6 +239,9 @@ def _tell_better(desk):
         elif event == "stopped" and desk.steps.goes_on(body):
             dap_server.send_gdb(lambda: dap_events.exec_and_expect_stop(desk.steps.again()))
         else:
+            for number, message in doubts(body.get("hitBreakpointIds") or ()) if event == "stopped" else ():
+                about = {"id": number, "threadId": body["threadId"], "message": message}
+                send(REQUEST, dict(about, kind="condition_error"))
             send(event, body)
 
     def exited(event):

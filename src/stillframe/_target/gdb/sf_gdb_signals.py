@@ -38,6 +38,7 @@ class Watching(object):
         that the program handles."""
         # Any other goes to the program as in a plain run, but for those that gdb itself holds programs by.
         gdb.execute("handle all nostop noprint pass", to_string=True)
+        gdb.execute("handle SIGSTOP stop print pass", to_string=True)  # by it gdb 18.1 ends calls that take too long
         for name in FATAL:
             gdb.execute("handle %s %s print pass" % (name, "stop" if fatal else "nostop noprint"), to_string=True)
         for each in self.panics:
