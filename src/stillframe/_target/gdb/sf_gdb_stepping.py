@@ -4,6 +4,7 @@ import sys
 
 import gdb
 
+dap_next = sys.modules["gdb.dap.next"]
 dap_server = sys.modules["gdb.dap.server"]
 MOST = 50
 """So many further steps are taken on one line; a step that goes backwards is a round of a loop, and is told."""
@@ -44,7 +45,7 @@ class Steps(object):
         return self._count < MOST
 
     def again(self):
-        return self._command
+        return "%s &" % self._command
 
 
 def _here():
@@ -72,6 +73,14 @@ def install(steps, just_my_code):
 
         dap_server._commands[name] = ours
 
+    theirs = dap_next.exec_and_expect_stop
+
+    def in_background(command, *further):
+        """gdb 18.1 waits for the end of a step where requests are answered, so that one that has come just behind the step
+        is answered when the step ends, if ever."""
+        theirs(command if command.endswith("&") else command + " &", *further)
+
+    dap_next.exec_and_expect_stop = in_background
     noted("next", "next")
     noted("stepIn", "step")
     for name in ("continue", "stepOut"):
