@@ -79,6 +79,7 @@ class GoAdapter:
             "program": built.binary,
             "args": list(built.args),
             "cwd": built.cwd,
+            "env": dict.fromkeys(_QUIET),
             "stdinFrom": STDIN,
             "stdoutTo": STDOUT,
             "stderrTo": STDERR,
@@ -89,7 +90,7 @@ class GoAdapter:
             request="launch",
             arguments=arguments,
             cwd=built.cwd,
-            env=plan.env,
+            env={**plan.env, **_QUIET},
             umask=plan.umask,
             stdin=plan.stdin,
             folder=folder,
@@ -125,10 +126,12 @@ class GoAdapter:
                 request="attach",
                 arguments={"mode": "remote", **_LOOKS},
                 launched=False,
-                **_COMMON,
+                notes=("dlv ends a program that it started when we leave, unless it runs with --accept-multiclient",),
+                **{**_COMMON, "quirks": _COMMON["quirks"] | {Quirk.LEAVES_HELD}},
             )
         found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
-        common = {**_spawned(found), **_COMMON, "tool": self.tool(found.version), "cwd": plan.cwd, "env": plan.env}
+        common = {**_spawned(found), **_COMMON, "tool": self.tool(found.version), "cwd": plan.cwd}
+        common["env"] = {**plan.env, **_QUIET}
         if plan.core is not None:
             if plan.program is None:
                 raise UsageError("a core of a Go program is read with the program that left it: --program FILE")
@@ -142,6 +145,8 @@ class GoAdapter:
         return DapLaunch(request="attach", arguments={**there, **_LOOKS}, launched=False, target_pid=plan.pid, **common)
 
 
+_QUIET = {"GO_TELEMETRY_CHILD": "2"}
+"""Else Delve starts a process beside itself that outlives it by a little; the program is not to see this."""
 _LOOKS: dict[str, Any] = {"hideSystemGoroutines": True, "maxStringLen": 1024, "showPprofLabels": ["*"]}
 """What Delve is to tell, and how much of it; it cuts a value long before we do."""
 

@@ -49,7 +49,7 @@ async def build(plan: Plan, wanted: Build, folder: str) -> Built:
         return Built(binary, there.strip() or str(where), wanted.args)
     await _program(go, flags, targets, where, plan.env)
     if not os.access(binary, os.X_OK):
-        raise LaunchFailed(f"{' '.join(targets)} is no program: its package is not main")
+        raise LaunchFailed(f"{' '.join(wanted.targets)} is no program: its package is not main")
     return Built(binary, plan.cwd, wanted.args)
 
 

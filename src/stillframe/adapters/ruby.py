@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..backends.dap.launch import SOCKET, Address, DapLaunch, ListensUnix, Quirk
-from ..errors import AdapterMissing, LaunchFailed, UsageError
-from ..model.backend import AttachPlan, Capability, Plan, Tool
+from ..backends.dap.launch import HERE, SOCKET, Address, DapLaunch, ListensUnix, Quirk
+from ..errors import AdapterMissing, LaunchFailed, Unsupported, UsageError
+from ..model.backend import AttachPlan, Plan, Tool
 from . import matches
 from .finding import Needs, Recipe
 from .interpreters import identity, on_path
 from .listening import owners_of
 from .ruby_command import is_script, runs_ruby, understood
+from .ruby_joining import bring
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "ruby"
 _BOOT = _TARGET / "boot.rb"
@@ -79,12 +80,9 @@ class RubyAdapter:
             env=_environment(plan, runtime),
             umask=plan.umask,
             stdin=plan.stdin,
-            helper="stillframe",
             owns_target=True,
             mark=secrets.token_hex(8),
-            exception_root="Ruby Exceptions",
-            keeps_functions=True,
-            quirks=frozenset({Quirk.ONE_BREAKPOINT_PER_LINE}),
+            **_HELPED,
         )
 
     # Joining
@@ -98,20 +96,27 @@ class RubyAdapter:
             raise UsageError(
                 "a Ruby program is joined by the HOST:PORT that rdbg listens on: rdbg --open --port 1234 app.rb"
             )
+        host = plan.host or "127.0.0.1"
+        if host not in HERE:
+            raise Unsupported("a Ruby program is joined on its own machine, where our code can be loaded into it")
+        await bring(_TARGET / "join.rb", host, plan.port)
         return DapLaunch(
             tool=self.tool(how="listening port"),
-            reach=Address(plan.host or "127.0.0.1", plan.port),
+            reach=Address(host, plan.port),
             request="attach",
-            arguments={"localfs": True},
+            arguments={},
             launched=False,
-            catches={"raised": ("any",)},
-            local_scopes=("local variables",),
-            pages=True,
-            unshown_names=re.compile("%"),
-            eval_failure=re.compile(r"#<((?:\w+::)*\w*(?:Error|Exception|Interrupt)\b.*?)>?$", re.DOTALL),
-            lacks=frozenset({Capability.FUNCTION_BREAKPOINTS, Capability.STEP_BACK}),
-            quirks=frozenset({Quirk.VERIFIES_EVERYTHING, Quirk.KEEPS_BREAKPOINTS}),
+            **_HELPED,
         )
+
+
+_HELPED: dict[str, Any] = {
+    "helper": "stillframe",
+    "exception_root": "Ruby Exceptions",
+    "keeps_functions": True,
+    "quirks": frozenset({Quirk.ONE_BREAKPOINT_PER_LINE}),
+}
+"""What our code in the program makes the same, however it came there."""
 
 
 def _environment(plan: Plan, runtime: Runtime) -> dict[str, str]:

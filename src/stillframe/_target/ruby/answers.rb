@@ -11,7 +11,18 @@ module Stillframe
     end
 
     def loaded(given)
-      { loaded: given['files'].select { |each| Desk.loaded.key?(each) } }
+      { loaded: given['files'].select { |each| loaded?(each) } }
+    end
+
+    # What was loaded before we came was not told to us, but has left its code.
+    def loaded?(path)
+      return true if Desk.loaded.key?(path)
+      return false unless $LOADED_FEATURES.include?(path) || path == File.absolute_path($0)
+
+      found = false
+      ObjectSpace.each_iseq { |each| found ||= each.absolute_path == path }
+      Desk.loaded[path] = true if found
+      found
     end
 
     def release(_given)
@@ -61,7 +72,7 @@ module Stillframe
         actual = known.bsearch { |each| each >= line }
         actual ? { asked: line, actual: actual } : { asked: line, reason: reason(path, known) }
       end
-      { loaded: Desk.loaded.key?(path), lines: told }
+      { loaded: loaded?(path), lines: told }
     rescue SyntaxError => e
       { lines: lines.map { |line| { asked: line, reason: e.message.lines.first.to_s.chomp } } }
     rescue SystemCallError => e
@@ -115,7 +126,7 @@ module Stillframe
       found = given['values'].zero? || frames.empty? ? [] : Frames.variables(frames[at])
       body = {
         frames: shown, total: frames.size, at: at, locals: told(found.first(given['values']), given), locals_total: found.size,
-        loaded: (given['watch'] || []).select { |each| Desk.loaded.key?(each) }
+        loaded: (given['watch'] || []).select { |each| Answers.loaded?(each) }
       }
       body[:returned] = told([Stepping.returned], given) if Stepping.returned
       body[:exception] = error(client) if client.stillframe_error

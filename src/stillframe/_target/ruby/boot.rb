@@ -5,13 +5,15 @@
 
 module Stillframe
   HERE = File.realpath(__dir__)
+  PARTS = %w[values frames spots stepping desk answers hooks].freeze
 
   # The settings leave the environment at once, so that whatever the program starts is not debugged.
   SETTINGS = %w[STILLFRAME_RUBY STILLFRAME_RUBY_DEBUG STILLFRAME_RUBY_OPTIONS STILLFRAME_RUBY_ALL].to_h do |name|
     [name, ENV.delete(name)]
   end
-  kept = SETTINGS['STILLFRAME_RUBY_OPTIONS']
-  kept.nil? || kept.empty? ? ENV.delete('RUBYOPT') : ENV['RUBYOPT'] = kept
+  if (kept = SETTINGS['STILLFRAME_RUBY_OPTIONS'])
+    kept.empty? ? ENV.delete('RUBYOPT') : ENV['RUBYOPT'] = kept
+  end
 
   def self.load_debugger
     $LOAD_PATH.unshift(*SETTINGS['STILLFRAME_RUBY_DEBUG'].split(File::PATH_SEPARATOR))
@@ -25,7 +27,7 @@ end
 
 if Stillframe::SETTINGS['STILLFRAME_RUBY']
   Stillframe.load_debugger
-  %w[values frames spots stepping desk answers hooks].each { |name| require_relative name }
+  Stillframe::PARTS.each { |name| require_relative name }
   DEBUGGER__::CONFIG.set_config(log_level: :FATAL, no_color: true, no_sigint_hook: true, no_rc: true, fork_mode: :parent)
   DEBUGGER__.open_unix(sock_path: Stillframe::SETTINGS['STILLFRAME_RUBY'], nonstop: true)
   Stillframe::Desk.wait_for_start

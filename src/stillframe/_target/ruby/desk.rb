@@ -33,21 +33,36 @@ module Stillframe
     @outbox = Queue.new
 
     class << self
-      attr_accessor :ui
       attr_reader :loaded, :watchdog, :values
 
       # The program's own thread stays here until everything is set.
       def wait_for_start
-        @watchdog = Watchdog.new
-        @values = Values.new(@watchdog)
-        @teller = Thread.new { tell }
-        [@watchdog.thread, @teller].each { |each| DEBUGGER__::SESSION.get_thread_client(each).mark_as_management }
+        last_words
+        stop_at_first_line(DEBUGGER__::ThreadClient.current) if @go.pop
+      end
+
+      def last_words
         at_exit do
           Errors.last_stop($!)
           event(kind: 'ending', loaded: @loaded.keys)
         end
-        @entry = @go.pop
-        Stepping.plan(DEBUGGER__::ThreadClient.current, :step) && Stepping.resumed(DEBUGGER__::ThreadClient.current) if @entry
+      end
+
+      # Somebody is there: have the threads that help to answer, which the debugger must not hold.
+      def prepare(line)
+        @ui = line
+        return if @watchdog
+
+        @watchdog = Watchdog.new
+        @values = Values.new(@watchdog)
+        @teller = Thread.new { tell }
+        [@watchdog.thread, @teller].each { |each| DEBUGGER__::SESSION.get_thread_client(each).mark_as_management }
+      end
+
+      def stop_at_first_line(client)
+        client.stillframe_begins = true
+        Stepping.plan(client, :step)
+        Stepping.resumed(client)
       end
 
       def event(**body)
@@ -79,14 +94,14 @@ module Stillframe
         when 'setBreakpoints' then reply(request, breakpoints: set_lines(given))
         when 'setFunctionBreakpoints' then reply(request, breakpoints: set_functions(given))
         when 'setExceptionBreakpoints' then reply(request, breakpoints: set_errors(given))
-        when 'launch'
+        when 'launch', 'attach'
           @asked = given
           reply(request)
         when 'configurationDone'
           reply(request)
-          @go << (@asked || {})['stopOnEntry']
+          @go << @asked['stopOnEntry']
         when *MOVES.keys then move(request, given)
-        when 'attach', 'continue', 'pause', 'disconnect', 'terminate', 'threads' then return false
+        when 'continue', 'pause', 'disconnect', 'terminate', 'threads' then return false
         when 'evaluate' then hand_over(request, thread_of(given))
         when 'stackTrace', 'scopes', 'variables', 'source', 'completions', 'stepBack'
           # rdbg answers these only while it holds the program, and else never.

@@ -39,8 +39,10 @@ module Stillframe
       first = assigned(frame.iseq)
       line = frame.location.lineno
       found = scope.local_variables.filter_map do |name|
+        next if name.start_with?('_')
+
         value = scope.local_variable_get(name)
-        [name, value] unless value.nil? && first.fetch(name, 0) >= line || name.start_with?('_')
+        [name, value] unless value.nil? && first.fetch(name, 0) >= line
       end
       mine = scope.receiver
       found << [:self, mine] unless TOPLEVEL_BINDING.receiver.equal?(mine)
@@ -62,21 +64,25 @@ module Stillframe
       [counts[line], 1].max
     end
 
-    # The line of the first assignment to each local of an instruction sequence.
+    # The line of the first assignment to each local of an instruction sequence, its own or in a block or rescue within it.
     def assigned(iseq)
       return {} unless iseq
 
-      (@assigned ||= {}.compare_by_identity)[iseq] ||= begin
-        _, _, _, _, _, _, _, _, _, _, locals, _, _, body = iseq.to_a
-        line = iseq.first_lineno
-        body.each_with_object({}) do |each, lines|
-          line = each if each.is_a?(Integer)
-          next unless each.is_a?(Array) && (each[0] == :setlocal_WC_0 || each[0] == :setlocal && each[2] == 0)
-
-          name = locals[-(each[1] - 2)]
-          lines[name] ||= line if name.is_a?(Symbol)
-        end
+      (@assigned ||= {}.compare_by_identity)[iseq] ||= {}.tap do |lines|
+        assignments(iseq, 0, iseq.to_a[10], lines)
       end
+    end
+
+    def assignments(iseq, level, locals, lines)
+      line = iseq.first_lineno
+      iseq.to_a[13].each do |each|
+        line = each if each.is_a?(Integer)
+        next unless each.is_a?(Array) && (each[0] == :"setlocal_WC_#{level}" || each[0] == :setlocal && each[2] == level)
+
+        name = locals[-(each[1] - 2)]
+        lines[name] = [lines.fetch(name, line), line].min if name.is_a?(Symbol)
+      end
+      iseq.each_child { |each| assignments(each, level + 1, locals, lines) unless %i[method class].include?(each.type) }
     end
   end
 end

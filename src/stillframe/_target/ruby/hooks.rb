@@ -19,14 +19,16 @@ module Stillframe
     module Line
       def dap_setup(bytes)
         @stillframe_writing = Mutex.new
-        Desk.ui = self
+        @stillframe_connected = false
+        Thread.pass until DEBUGGER__.const_defined?(:SESSION) # the door is open before the session has its name
+        Desk.prepare(self)
         super
       end
 
       def send(**message)
-        @stillframe_writing.synchronize { super }
-      rescue Errno::EPIPE, IOError
-        nil # the other side has gone; so says the reader
+        @stillframe_writing.synchronize { super if @sock }
+      rescue SystemCallError, IOError, NoMethodError
+        raise if @sock && $!.is_a?(NoMethodError) # else the other side has gone, as the reader has found out just now
       end
 
       def send_response(request, success: true, message: nil, **body)
@@ -44,6 +46,11 @@ module Stillframe
       # rdbg holds the program as soon as somebody connects; ours is held already, before its first line.
       def pause
         @stillframe_connected ? super : @stillframe_connected = true
+      end
+
+      # Without anybody who could say what is to be done, the program goes on.
+      def readline(*)
+        @q_msg&.pop || 'continue'
       end
 
       def stillframe_continue
@@ -72,10 +79,13 @@ module Stillframe
     # On the side of a thread.
     module Client
       attr_reader :stillframe_error, :stillframe_dead, :stillframe_entry
+      attr_writer :stillframe_begins
 
       def suspend(event, trace = nil, bp: nil, postmortem_exc: nil, **others)
         return if management? || Thread.current[:stillframe_busy]
 
+        @stillframe_entry = @stillframe_begins
+        @stillframe_begins = false
         @stillframe_dead = !postmortem_exc.nil?
         @stillframe_error = postmortem_exc ? [postmortem_exc, 'uncaught'] : bp.is_a?(ErrorSpot) ? [bp.last_exc, 'raised'] : nil
         Hooks.held[id] = self

@@ -39,7 +39,7 @@ from .client import Body, DapClient, Refused
 from .crowd import HelpedCrowd, listed
 from .evidence import Evidence, wire_id
 from .helper import Helper, HelperEvidence
-from .launch import DapLaunch, DialsBack
+from .launch import DapLaunch, DialsBack, Quirk
 from .machine import Machine
 from .moving import Moving
 from .news import News
@@ -145,7 +145,7 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
             found |= {Capability.CONFIRMED_BREAKPOINTS, Capability.ASSIGN, *self._launch.adds}
         if self._launch.stdin == "-" and (self._process is not None or self._launch.has_conduits):
             found |= {Capability.INPUT}
-        self.capabilities |= found - self._launch.lacks
+        self.capabilities |= found
         if body.get("supportsSetVariable") is True:
             self._evidence.sets_variables_only = body.get("supportsSetExpression") is not True
 
@@ -195,7 +195,8 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
     def introduce(self, body: Body) -> None:
         """A `process` event: who is debugged, where that was not known before."""
         self.name = self.name or (translate.text(body.get("name")) or "").rpartition("/")[2]
-        if self.pid is None or self._in_terminal:  # what was started may be a launcher of the program
+        # What was started may be a launcher of the program; and a core tells a number that may be somebody else's by now.
+        if (self.pid is None or self._in_terminal) and not self._launch.is_dead:
             self.pid = translate.number(body.get("systemProcessId")) or self.pid
 
     def read_output(self) -> None:
@@ -359,8 +360,11 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
             how = replace(how, cause=f"{cause}; process {self.pid} was ended with it")
         self._told.put(how)
         self._client.close()
-        if (self._process is None or self._in_terminal) and not how.detached and not how.lost:
-            await self._family.dismiss()
+        if (self._process is None or self._in_terminal) and not how.detached:
+            if how.lost and self.launched and self.pid is not None and not self._child:
+                await end_tree(self.pid, group=False)  # its debugger has gone and left it behind
+            elif not how.lost:
+                await self._family.dismiss()
 
     async def end(self, *, terminate: bool) -> None:
         if self.is_over:
@@ -393,7 +397,9 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
         self._signs.detached = True
         try:
             if not self._started:
-                await self._start_undebugged()
+                await handshake.without_debugging(self._client, self._launch, self._arguments, _LETTING_GO)
+            if Quirk.LEAVES_HELD in self._launch.quirks:
+                await self.let_run()
             if self._helper:
                 with contextlib.suppress(StillframeError):
                     await self._helper.call("release", within=_LETTING_GO)
@@ -405,12 +411,6 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
             elif self.launched and self.pid is not None and not self._child:
                 await self._family.release(self.pid)
             self._client.close()
-
-    async def _start_undebugged(self) -> None:
-        """A process that waits for its first word gets it, with nothing to stop for."""
-        arguments = dict(self._arguments)
-        self._client.send(self._launch.request, {**arguments, "stopOnEntry": False})
-        await self._client.request("configurationDone", {}, timeout=_LETTING_GO)
 
     async def _close(self) -> None:
         if not self.is_over:

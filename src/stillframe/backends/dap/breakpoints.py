@@ -351,14 +351,13 @@ class Breakpoints:
 
     def _judged(self, binding: Binding, told: Mapping[str, Any]) -> Binding:
         """A binding in the light of the debugger's answer, believed as far as it deserves."""
-        line = translate.number(told.get("line")) or binding.line
-        message = translate.text(told.get("message"))
+        file, line = binding.file or translate.source_path(told), translate.number(told.get("line")) or binding.line
+        binding = replace(binding, file=file, line=line, message=translate.text(told.get("message")))
         if Quirk.VERIFIES_EVERYTHING in self._launch.quirks:
-            return replace(binding, state="unconfirmed", line=line, message=message)
+            return replace(binding, state="unconfirmed")
         if told.get("verified") is True:
-            return replace(binding, state="bound", line=line, message=message)
-        final = Quirk.UNVERIFIED_IS_FINAL in self._launch.quirks
-        return replace(binding, state="failed" if final else "pending", line=line, message=message)
+            return replace(binding, state="bound")
+        return replace(binding, state="failed" if Quirk.UNVERIFIED_IS_FINAL in self._launch.quirks else "pending")
 
     async def _set_functions(self, wanted: Sequence[Wanted], bindings: dict[str, Binding]) -> None:
         """Symbols that have no line yet wait as function breakpoints."""

@@ -193,14 +193,8 @@ class Evidence:
                 reason = refused.message.removeprefix(self._launch.error_prefix)
                 results.append(Evaluated(expression, error=_naming_line(reason)))
             else:
-                results.append(self._evaluated(expression, body, bounds))
+                results.append(Evaluated(expression, value=self._value({**body, "name": expression}, bounds)))
         return tuple(results)
-
-    def _evaluated(self, expression: str, body: Body, bounds: Bounds) -> Evaluated:
-        failure = self._launch.eval_failure
-        if failure is not None and (match := failure.match(translate.text(body.get("result")) or "")):
-            return Evaluated(expression, error=match[1])
-        return Evaluated(expression, value=self._value({**body, "name": expression}, bounds))
 
     async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
         arguments = {"expression": target, "value": value, "frameId": wire_id(frame, "frame")}
@@ -225,6 +219,10 @@ class Evidence:
             references = [reference_number(scope.ref, "r") for scope in scopes if scope.ref is not None]
         for reference in references:
             found = await self._arrived(self._client.send("variables", {"variablesReference": reference}))
+            if len(found) == 1 and not found[0].get(
+                "name"
+            ):  # a pointer: what it points to is its one part without a name
+                references.append(translate.number(found[0].get("variablesReference")) or 0)
             if any(each.get("name") == name for each in found):
                 arguments = {"variablesReference": reference, "name": name, "value": value}
                 return await self._client.request("setVariable", arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,3 +113,9 @@ async def settled(client: DapClient, started: asyncio.Future[Body], launch: DapL
         await client.settle(started, launch.request, launch.start_timeout)
     except Refused as refused:
         raise LaunchFailed(refused.message) from None
+
+
+async def without_debugging(client: DapClient, launch: DapLaunch, arguments: Mapping[str, Any], timeout: float) -> None:
+    """A process that waits for its first word gets it, with nothing to stop for."""
+    client.send(launch.request, {**arguments, "stopOnEntry": False})
+    await client.request("configurationDone", {}, timeout=timeout)

@@ -37,9 +37,9 @@ class Quirk(enum.Enum):
     UNVERIFIED_IS_FINAL = "a breakpoint that cannot be set now is never set later: dlv 1.27.2"
     NEGATIVE_EXIT_IS_SIGNAL = "an exit code below zero is the signal that ended the program: dlv 1.27.2"
     TALKS_AS_PROGRAM = "what it prints of its own doings comes as output of category stdout: gdb 18.1"
-    KEEPS_BREAKPOINTS = "a breakpoint that was set is never removed: rdbg 1.4.0"
     MISNAMES_STOPS = "a pause and joining a program are told as exceptions, watched data as a breakpoint: lldb-dap 19.1"
     LOG_POINTS_ARE_CONSOLE = "log points come among what it says of itself: lldb-dap 19.1"
+    LEAVES_HELD = "a held program stays held when we leave it, with its breakpoints: dlv 1.27.2 --accept-multiclient"
     GUESSES_DEPTH = "where a stack goes on, its depth is told as a guess: dlv 1.27.2"
 
 
@@ -90,7 +90,7 @@ class DialsBack:
     """The debugged process dials our listener, and so do its children; `PORT` in the words is where."""
 
 
-_HERE = ("127.0.0.1", "::1", "localhost")
+HERE = ("127.0.0.1", "::1", "localhost")
 _CATCHES: Mapping[CatchMode, tuple[str, ...]] = {
     "uncaught": ("uncaught",), "raised": ("raised",), "user": ("userUnhandled",)
 }  # fmt: skip
@@ -206,10 +206,6 @@ class DapLaunch:
     """Functions of the runtime in which a pause finds a thread that is not at home there, so that its own stack is not seen."""
     unshown_names: re.Pattern[str] | None = None
     """Names of variables that are none of the program's own."""
-    lacks: frozenset[Capability] = frozenset()
-    """What the debugger says that it can do and cannot."""
-    eval_failure: re.Pattern[str] | None = None
-    """How an error looks that the debugger gives as the value of an expression; the first group is the error."""
     error_prefix: str = ""
     """What the debugger puts in front of the reason why an expression has no value."""
     log_prefix: re.Pattern[str] | None = None
@@ -235,7 +231,7 @@ class DapLaunch:
     @property
     def local(self) -> bool:
         """Whether the program runs on this machine, so that its files are those that we see."""
-        return not isinstance(self.reach, Address) or self.reach.host in _HERE
+        return not isinstance(self.reach, Address) or self.reach.host in HERE
 
 
 def _mentions(value: Any) -> bool:

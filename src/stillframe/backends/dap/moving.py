@@ -66,6 +66,12 @@ class Moving:
         """Repeat the last move: the stop that interrupted it was none that anybody asked for."""
         await self._send_move(self._last_move, thread)
 
+    async def let_run(self) -> None:
+        """Have nothing hold the program any more."""
+        await self._breakpoints.set(())
+        if self._news.held:
+            await self._send_move(Move.CONTINUE, None)
+
     async def pause_again(self, thread: str) -> None:
         """Let it run a little further, and hold it there."""
         await self._send_move(Move.CONTINUE, thread)

@@ -175,9 +175,6 @@ class News:
                 frames = (await self._evidence.stack(stop.thread, 0, 1)).frames
                 ids = await self._that_hold(frames[0], stop.breakpoints) if frames else stop.breakpoints
                 stop = replace(stop, breakpoints=ids)
-                if not ids and Quirk.KEEPS_BREAKPOINTS in self._launch.quirks:
-                    await self._debuggee.go_on(stop.thread)  # it was removed, as far as anybody but the debugger knows
-                    return
         except AdapterDied:
             return  # its end is told by itself
         except StillframeError:

@@ -99,6 +99,11 @@ def output(body: Body, *, log_points_are_stdout: bool) -> Output | None:
             return Output("console", data)
 
 
+def source_path(body: Body) -> str | None:
+    source = body.get("source")
+    return text(source.get("path")) if isinstance(source, dict) else None
+
+
 def frame(body: Body) -> Frame:
     """A frame of `stackTrace`."""
     source = body.get("source")

@@ -1,0 +1,345 @@
+"""Go through Delve: what is built, what is joined, what stops it, and what is left when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+import stillframe
+from stillframe.adapters.finding import find, needed
+from stillframe.adapters.go import GO, is_library, thread_name
+from stillframe.adapters.go_building import is_go_binary
+from stillframe.adapters.go_command import parsed
+from stillframe.errors import AdapterDied, EvalFailed, LaunchFailed, Unsupported, UsageError, WrongState
+from stillframe.model.backend import Plan
+from stillframe.model.outcomes import AnyOutcome
+from stillframe.model.values import Frame
+
+from .nodes import exited, place, stopped, where
+from .ports import PATIENCE, free_port, printed, until
+
+_FOUND = find(GO.needs[0], os.environ, ".")
+pytestmark = pytest.mark.skipif(not _FOUND.path or bool(_FOUND.problem), reason="dlv is not installed")
+
+FILES = {
+    "go.mod": "module shop\n\ngo 1.21\n",
+    "main.go": """
+package main
+
+import (
+	"fmt"
+	"os"
+	"shop/cart"
+	"sync"
+	"time"
+)
+
+func main() {
+	here := &cart.Cart{Owner: "ann", Items: []string{"fig", "pear"}}
+	switch os.Args[1] {
+	case "sum":
+		fmt.Println(here.Sum(3), name) // @sum
+	case "index":
+		fmt.Println(here.Items[len(os.Args)+7]) // @index
+	case "deadlock":
+		var group sync.WaitGroup
+		group.Add(1)
+		group.Wait() // @wait
+	case "read":
+		var line string
+		_, problem := fmt.Scanln(&line)
+		fmt.Fprintln(os.Stderr, line, problem)
+		where, _ := os.Getwd()
+		fmt.Println(where, os.Getenv("SHOP"), os.Getenv("GO_TELEMETRY_CHILD") == "")
+	case "tick":
+		fmt.Println("ticking")
+		for n := 0; ; n++ {
+			here.Sum(n)
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+""",
+    "name.go": 'package main\n\nvar name = "of another file"\n',
+    "cart/cart.go": """
+package cart
+
+type Cart struct {
+	Owner string
+	Items []string
+}
+
+func (cart *Cart) Sum(n int) int {
+	sum := 0
+	for at := 0; at < n; at++ {
+		sum += at // @add
+	}
+	return sum // @return
+}
+""",
+    "cart/cart_test.go": """
+package cart
+
+import "testing"
+
+func TestSum(t *testing.T) {
+	got := (&Cart{}).Sum(4)
+	if got != 7 { // @got
+		t.Errorf("got %d", got)
+	}
+}
+
+func TestOther(t *testing.T) { t.Fatal("not asked for") }
+""",
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text.lstrip("\n"))
+    return tmp_path
+
+
+def mark(folder: Path, file: str, name: str) -> str:
+    lines = (folder / file).read_text().splitlines()
+    return f"{file}:{next(number for number, line in enumerate(lines, 1) if line.endswith(f'// @{name}'))}"
+
+
+@asynccontextmanager
+async def launched(
+    folder: Path, *words: str, **options: object
+) -> AsyncIterator[tuple[stillframe.Debugger, AnyOutcome]]:
+    async with stillframe.Debugger(cwd=str(folder)) as dbg:
+        yield dbg, await dbg.launch(*words, **options)  # type: ignore[arg-type]
+
+
+def built(shop: Path) -> Path:
+    """The program, as somebody would have built it who wants to debug it."""
+    path = shop / "shop"
+    subprocess.run(["go", "build", "-gcflags=all=-N -l", "-o", str(path), "."], cwd=shop, check=True)
+    return path
+
+
+async def test_one_file_stands_for_its_package_and_methods_are_places_by_several_names(shop: Path) -> None:
+    async with launched(shop, "main.go", "sum", breaks=["(*Cart).Sum"]) as (dbg, first):
+        assert place(first)[0] == "cart.(*Cart).Sum"
+        assert stopped(first).local("n") == "3"
+        (made,) = (await dbg.breaks()).breakpoints
+        assert made.state == "bound"
+        assert made.actual is not None
+        assert (made.actual.file or "").endswith("cart/cart.go")
+        for name in ("cart.(*Cart).Sum", "Sum"):
+            assert (await dbg.break_(name)).state in ("bound", "failed")
+        nowhere = await dbg.break_("no.such")
+        assert (nowhere.state, bool(nowhere.message)) == ("failed", True)
+        await dbg.unbreak(all=True)
+        await dbg.break_(mark(shop, "cart/cart.go", "add"), condition="at == 2")
+        stop = stopped(await dbg.continue_())
+        assert (stop.local("sum"), stop.local("at")) == ("1", "2")
+        with pytest.raises(EvalFailed, match="call"):
+            await dbg.eval("cart.Sum(2)")
+        await dbg.set("cart.Owner", '"bob"')
+        assert (await dbg.eval("cart.Owner")).values[0].value == '"bob"'
+        with pytest.raises(EvalFailed):
+            await dbg.set("nothing", "1")
+        end = exited(await dbg.continue_())
+        assert end.output == "3 of another file\n"
+
+
+async def test_tests_of_one_package_run_as_go_test_runs_them(shop: Path) -> None:
+    breaks = [mark(shop, "cart/cart_test.go", "got")]
+    command = ("go", "test", "-run", "TestSum", "-v", "./cart")
+    async with stillframe.Debugger(cwd=str(shop)) as dbg:
+        first = await dbg.launch(command=command, breaks=breaks)
+        assert place(first)[0] == "cart.TestSum"
+        assert stopped(first).local("got") == "6"
+        assert [each.function for each in stopped(first).stack if each.kind == "user"] == ["cart.TestSum"]
+        end = exited(await dbg.continue_())
+        assert end.exit_code == 1
+        assert "--- FAIL: TestSum" in end.output
+        assert "TestOther" not in end.output
+        with pytest.raises(UsageError, match="one package"):
+            await dbg.launch(command=("go", "test", "./..."))
+
+
+async def test_what_the_compiler_says_is_the_error_and_nothing_is_left_of_the_build(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = shop / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    (shop / "name.go").write_text("package main\n\nvar name = missing\n")
+    async with stillframe.Debugger(cwd=str(shop)) as dbg:
+        with pytest.raises(LaunchFailed, match=r"name.go:3:12: undefined: missing"):
+            await dbg.launch(".", "sum")
+        with pytest.raises(LaunchFailed, match="package is not main"):
+            await dbg.launch("cart")
+        with pytest.raises(LaunchFailed, match="no such file"):
+            await dbg.launch("missing.go")
+    assert list(folder.iterdir()) == []
+
+
+async def test_panics_and_deadlocks_stop_in_the_users_line(shop: Path) -> None:
+    async with launched(shop, ".", "index") as (dbg, first):
+        stop = stopped(first)
+        assert stop.exception is not None
+        assert (stop.exception.type, stop.exception.mode) == ("panic", "uncaught")
+        assert stop.exception.message == "runtime error: index out of range [9] with length 2"
+        assert where(stop) == mark(shop, "main.go", "index")
+        assert exited(await dbg.continue_()).exit_code == 2
+    async with launched(shop, ".", "deadlock") as (dbg, first):
+        stop = stopped(first)
+        assert stop.exception is not None
+        assert stop.exception.message == "all goroutines are asleep - deadlock!"
+        assert where(stop) == mark(shop, "main.go", "wait")
+    async with launched(shop, ".", "index", catch=("off",)) as (_, first):
+        assert exited(first).exit_code == 2
+
+
+async def test_streams_directory_and_environment_are_the_programs_own(shop: Path) -> None:
+    (shop / "below").mkdir()
+    async with launched(shop, "main.go", "read", stdin="-", cwd=str(shop / "below"), env=("SHOP=open",), timeout=0) as (
+        dbg,
+        _,
+    ):
+        await dbg.input("typed")
+        end = exited(await dbg.wait())
+        assert (end.output, end.stderr) == (f"{shop / 'below'} open true\n", "typed <nil>\n")
+
+
+async def test_a_running_program_is_joined_and_lives_on(shop: Path) -> None:
+    binary = await asyncio.to_thread(built, shop)
+    assert is_go_binary(binary)
+    assert not is_go_binary(shop / "main.go")
+    process = await asyncio.create_subprocess_exec(str(binary), "tick", stdout=asyncio.subprocess.PIPE)
+    try:
+        await printed(process, "ticking")
+        async with stillframe.Debugger(cwd=str(shop)) as dbg:
+            stop = stopped(await dbg.attach(pid=process.pid, breaks=[mark(shop, "cart/cart.go", "return")]))
+            assert stop.frame is not None
+            assert stop.frame.function == "cart.(*Cart).Sum"
+            assert (await dbg.stop()).action == "detached"
+        assert psutil.Process(process.pid).status() != psutil.STATUS_ZOMBIE
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def test_a_delve_that_listens_is_joined_and_its_program_runs_on(shop: Path) -> None:
+    port = free_port()
+    dlv = needed(GO.needs[0], os.environ, ".").path or ""
+    binary = await asyncio.to_thread(built, shop)
+    process = await asyncio.create_subprocess_exec(
+        dlv, "exec", str(binary), "--headless", "--accept-multiclient", f"--listen=127.0.0.1:{port}", "--", "tick",
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, env={**os.environ, "GO_TELEMETRY_CHILD": "2"},
+    )  # fmt: skip
+    try:
+        await printed(process, "listening")
+        async with stillframe.Debugger(cwd=str(shop)) as dbg:
+            stop = stopped(await dbg.attach(f"127.0.0.1:{port}", breaks=[mark(shop, "cart/cart.go", "return")]))
+            assert place(stop)[0] == "cart.(*Cart).Sum"
+            await dbg.stop()
+        (program,) = psutil.Process(process.pid).children()
+        await until(lambda: program.status() in (psutil.STATUS_SLEEPING, psutil.STATUS_RUNNING))
+        assert process.returncode is None
+    finally:
+        for each in (*psutil.Process(process.pid).children(), process):
+            each.kill()
+        await process.wait()
+
+
+async def test_a_debugger_that_dies_takes_its_program_along_and_that_is_said(shop: Path) -> None:
+    async with launched(shop, ".", "tick", breaks=[mark(shop, "cart/cart.go", "return")]) as (dbg, first):
+        assert stopped(first)
+        pid = (await dbg.status()).pid
+        assert pid is not None
+        program = psutil.Process(pid)
+        program.parent().kill()
+        with pytest.raises((AdapterDied, WrongState), match=r"lost|ended"):
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    await dbg.threads()
+        await until(lambda: not program.is_running() or program.status() == psutil.STATUS_ZOMBIE)
+
+
+async def test_a_core_can_be_looked_at_and_never_moves(shop: Path) -> None:
+    gdb = shutil.which("gcore")
+    if gdb is None:
+        pytest.skip("gcore is not installed")
+    binary = await asyncio.to_thread(built, shop)
+    process = await asyncio.create_subprocess_exec(str(binary), "tick", stdout=asyncio.subprocess.PIPE)
+    try:
+        await printed(process, "ticking")
+        made = await asyncio.create_subprocess_exec(
+            gdb, "-o", str(shop / "core"), str(process.pid), stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
+        )  # fmt: skip
+        assert await made.wait() == 0
+        async with stillframe.Debugger(cwd=str(shop)) as dbg:
+            await dbg.attach(core=str(shop / f"core.{process.pid}"), program=str(binary))
+            frames = await dbg.stack(count=20)
+            assert "main.main" in [each.function for each in frames.frames]
+            with pytest.raises(WrongState, match="core"):
+                await dbg.continue_()
+            await dbg.stop()
+        assert psutil.pid_exists(process.pid), "the process that has the core's number is none of ours"
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def test_what_delve_cannot_do_it_refuses_by_name(shop: Path) -> None:
+    async with launched(shop, ".", "sum", breaks=[mark(shop, "cart/cart.go", "return")]) as (dbg, _):
+        for words in (("raised",), ("SomeError",)):
+            with pytest.raises(Unsupported, match=r"catch|exception classes"):
+                await dbg.catch(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "targets", "flags", "args"),
+    [
+        ("run . a -b", (".",), (), ("a", "-b")),
+        ("run -tags x,y -race a.go b.go -v", ("a.go", "b.go"), ("-tags=x,y", "-race"), ("-v",)),
+        ("run --ldflags=-s ./cmd/two", ("./cmd/two",), ("-ldflags=-s",), ()),
+        ("test -run A -v", (".",), (), ("-test.run=A", "-test.v")),
+        ("test ./x -count=1 -tags t -args one -two", ("./x",), ("-tags=t",), ("-test.count=1", "one", "-two")),
+    ],
+)
+def test_a_go_command_is_taken_apart(
+    words: str, targets: tuple[str, ...], flags: tuple[str, ...], args: tuple[str, ...]
+) -> None:
+    build = parsed(Plan(command=("go", *words.split()), kind="command"))
+    assert (build.targets, build.flags, build.args) == (targets, flags, args)
+
+
+@pytest.mark.parametrize(
+    ("function", "file", "library"),
+    [
+        ("main.main", "/home/u/src/runtime/main.go", False),
+        ("runtime.gopanic", "/usr/lib/go-1.19/src/runtime/panic.go", True),
+        ("sync.runtime_Semacquire", "/usr/local/go/src/runtime/sema.go", True),
+        ("net/http.(*Server).Serve", "/usr/local/go/src/net/http/server.go", True),
+        ("shop/cart.(*Cart).Sum", "/home/u/src/shop/cart/cart.go", False),
+        ("github.com/x/y.F", "/home/u/go/pkg/mod/github.com/x/y@v1.2.3/y.go", True),
+        ("runtime.goexit", None, True),
+    ],
+)
+def test_frames_of_go_itself_and_of_fetched_modules_are_the_librarys(
+    function: str, file: str | None, library: bool
+) -> None:
+    assert is_library(Frame(function=function, file=file)) is library
+
+
+def test_goroutines_are_called_by_number_labels_and_function() -> None:
+    assert thread_name("* [Go 1] main.main (Thread 12)") == "goroutine 1: main.main"
+    assert thread_name("[Go 18 name:helper] runtime.gopark") == "goroutine 18 name:helper: runtime.gopark"

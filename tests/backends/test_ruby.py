@@ -1,0 +1,243 @@
+"""Ruby through rdbg: our code behind its door, errors, threads, values, and programs that were there before us."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+import stillframe
+from stillframe.adapters.finding import find
+from stillframe.adapters.ruby import RUBY
+from stillframe.adapters.ruby_command import understood
+from stillframe.errors import LaunchFailed, StaleHandle, UsageError, WrongState
+from stillframe.model.backend import Plan
+from stillframe.model.outcomes import AnyOutcome, Stop
+
+from .nodes import exited, place, returned, stopped, where
+from .ports import free_port, printed, until
+
+_FOUND = find(RUBY.needs[0], os.environ, ".")
+pytestmark = pytest.mark.skipif(not _FOUND.path or bool(_FOUND.problem), reason="rdbg is not installed")
+
+
+@asynccontextmanager
+async def debugged(
+    folder: Path, text: str, *args: str, **options: object
+) -> AsyncIterator[tuple[stillframe.Debugger, AnyOutcome]]:
+    (folder / "app.rb").write_text(text.lstrip("\n"))
+    async with stillframe.Debugger(cwd=str(folder)) as dbg:
+        yield dbg, await dbg.launch("app.rb", *args, **options)  # type: ignore[arg-type]
+
+
+CART = """
+class Cart
+  def initialize(owner)
+    @owner = owner
+    @items = []
+  end
+
+  def add(item)
+    @items << item
+    self
+  end
+
+  def self.make(owner) = new(owner)
+end
+
+cart = Cart.make('ann')
+%w[fig pear plum].each do |word|
+  cart.add(word)
+end
+puts 'done'
+"""
+
+
+async def test_methods_are_places_before_they_exist_and_say_where_they_are_then(tmp_path: Path) -> None:
+    async with debugged(tmp_path, CART, breaks=["Cart#add", "Cart.make", "no_such"]) as (dbg, first):
+        assert place(first) == ("Cart.make", 12)
+        stop = stopped(await dbg.continue_())
+        assert (place(stop)[0], stop.local("item")) == ("Cart#add", '"fig"')
+        assert stop.local("self") == '#<Cart @owner="ann", @items=[]>'
+        states = {each.id: (each.state, each.actual and each.actual.line) for each in (await dbg.breaks()).breakpoints}
+        assert states == {"b1": ("bound", 7), "b2": ("bound", 12), "b3": ("pending", None)}
+        await dbg.unbreak("b1")
+        await dbg.break_("Cart#add", condition="item.start_with?('pl')")
+        assert stopped(await dbg.continue_()).local("item") == '"plum"'
+        out = stopped(await dbg.finish())
+        assert returned(out) == '#<Cart @owner="ann", @items=["fig", "pear", "plum"]>'
+        assert exited(await dbg.continue_()).output == "done\n"
+
+
+async def test_a_step_leaves_no_line_out_and_judges_the_breakpoints_that_it_comes_to(tmp_path: Path) -> None:
+    text = """
+total = 0
+(1..3).each do |n|
+  total += n
+end
+total += 1; total += 2
+puts total
+"""
+    async with debugged(tmp_path, text, breaks=["app.rb:1"]) as (dbg, _):
+        await dbg.break_("app.rb:3", condition="n == 9")
+        await dbg.break_("app.rb:5", condition="total == 6")
+        lines = []
+        while isinstance(outcome := await dbg.next(), Stop):
+            lines.append((place(outcome)[1], outcome.reason))
+        assert lines == [(2, "step"), (5, "breakpoint"), (6, "step")]
+        assert exited(outcome).output == "9\n"
+        never = [each.id for each in outcome.never_hit]
+        assert never == ["b2"]
+
+
+async def test_values_are_told_in_a_line_and_what_does_not_answer_is_cut_off(tmp_path: Path) -> None:
+    text = """
+class Slow
+  def inspect = loop {}
+end
+class Bad
+  def inspect = raise('no')
+end
+slow = Slow.new
+bad = Bad.new
+deep = { a: { b: { c: { d: 1 } } } }
+long = 'x' * 1000
+nothing = nil
+later = 1
+puts later
+"""
+    async with debugged(tmp_path, text, breaks=["app.rb:12"]) as (dbg, first):
+        stop = stopped(first)
+        values = {each.name: each for each in stop.locals}
+        assert "took longer" in values["slow"].value
+        assert "raised RuntimeError" in values["bad"].value
+        assert values["deep"].value == "{:a=>{:b=>{…}}}" or "…" in values["deep"].value
+        assert values["long"].truncated
+        assert values["nothing"].value == "nil"
+        assert "later" not in values, "it is assigned on the line that is about to run"
+        ref = values["deep"].ref
+        assert ref is not None
+        assert [each.name for each in (await dbg.expand(ref)).values] == [":a"]
+        told = (await dbg.eval("sleep 60", "1 + 1", "raise 'x'", timeout=0.5)).values
+        assert [bool(each.error) for each in told] == [True, False, True]
+        assert told[1].value == "2"
+        assert exited(await dbg.continue_()).exit_code == 0
+        with pytest.raises((StaleHandle, WrongState)):
+            await dbg.expand(ref)
+
+
+async def test_an_error_that_nothing_catches_is_shown_where_it_was_raised_after_all_ensures_have_run(
+    tmp_path: Path,
+) -> None:
+    text = """
+$stdout.sync = true
+def inner(price)
+  raise KeyError, "no #{price}"
+end
+begin
+  begin
+    inner(1)
+  rescue KeyError
+    inner(2)
+  end
+ensure
+  puts 'cleaned'
+end
+"""
+    async with debugged(tmp_path, text) as (dbg, first):
+        stop = stopped(first)
+        assert stop.exception is not None
+        assert (stop.exception.type, stop.exception.message, stop.exception.mode) == ("KeyError", "no 2", "uncaught")
+        assert (where(stop), stop.local("price"), stop.output) == ("app.rb:3", "2", "cleaned\n")
+        with pytest.raises(WrongState, match="ended"):
+            await dbg.next()
+        assert (await dbg.eval("price + 1")).values[0].value == "3"
+        end = exited(await dbg.continue_())
+        assert end.exit_code == 1
+        assert "no 2 (KeyError)" in end.stderr
+
+
+async def test_the_program_sees_nothing_of_us_and_ends_as_it_would(tmp_path: Path) -> None:
+    text = """
+p $0, ARGV, ENV.keys.grep(/RUBYOPT|STILLFRAME_RUBY/), $LOAD_PATH.grep(/debug|stillframe/)
+$stderr.puts $stdin.read.inspect
+system('ruby', '-e', 'exit 3')
+p $?.exitstatus
+pid = fork { exit!(4) }
+Process.wait(pid)
+p $?.exitstatus
+Process.kill(:TERM, $$)
+sleep
+"""
+    async with debugged(tmp_path, text, "a b", "--c") as (_, first):
+        end = exited(first)
+        assert end.output == '"app.rb"\n["a b", "--c"]\n[]\n[]\n3\n4\n'
+        assert (end.stderr, end.signal) == ('""\n', "SIGTERM")
+
+
+async def test_what_cannot_run_says_why(tmp_path: Path) -> None:
+    async with debugged(tmp_path, "def x(\n  puts 1\n") as (dbg, first):
+        assert exited(first).exit_code == 1
+        assert "syntax error" in exited(first).stderr
+        with pytest.raises(LaunchFailed, match="no such file"):
+            await dbg.launch("missing.rb")
+        with pytest.raises(UsageError, match="no program"):
+            await dbg.launch(command=("ruby", "-v"))
+
+
+async def test_the_door_is_a_socket_that_only_we_can_reach(tmp_path: Path) -> None:
+    async with debugged(tmp_path, "sleep", timeout=0) as (dbg, _):
+        pid = (await dbg.status()).pid
+        assert pid is not None
+        process = psutil.Process(pid)
+        assert process.net_connections("tcp") == []
+        (place,) = {each.laddr for each in process.net_connections("unix") if each.laddr}
+        assert Path(place).parent.stat().st_mode & 0o777 == 0o700
+        assert stopped(await dbg.pause()).reason == "pause"
+        await dbg.stop()
+        assert not Path(place).parent.exists()
+
+
+async def test_a_program_that_rdbg_listens_in_is_joined_twice_and_lives_on(tmp_path: Path) -> None:
+    (tmp_path / "loop.rb").write_text("def tick(n)\n  n + 1\nend\nn = 0\nloop do\n  n = tick(n)\n  sleep 0.01\nend\n")
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        _FOUND.path or "", "--open", "--port", str(port), "--nonstop", "--", "loop.rb", cwd=tmp_path,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        await printed(process, "can attach")
+        async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+            for _ in range(2):
+                stop = stopped(await dbg.attach(f"127.0.0.1:{port}", breaks=["tick"]))
+                assert stop.frame is not None, stop
+                assert place(stop)[0] == "tick"
+                now = int(stop.local("n") or 0)
+                assert (await dbg.eval("n * 2")).values[0].value == str(now * 2)
+                assert (await dbg.stop()).action == "detached"
+        lives = psutil.Process(process.pid)
+        await until(lambda: lives.status() == psutil.STATUS_SLEEPING)
+        assert process.returncode is None
+    finally:
+        process.kill()
+        await process.wait()
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "program", "flags", "args"),
+    [
+        ("ruby -W0 -I lib app.rb -x", "file", "app.rb", ("-W0", "-I", "lib"), ("-x",)),
+        ("ruby -e 1+1 a", "code", "1+1", (), ("a",)),
+        ("bundle exec ruby app.rb", "file", "app.rb", ("-rbundler/setup",), ()),
+    ],
+)
+def test_a_ruby_command_is_taken_apart(
+    command: str, kind: str, program: str, flags: tuple[str, ...], args: tuple[str, ...]
+) -> None:
+    plan = understood(Plan(command=tuple(command.split()), kind="command", env=dict(os.environ)))
+    assert (plan.kind, plan.program, plan.interpreter_flags, plan.args) == (kind, program, flags, args)
