@@ -6,7 +6,7 @@ import os
 import subprocess
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ import stillframe
 from stillframe.adapters.finding import Needs, find
 from stillframe.adapters.gdb import GDB
 from stillframe.adapters.go import GO
+from stillframe.adapters.lldb import LLDB
 from stillframe.adapters.ruby import RUBY
 from stillframe.model.outcomes import AnyOutcome
 
@@ -64,6 +65,10 @@ class Story:
     """Whether the debugger knows what an error says; the program itself prints it."""
     dies_of: str | None = None
     """The signal that ends a program which fails, where that is no exit code."""
+    unwinds_births: bool = True
+    """Whether the stack is known of a thread that is just starting another one."""
+    adapter: str | None = None
+    """The debugger that is asked for by its name, where another one would be chosen."""
     raw: str = "1 + 1"
     """What the debugger's own console is asked for two by."""
 
@@ -107,7 +112,11 @@ class Story:
         """The program run to its first stop: `breaks` are marks, or a mark and a condition."""
         places = [self.at(each) if isinstance(each, str) else f"{self.at(each[0])} if {each[1]}" for each in breaks]
         async with Witness(cwd=str(self.program.parent)) as dbg:
-            yield dbg, await dbg.launch(self.runs or self.file, what, breaks=places, python=self.interpreter, **options)  # type: ignore[arg-type]
+            yield dbg, await dbg.launch(self.runs or self.file, what, breaks=places, **self._chosen, **options)  # type: ignore[arg-type]
+
+    @property
+    def _chosen(self) -> dict[str, str | None]:
+        return {"python": self.interpreter, "adapter": self.adapter}
 
 
 def python(version: str) -> Story:
@@ -183,19 +192,30 @@ def ruby() -> Story:
 
 
 def native(language: str, file: str, **words: Any) -> Story:
+    by_gdb = {"tool": "gdb", "raw": "output 1 + 1", "needs": GDB.needs[0]}
     return Story(
         language=language,
         file=file,
-        tool="gdb",
         nothing="no_such_name",
         nothing_says="no_such_name",
         request=("threads", "threads"),
         quote='"',
         outer=("price", "shop", "run"),
-        raw="output 1 + 1",
-        needs=GDB.needs[0],
-        **words,
+        **{**by_gdb, **words},
     )
+
+
+def by_lldb(story: Story, **words: Any) -> Story:
+    """The same through the other debugger of native programs."""
+    given: dict[str, Any] = {
+        "version": "-lldb",
+        "unwinds_births": False,
+        "tool": "lldb-dap",
+        "raw": "script print(1 + 1)",
+        "needs": LLDB.needs[0],
+        "adapter": "lldb",
+    }
+    return replace(story, **{**given, **words})
 
 
 def c() -> Story:
@@ -228,4 +248,6 @@ STORIES = (
     c(),
     cpp(),
     rust(),
+    by_lldb(cpp(), empty="size=0 {}"),
+    by_lldb(rust(), empty="size=0 {}"),
 )

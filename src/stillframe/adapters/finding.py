@@ -90,6 +90,11 @@ def needed(needs: Needs, env: Mapping[str, str], cwd: str) -> Found:
     return found
 
 
+def numbers(version: str) -> tuple[int, ...]:
+    """A version as numbers that can be compared."""
+    return tuple(map(int, re.findall(r"\d+", version)))
+
+
 def located(name: str, env: Mapping[str, str], cwd: str) -> str | None:
     """A program by its name, on the caller's PATH or among what `dbg setup` installed; whatever its version."""
     return next(_candidates((name,), env, cwd), None)
@@ -142,7 +147,7 @@ def _asked(needs: Needs, path: str) -> Found:
             needs.tool, path, problem=f"it does not tell its version: {said[-1] if said else 'it says nothing'}"
         )
     version = match[1]
-    if tuple(map(int, re.findall(r"\d+", version))) < needs.oldest:
+    if numbers(version) < needs.oldest:
         least = ".".join(map(str, needs.oldest))
         return Found(needs.tool, path, version, f"it is {version}, and {least} or later is needed")
     return Found(needs.tool, path, version)

@@ -18,7 +18,7 @@ from ..transport.trees import MARK
 from ..wire.dap import encode
 from . import native
 from .building import run
-from .finding import Found, Needs, Recipe, find, needed
+from .finding import Found, Needs, Recipe, find, needed, numbers
 from .gdb import GDB
 from .interpreters import identity, on_path
 from .listening import commands_of
@@ -50,6 +50,19 @@ _CONDITION_FAILURE = re.compile(
 _JOURNAL = {"LLDB_DEBUGSERVER_LOG_FILE": JOURNAL, "LLDB_SERVER_LOG_CHANNELS": "lldb process"}
 _DEATHS = re.compile(rb"returning exit type Killed by signal (\d+)")
 """lldb-dap 19.1 tells a signal as an exit code; what lldb-server notes of its work tells them apart."""
+_QUIRKS = frozenset({
+    Quirk.TALKS_AS_PROGRAM, Quirk.LOG_POINTS_ARE_CONSOLE, Quirk.MISNAMES_STOPS, Quirk.STOPS_IN_PARTS_OF_LINES
+})  # fmt: skip
+_REQUESTS = frozenset({
+    "attach", "completions", "configurationDone", "continue", "dataBreakpointInfo", "disassemble", "disconnect", "evaluate",
+    "exceptionInfo", "initialize", "launch", "modules", "next", "pause", "restart", "scopes", "setBreakpoints",
+    "setDataBreakpoints", "setExceptionBreakpoints", "setFunctionBreakpoints", "setVariable", "source", "stackTrace", "stepIn",
+    "stepInTargets", "stepOut", "threads", "variables",
+})  # fmt: skip
+"""All that lldb-dap 19.1 knows; it aborts on any other."""
+_SURVIVES = (22,)
+"""The oldest version that was seen to answer a request that it does not know."""
+_ECHO = re.compile(r"\A\(lldb\) [^\n]*\n")
 _ADDS = frozenset({
     Capability.EXCEPTION_CLASSES, Capability.MEMORY, Capability.WRITE_MEMORY, Capability.DATA_BREAKPOINTS, Capability.JUMP,
     Capability.SOURCES, Capability.INSTRUCTION_STEPS,
@@ -179,9 +192,9 @@ class LldbAdapter:
             "helper_line": f"`{_HELPER} ",
             "greeting": {"sourceInitFile": False},
             "adds": _ADDS,
-            "quirks": frozenset(
-                {Quirk.TALKS_AS_PROGRAM, Quirk.LOG_POINTS_ARE_CONSOLE, *({Quirk.MISNAMES_STOPS} if helped else ())}
-            ),
+            "quirks": _QUIRKS,
+            "requests": None if numbers(found.version) >= _SURVIVES else _REQUESTS,
+            "echo": _ECHO,
             "told_better": _TALK,
             "evaluates_as": "watch",
             "is_library": native.is_library,
@@ -207,7 +220,7 @@ def count_hits(condition: str | None, key: str, rule: HitRule) -> str:
 
 def _words(found: Found, helped: bool) -> tuple[str, ...]:
     assert found.path is not None
-    return (found.path, *(("--pre-init-command", _IMPORT) if helped else ()))
+    return (found.path, "--repl-mode", "command", *(("--pre-init-command", _IMPORT) if helped else ()))
 
 
 def _entry(program: native.Program) -> str:

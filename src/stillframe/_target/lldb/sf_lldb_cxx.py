@@ -46,9 +46,7 @@ def described(frame, found):
     process = frame.GetThread().GetProcess()
     what = _pointer(process, _pointer(process, address) + 16)
     text = frame.EvaluateExpression("((char *(*)(void *))%d)((void *)%d)" % (what, address), _quietly())
-    error = lldb.SBError()
-    said = process.ReadCStringFromMemory(text.GetValueAsUnsigned(), 2000, error)
-    return name, said if error.Success() else ""
+    return name, _text(process, text.GetValueAsUnsigned())
 
 
 def _quietly():
@@ -64,14 +62,27 @@ def _classes(process, info):
     """The class that a type_info is of, and those above it as long as each has one base at its beginning."""
     found = []
     while info and len(found) < _BASES:
-        match = re.match(r"typeinfo for (.*?)(?:@\S+)?$", _symbol(process, info))
-        if match is None:
-            break
-        found.append(match.group(1))
+        found.append(_demangled(process, _text(process, _pointer(process, info + 8)).lstrip("*")))
         if "__si_class_type_info" not in _symbol(process, _pointer(process, info)):
             break
         info = _pointer(process, info + 16)
     return found
+
+
+def _demangled(process, name):
+    """A class by the name that its type_info has for it."""
+    said = lldb.SBCommandReturnObject()
+    interpreter = process.GetTarget().GetDebugger().GetCommandInterpreter()
+    interpreter.HandleCommand("language cplusplus demangle _ZTI" + name, said)
+    return (said.GetOutput() or "").partition("typeinfo for ")[2].strip() or name
+
+
+def _text(process, address):
+    error = lldb.SBError()
+    said = process.ReadCStringFromMemory(address, 2000, error)
+    if error.Fail():
+        raise Unknown()
+    return said
 
 
 def _symbol(process, address):

@@ -41,6 +41,7 @@ class Desk(object):
             "loaded": lambda a: {"loaded": [each for each in a["files"] if places.is_loaded(self.target, each)]},
             "modules": lambda a: places.modules(self.target, int(a.get("start", 0)), int(a.get("count", 100))),
             "sources": lambda a: {"sources": places.sources(self.target)},
+            "placed": lambda a: places.one_place_each(self.target) or {},
             "catch": self.catch,
             "release": lambda a: {},
             "crowd": self.crowd,

@@ -110,7 +110,7 @@ def bare(name):
     name = (
         re.sub(r"^(?:static |virtual )*(?:[\w:<>,*& ]+ )?(?=[\w:~<>{}]+(?:<.*>)?$)", "", name) if " " in name else name
     )
-    return shorter(name)
+    return shorter(name[2:] if name.startswith("::") else name)
 
 
 def is_users(file):

@@ -1,7 +1,7 @@
 """Where lines and functions of a native program really are, as lldb itself would have it: runs inside lldb."""
 
 import lldb
-from sf_lldb_frames import path_of
+from sf_lldb_frames import is_users, path_of
 
 
 def resolve(target, files, symbols):
@@ -11,8 +11,24 @@ def resolve(target, files, symbols):
     }
 
 
+_FILES = {}
+"""A module's own identity to the files that it was compiled from: Rust's units have names that are no files."""
+
+
 def is_loaded(target, path):
-    return target.FindCompileUnits(lldb.SBFileSpec(path, False)).GetSize() > 0
+    if target.FindCompileUnits(lldb.SBFileSpec(path, False)).GetSize() > 0:
+        return True
+    own = (each for each in target.module_iter() if is_users(path_of(each.GetFileSpec())))
+    return any(path in _files(each) for each in own)
+
+
+def _files(module):
+    key = (module.GetUUIDString(), path_of(module.GetFileSpec()))
+    if key not in _FILES:
+        units = (module.GetCompileUnitAtIndex(at) for at in range(module.GetNumCompileUnits()))
+        specs = (unit.GetSupportFileAtIndex(at) for unit in units for at in range(unit.GetNumSupportFiles()))
+        _FILES[key] = frozenset(path for path in map(path_of, specs) if path)
+    return _FILES[key]
 
 
 def _file(target, path, lines):
@@ -22,7 +38,9 @@ def _file(target, path, lines):
 
 def _line(target, path, line):
     """What lldb would make of a line: the line itself, the next one of its function that has code, or why there is none."""
-    found = [each[1] for each in _spots(target, target.BreakpointCreateByLocation(path, line)) if each[1]]
+    found = [
+        each[1] for each in _spots(target, target.BreakpointCreateByLocation(path, line)) if (each[1] or 0) >= line
+    ]
     if found:
         return {"asked": line, "actual": line if line in found else min(found), "known": True}
     if is_loaded(target, path):
@@ -40,6 +58,19 @@ def _spots(target, made):
         ]
     finally:
         target.BreakpointDelete(made.GetID())
+
+
+def one_place_each(target):
+    """Where a compiler has cut a line into parts, its breakpoint stops at the first part in each function and at no other."""
+    for made in target.breakpoint_iter():
+        found = [made.GetLocationAtIndex(at) for at in range(made.GetNumLocations())]
+        first = set()
+        for each in sorted(found, key=lambda each: each.GetLoadAddress()):
+            function = each.GetAddress().GetFunction()
+            key = (function.GetStartAddress().GetFileAddress(), each.GetAddress().GetLineEntry().GetLine())
+            if function.IsValid() and key in first:
+                each.SetEnabled(False)
+            first.add(key)
 
 
 def _no_code(path, line):
@@ -75,11 +106,5 @@ def modules(target, start, count):
 
 def sources(target):
     """The files that the program's own code was compiled from."""
-    found = {}
-    for module in target.module_iter():
-        for unit in (module.GetCompileUnitAtIndex(at) for at in range(module.GetNumCompileUnits())):
-            specs = [unit.GetFileSpec(), *(unit.GetSupportFileAtIndex(at) for at in range(unit.GetNumSupportFiles()))]
-            for path in (path_of(each) for each in specs):
-                if path:
-                    found[path] = {"name": path.rpartition("/")[2], "path": path}
-    return list(found.values())
+    found = {path for module in target.module_iter() for path in _files(module)}
+    return [{"name": path.rpartition("/")[2], "path": path} for path in sorted(found)]

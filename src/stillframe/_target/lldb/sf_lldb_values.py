@@ -124,6 +124,8 @@ class _Reading(object):
         if not address:
             return "0x0"
         target = value.Dereference()
+        if type_name(value).startswith("&") and target.IsValid():  # a reference of Rust's
+            return self.text(target, depth)
         if (
             depth == 0
             and target.IsValid()

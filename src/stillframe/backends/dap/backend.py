@@ -36,8 +36,9 @@ from .arrivals import Arrivals
 from .breakpoints import Breakpoints
 from .catching import set_catch
 from .client import Body, DapClient, Refused
+from .console import Console
 from .crowd import HelpedCrowd, listed
-from .evidence import Evidence, wire_id
+from .evidence import Evidence
 from .helper import Helper, HelperEvidence
 from .launch import DapLaunch, DialsBack, Quirk
 from .machine import Machine
@@ -81,7 +82,7 @@ class Household(Obliged, Protocol):
     async def leave(self, member: DapBackend) -> None: ...
 
 
-class DapBackend(Moving, Machine, Obliging, ClosesOnce):
+class DapBackend(Moving, Machine, Console, Obliging, ClosesOnce):
     """A process at the other end of a DAP conversation."""
 
     def __init__(
@@ -313,15 +314,6 @@ class DapBackend(Moving, Machine, Obliging, ClosesOnce):
             raise WrongState(refused.message) from None
 
     # Below the vocabulary
-
-    async def raw(self, frame: str | None, line: str) -> str:
-        arguments: dict[str, Any] = {"expression": line, "context": "repl"}
-        if frame is not None:
-            arguments["frameId"] = wire_id(frame, "frame")
-        return str((await self._client.request("evaluate", arguments)).get("result", ""))
-
-    async def request(self, command: str, arguments: Mapping[str, Any], timeout: float) -> dict[str, Any]:
-        return await self._client.request(command, arguments, timeout=timeout)
 
     async def feed(self, data: bytes, *, eof: bool) -> None:
         if self._launch.has_conduits:

@@ -291,6 +291,8 @@ class Breakpoints:
         answers = {file: self._tell_file(file, held) for file, held in files.items() if self._is_news(file, held)}
         for file, answer in answers.items():
             await self._take_answer(file, files[file], answer)
+        if answers and self._helper and Quirk.STOPS_IN_PARTS_OF_LINES in self._launch.quirks:
+            await self._helper.call("placed")
         for file, held in spots.items():
             for index, spot in enumerate(held):
                 self._apply(file, index, spot, bindings)

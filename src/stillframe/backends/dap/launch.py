@@ -39,6 +39,7 @@ class Quirk(enum.Enum):
     TALKS_AS_PROGRAM = "what it prints of its own doings comes as output of category stdout: gdb 18.1"
     MISNAMES_STOPS = "a pause and joining a program are told as exceptions, watched data as a breakpoint: lldb-dap 19.1"
     LOG_POINTS_ARE_CONSOLE = "log points come among what it says of itself: lldb-dap 19.1"
+    STOPS_IN_PARTS_OF_LINES = "a line that the compiler has cut up is stopped at in each of its parts: lldb-dap 19.1"
     LEAVES_HELD = "a held program stays held when we leave it, with its breakpoints: dlv 1.27.2 --accept-multiclient"
     GUESSES_DEPTH = "where a stack goes on, its depth is told as a guess: dlv 1.27.2"
 
@@ -206,6 +207,10 @@ class DapLaunch:
     """Functions of the runtime in which a pause finds a thread that is not at home there, so that its own stack is not seen."""
     unshown_names: re.Pattern[str] | None = None
     """Names of variables that are none of the program's own."""
+    requests: frozenset[str] | None = None
+    """The requests that it knows, where it does not survive another one."""
+    echo: re.Pattern[str] | None = None
+    """What the console says before its answer to a line."""
     error_prefix: str = ""
     """What the debugger puts in front of the reason why an expression has no value."""
     log_prefix: re.Pattern[str] | None = None
