@@ -146,7 +146,7 @@ class DapBackend(Moving, Machine, Console, Obliging, ClosesOnce):
             found |= {Capability.CONFIRMED_BREAKPOINTS, Capability.ASSIGN, *self._launch.adds}
         if self._launch.stdin == "-" and (self._process is not None or self._launch.has_conduits):
             found |= {Capability.INPUT}
-        self.capabilities |= found
+        self.capabilities |= found - self._launch.lacks
         if body.get("supportsSetVariable") is True:
             self._evidence.sets_variables_only = body.get("supportsSetExpression") is not True
 

@@ -211,6 +211,8 @@ class DapLaunch:
     """The requests that it knows, where it does not survive another one."""
     echo: re.Pattern[str] | None = None
     """What the console says before its answer to a line."""
+    lacks: frozenset[Capability] = frozenset()
+    """What the debugger says that it can do and cannot."""
     error_prefix: str = ""
     """What the debugger puts in front of the reason why an expression has no value."""
     log_prefix: re.Pattern[str] | None = None
