@@ -46,6 +46,9 @@ def field_entry(field: Field) -> dict[str, Any]:
         "choices": list(field.choices),
         "metavar": param.metavar,
         "on": field.kind == "bool" and field.default is True,
+        "access": param.access.name.lower() if param.access else "",
+        "raises": param.raises is not None,
+        "default": field.default if isinstance(field.default, int | float) and field.kind != "bool" else None,
     }
     return {key: value for key, value in entry.items() if value}
 

@@ -128,7 +128,8 @@ class Dispatcher:
         introduce = elsewhere = False
         if session is not None and not session.private:
             # A session named for one call does not become the one that later calls mean.
-            elsewhere = call.session is None and self.sessions.use(session, call.caller.client)
+            named = call.session is not None and not call.sticky
+            elsewhere = not named and self.sessions.use(session, call.caller.client)
             introduce = call.op == "raw" or not session.introduced or here.always_via
             session.introduced = True
         reply = Reply(

@@ -324,3 +324,5 @@ class Call:
     caller: Caller = field(default_factory=lambda: Caller(cwd="."))
     allow: Access = Access.EXEC
     budget: int | None = None
+    sticky: bool = False
+    """Whether a session that is named becomes the one that later calls of this client mean."""

@@ -32,6 +32,10 @@ def run(words: "list[str]", as_json: bool) -> int:
         "args": {"action": action},
         "json": as_json,
     }
+    if action == "stop":
+        from . import mcp_verb
+
+        mcp_verb.leave()
     try:
         data = (encode(request) + "\n").encode("ascii")
         return link.converse(data, write, start=False, to_the_end=action == "stop")

@@ -32,6 +32,13 @@ _BUILT_IN = {
         "dbg daemon status",
         "dbg daemon status|stop",
     ),
+    "mcp": (
+        "Serve MCP on standard input and output, for agents; or on loopback by HTTP, behind a token.\n"
+        "--tools core|all|NAME,… which tools; --allow CLASS the highest access (read, inspect, control, exec); --ask CLASS\n"
+        "ask the user from that class on; --project DIR what paths are relative to; --schemas list the shapes of answers, too.",
+        "dbg mcp --allow inspect",
+        "dbg mcp [--tools …] [--allow CLASS] [--ask CLASS] [--project DIR] [--schemas] [--http [--port N]]",
+    ),
 }
 
 _GROUPS = {
@@ -86,7 +93,7 @@ def overview() -> str:
             lines.append(f"{_GROUPS.get(group, group)}:")
         lines += [f"  {_title(name):{width}}  {_first_sentence(MANUAL[name]['doc'])}" for name in names]
     lines.append("dbg itself:")
-    lines += [f"  {name:{width}}  {text}" for name, (text, _, _) in _BUILT_IN.items()]
+    lines += [f"  {name:{width}}  {text.partition(chr(10))[0]}" for name, (text, _, _) in _BUILT_IN.items()]
     lines.append(
         "\nEvery verb takes --json, --session NAME, --budget N, --allow CLASS; `dbg help VERB` tells the rest."
     )

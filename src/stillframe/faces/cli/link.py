@@ -11,11 +11,13 @@ import posix
 import sys
 
 from . import rendezvous
-from .rendezvous import Unsafe
+from .rendezvous import DAEMON, Unsafe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from .rendezvous import Post
 
 ANSWER_SECONDS = 15.0
 """How long a daemon may take to take a request, unless STILLFRAME_ANSWER_SECONDS says otherwise."""
@@ -74,6 +76,10 @@ class Line:
                 return
             yield kind, body
 
+    def first_line(self) -> "bytes | None":
+        """One line without its end; None where the other side has closed instead."""
+        return self._until(b"\n")
+
     def wait_for_end(self) -> None:
         """Until the other side has closed, which a stopping daemon does last."""
         while self._more():
@@ -104,8 +110,8 @@ class Line:
         return found
 
 
-def connect(directory: str) -> "Line | None":
-    """A line to the daemon of this directory; None where nobody listens."""
+def connect(directory: str, post: "Post" = DAEMON) -> "Line | None":
+    """A line to the daemon of this directory, or to a server of another kind; None where nobody listens."""
     if not rendezvous.secure(directory, create=False):
         return None
     sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -113,18 +119,20 @@ def connect(directory: str) -> "Line | None":
     sock.settimeout(patience)
     try:
         try:
-            _connect(sock, directory)
+            _connect(sock, directory, post.socket)
         except BlockingIOError:  # Linux, where too many wait to be accepted: only a blocking connect waits its turn
             sock.settimeout(None)
-            with_deadline(patience, lambda: _connect(sock, directory))
+            with_deadline(patience, lambda: _connect(sock, directory, post.socket))
             sock.settimeout(patience)
     except (FileNotFoundError, ConnectionRefusedError):
         sock.close()
         return None
     except TimeoutError:
-        raise Gone(f"the daemon takes no calls{known_pid(directory)}; `dbg daemon stop` ends it") from None
+        raise Gone(
+            f"the {post.package} takes no calls{known_pid(directory, post)}; `dbg daemon stop` ends it"
+        ) from None
     except OSError as error:
-        raise Gone(f"cannot reach the daemon in {directory}: {error.strerror}") from None
+        raise Gone(f"cannot reach the {post.package} in {directory}: {error.strerror}") from None
     _check_peer(sock)
     return Line(sock)
 
@@ -136,15 +144,15 @@ def answer_seconds() -> float:
         return ANSWER_SECONDS
 
 
-def _connect(sock: "_socket.socket", directory: str) -> None:
-    path = f"{directory}/{rendezvous.SOCKET}"
+def _connect(sock: "_socket.socket", directory: str, name: str) -> None:
+    path = f"{directory}/{name}"
     if len(path.encode("utf-8", "surrogateescape")) <= rendezvous.LONGEST_SOCKET_PATH:
         sock.connect(path)
         return
     here = posix.open(".", posix.O_RDONLY)
     try:
         posix.chdir(directory)
-        sock.connect(rendezvous.SOCKET)
+        sock.connect(name)
     finally:
         posix.fchdir(here)
         posix.close(here)
@@ -214,15 +222,15 @@ def _cancel(line: Line) -> None:
         pass  # it is gone, and with it what was to be cancelled
 
 
-def known_pid(directory: str) -> str:
-    pid = read_pid(directory)
+def known_pid(directory: str, post: "Post" = DAEMON) -> str:
+    pid = read_pid(directory, post)
     return f" (pid {pid})" if pid else ""
 
 
-def read_pid(directory: str) -> int:
+def read_pid(directory: str, post: "Post" = DAEMON) -> int:
     """The daemon's pid, only where the process that has it now started when the daemon did; else 0."""
     try:
-        handle = posix.open(f"{directory}/{rendezvous.PID}", posix.O_RDONLY | posix.O_NOFOLLOW)
+        handle = posix.open(f"{directory}/{post.pid}", posix.O_RDONLY | posix.O_NOFOLLOW)
     except OSError:
         return 0
     try:
@@ -241,22 +249,22 @@ def log_place() -> str:
 # starting a daemon
 
 
-def start_daemon(directory: str) -> Line:
+def start_daemon(directory: str, post: "Post" = DAEMON) -> Line:
     """Start a daemon and wait until it serves. Of many clients that find none, one starts it and the others wait."""
     import fcntl
 
     rendezvous.secure(directory, create=True)
     flags = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
     try:
-        lock = posix.open(f"{directory}/{rendezvous.START_LOCK}", flags, 0o600)
+        lock = posix.open(f"{directory}/{post.start_lock}", flags, 0o600)
     except OSError as error:
-        raise Gone(f"cannot use {directory}/{rendezvous.START_LOCK}: {error.strerror}") from None
+        raise Gone(f"cannot use {directory}/{post.start_lock}: {error.strerror}") from None
     try:
         with_deadline(START_SECONDS, lambda: fcntl.flock(lock, fcntl.LOCK_EX))
-        line = connect(directory)
+        line = connect(directory, post)
         if line is None:
-            said = _spawn_and_wait()
-            line = connect(directory)
+            said = _spawn_and_wait(post)
+            line = connect(directory, post)
             if line is None:
                 raise Gone(said or f"the daemon died as it started; its log is in {log_place()}")
         return line
@@ -281,7 +289,7 @@ def with_deadline(seconds: float, wait: "Callable[[], object]") -> None:
         _signal.signal(_signal.SIGALRM, before)
 
 
-def _spawn_and_wait() -> str:
+def _spawn_and_wait(post: "Post") -> str:
     """Spawn the daemon in its own session, and read what it says about its start: nothing where it serves."""
     reading, writing = posix.pipe()
     null = posix.open("/dev/null", posix.O_RDWR)
@@ -289,7 +297,7 @@ def _spawn_and_wait() -> str:
     try:
         posix.posix_spawn(
             sys.executable,
-            daemon_command(),
+            daemon_command(post),
             daemon_environment(),
             file_actions=[*streams, (posix.POSIX_SPAWN_DUP2, writing, 3)],
             setsid=True,
@@ -315,9 +323,9 @@ def _spawn_and_wait() -> str:
     return "" if words == "ready" else words
 
 
-def daemon_command() -> "list[str]":
+def daemon_command(post: "Post" = DAEMON) -> "list[str]":
     """The daemon's command: isolated from the caller's directory and Python variables, but with its own packages."""
-    script = __file__.rpartition("/cli/")[0] + "/daemon/__main__.py"
+    script = __file__.rpartition("/cli/")[0] + f"/{post.package}/__main__.py"
     return [sys.executable, "-I", "-X", "utf8", script, "--ready-fd=3"]
 
 

@@ -91,6 +91,12 @@ def answer_here(argv: "list[str]") -> "int | None":
             from . import daemon_verbs
 
             return daemon_verbs.run(words[1:], as_json)
+        case ["mcp"] if not {"--help", "-h"} & set(words):
+            from . import mcp_verb
+
+            return mcp_verb.run(words[1:])
+        case ["mcp"]:
+            return show_help(["mcp"], as_json)
         case _:
             return None
 

@@ -1,7 +1,8 @@
 """Where client and daemon meet: a directory of the user's own, checked before anything in it is believed.
 
 Both sides use this module, so it imports nothing that costs time. The order of places: `STILLFRAME_RUNTIME_DIR`,
-`$XDG_RUNTIME_DIR/stillframe` where that directory is the user's own, else `stillframe-<uid>` in the temporary directory.
+`$XDG_RUNTIME_DIR/stillframe` (without the variable: in `/run/user/<uid>`) where that directory is the user's own, else
+`stillframe-<uid>` in the temporary directory.
 """
 
 import posix
@@ -18,6 +19,27 @@ LONGEST_SOCKET_PATH = 100
 _TYPE_MASK, _DIRECTORY, _LINK = 0o170000, 0o040000, 0o120000
 
 
+class Post:
+    """The names of one kind of server in the directory; every kind is elected, found and ended in the same way."""
+
+    def __init__(self, package: str, socket: str, start_lock: str, life_lock: str, pid: str) -> None:
+        self.package = package
+        """The folder of `faces` whose `__main__.py` is this server."""
+        self.socket = socket
+        self.start_lock = start_lock
+        self.life_lock = life_lock
+        self.pid = pid
+
+
+DAEMON = Post("daemon", SOCKET, START_LOCK, LIFE_LOCK, PID)
+
+
+def mcp_post(catalogue: str) -> Post:
+    """The host of MCP's own library, one for each vocabulary: clients of two versions never meet the wrong one."""
+    name = f"mcp-{catalogue}"
+    return Post("mcp", f"{name}.sock", f"{name}-start.lock", f"{name}.lock", f"{name}.pid")
+
+
 class Unsafe(Exception):
     """The directory is not ours alone; talking through it could hand our rights to somebody else."""
 
@@ -32,7 +54,8 @@ def runtime_directory() -> str:
     named = variable("STILLFRAME_RUNTIME_DIR")
     if named:
         return named if named.startswith("/") else posix.getcwd() + "/" + named
-    session = variable("XDG_RUNTIME_DIR")
+    # Agents start their MCP servers with few variables; they shall find the daemon of the user's shell all the same.
+    session = variable("XDG_RUNTIME_DIR") or f"/run/user/{posix.geteuid()}"
     if session.startswith("/") and _is_own(session):
         return session.rstrip("/") + "/stillframe"
     temporary = variable("TMPDIR")

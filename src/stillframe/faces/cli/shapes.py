@@ -22,6 +22,12 @@ class Field(TypedDict):
     metavar: NotRequired[str]
     on: NotRequired[bool]
     """A switch that is on unless `--no-…` turns it off."""
+    access: NotRequired[str]
+    """The class that a call rises to where this is given."""
+    raises: NotRequired[bool]
+    """Whether a call may rise to exec by what is given here."""
+    default: NotRequired[float]
+    """The number that stands for one that is not given."""
 
 
 class Verb(TypedDict):

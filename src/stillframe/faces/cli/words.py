@@ -134,7 +134,7 @@ def guessed_flag(name: str, known: "list[str]") -> "str | None":
     return meant if meant in known else None
 
 
-BUILT_IN = ("help", "version", "completion", "daemon")
+BUILT_IN = ("help", "version", "completion", "daemon", "mcp")
 """Verbs that the client answers itself."""
 
 

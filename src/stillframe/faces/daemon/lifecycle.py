@@ -16,6 +16,7 @@ from pathlib import Path
 from ..cli import rendezvous
 from ..cli.catalogue import VERSION
 from ..cli.link import read_pid, with_deadline
+from ..cli.rendezvous import Post
 
 LOCK_SECONDS = 12.0
 """How long we wait for a daemon that is just ending its sessions."""
@@ -30,7 +31,7 @@ class Refused(Exception):
     """This process may not be the daemon; the text says why."""
 
 
-def _elect(lock: int, directory: str) -> None:
+def _elect(lock: int, directory: str, post: Post) -> None:
     """Wait for the lock. Its holder may be leaving, or serve (then it is the daemon), or have lost its socket."""
     deadline = time.monotonic() + LOCK_SECONDS
     told = 0
@@ -39,21 +40,21 @@ def _elect(lock: int, directory: str) -> None:
             with_deadline(LOOK_SECONDS, lambda: fcntl.flock(lock, fcntl.LOCK_EX))
             return
         except TimeoutError:
-            holder = read_pid(directory)
-            if _answers():
-                raise Refused(f"another daemon (pid {holder}) serves {directory}") from None
+            holder = read_pid(directory, post)
+            if _answers(post.socket):
+                raise Refused(f"another {post.package} (pid {holder}) serves {directory}") from None
             if time.monotonic() > deadline:
-                raise Refused(f"a daemon that does not answer (pid {holder}) holds {directory}") from None
+                raise Refused(f"a {post.package} that does not answer (pid {holder}) holds {directory}") from None
             if holder and holder != told:
                 os.kill(holder, LOOK_AGAIN)
                 told = holder
 
 
-def _answers() -> bool:
+def _answers(name: str) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         line.setblocking(False)
         try:
-            line.connect(rendezvous.SOCKET)
+            line.connect(name)
         except BlockingIOError:
             return True
         except OSError:
@@ -64,15 +65,16 @@ def _answers() -> bool:
 class Claim:
     """The place of the daemon, held: the directory, the lock, the listening socket, the pid file."""
 
-    def __init__(self, directory: Path, lock: int) -> None:
+    def __init__(self, directory: Path, lock: int, post: Post = rendezvous.DAEMON) -> None:
         self.directory = directory
+        self.post = post
         self._lock = lock
         self._identity: tuple[int, int] | None = None
         self.listener = self._listen()
 
     @classmethod
-    def take(cls) -> Claim:
-        """Become the daemon, or say who is it already."""
+    def take(cls, post: Post = rendezvous.DAEMON) -> Claim:
+        """Become the daemon, or the server of another kind, or say who is it already."""
         os.umask(0o077)
         directory = rendezvous.runtime_directory()
         try:
@@ -82,9 +84,9 @@ class Claim:
         try:
             os.chdir(directory)
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            lock = os.open(rendezvous.LIFE_LOCK, flags, 0o600)
-            _elect(lock, directory)
-            claim = cls(Path(directory), lock)
+            lock = os.open(post.life_lock, flags, 0o600)
+            _elect(lock, directory, post)
+            claim = cls(Path(directory), lock, post)
             claim._write_pid()
         except OSError as error:
             raise Refused(f"cannot use {directory}: {error.filename or ''} {error.strerror}") from None
@@ -92,14 +94,14 @@ class Claim:
 
     @property
     def socket_path(self) -> Path:
-        return self.directory / rendezvous.SOCKET
+        return self.directory / self.post.socket
 
     def _listen(self) -> socket.socket:
         """Listen in the directory we stand in: its path may be longer than a socket's address can be."""
-        name = Path(rendezvous.SOCKET)
+        name = Path(self.post.socket)
         name.unlink(missing_ok=True)  # whoever made it is dead: we hold its lock
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(rendezvous.SOCKET)
+        listener.bind(self.post.socket)
         name.chmod(0o600)
         listener.listen(BACKLOG)
         listener.setblocking(False)
@@ -109,9 +111,9 @@ class Claim:
 
     def _write_pid(self) -> None:
         """The pid with its start time, without which a pid says nothing about who has it now."""
-        draft = Path(rendezvous.PID + ".new")
+        draft = Path(self.post.pid + ".new")
         draft.write_text(f"{os.getpid()} {rendezvous.started_at(os.getpid())} {VERSION}\n")
-        draft.replace(rendezvous.PID)
+        draft.replace(self.post.pid)
 
     def is_reachable(self) -> bool:
         """True while the socket in the directory is the one that we listen on."""
@@ -137,6 +139,6 @@ class Claim:
         """Let the next daemon in; the lock file stays."""
         self.withdraw()
         self.listener.close()
-        if read_pid(str(self.directory)) in (0, os.getpid()):
-            (self.directory / rendezvous.PID).unlink(missing_ok=True)
+        if read_pid(str(self.directory), self.post) in (0, os.getpid()):
+            (self.directory / self.post.pid).unlink(missing_ok=True)
         os.close(self._lock)

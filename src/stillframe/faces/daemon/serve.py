@@ -40,6 +40,16 @@ class Houses(Protocol):
     def live(self) -> int: ...
 
 
+class Serves(Protocol):
+    """What listening and leaving need of a server: its connections, and when it has to end."""
+
+    open: int
+    activity: asyncio.Event
+    ending: asyncio.Event
+
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None: ...
+
+
 Opened = Callable[[], AbstractAsyncContextManager[tuple[Dispatches, Houses, Renders]]]
 
 
@@ -69,7 +79,7 @@ async def _live(claim: Claim, on_ready: Callable[[], None], opened: Opened, log_
     loop.add_signal_handler(LOOK_AGAIN, listening.look.set)
     on_ready()
     watching = asyncio.create_task(listening.watch(), name="watch the socket")
-    await _reason_to_leave(server, lambda: sessions.live)
+    await reason_to_leave(server, lambda: sessions.live)
     watching.cancel()
     listening.withdraw()
     for call in list(server.calls):
@@ -113,7 +123,7 @@ class Listening:
     """The socket that clients find, made again where something has removed it: a daemon that nobody can reach would
     hold its sessions for nothing."""
 
-    def __init__(self, claim: Claim, server: Server) -> None:
+    def __init__(self, claim: Claim, server: Serves) -> None:
         self._claim = claim
         self._server = server
         self._asyncio: asyncio.Server | None = None
@@ -143,7 +153,7 @@ class Listening:
                 await self.begin()
 
 
-async def _reason_to_leave(server: Server, live: Callable[[], int]) -> None:
+async def reason_to_leave(server: Serves, live: Callable[[], int]) -> None:
     """Returns when told to end, or when nothing lived and nobody called for the idle time."""
     seconds = idle_seconds()
     while not server.ending.is_set():
@@ -177,10 +187,10 @@ def idle_seconds() -> float:
         return IDLE_SECONDS
 
 
-def keep_log(runtime: Path) -> Path:
+def keep_log(runtime: Path, name: str = "daemon.log") -> Path:
     """A log for the user's eyes only, rotated once; beside the socket where there is no home to keep it in."""
     for directory in (Path(rendezvous.state_directory()), runtime):
-        path = directory / "daemon.log"
+        path = directory / name
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             handler = logging.handlers.RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")

@@ -119,6 +119,8 @@ class Server:
         reply = await self._call(call_from(request), reader, frames)
         if reply is not None:
             out, err, code = self._render(reply, as_json=frames.as_json, budget=request.get("budget"))
+            if frames.as_json and isinstance(room := request.get("text"), int):  # a face that shows both
+                err = "".join(self._render(reply, as_json=False, budget=room)[:2])
             await frames.finish(out, err, code)
 
     async def _call(self, call: Call, reader: asyncio.StreamReader, frames: Frames) -> Any:
@@ -318,6 +320,7 @@ def call_from(request: dict[str, Any]) -> Call:
         caller=Caller(cwd, env, umask, client=str(request.get("client") or "")),
         allow=Access[str(allow).upper()],
         budget=budget,
+        sticky=bool(request.get("sticky")),
     )
 
 

@@ -1,0 +1,51 @@
+"""The first steps of what speaks MCP: the host of all pumps, elected and listening before it loads what is slow, or with
+`--http` a server of its own.
+
+Run by its path, isolated (`python -I`), as the daemon is; the package is then found beside this file.
+"""
+
+import os
+import sys
+
+if not __package__:
+    parent = os.path.realpath(__file__).rsplit("/", 4)[0]
+    packages = (at for at, entry in enumerate(sys.path) if entry.endswith(("site-packages", "dist-packages")))
+    sys.path.insert(next(packages, len(sys.path)), parent)
+
+from stillframe.faces.cli import rendezvous
+from stillframe.faces.cli.catalogue import HASH
+from stillframe.faces.daemon.__main__ import report
+from stillframe.faces.daemon.lifecycle import Claim, Refused
+
+MISSING = "MCP's own library is not installed here; it comes with: pip install 'stillframe[mcp]'"
+
+
+def main(argv: list[str]) -> int:
+    import importlib.util
+
+    ready = next((int(word.partition("=")[2]) for word in argv if word.startswith("--ready-fd=")), None)
+    if importlib.util.find_spec("mcp") is None:
+        report(ready, MISSING)
+        return 5
+    if ready is None:
+        from stillframe.faces.mcp.http import main as serve_http
+
+        return serve_http(argv)
+    try:
+        claim = Claim.take(rendezvous.mcp_post(HASH))
+    except Refused as refused:
+        report(ready, str(refused))
+        return 1
+    try:
+        report(ready, "ready")  # clients that come now wait in the line; what follows takes a second
+        from stillframe.faces.mcp.serve import serve
+
+        serve(claim)
+    finally:
+        claim.release()
+    return 0
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    os._exit(code)  # everything is closed; taking the interpreter apart would only keep the process around

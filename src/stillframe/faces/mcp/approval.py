@@ -1,0 +1,71 @@
+"""Asking the person behind a client before a call of a high class is made, by MCP's elicitation, in either era."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+
+from ...errors import StillframeError
+from ...render.escape import escape, shorten
+from .client import Client
+from .toolset import CLASSES
+
+MODERN = "2026-07-28"
+_SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
+SHOWN = 400
+
+
+class Approval:
+    """The questions of one server."""
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(16)
+        """Seals what a client hands back, so that an answer counts for the call that was asked about and no other."""
+
+    async def of(
+        self, client: Client, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> str | types.InputRequiredResult:
+        """Nothing where the call may be made; else a refusal, or the question for a client that asks by itself."""
+        if not _must_ask(client, params.name):
+            return ""
+        capabilities = context.session.client_capabilities
+        if capabilities is None or capabilities.elicitation is None:
+            return (
+                f"{params.name} is asked about first, and this client cannot ask; without --ask {client.ask} "
+                "`dbg mcp` does not ask"
+            )
+        question = f"Let the debugger do this? {params.name} " + shorten(
+            escape(json.dumps(params.arguments or {})), SHOWN
+        )
+        if context.protocol_version >= MODERN:
+            return self._modern(params, question)
+        answer = await context.session.elicit_form(question, _SCHEMA, related_request_id=context.request_id)
+        return "" if answer.action == "accept" else f"{params.name} was not agreed to"
+
+    def _modern(self, params: types.CallToolRequestParams, question: str) -> str | types.InputRequiredResult:
+        seal = self._seal(params)
+        answer = (params.input_responses or {}).get("ok")
+        if isinstance(answer, types.ElicitResult) and hmac.compare_digest(params.request_state or "", seal):
+            return "" if answer.action == "accept" else f"{params.name} was not agreed to"
+        form = types.ElicitRequestFormParams(message=question, requested_schema=_SCHEMA)
+        return types.InputRequiredResult(input_requests={"ok": types.ElicitRequest(params=form)}, request_state=seal)
+
+    def _seal(self, params: types.CallToolRequestParams) -> str:
+        what = json.dumps([params.name, params.arguments or {}], sort_keys=True).encode()
+        return hmac.new(self._key, what, hashlib.sha256).hexdigest()
+
+
+def _must_ask(client: Client, name: str) -> bool:
+    if not client.ask:
+        return False
+    try:
+        tool = client.tools.find(name)
+    except StillframeError:
+        return False  # the call itself says that there is none
+    return CLASSES.index(tool.access) >= CLASSES.index(client.ask)

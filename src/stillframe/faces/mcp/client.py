@@ -1,0 +1,210 @@
+"""One client of MCP: what it may do, where it is, and its calls of the daemon, each turned into text and the JSON envelope.
+
+What a program prints or holds is data: the envelope says `untrusted`, and the text stands between marks with a word that
+no program can know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...errors import StillframeError, UsageError
+from ...render.escape import escape, lines, shorten
+from .. import daemonline
+from .orders import WAIT_SECONDS, Order, understand
+from .toolset import CLASSES, Tool, Toolset, toolset
+
+BUDGET = 4000
+JSON_SHARE = 4
+"""Bytes of structured content for each character of text: JSON says the same in about as many times the room."""
+MESSAGE = 1500
+OURS = frozenset({"usage", "no_session", "wrong_state", "stale_handle", "busy", "denied"})
+"""Failures that are told in our own words alone."""
+
+Progress = Callable[[float, float, str], Awaitable[None]]
+"""Called now and then during a call: seconds so far, seconds at the most, and a word."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a tool call answers."""
+
+    text: str
+    envelope: dict[str, Any]
+    failed: bool
+
+
+@dataclass
+class Client:
+    """Whoever is at the other end of a connection."""
+
+    id: str
+    cwd: str
+    env: Mapping[str, str]
+    umask: int = 0o022
+    allow: str = "exec"
+    ask: str = ""
+    """The class from which on a call is made only after somebody agreed to it; empty: nobody is asked."""
+    tools: Toolset = field(default_factory=toolset)
+    cancelled: list[str] = field(default_factory=list[str])
+    """What became of calls that were cancelled, told with the next answer."""
+
+    async def call(self, name: str, arguments: Mapping[str, Any], progress: Progress) -> Told:
+        """Do what a tool call asks; whatever goes wrong is an answer."""
+        verb = name
+        try:
+            tool = self.tools.find(name)
+            order = understand(self.tools, tool, arguments)
+            verb = order.verb
+            self._enter(order.project)
+            answer = await self._asked(tool, order, progress)
+        except StillframeError as error:
+            return self._failed(_envelope(verb, error))
+        envelope = _decoded(answer.reply)
+        if not envelope.get("ok"):
+            return self._failed(envelope, tool)
+        return self._done(envelope, answer.text.decode("utf-8", "replace"))
+
+    def _enter(self, project: str | None) -> None:
+        """Take another directory as the one that paths are relative to, for this call and those that follow."""
+        if project is None:
+            return
+        folder = os.path.abspath(os.path.join(self.cwd, os.path.expanduser(project)))
+        if not os.path.isdir(folder):
+            raise UsageError(f"project is no directory: {folder}")
+        self.cwd = folder
+
+    async def _asked(self, tool: Tool, order: Order, progress: Progress) -> daemonline.Answer:
+        began = time.monotonic()
+        most = float(order.args.get("timeout", WAIT_SECONDS))
+
+        async def alive() -> None:
+            await progress(round(time.monotonic() - began, 1), most, f"{order.verb}: still at it")
+
+        try:
+            return await daemonline.ask(self._request(tool, order), alive)
+        except asyncio.CancelledError:
+            self.cancelled.append(_left(order))
+            raise
+
+    def _request(self, tool: Tool, order: Order) -> dict[str, Any]:
+        room = order.budget or BUDGET
+        return {
+            "op": order.verb,
+            "args": order.args,
+            "session": order.session,
+            "json": True,
+            "text": room,
+            "budget": room * JSON_SHARE,
+            "allow": min(self.allow, tool.access, key=CLASSES.index),
+            "client": self.id,
+            "sticky": True,
+            "cwd": self.cwd,
+            "umask": self.umask,
+            "env": dict(self.env) if order.needs_environment else {},
+        }
+
+    def _done(self, envelope: dict[str, Any], text: str) -> Told:
+        notes = self._notes()
+        if notes:
+            envelope["notes"] = notes
+        envelope["untrusted"] = True
+        return Told("".join(f"note: {each}\n" for each in notes) + fenced(text.rstrip("\n")), envelope, failed=False)
+
+    def _failed(self, envelope: dict[str, Any], tool: Tool | None = None) -> Told:
+        error = envelope.get("error") or {}
+        if error.get("code") == "denied":
+            self._grant(error, tool)
+        head = f"error {error.get('code')}: "
+        body = shorten(lines(str(error.get("message", ""))), MESSAGE)
+        for name, said in (error.get("detail") or {}).items():
+            if isinstance(said, str) and said.strip() and said.strip() not in body:
+                body += f"\n{escape(name)}: {shorten(lines(said.strip()), MESSAGE)}"
+        notes = self._notes()
+        if error.get("code") in OURS:
+            text = head + body
+        else:
+            envelope["untrusted"] = True
+            text = head + fenced(body)
+        if step := self._next_step(error.get("hint")):
+            text += f"\ntry: {step}"
+        if notes:
+            envelope["notes"] = notes
+        return Told("".join(f"note: {each}\n" for each in notes) + text, envelope, failed=True)
+
+    def _grant(self, error: dict[str, Any], tool: Tool | None) -> None:
+        """Say how a refusal can be lifted: by another tool, by the command that started us, or in the settings."""
+        needs = (error.get("detail") or {}).get("needs")
+        if needs not in CLASSES:
+            return
+        if CLASSES.index(needs) > CLASSES.index(self.allow):
+            error["message"] = f"{error['message']}; whoever started this server grants it: dbg mcp --allow {needs}"
+        elif tool is not None and CLASSES.index(needs) > CLASSES.index(tool.access):
+            error["message"] = f"{tool.name} takes no expression" + (
+                f"; the tool {tool.other} does" if tool.other else ""
+            )
+        else:
+            error["message"] = f"{error['message']}; `allow` in the settings grants it"
+        error.pop("detail", None)
+
+    def _next_step(self, hint: Any) -> str:
+        if not isinstance(hint, dict):
+            return ""
+        spelled = self.tools.spelled(str(hint.get("op")), hint.get("args") or {})
+        if spelled is None:
+            return f"dbg {hint.get('op')} (on the command line)"
+        name, arguments = spelled
+        return f"{name} {json.dumps(arguments)}" if arguments else name
+
+    def _notes(self) -> list[str]:
+        told, self.cancelled = self.cancelled, []
+        return told
+
+
+def _left(order: Order) -> str:
+    if order.owned:
+        return f"{order.verb} was cancelled, and its program ended"
+    return f"the call of {order.verb} was cancelled; the program was left as it was, and may still be running"
+
+
+def fenced(text: str) -> str:
+    """Text that may hold a program's words, between marks that it cannot have guessed."""
+    word = secrets.token_hex(3)
+    return f"<data-{word}>\n{text}\n</data-{word}>"
+
+
+def _envelope(verb: str, error: StillframeError) -> dict[str, Any]:
+    told: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.hint is not None:
+        told["hint"] = {"op": error.hint.op, "args": dict(error.hint.args)}
+    if error.detail:
+        told["detail"] = error.detail
+    return {"ok": False, "op": verb, "error": told}
+
+
+def _decoded(reply: bytes) -> dict[str, Any]:
+    """The envelope; bytes of a program that are no text are escaped, since MCP's JSON must be sound Unicode."""
+    found: dict[str, Any] = json.loads(reply)
+    if b"\\ud" in reply:
+        sound: dict[str, Any] = _sound(found)
+        return sound
+    return found
+
+
+def _sound(node: Any) -> Any:
+    match node:
+        case str():
+            return node.encode("utf-8", "backslashreplace").decode()
+        case dict():
+            return {_sound(key): _sound(value) for key, value in node.items()}
+        case list():
+            return [_sound(item) for item in node]
+        case _:
+            return node

@@ -1,0 +1,213 @@
+"""Tools made from the vocabulary: names, schemas and hints from the declarations of the verbs, nothing written by hand.
+
+A tool has one access class, so that its hints are true of every call. Where a parameter raises the class of a verb, it is
+in a second tool (`break`, `break_if`), and the daemon is told to allow the first one no more than its own class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ...errors import UsageError
+from ..cli.catalogue import VERBS
+from ..cli.manual import MANUAL
+from ..cli.shapes import Field
+from ..cli.usage import nearest
+from .groups import CLEAR, CORE, ENDS_SOMETHING, Group
+
+CLASSES = ("read", "inspect", "control", "exec")
+_TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "json": "object"}
+"""What JSON Schema calls a kind; places, breakpoints and hit rules are texts."""
+_OWN = {
+    "project": ("string", "directory that paths are relative to, kept"),
+    "session": ("string", "its name; else the last one used"),
+    "budget": ("integer", "characters of the reply"),
+}
+"""Parameters of ours, beside those of the verbs."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool: the verbs behind it, and the highest class that a call of it may have."""
+
+    name: str
+    verbs: tuple[str, ...]
+    access: str
+    text: str
+    by: str = ""
+    shown: tuple[str, ...] = ()
+    plain: str = ""
+    """Of a tool that takes more than another one: that one's name, whose schema explains the rest."""
+    other: str = ""
+    """The tool that takes what this one may not."""
+
+    @cached_property
+    def fields(self) -> dict[str, Mapping[str, Field]]:
+        """What each verb takes here, by name."""
+        return {verb: {each["name"]: each for each in VERBS[verb]["fields"] if self._may(each)} for verb in self.verbs}
+
+    def _may(self, field: Field) -> bool:
+        return CLASSES.index(field.get("access", "read")) <= CLASSES.index(self.access)
+
+    @property
+    def read_only(self) -> bool:
+        return self.access in ("read", "inspect")
+
+    @property
+    def destructive(self) -> bool:
+        return self.access == "exec" or bool(ENDS_SOMETHING & set(self.verbs))
+
+    def _takes(self, own: str) -> bool:
+        sign = {"project": "starts", "session": "session"}.get(own)
+        return sign is None or any(VERBS[verb].get(sign) for verb in self.verbs)
+
+    def schema(self, told: set[str] | None = None) -> dict[str, Any]:
+        """What a call takes. In a list that must be short, a text that stands in it already (`told`) is not told again,
+        and what is not listed is taken as well."""
+        properties: dict[str, Any] = {}
+        if self.by:
+            properties[self.by] = {"type": "string", "enum": list(self.verbs)}
+        for name in self._listed():
+            properties[name] = self._property(name, told)
+        for name, (kind, text) in _OWN.items():
+            if self._takes(name) and (told is None or name in self.shown):
+                properties[name] = {"type": kind} | _told("", text, told)
+        schema: dict[str, Any] = {"type": "object", "properties": properties}
+        if required := self._required():
+            schema["required"] = required
+        return schema
+
+    def _listed(self) -> list[str]:
+        every = list(dict.fromkeys(name for fields in self.fields.values() for name in fields))
+        return [name for name in self.shown if name in every] if self.shown else every
+
+    def _required(self) -> list[str]:
+        raising = [name for name in self._listed() if self._raises(name)] if self.plain else []
+        common = set.intersection(*(
+            {name for name, field in fields.items() if field.get("required")} for fields in self.fields.values()
+        ))  # fmt: skip
+        return [name for name in self._listed() if name in common or raising == [name]]
+
+    def _raises(self, name: str) -> bool:
+        return any(fields[name].get("access") for fields in self.fields.values() if name in fields)
+
+    def _property(self, name: str, told: set[str] | None) -> dict[str, Any]:
+        takers = [verb for verb in self.verbs if name in self.fields[verb]]
+        made, text = schema_of(self.fields[takers[0]][name]), MANUAL[takers[0]]["fields"][name]
+        if told is not None:
+            text = "" if name in CLEAR else text.partition(";")[0]
+        few = f"{', '.join(takers)}: " if len(takers) < len(self.verbs) and len(takers) < 3 else ""
+        return made | _told(few, text, told)
+
+
+def _told(few: str, text: str, told: set[str] | None) -> dict[str, str]:
+    """The text of a parameter, unless it is told already."""
+    if told is not None and (text in told or not text):
+        return {}
+    if told is not None:
+        told.add(text)
+    return {"description": few + text}
+
+
+def schema_of(field: Field) -> dict[str, Any]:
+    one: dict[str, Any] = {"type": _TYPES.get(field["kind"], "string")}
+    if choices := field.get("choices"):
+        one["enum"] = list(choices)
+    return {"type": "array", "items": one} if field.get("many") else one
+
+
+class Toolset:
+    """The tools of one client."""
+
+    def __init__(self, tools: Iterable[Tool], *, brief: bool = False) -> None:
+        self._by_name = {tool.name: tool for tool in tools}
+        self._brief = brief
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._by_name.values())
+
+    def schemas(self) -> Iterator[tuple[Tool, dict[str, Any]]]:
+        """Every tool with what it takes."""
+        told: set[str] | None = set() if self._brief else None
+        for tool in self:
+            yield tool, tool.schema(told)
+
+    def find(self, name: str) -> Tool:
+        if name in self._by_name:
+            return self._by_name[name]
+        meant = nearest(name, self._by_name)
+        raise UsageError(
+            f"there is no tool {name!r:.80}" + (f"; did you mean {meant}?" if meant else ""),
+            detail={"tools": ", ".join(self._by_name)},
+        )
+
+    def spelled(self, verb: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
+        """A next step in the words of this client: a tool and its arguments; none where no tool of it does that."""
+        for tool in self._by_name.values():
+            if verb in tool.verbs:
+                by = {tool.by: verb} if tool.by and verb != tool.verbs[0] else {}
+                known = tool.fields[verb]
+                return tool.name, by | {name: given for name, given in arguments.items() if name in known}
+        return None
+
+
+def toolset(asked: str = "core", allow: str = "exec") -> Toolset:
+    """`core`, `all`, or names of tools and verbs, separated by commas; nothing above the class that is allowed."""
+    core = list(_core(allow))
+    every = [tool for verb in VERBS for tool in _of_verb(verb, allow)]
+    if asked == "core":
+        return Toolset(core, brief=True)
+    if asked == "all":
+        return Toolset(every)
+    known = {tool.name: tool for tool in (*every, *core)}
+    chosen = []
+    for name in filter(None, (word.strip().replace("-", "_") for word in asked.split(","))):
+        if name not in known:
+            meant = nearest(name, known)
+            raise UsageError(f"--tools: there is no tool {name!r}" + (f"; did you mean {meant}?" if meant else ""))
+        chosen.append(known[name])
+    if not chosen:
+        raise UsageError("--tools takes core, all, or names separated by commas")
+    return Toolset(chosen)
+
+
+def _core(allow: str) -> Iterable[Tool]:
+    for group in CORE:
+        verbs = [verb for verb in group.verbs if verb in VERBS]
+        if verbs:
+            yield from _made(group, verbs, allow)
+
+
+def _of_verb(verb: str, allow: str) -> Iterable[Tool]:
+    raising = [field for field in VERBS[verb]["fields"] if field.get("access")]
+    name = verb.replace("-", "_")
+    twin = ""
+    if raising and VERBS[verb]["access"] != "exec":
+        twin = f"{name}_{(raising[0].get('flag') or raising[0]['name']).lstrip('-').replace('-', '_')}"
+    return _made(Group(name, (verb,), twin=twin), [verb], allow)
+
+
+def _made(group: Group, verbs: Sequence[str], allow: str) -> Iterable[Tool]:
+    """A group's tool, and the second one with the parameters that raise its class; of what is allowed."""
+    allowed = CLASSES.index(allow)
+    mine = tuple(verb for verb in verbs if CLASSES.index(VERBS[verb]["access"]) <= allowed)
+    if not mine:
+        return
+    access = max((VERBS[verb]["access"] for verb in mine), key=CLASSES.index)
+    raising = [each["name"] for verb in mine for each in VERBS[verb]["fields"] if each.get("access")]
+    doubled = bool(raising) and access != "exec" and bool(group.twin) and allow == "exec"
+    text = group.text or _sentence(MANUAL[mine[0]]["doc"])
+    yield Tool(group.name, mine, access, text, group.by, group.shown, other=group.twin if doubled else "")
+    if doubled:
+        takers = tuple(verb for verb in mine if any(each.get("access") for each in VERBS[verb]["fields"]))
+        raises = tuple(dict.fromkeys(raising))
+        text = group.twin_text or f"As {group.name}, with {' or '.join(raises)}."
+        by = group.by if len(takers) > 1 else ""
+        yield Tool(group.twin, takers, "exec", text, by, group.twin_shown, plain=group.name)
+
+
+def _sentence(text: str) -> str:
+    return " ".join(text.split("\n\n")[0].split())

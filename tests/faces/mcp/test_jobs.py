@@ -1,0 +1,106 @@
+"""The standard job over MCP, in both eras of the protocol and two languages, as an agent's client does it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ..conftest import CLIENT, call
+from .conftest import COUNT, COUNT_JS, LEGACY, MODERN, Connect, text_of
+
+JOB_CHARACTERS = 1500
+
+
+@pytest.mark.parametrize("mode", [LEGACY, MODERN])
+@pytest.mark.parametrize(("file", "text"), [("count.py", COUNT), ("count.js", COUNT_JS)])
+async def test_the_standard_job_takes_four_calls_and_little_text(
+    agent: Connect, tmp_path: Path, mode: str, file: str, text: str
+) -> None:
+    if file.endswith(".js") and shutil.which("node") is None:
+        pytest.skip("no node here")
+    (tmp_path / file).write_text(text)
+    async with agent(mode=mode) as client:
+        stop = await client.call_tool("launch", {"program": [file], "breaks": [f"{file}:3"]})
+        assert stop.structured_content["result"]["frame"]["line"] == 3
+        assert stop.structured_content["result"]["state"] == "stopped"
+        looked = await client.call_tool("eval", {"expressions": ["word", "1 + 1"]})
+        assert [each["value"] for each in looked.structured_content["result"]["values"]] == ["'a'", "2"]
+        moved = await client.call_tool("go", {"how": "next", "count": 2})
+        assert len(moved.structured_content["result"]["trail"]) == 2
+        # What MCP launched is the command line's too.
+        seen = json.loads(call("status", "--json", cwd=tmp_path).out)
+        assert (seen["result"]["name"], seen["result"]["state"]) == ("count", "stopped")
+        assert call("unbreak", "--all", cwd=tmp_path).code == 0
+        ended = await client.call_tool("go", {})
+        assert ended.structured_content["result"]["exit_code"] == 0
+        told = [text_of(each) for each in (stop, looked, moved, ended)]
+        assert sum(map(len, told)) <= JOB_CHARACTERS, told
+        assert not any(each.is_error for each in (stop, looked, moved, ended))
+
+
+async def test_what_the_command_line_started_is_there_over_mcp(agent: Connect, tmp_path: Path) -> None:
+    (tmp_path / "count.py").write_text(COUNT)
+    assert call("launch", "count.py", "--break", "count.py:3", cwd=tmp_path).code == 0
+    async with agent() as client, agent(mode=LEGACY) as other:
+        here = await client.call_tool("state", {"part": "stack"})
+        assert here.structured_content["session"] == "count"
+        # Two clients on one session: what one does, the other sees.
+        assert not (await other.call_tool("break", {"at": "count.py:7"})).is_error
+        breaks = (await client.call_tool("state", {"part": "breaks"})).structured_content["result"]["breakpoints"]
+        assert [each["id"] for each in breaks] == ["b1", "b2"]
+        both = await client.call_tool("go", {"how": "step"})
+        assert both.structured_content["result"]["state"] == "stopped"
+        assert "count ended" in text_of(await other.call_tool("stop", {}))
+
+
+async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agent: Connect, tmp_path: Path) -> None:
+    (tmp_path / "count.py").write_text(COUNT)
+    async with agent() as client:
+        await client.call_tool("launch", {"program": "count.py", "breaks": "count.py:3", "name": "one"})
+        uris = [str(each.uri) for each in (await client.list_resources()).resources]
+        assert uris == ["dbg://sessions", "dbg://session/one"]
+        status = json.loads((await client.read_resource("dbg://session/one")).contents[0].text)
+        assert (status["result"]["state"], status["untrusted"]) == ("stopped", True)
+        assert (await client.read_resource("dbg://help/break")).contents[0].text == call("help", "break").out
+        schema = json.loads((await client.read_resource("dbg://schema/continue")).contents[0].text)
+        assert set(schema["$defs"]) >= {"Stop", "Running", "Exited", "Lost"}
+        names = [each.name for each in (await client.list_prompts()).prompts]
+        assert "wrong-value" in names
+        filled = await client.get_prompt("crash", {"command": "python {odd}"})
+        assert "python {odd}" in filled.messages[0].content.text
+
+
+async def test_the_words_of_help_are_understood_over_mcp_listed_or_not(agent: Connect, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "count.py").write_text(COUNT)
+    async with agent("--tools", "launch,state,stop") as client:
+        assert [each.name for each in (await client.list_tools()).tools] == ["launch", "state", "stop"]
+        wrong = await client.call_tool("launch", {"program": ["count.py"]})
+        assert (wrong.is_error, wrong.structured_content["error"]["code"]) == (True, "launch_failed")
+        held = await client.call_tool(
+            "launch", {"program": ["count.py"], "stop_on_entry": True, "project": "deep", "budget": 300}
+        )
+        assert held.structured_content["result"]["frame"]["line"] == 1
+        # The project is kept for the calls that follow.
+        source = await client.call_tool("state", {"part": "source", "at": "count.py:6"})
+        assert "add(word)" in text_of(source)
+        small = await client.call_tool("state", {"budget": 120})
+        assert len(text_of(small)) <= 120 + len("<data-000000>\n\n</data-000000>")
+
+
+def test_the_command_itself_loads_nothing_of_mcp(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    from ..conftest import SRC
+
+    code = (
+        f"import sys; sys.path.insert(0, {str(SRC)!r}); import stillframe.faces.cli.mcp_verb; "
+        "print(sorted(set(sys.modules) & {'mcp', 'os', 'json', 'socket', 're', 'typing', 'asyncio'}))"
+    )
+    done = subprocess.run([sys.executable, "-IS", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+    assert CLIENT[0] == sys.executable
