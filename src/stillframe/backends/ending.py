@@ -12,7 +12,7 @@ from ..transport.process import Exit
 
 SILENT = (
     "the program's connection to the debugger ended before the program said that it ends: breakpoints did not stop it from "
-    "there on (programs that close files which they did not open do this)\n"
+    "there on (programs that close files which they did not open do this, or become another one)\n"
 )
 _LEAVING = 5.0
 """A program that told the debugger of its end may still be busy with its own last things for this long."""

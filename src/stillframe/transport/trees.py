@@ -136,18 +136,30 @@ def marked(mark: str) -> list[int]:
     return found
 
 
-async def left_behind(mark: str, pid: int | None, *, over: bool, end: bool) -> tuple[int, ...]:
-    """Processes that carry our mark but are no longer below `pid`; `end` ends them first."""
+async def left_behind(
+    mark: str, pid: int | None, *, over: bool, end: bool, debugger: str | None = None
+) -> tuple[int, ...]:
+    """Processes that carry our mark but are no longer below `pid`; `end` ends them first. Those that run the debugger's own
+    executable are its own: dlv 1.27.2 starts one that watches over it."""
     if not mark:
         return ()
     found = await asyncio.to_thread(marked, mark)
     # Those of its own process group never left the program, whatever became of it.
-    victims = found if end else [each for each in found if in_group(each, pid)]
+    victims = found if end else [each for each in found if in_group(each, pid) or _runs(each, debugger)]
     if victims:
         await asyncio.gather(*(end_tree(each, group=False) for each in victims))
         found = await asyncio.to_thread(marked, mark)
     family = await asyncio.to_thread(tree, pid) if pid and not over else frozenset[int]()
-    return tuple(each for each in found if each not in family)
+    return tuple(each for each in found if each not in family and is_alive(each))
+
+
+def _runs(pid: int, program: str | None) -> bool:
+    if program is None:
+        return False
+    try:
+        return Path(f"/proc/{pid}/exe").samefile(program)
+    except OSError:  # it ended, or there is no such program
+        return False
 
 
 def same_output(pid: int, other: int) -> bool:

@@ -201,7 +201,9 @@ module Stillframe
 
     def error(client)
       error, mode = client.stillframe_error
-      { type: error.class.name.to_s, message: error.message.to_s, mode: mode, cause: error.cause && failure(error.cause) }.compact
+      # without the lines of source and the guesses that Ruby's own libraries add
+      message = error.respond_to?(:original_message) ? error.original_message : error.message
+      { type: error.class.name.to_s, message: message.to_s, mode: mode, cause: error.cause && failure(error.cause) }.compact
     end
   end
 end

@@ -325,7 +325,8 @@ class DapBackend(Moving, Machine, Console, Obliging, ClosesOnce):
     async def left_behind(self, *, end: bool) -> tuple[int, ...]:
         if self.is_over:
             await self.over(_END)  # a debugger that is being ended is not left behind
-        return await left_behind(self._launch.mark, self.pid, over=self.is_over, end=end)
+        launch = self._launch
+        return await left_behind(launch.mark, self.pid, over=self.is_over, end=end, debugger=launch.debugger)
 
     # The end
 

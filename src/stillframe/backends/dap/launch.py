@@ -236,6 +236,11 @@ class DapLaunch:
         return any(STDOUT in word for word in self.argv) or _mentions(self.arguments)
 
     @property
+    def debugger(self) -> str | None:
+        """The program that is spawned to debug another one."""
+        return self.argv[0] if self.argv and not self.owns_target else None
+
+    @property
     def local(self) -> bool:
         """Whether the program runs on this machine, so that its files are those that we see."""
         return not isinstance(self.reach, Address) or self.reach.host in HERE
