@@ -24,7 +24,7 @@ func tally(words []string) map[string]int {
 func shop() int {
 	total := 0 // @total
 	for count := 1; count < 7; count++ {
-		total += price("fig", count)  // @loop
+		total += price("fig", count) // @loop
 		fmt.Println("so far", total) // @print
 	}
 	numbers := make([]int, 100)
