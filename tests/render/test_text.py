@@ -134,3 +134,10 @@ def test_a_probe_of_more_places_than_have_room_tells_the_verdict_of_each() -> No
     assert all((f"a.py:{n}" if n % 2 else f"b.py:{n} if x") in missed for n in range(200, 290))
     assert "unbound (10 of 300): " in out
     assert "of 300 shown" in out, "how much of the evidence is missing is said"
+
+
+def test_a_stack_whose_depth_nobody_knows_says_that_there_may_be_more() -> None:
+    frames = stop(0, 20, 0, 0, 0).stack
+    assert "20 from 9,000; there may be more (--start 9020)" in said(Frames(frames=frames, start=9000), 4000)
+    assert said(Stop(reason="step", frame=frames[0], stack=frames), 4000).rstrip().endswith("… more")
+    assert "more" not in said(Stop(reason="step", frame=frames[0], stack=frames, stack_total=20), 4000)

@@ -74,7 +74,9 @@ def _stop(name: str, stop: Stop, room: Room) -> list[str]:
     stack = ""
     both = stop.generated and any(frame.generated for frame in stop.stack)
     if (len(stop.stack) > 1 or both) and room.left > 60:
-        stack = room.take(f"stack: {stack_line(stop.stack, stop.stack_total, room.left - 8, generated=stop.generated)}")
+        more = stop.stack_total is None
+        line = stack_line(stop.stack, stop.stack_total, room.left - 8, generated=stop.generated, more=more)
+        stack = room.take(f"stack: {line}")
     source = room.take(source_lines(stop.source, room.left - 1))
     # A trail that only says where the step came from is not worth a line: the stack shows it.
     tells = len(stop.trail) > 1 or any(each.changes for each in stop.trail)

@@ -54,10 +54,13 @@ def frame_place(frame: Frame, *, generated: bool) -> str:
     return f"{escape(frame.function)} {place(frame.file, frame.line)}{runs}"
 
 
-def stack_line(frames: Sequence[Frame], total: int | None, limit: int, *, generated: bool = False) -> str:
+def stack_line(
+    frames: Sequence[Frame], total: int | None, limit: int, *, generated: bool = False, more: bool = False
+) -> str:
     """`f0 total shop.py:14 < f1 …`, runs of library frames and recursion folded; outer frames go first where there is no room.
 
-    ` <~ ` stands before a call that started those before it without waiting for them.
+    ` <~ ` stands before a call that started those before it without waiting for them. `more`: there are outer ones, nobody
+    knows how many.
     """
     folded: list[tuple[str, int]] = []
     for hop in _hops(frames):
@@ -70,7 +73,8 @@ def stack_line(frames: Sequence[Frame], total: int | None, limit: int, *, genera
     whole = max(total or 0, len(frames))
     shown, count = joined([text for text, _ in folded], "", limit, len(f" < … {whole:,} more"))
     missing = whole - sum(number for _, number in folded[:count])
-    return shorten(shown + (f" < … {missing:,} more" if missing else ""), limit)
+    further = f" < … {missing:,} more" if missing else " < … more" if more else ""
+    return shorten(shown + further, limit)
 
 
 def _hops(frames: Sequence[Frame]) -> list[list[Frame]]:

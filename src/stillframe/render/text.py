@@ -117,6 +117,9 @@ def _frames(result: Frames, name: str, budget: int) -> str:
         mark = "" if frame.kind == "user" else f"  ({escape((frame.module or 'library').partition('.')[0])})"
         row = f"{frame.id} {parts.frame_place(frame, generated=result.generated)}{mark}"
         rows.append(f"  -- {escape(frame.awaited)} --\n{row}" if frame.awaited else row)
+    if result.total is None and rows:  # a debugger that has not gone to its end does not know how deep it is
+        more = f"\n… {len(rows):,} from {result.start:,}; there may be more (--start {result.start + len(rows)})"
+        return clipped(rows, budget - len(more)) + more
     return clipped(rows, budget, total=result.total, start=result.start)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from ..model.backend import Capture, Move, Stopped
+from ..model.backend import Bounds, Capture, Move, Stopped
 from ..model.outcomes import Stop
 from ..model.values import ExceptionInfo, Frame, Value
 from .evidence import FrameMemory, SourceCache, compare, passed
@@ -57,7 +57,7 @@ class Witness:
             frame=shown[index] if shown else None,
             source=self._sources.around(at.file, at.line, column=at.column or 0) if at and at.file and at.line else (),
             stack=shown,
-            stack_total=capture.frames.total or len(frames),
+            stack_total=capture.frames.total or (len(frames) if len(frames) < Bounds().frames else None),
             locals=self._handles.values(capture.values.values[:SHOWN]),
             locals_total=capture.values.total,
             exception=self.show_exception(capture.exception) if capture.exception else None,
