@@ -18,7 +18,8 @@ def work(n):
     y = n + 1
     return y
 if __name__ == "__main__":
-    ours = [name for name in os.environ if name.startswith(("STILLFRAME_", "PYDEVD")) and name != "STILLFRAME_TEST"]
+    theirs = ("STILLFRAME_TEST", "STILLFRAME_TOOLS")
+    ours = [name for name in os.environ if name.startswith(("STILLFRAME_", "PYDEVD")) and name not in theirs]
     print("kid", work(int(sys.argv[1])), ours, sys.argv, flush=True)
 """
 PARENT = """

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from stillframe.adapters.python_logs import log_text
+
 from .conftest import PYTHONS
 from .wireclient import PATIENCE, NeverCame, Peer, Target
 
@@ -99,10 +101,10 @@ def test_no_log_point_is_lost_at_the_end(start: Start, tmp_path: Path, version: 
     program = tmp_path / "program.py"
     program.write_text(LOG + end + "\n")
     peer = start(PYTHONS.get(version, sys.executable), program).accept()
-    peer.configure({str(program): [{"line": 3, "logMessage": "at {i}"}]})
+    peer.configure({str(program): [{"line": 3, "logMessage": log_text("at {i}", True)}]})
     peer.go()
-    told = [event["body"]["output"].strip() for event in peer.rest() if event["event"] == "output"]
-    assert [row for row in told if row.startswith("at ")] == [f"at {i}" for i in range(HITS)]
+    told = [event["body"] for event in peer.rest() if event["event"] == "stillframe"]
+    assert [each["text"] for each in told if each["kind"] == "log"] == [f"at {i}" for i in range(HITS)]
 
 
 def test_the_last_event_tells_which_named_files_were_loaded(start: Start, deep_python: str, tmp_path: Path) -> None:

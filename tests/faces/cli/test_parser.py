@@ -114,7 +114,6 @@ CORRECTED = [
     (["app.py", "x"], "dbg launch app.py x"),
     (["./tool", "x"], "dbg launch ./tool x"),
     (["xyzzy"], None),
-    (["watch", "x"], None),
     (["x"], None),
     (["--sesion", "shop", "next"], "dbg --session shop next"),
     (["--jsno", "next"], "dbg --json next"),
