@@ -12,7 +12,7 @@ from .errors import Internal, StillframeError, UsageError
 from .model.backend import Tool
 from .model.host import Host
 from .ops import load_all
-from .policy import check
+from .policy import Audit, check
 from .registry import OPERATIONS, Access, Call, From, Judged, Operation
 from .session.kept import Kept
 from .session.session import Session
@@ -61,9 +61,10 @@ class Dispatched(msgspec.Struct, frozen=True, kw_only=True):
 class Dispatcher:
     """One for a host; any number of calls at once."""
 
-    def __init__(self, sessions: Sessions, host: Host | None = None) -> None:
+    def __init__(self, sessions: Sessions, host: Host | None = None, audit: Audit | None = None) -> None:
         self.sessions = sessions
         self._host = host
+        self._audit = audit
 
     async def run(self, call: Call) -> Dispatched:
         """Do what the call asks. Never raises but for cancellation."""
@@ -72,9 +73,8 @@ class Dispatcher:
             operation = self._operation(call.op)
             bound = operation.bind(call.args)
             here = self.sessions.settings(call.caller.cwd)
-            check(
-                operation, bound, min(call.allow, Access[here.allow.upper()])
-            )  # of the rights that it has, what they leave
+            # of the rights that it has, what the project's settings leave
+            self._check(call, operation, bound, min(call.allow, Access[here.allow.upper()]))
             session, kept = self._session(operation, call)
             arguments = {**bound, **self._injected(operation, call, session, kept)}
             with session.used() if session else contextlib.nullcontext():
@@ -91,6 +91,12 @@ class Dispatcher:
             done = self._done(call, session, result.result, here)
             return msgspec.structs.replace(done, exit_code=0 if result.good else 1)
         return self._done(call, session, result, here)
+
+    def _check(self, call: Call, operation: Operation, bound: dict[str, Any], allow: Access) -> None:
+        """Refuse what is not allowed; what runs code is written down, refused or not."""
+        if self._audit is not None and operation.access_for(bound) is Access.EXEC:
+            self._audit.note(call, refused=allow < Access.EXEC)
+        check(operation, bound, allow)
 
     def _operation(self, name: str) -> Operation:
         if name not in OPERATIONS:

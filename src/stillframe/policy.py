@@ -1,12 +1,24 @@
-"""Who may do what: a call's access class against the highest that its client was allowed."""
+"""Who may do what: a call's access class against the highest that its client was allowed, and a log of what ran code."""
 
 from __future__ import annotations
 
+import json
+import logging
+import os
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from .errors import Denied
-from .registry import Access, Operation
+from .registry import Access, Call, Operation
+
+log = logging.getLogger(__name__)
+
+AUDIT_BYTES = 1024 * 1024
+"""How long the log grows before the older half of it goes to a second file."""
+SHOWN = 500
+"""Characters of one argument that the log keeps."""
 
 
 def check(operation: Operation, bound: Mapping[str, Any], allow: Access) -> None:
@@ -17,3 +29,47 @@ def check(operation: Operation, bound: Mapping[str, Any], allow: Access) -> None
             f"{operation.name} needs {needed.name.lower()}, and only {allow.name.lower()} is allowed here",
             detail={"needs": needed.name.lower(), "allowed": allow.name.lower()},
         )
+
+
+class Audit:
+    """A line for every call that runs code of the caller's, made or refused; for the user's eyes only."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def note(self, call: Call, *, refused: bool) -> None:
+        """Write a call down before it is made. Debugging goes on where that is not possible, and the daemon's log says so."""
+        entry = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "client": call.caller.client,
+            "op": call.op,
+            "session": call.session,
+            "cwd": call.caller.cwd,
+            "args": {name: _kept(name, given) for name, given in call.args.items() if given not in (None, (), [])},
+            "refused": refused,
+        }
+        line = json.dumps({key: value for key, value in entry.items() if value}, default=str) + "\n"
+        try:
+            self._append(line.encode())
+        except OSError as error:
+            log.warning("the audit log cannot be written: %s", error)
+
+    def _append(self, line: bytes) -> None:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(handle, line)
+            full = os.fstat(handle).st_size > AUDIT_BYTES
+        finally:
+            os.close(handle)
+        if full:
+            self._path.replace(self._path.with_suffix(".log.1"))
+
+
+def _kept(name: str, given: Any) -> Any:
+    """An argument as the log keeps it: of variables their names alone, since their values are often secrets."""
+    if isinstance(given, list | tuple):
+        return [_kept(name, each) for each in given]
+    if isinstance(given, str):
+        return given.partition("=")[0] if name == "env" else given[:SHOWN]
+    return given

@@ -13,6 +13,7 @@ from ..adapters import open_program, open_running
 from ..dispatch import Dispatcher
 from ..model.backend import AttachPlan, Backend, Plan
 from ..model.host import Host
+from ..policy import Audit
 from ..session.kept import KeptDaemon
 from ..session.sessions import Sessions
 from ..session.shelf import Shelf
@@ -40,7 +41,7 @@ async def host(
     scratch = state / f"{_SCRATCH}{os.getpid()}"
     shelf = Shelf(state / "sessions", KeptDaemon.here(str(reached_in))) if reached_in else None
     async with Sessions(open_plan, settings_.PerProject(settings), scratch, shelf) as sessions:
-        yield Dispatcher(sessions, around or Surroundings())
+        yield Dispatcher(sessions, around or Surroundings(), Audit(state / "audit.log"))
 
 
 def sweep(state: Path) -> None:

@@ -85,9 +85,8 @@ async def probe(
     readiness = await _checked(caller, places, hits, ready)
     plan, assumed = _plan(caller, places, command, module, code, cwd, env, stdin, python, all_code, children)
     name = f"probe-{default_name(plan)}"
-    session = await start(
-        sessions, plan, caller, breaks=places, catch=("off",), name=None, default_name=name, private=True
-    )
+    starting = start(sessions, plan, caller, breaks=places, catch=("off",), name=None, default_name=name, private=True)
+    session = await started(sessions, asyncio.ensure_future(starting))
     wait = sessions.settings(session.origin.base).wait if timeout is None else timeout
     try:
         if readiness:
@@ -100,6 +99,23 @@ async def probe(
     finally:
         await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
     return From(session, ProbeReport(command=plan.command, places=report, end=end, assumed=assumed))
+
+
+async def started(sessions: Sessions, starting: asyncio.Future[Session]) -> Session:
+    """The session of a report, which nobody else knows of: given up while it starts, it is ended as soon as it has."""
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await asyncio.shield(asyncio.ensure_future(_undo(sessions, starting)))
+        raise
+
+
+async def _undo(sessions: Sessions, starting: asyncio.Future[Session]) -> None:
+    try:
+        session = await starting
+    except StillframeError:
+        return  # it did not even start
+    await sessions.discard(session)
 
 
 async def _checked(caller: Caller, places: tuple[BreakSpec, ...], hits: int, ready: str | None) -> Ready | None:

@@ -81,11 +81,11 @@ def _unknown(tools: Toolset, tool: Tool, verb: str, name: str) -> str:
     """What to do about a parameter that is not there: another tool, another verb, or another spelling."""
     mine = [*tool.fields[verb], *OWN]
     known = ", ".join(mine)
-    if tool.other and any(name in fields for fields in tools.find(tool.other).fields.values()):
-        return f"{tool.name} takes no {name}; the tool {tool.other} does"
     others = [each for each, fields in tool.fields.items() if name in fields]
     if others:
         return f"{_called(tool, verb)} takes no {name!r:.60}, only {', '.join(others)}; it takes {known}"
+    if tool.other and any(name in fields for fields in tools.find(tool.other).fields.values()):
+        return f"{tool.name} takes no {name}; the tool {tool.other} does"
     meant = nearest(name, mine)
     guess = f"; did you mean {meant}?" if meant else f"; it takes {known}"
     return f"{_called(tool, verb)} has no parameter {name!r:.60}{guess}"

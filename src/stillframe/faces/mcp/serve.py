@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import secrets
+import select
 import signal
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -24,7 +25,7 @@ from ...errors import UsageError
 from ..cli.catalogue import VERSION
 from ..daemon.lifecycle import LOOK_AGAIN, Claim
 from ..daemon.serve import Listening, keep_log, reason_to_leave
-from ..daemon.server import READ_SECONDS, WRITE_SECONDS, Refusal, check_peer
+from ..daemon.server import READ_SECONDS, WRITE_SECONDS, Refusal, check_peer, ended
 from .client import Client
 from .server import server_for
 from .toolset import CLASSES, toolset
@@ -34,6 +35,8 @@ log = logging.getLogger("stillframe.mcp")
 MESSAGE_BYTES = 1024 * 1024
 """The longest message that is taken; the arguments of a call are bounded further."""
 CONNECTIONS = 64
+LOOK_SECONDS = 0.2
+"""How often we look whether a client that has closed its side still hears us."""
 
 
 def serve(claim: Claim) -> None:
@@ -110,8 +113,27 @@ class Host:
         client, schemas = client_of(hello)
         server = server_for(lambda _: client, schemas=schemas)
         writer.write(b"+\n")
-        async with piped(reader, writer) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        left = asyncio.Event()
+        async with piped(reader, writer, left) as (incoming, outgoing):
+            running = asyncio.create_task(server.run(incoming, outgoing, server.create_initialization_options()))
+            try:
+                await _until_over(running, left, writer.get_extra_info("socket").fileno())
+            finally:
+                await ended(running)
+
+
+async def _until_over(running: asyncio.Task[None], left: asyncio.Event, handle: int) -> None:
+    """Until the server is done. A client that has only said all it wants to say still gets its answers; one that is gone
+    needs none, and what it waited for is given up."""
+    leaving = asyncio.create_task(left.wait())
+    try:
+        await asyncio.wait({running, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await ended(leaving)
+    line = select.poll()
+    line.register(handle, 0)  # nothing but the end of both directions is told then
+    while not running.done() and not line.poll(0):
+        await asyncio.wait({running}, timeout=LOOK_SECONDS)
 
 
 async def _hello(reader: asyncio.StreamReader) -> dict[str, Any]:
@@ -138,7 +160,7 @@ def client_of(hello: dict[str, Any]) -> tuple[Client, bool]:
     if not sound:
         raise Refusal("usage", "the first line's parts have the wrong types")
     try:
-        tools = toolset(str(hello.get("tools") or "core"), allow)
+        tools = toolset(str(hello.get("tools", "core")), allow)
     except UsageError as error:
         raise Refusal("usage", error.message) from None
     client = Client(
@@ -158,8 +180,11 @@ Outgoing = MemoryObjectSendStream[SessionMessage]
 
 
 @contextlib.asynccontextmanager
-async def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> AsyncIterator[tuple[Incoming, Outgoing]]:
-    """The streams that the SDK's server runs on, fed from and written to a connection, as its own for pipes are."""
+async def piped(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: asyncio.Event
+) -> AsyncIterator[tuple[Incoming, Outgoing]]:
+    """The streams that the SDK's server runs on, fed from and written to a connection, as its own for pipes are; `left` is
+    set when nothing more comes."""
     feed, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, drained = anyio.create_memory_object_stream[SessionMessage](0)
 
@@ -167,6 +192,7 @@ async def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> A
         async with feed:
             with contextlib.suppress(ConnectionError):
                 await pass_on()
+            left.set()
 
     async def pass_on() -> None:
         async for line in messages(reader):

@@ -1,0 +1,156 @@
+"""What no client should send, and clients that go away: every failure is an answer, and nothing else is disturbed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from ..conftest import call
+from .conftest import COUNT, MODERN, Connect, Pipe, text_of
+
+SPIN = "import time\nwhile True:\n    time.sleep(0.01)\n"
+
+
+async def test_wrong_calls_are_tool_errors_with_a_code_and_a_next_step(agent: Connect, tmp_path: Path) -> None:
+    (tmp_path / "count.py").write_text(COUNT)
+    wrong: list[tuple[str, dict[str, Any], str, str]] = [
+        ("lunch", {}, "usage", "did you mean launch?"),
+        ("launch", {"programm": "x"}, "usage", "did you mean program?"),
+        ("launch", {"program": [["a"]]}, "usage", "program takes text"),
+        ("launch", {"program": {"a": 1}}, "usage", "program takes text"),
+        ("launch", {"program": "count.py", "stop_on_entry": "yes"}, "usage", "true or false"),
+        ("launch", {"program": "count.py", "timeout": "soon"}, "usage", "a number"),
+        ("launch", {"program": "count.py", "project": "/nowhere"}, "usage", "project is no directory"),
+        ("launch", {"program": "count.py", "budget": 0}, "usage", "budget"),
+        ("launch", {"program": "gone.py"}, "launch_failed", ""),
+        ("launch", {}, "usage", "launch what?"),
+        ("probe", {}, "usage", "probe needs places"),
+        ("eval", {"expressions": 5, "session": 7}, "usage", "session takes text"),
+        ("eval", {"expressions": ["1"]}, "no_session", "try: launch"),
+        ("eval", {"expressions": ["1"], "session": "../../etc"}, "usage", ""),
+        ("go", {"how": "backwards"}, "usage", "how is one of continue"),
+        ("go", {"how": 3}, "usage", "how is one of continue"),
+        ("go", {"how": "continue", "count": 3}, "usage", "only next, step, finish"),
+        ("go", {"how": "next", "count": -1}, "usage", "from 0 up"),
+        ("state", {"part": "source", "at": ["count.py:1"]}, "usage", "at takes text"),
+        ("attach", {"pid": True}, "usage", "a whole number"),
+        ("attach", {"pid": "x" * 100_000}, "usage", "a whole number"),
+        ("launch", {"program": "x" * 300_000}, "usage", "are the most"),
+        ("launch", {"program": ["x"] * 100_000}, "usage", "are the most"),
+    ]
+    async with agent() as client:
+        for tool, arguments, code, words in wrong:
+            told = await client.call_tool(tool, arguments)
+            text = text_of(told)
+            assert told.is_error, (tool, text)
+            assert text.startswith(f"error {code}: "), (tool, text)
+            assert words in text and len(text) < 2500, (tool, text)
+        held = await client.call_tool("launch", {"program": "count.py", "breaks": "count.py:3"})
+        assert not held.is_error
+        ended = await client.call_tool("stop", {})
+        assert not ended.is_error
+        late = await client.call_tool("eval", {"expressions": ["1"]})
+        assert "wrong_state" in text_of(late) and 'try: stop {"how": "restart"}' in text_of(late)
+
+
+def test_messages_that_are_none_are_answered_as_such_and_the_next_one_is_heard(pipe: Any) -> None:
+    line: Pipe = pipe()
+    for data in (
+        b"hello\n",
+        b"[]\n",
+        b'{"jsonrpc": "1.0"}\n',
+        b"\xff\xfe\n",
+        b"[" * 100_000 + b"\n",
+        b"x" * 3_000_000 + b"\n",
+    ):
+        line.send(data)
+        assert line.hear()["error"]["code"] == -32700
+    assert line.ask("tools/list")["result"]["tools"]
+    assert line.ask("tools/list", cursor="x" * 1000)["result"]["tools"]
+    assert line.ask("no/method")["error"]["code"] == -32601
+    assert "error" in line.ask("resources/read", uri="dbg://session/../../etc/passwd")
+    assert "error" in line.ask("resources/read", uri="file:///etc/passwd")
+    assert "error" in line.ask("prompts/get", name="nope")
+    assert "error" in line.ask("prompts/get", name="crash", arguments={})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--tools", "lunch"), "there is no tool 'lunch'; did you mean launch?"),
+        (("--tools", ""), "--tools takes core, all, or names"),
+        (("--allow", "everything"), "--allow takes read, inspect, control, exec"),
+        (("--project", "/nowhere"), "--project /nowhere"),
+        (("--port", "80"), "--port goes with --http"),
+        (("--http", "--port", "99999"), "--port takes a number"),
+        (("--tolls", "all"), "did you mean: dbg mcp --tools"),
+    ],
+)
+def test_flags_that_are_wrong_are_said_to_be_on_standard_error(pipe: Any, words: tuple[str, ...], said: str) -> None:
+    line: Pipe = pipe(*words)
+    code, err = line.end()
+    assert (code, err.count("\n")) == (2, 1)
+    assert said in err
+
+
+def test_a_wait_tells_that_it_goes_on_and_a_cancelled_one_leaves_the_program_as_it_is(
+    pipe: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "spin.py").write_text(SPIN)
+    line: Pipe = pipe()
+    assert line.call("launch", program=["spin.py"], timeout=0)["structuredContent"]["result"]["state"] == "running"
+    meta = {"progressToken": "p", "io.modelcontextprotocol/protocolVersion": MODERN}
+    meta["io.modelcontextprotocol/clientCapabilities"] = {}  # type: ignore[assignment]
+    params = {"name": "go", "arguments": {"how": "wait", "timeout": 600}, "_meta": meta}
+    line.send(json.dumps({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": params}).encode() + b"\n")
+    told = line.hear()
+    assert told["method"] == "notifications/progress"
+    assert told["params"]["total"] == 25  # however long was asked for
+    assert 0 < told["params"]["progress"] < 25
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "w"}}
+    line.send(json.dumps(cancel).encode() + b"\n")
+    after = line.call("state")
+    assert "the call of wait was cancelled; the program was left as it was" in after["content"][0]["text"]
+    assert after["structuredContent"]["result"]["state"] == "running"
+    assert "cancelled" not in line.call("state")["content"][0]["text"]
+
+
+def test_a_client_that_vanishes_takes_its_probe_with_it_and_no_session(pipe: Any, tmp_path: Path) -> None:
+    (tmp_path / "spin.py").write_text(SPIN)
+    line: Pipe = pipe()
+    started = line.call("launch", program=["spin.py"], timeout=0)["structuredContent"]
+    pid = json.loads(call("status", "--json", cwd=tmp_path).out)["result"]["pid"]
+    line.request(
+        "tools/call", name="probe", arguments={"places": ["spin.py:9"], "command": ["python", "spin.py", "own"]}
+    )
+    own = _eventually(lambda: [each for each in _running("spin.py", "own") if each.pid != pid])
+    line.request("tools/call", name="go", arguments={"how": "wait"})
+    line.process.send_signal(signal.SIGKILL)
+    line.process.wait()
+    _eventually(lambda: all(not each.is_running() or each.status() == "zombie" for each in own))
+    assert json.loads(call("status", "--json", cwd=tmp_path).out)["result"]["state"] == "running"
+    assert started["session"] == "spin"
+
+
+def _running(*words: str) -> list[psutil.Process]:
+    found = []
+    for each in psutil.process_iter():
+        try:
+            if set(words) <= set(each.cmdline()):
+                found.append(each)
+        except psutil.Error:
+            continue
+    return found
+
+
+def _eventually(look: Any) -> Any:
+    deadline = time.monotonic() + 20
+    while not (found := look()):
+        assert time.monotonic() < deadline
+    return found

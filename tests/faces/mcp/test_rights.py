@@ -1,0 +1,146 @@
+"""What a client may do over MCP: tools of one class each, hints that are true, refusals by the daemon, questions, the log."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+
+from stillframe.faces.mcp.toolset import CLASSES, toolset
+from stillframe.ops import load_all
+from stillframe.registry import OPERATIONS, Access
+
+from ..conftest import call
+from .conftest import COUNT, LEGACY, MODERN, Connect, Pipe, text_of
+
+LIST_CHARACTERS = 6000
+
+load_all()
+
+
+@pytest.mark.parametrize("asked", ["core", "all"])
+@pytest.mark.parametrize("allow", CLASSES)
+def test_every_tool_has_one_class_and_hints_that_are_true_of_all_that_it_takes(asked: str, allow: str) -> None:
+    for tool in toolset(asked, allow):
+        assert CLASSES.index(tool.access) <= CLASSES.index(allow)
+        for verb in tool.verbs:
+            operation = OPERATIONS[verb]
+            for name in tool.fields[verb]:
+                field = operation.field(name)
+                assert field is not None
+                needed = max(operation.access, field.param.access or Access.READ)
+                assert needed <= Access[tool.access.upper()], (tool.name, verb, name)
+            if tool.read_only:
+                assert operation.access <= Access.INSPECT
+            if operation.access is Access.EXEC:
+                assert tool.destructive
+
+
+def test_every_verb_is_in_a_tool_and_every_parameter_too() -> None:
+    tools = list(toolset("all"))
+    for verb, operation in OPERATIONS.items():
+        mine = [tool for tool in tools if verb in tool.verbs]
+        taken = {name for tool in mine for name in tool.fields[verb]}
+        assert taken == {field.name for field in operation.fields}, verb
+
+
+async def test_the_list_is_short_and_says_nothing_of_shapes_unless_asked(agent: Connect) -> None:
+    for mode in (LEGACY, MODERN):
+        async with agent(mode=mode) as client:
+            tools = await client.list_tools()
+            assert len(tools.model_dump_json(by_alias=True, exclude_none=True)) <= LIST_CHARACTERS
+            assert all(tool.output_schema is None for tool in tools.tools)
+            hints = {tool.name: tool.annotations for tool in tools.tools}
+            assert hints["state"].read_only_hint is True
+            assert (hints["go"].read_only_hint, hints["go"].destructive_hint) == (None, False)
+            assert all(hints[name].destructive_hint for name in ("launch", "eval", "break_if", "go_do", "raw", "stop"))
+    async with agent("--schemas") as client:
+        found = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+        assert set(found["go"]["$defs"]) >= {"Stop", "Exited"}
+        # An answer that fails fits its schema as well; the SDK's client checks it.
+        assert (await client.call_tool("go", {})).is_error
+
+
+async def test_a_reading_client_reaches_no_code_that_runs(agent: Connect, tmp_path: Path) -> None:
+    (tmp_path / "count.py").write_text(COUNT)
+    assert call("launch", "count.py", "--break", "count.py:3", cwd=tmp_path).code == 0
+    async with agent("--allow", "read,inspect", "--tools", "all") as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert {"state", "locals", "wait", "memory"} <= names
+        assert not names & {"launch", "eval", "continue", "break", "stop", "memory_write", "wait_do", "set", "raw"}
+        assert "word" in text_of(await client.call_tool("locals", {}))
+        for name, arguments in (
+            ("eval", {"expressions": ["1"]}),
+            ("wait", {"do": "true"}),
+            ("memory", {"where": "0", "write": "00"}),
+        ):
+            assert (await client.call_tool(name, arguments)).is_error, name
+    async with agent("--allow", "control") as client:
+        for name, arguments, way in (
+            ("break", {"at": "count.py:3 if 1"}, "dbg mcp --allow exec"),
+            ("break", {"at": "count.py:3", "condition": "1"}, "has no parameter"),
+            ("go", {"do": "true"}, "has no parameter"),
+        ):
+            refused = await client.call_tool(name, arguments)
+            assert refused.is_error and way in text_of(refused), text_of(refused)
+    async with agent() as client:
+        other = await client.call_tool("break", {"at": "count.py:3 if 1"})
+        assert (other.is_error, other.structured_content["error"]["code"]) == (True, "denied")
+        assert "break_if" in text_of(other)
+        assert "break_if" in text_of(await client.call_tool("break", {"at": "count.py:3", "condition": "1"}))
+        assert not (await client.call_tool("break_if", {"at": "count.py:4", "condition": "word == 'b'"})).is_error
+
+
+async def test_what_runs_code_is_written_down_made_or_refused(agent: Connect, tmp_path: Path) -> None:
+    (tmp_path / "count.py").write_text(COUNT)
+    async with agent() as client:
+        await client.call_tool("launch", {"program": ["count.py"], "breaks": ["count.py:3"], "env": ["TOKEN=hush"]})
+        await client.call_tool("state", {})
+        await client.call_tool("eval", {"expressions": ["word"]})
+    assert call("eval", "1", "--allow", "control", cwd=tmp_path).code == 7
+    check_log(Path(os.environ["XDG_STATE_HOME"], "stillframe", "audit.log"))
+
+
+def check_log(log: Path) -> None:
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    entries = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(each["op"], each.get("refused", False)) for each in entries] == [
+        ("launch", False), ("eval", False), ("eval", True),
+    ]  # fmt: skip
+    assert entries[0]["client"].startswith("mcp:")
+    assert (entries[0]["args"]["env"], entries[1]["args"]["expressions"]) == (["TOKEN"], ["word"])
+    assert "hush" not in log.read_text()
+
+
+@pytest.mark.parametrize("mode", [LEGACY, MODERN])
+@pytest.mark.parametrize("answer", ["accept", "decline"])
+async def test_a_client_that_wants_to_be_asked_is_asked_before_code_runs(
+    agent: Connect, tmp_path: Path, mode: str, answer: Any
+) -> None:
+    (tmp_path / "count.py").write_text(COUNT)
+    asked: list[str] = []
+
+    async def ask(context: Any, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        return types.ElicitResult(action=answer, content={} if answer == "accept" else None)
+
+    async with agent("--ask", "exec", mode=mode, elicitation_callback=ask) as client:
+        assert not (await client.call_tool("state", {"part": "sessions"})).is_error
+        assert asked == []
+        told = await client.call_tool("launch", {"program": ["count.py"], "breaks": ["count.py:3"]})
+        assert len(asked) == 1 and "launch" in asked[0] and "count.py" in asked[0]
+        if answer == "accept":
+            assert told.structured_content["result"]["state"] == "stopped"
+        else:
+            assert told.is_error and "error denied: launch was not agreed to" in text_of(told)
+
+
+def test_a_client_that_cannot_ask_is_refused_with_the_way_out(pipe: Any) -> None:
+    line: Pipe = pipe("--ask", "control")
+    refused = line.call("stop")
+    assert refused["isError"] and "cannot ask" in refused["content"][0]["text"]
