@@ -26,10 +26,14 @@ class Hits(gdb.Function):
         return int((count == number, count >= number, count % number == 0)[int(kind)])
 
 
+_ACTS = re.compile(r"\w\s*\(|\+\+|--|(?<![=!<>])=(?!=)")
+"""Calls and assignments; a bracket alone is a cast or a group."""
+
+
 def doubts(numbers):
     """Number and error of those breakpoints whose condition cannot be evaluated here: gdb stops at them, and only prints why.
 
-    One that calls functions is not evaluated a second time.
+    One that calls functions or assigns is not evaluated a second time.
     """
     for each in gdb.breakpoints():
         condition = each.condition if each.number in numbers else None
@@ -38,7 +42,7 @@ def doubts(numbers):
         counted = _COUNTED.match(condition)
         text = counted.group(1) if counted else condition
         try:
-            if "(" not in text:
+            if not _ACTS.search(text):
                 bool(gdb.parse_and_eval(text))
         except gdb.error as error:
             yield each.number, str(error).partition("\n")[0]

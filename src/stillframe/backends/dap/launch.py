@@ -219,6 +219,8 @@ class DapLaunch:
     """What the debugger puts in front of the line of a log point, or around what could not be evaluated in it."""
     condition_failure: re.Pattern[str] | None = None
     """How the debugger says that a condition could not be evaluated, so that it stops; number of the breakpoint, and why."""
+    condition_stop: re.Pattern[str] | None = None
+    """How the text of a stop looks that is for a condition which could not be evaluated; the first group is why."""
     deaths: re.Pattern[bytes] | None = None
     """Finds in the debugger's journal the number of the signal that ended the program, where it tells no difference between
     that and an exit code."""

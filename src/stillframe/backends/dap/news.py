@@ -134,6 +134,9 @@ class News:
             stop = replace(stop, reason="breakpoint" if stop.breakpoints else "entry")
         if stop.reason == "breakpoint" and self._breakpoints.entry in (body.get("hitBreakpointIds") or ()):
             stop = replace(stop, reason="entry")
+        if stop.reason == "exception" and (why := self._why_condition_failed(body)):
+            self._told.put(Output("console", f"the condition of the breakpoint here raised {why}\n".encode()))
+            stop = replace(stop, reason="breakpoint", counts=False)  # which one it is tells its place
         self.told_error = translate.told_error(body, self._launch) if stop.reason == "exception" else None
         # None named: looked up by its place. Several: one that always stops stands for others on its line.
         if (
@@ -145,6 +148,11 @@ class News:
             return self._look_at(stop)
         self._tell_stop(stop)
         return None
+
+    def _why_condition_failed(self, body: Body) -> str | None:
+        pattern = self._launch.condition_stop
+        match = pattern.match(translate.text(body.get("text")) or "") if pattern else None
+        return match[1].strip() if match else None
 
     def _is_doubtful(self, body: Body) -> bool:
         thread = str(body.get("threadId"))
