@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ..backends.dap.launch import STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
-from ..errors import LaunchFailed
-from ..model.backend import AttachPlan, Plan, Tool
+from ..errors import LaunchFailed, Unsupported
+from ..model.backend import AttachPlan, Capability, Plan, Tool
 from ..model.places import HitRule
 from ..transport.trees import MARK
 from . import native
@@ -37,6 +37,12 @@ _QUIET = (
 )
 _TALK = re.compile(r"(?!warning:)", re.IGNORECASE)
 """What gdb says of what it does, which is nobody's business; its warnings are."""
+_ADDS = frozenset({
+    Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.JUMP, Capability.MEMORY, Capability.WRITE_MEMORY
+})  # fmt: skip
+_TUNABLES = "GLIBC_TUNABLES"
+_PLAIN = "glibc.cpu.hwcaps=-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-XSAVEC,-XSAVE,-ERMS,-AVX_Fast_Unaligned_Load"
+_RECORDED = f"recorded from main on, slowly; {_TUNABLES} keeps its C library from instructions that gdb cannot record"
 _STDCXX = ("/usr/share/gcc/python", "/usr/share/gcc-*/python", "/usr/local/share/gcc-*/python")
 """Where the C++ library's own printers of its containers are installed."""
 
@@ -68,6 +74,7 @@ class GdbAdapter:
         settings = {
             "just_my_code": plan.just_my_code,
             "entry": plan.stop_on_entry,
+            "record": plan.record,
             "printers": await _printers(program.is_rust, plan.env, plan.cwd),
         }
         return DapLaunch(
@@ -75,16 +82,16 @@ class GdbAdapter:
             request="launch",
             arguments={
                 "args": list(program.args),
-                "env": {**plan.env, MARK: mark},
-                "stopAtBeginningOfMainSubprogram": plan.stop_on_entry,
+                "env": {**plan.env, **(_recordable(plan.env) if plan.record else {}), MARK: mark},
+                "stopAtBeginningOfMainSubprogram": plan.stop_on_entry or plan.record,
             },
             cwd=plan.cwd,
             env=_environment(plan.env, settings),
             umask=plan.umask,
             stdin=plan.stdin,
             mark=mark,
-            notes=program.notes,
-            **self._common(found, missing),
+            notes=(*program.notes, *((_RECORDED,) if plan.record else ())),
+            **self._common(found, missing, record=plan.record),
         )
 
     async def greeting(self, env: Mapping[str, str], cwd: str) -> DapLaunch:
@@ -126,12 +133,17 @@ class GdbAdapter:
             **self._common(found, missing),
         )
 
-    def _common(self, found: Found, missing: str) -> dict[str, Any]:
+    def _common(self, found: Found, missing: str, *, record: bool = False) -> dict[str, Any]:
+        if missing and record:
+            raise Unsupported(
+                f"gdb {found.version} cannot be made to record: our code does not fit into it ({missing})"
+            )
         how = f"without our code inside it: {missing}" if missing else ""
         return {
             "tool": self.tool(found.version, how),
             "reach": Stdio(),
             "helper": None if missing else _HELPER,
+            "adds": _ADDS | ({Capability.STEP_BACK} if record else set()),
             "quirks": frozenset({Quirk.TALKS_AS_PROGRAM}),
             "told_better": _TALK,
             "evaluates_as": "watch",
@@ -165,6 +177,11 @@ def _wrapper(env: Mapping[str, str]) -> str:
     return (
         f"<'{STDIN}' >'{STDOUT}' 2>'{STDERR}' env {shlex.join(sorted(own, key=lambda each: not each.startswith('-')))}"
     )
+
+
+def _recordable(env: Mapping[str, str]) -> dict[str, str]:
+    """The C library without the instructions that gdb 18.1 cannot record, in what it does most of the time."""
+    return {_TUNABLES: ":".join(each for each in (env.get(_TUNABLES), _PLAIN) if each)}
 
 
 def _environment(env: Mapping[str, str], settings: Mapping[str, Any]) -> dict[str, str]:

@@ -64,8 +64,8 @@ _SURVIVES = (22,)
 """The oldest version that was seen to answer a request that it does not know."""
 _ECHO = re.compile(r"\A\(lldb\) [^\n]*\n")
 _ADDS = frozenset({
-    Capability.EXCEPTION_CLASSES, Capability.MEMORY, Capability.WRITE_MEMORY, Capability.DATA_BREAKPOINTS, Capability.JUMP,
-    Capability.SOURCES, Capability.INSTRUCTION_STEPS,
+    Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.EXCEPTION_CLASSES, Capability.INSTRUCTION_STEPS,
+    Capability.JUMP, Capability.MEMORY, Capability.SOURCES, Capability.WRITE_MEMORY,
 })  # fmt: skip
 
 

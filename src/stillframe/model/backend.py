@@ -167,6 +167,8 @@ class Stopped:
     all_threads: bool = False
     counts: bool = True
     """False where the condition of its breakpoints raised: it is told, and is no hit of theirs."""
+    notes: tuple[str, ...] = ()
+    """What else the debugger knows of why, as what watched data was and is."""
 
 
 @dataclass(frozen=True)

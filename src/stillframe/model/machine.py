@@ -101,7 +101,9 @@ class Disassembles(Protocol):
 
 @runtime_checkable
 class ReadsRegisters(Protocol):
-    async def registers(self, frame: str, bounds: Bounds) -> Values: ...
+    async def registers(self, frame: str, bounds: Bounds, *, everything: bool) -> Values:
+        """The registers of a frame; `everything`: those for vectors and floating point, too."""
+        ...
 
 
 @runtime_checkable

@@ -133,7 +133,7 @@ async def registers(
     backend = session.backend
     if not isinstance(backend, ReadsRegisters):
         raise Unsupported(f"{session.tool.tool} tells no registers", hint=Try("raw"))
-    found = await backend.registers(id, session.bounds)
+    found = await backend.registers(id, session.bounds, everything=bool(names))
     if not names:
         return msgspec.structs.replace(found, values=session.handles.values(found.values))
     chosen = tuple(each for each in found.values if each.name.lstrip("$").lower() in {name.lower() for name in names})

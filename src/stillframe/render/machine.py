@@ -32,7 +32,7 @@ def disassembly_rows(result: Disassembly) -> list[str]:
     rows: list[str] = []
     before: tuple[str | None, str | None, int | None] = (None, None, None)
     for each in result.instructions:
-        place = (_function(each), each.file, each.line)
+        place = (_function(each) or before[0], each.file, each.line)
         if place != before and any(place):
             rows.append(_heading(*place))
         before = place

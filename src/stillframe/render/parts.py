@@ -209,7 +209,7 @@ def breakpoint_row(item: Breakpoint, *, hits: bool = False) -> str:
         row += f" at {place(actual.file, actual.line) if actual else wanted}"
         if actual and asked.line and actual.line != asked.line and not asked.text:
             row += f" (asked for {asked.line}, which holds no code)"
-        elif asked.symbol:
+        elif asked.symbol and actual:
             row += f" ({escape(asked.symbol)})"
         if item.state == "unconfirmed":
             row += ": the debugger does not say whether it can stop there"

@@ -103,7 +103,7 @@ def _witnessed(session: Session, event: Stopped, thread: str, capture: Capture) 
         breakpoints=named,
         hit=session.breakpoints.get(named[0]).hits if named and event.counts else None,
         number=session.stops + 1,
-        notes=(*doubts(session, at.file if at else None), *capture.values.notes),
+        notes=(*event.notes, *doubts(session, at.file if at else None), *capture.values.notes),
     )
 
 

@@ -10,6 +10,7 @@ import gdb  # noqa: E402
 import sf_gdb_breakpoints  # noqa: E402
 import sf_gdb_desk  # noqa: E402
 import sf_gdb_frames  # noqa: E402
+import sf_gdb_machine  # noqa: E402
 
 
 def _printers(folders):
@@ -42,8 +43,12 @@ def boot(settings):
         gdb.execute(line, to_string=True)
     desk = sf_gdb_desk.Desk()
     desk.watching.entry = settings.get("entry", False)
+    desk.machine.entry = settings.get("entry", False)
+    desk.machine.records = settings.get("record", False)
     desk.watching.joins = settings.get("join", False)
     sf_gdb_desk.install(desk)
+    if desk.machine.records:
+        sf_gdb_machine.install(desk.machine)
     sf_gdb_breakpoints.install(sf_gdb_desk.REQUEST)
     try:
         _printers(settings.get("printers", []))

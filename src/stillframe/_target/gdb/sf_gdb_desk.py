@@ -9,6 +9,7 @@ import sys
 import gdb
 import sf_gdb_cxx as cxx
 import sf_gdb_frames as frames
+import sf_gdb_machine as machine
 import sf_gdb_places as places
 import sf_gdb_signals as signals
 import sf_gdb_stepping as stepping
@@ -40,6 +41,7 @@ class Desk(object):
     def __init__(self):
         self.watching = signals.Watching()
         self.steps = stepping.Steps()
+        self.machine = machine.Machine()
         self.kept = {}
         self.next = 1
         self.quiet = False
@@ -50,6 +52,7 @@ class Desk(object):
             "modules": lambda a: places.modules(int(a.get("start", 0)), int(a.get("count", 100))),
             "release": self.release,
             "crowd": self.crowd,
+            "unwatch": self.machine.unwatch,
         }
         self.held_calls = {
             "stop": self.stop,
@@ -57,6 +60,7 @@ class Desk(object):
             "expand": self.expand,
             "eval": self.eval,
             "assign": self.assign,
+            **self.machine.calls,
         }
 
     def handle(self, call, arguments):
@@ -206,6 +210,11 @@ class Desk(object):
         self.kept[number] = value
         return number
 
+    def stopped(self, event):
+        """Take note of a stop before gdb's own code tells it."""
+        self.machine.stopped(event)
+        self.watching.stopped(event)
+
     def gone_on(self, event):
         """What was told of a stop means nothing any more, unless the program only runs a call for somebody who looks at it."""
         if not self.quiet:
@@ -233,7 +242,9 @@ def _tell_better(desk):
     def told(event, body=None):
         if desk.quiet and event in ("stopped", "continued"):
             return
-        body = desk.watching.reason(body) if event == "stopped" else body
+        if event == "stopped":
+            body = desk.machine.judged(body)
+            body = desk.watching.reason(body) if body is not None else None
         if event == "stopped" and body is None:
             dap_server.send_gdb(lambda: dap_events.exec_and_expect_stop("continue &"))
         elif event == "stopped" and desk.steps.goes_on(body):
@@ -252,7 +263,7 @@ def _tell_better(desk):
     dap_events.send_event = told
     # Ours come before gdb's own, which tell.
     for registry, ours, theirs in (
-        (gdb.events.stop, desk.watching.stopped, dap_events._on_stop),
+        (gdb.events.stop, desk.stopped, dap_events._on_stop),
         (gdb.events.exited, exited, dap_events._on_exit),
     ):
         registry.disconnect(theirs)

@@ -57,6 +57,7 @@ class Desk(object):
             "address": self.address,
             "memory": lambda a: machine.read(self.process, int(a["address"], 0), int(a["count"])),
             "poke": self.poke,
+            "disassemble": self.disassemble,
             "watch": self.watch,
             "jump": self.jump,
             "move": self.move,
@@ -124,13 +125,12 @@ class Desk(object):
     def why(self, arguments):
         thread = self._thread(arguments)
         if ended := self.watches.ended(thread):
-            return {
-                "reason": "watchpoint",
-                "numbers": [-ended[0]],
-                "gone": True,
-                "note": "%s is gone: its call has returned" % ended[1],
-            }
-        return self.watching.why(thread)
+            notes = ["%s is gone: its call has returned" % ended[1]]
+            return {"reason": "watchpoint", "numbers": [-ended[0]], "gone": [-ended[0]], "notes": notes}
+        told = self.watching.why(thread)
+        if told.get("reason") == "watchpoint":
+            told["notes"] = self.watches.changes(self.target, -told["numbers"][0])
+        return told
 
     def stop(self, arguments):
         thread = self._thread(arguments)
@@ -204,6 +204,10 @@ class Desk(object):
     def poke(self, arguments):
         data = base64.b64decode(arguments["data"])
         return machine.write(self.process, int(arguments["address"], 0), data, bool(arguments.get("partial")))
+
+    def disassemble(self, arguments):
+        address, offset, count = int(arguments["address"], 0), int(arguments["offset"]), int(arguments["count"])
+        return {"instructions": machine.instructions(self.target, address, offset, count)}
 
     def watch(self, arguments):
         return self.watches.set(

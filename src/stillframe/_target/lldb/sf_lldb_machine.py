@@ -5,10 +5,22 @@ import re
 
 import lldb
 import sf_lldb_values as values
+from sf_lldb_frames import bare, path_of
 
 _PAGE = 4096
 _SIZES = (1, 2, 4, 8)
+_LONG = 8
+_RED_ZONE = 128
+"""So many bytes below its stack a function may use that calls no other."""
+_BEFORE = 4096
+"""So many bytes before an address may be read to find where the instructions before it begin."""
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+$")
+_VARIABLES = (
+    lldb.eValueTypeVariableGlobal,
+    lldb.eValueTypeVariableStatic,
+    lldb.eValueTypeVariableArgument,
+    lldb.eValueTypeVariableLocal,
+)
 
 
 class Refusal(Exception):
@@ -39,112 +51,157 @@ def write(process, address, data, partial):
         if error.Fail() or not size:
             break
         done += size
-    if done < len(data) and not partial:
+    if done < len(data) and not (partial and done):
         if done:
             process.WriteMemory(address, before[:done], lldb.SBError())
         raise Refusal("no memory can be written at %s" % hex(address + done))
     return {"bytesWritten": done}
 
 
+def instructions(target, address, offset, count):
+    """Instructions around an address; `offset` counts instructions, those before it being of the same function."""
+    here = target.ResolveLoadAddress(address)
+    before = []
+    if offset < 0:
+        start = _start(here)
+        first = start.GetLoadAddress(target) if start is not None else address
+        if 0 < address - first <= _BEFORE:
+            found = target.ReadInstructions(start, address - first)
+            before = [each for each in found if each.GetAddress().GetLoadAddress(target) < address]
+    behind = [each for each in target.ReadInstructions(here, max(0, offset) + max(0, count + min(0, offset)))]
+    chosen = (before[offset:] if offset < 0 else []) + behind[max(0, offset) :]
+    return [_instruction(target, each) for each in chosen[:count]]
+
+
+def _start(address):
+    function, symbol = address.GetFunction(), address.GetSymbol()
+    return function.GetStartAddress() if function.IsValid() else symbol.GetStartAddress() if symbol.IsValid() else None
+
+
+def _instruction(target, instruction):
+    address = instruction.GetAddress()
+    entry, symbol = address.GetLineEntry(), address.GetSymbol()
+    data = instruction.GetData(target)
+    told = [instruction.GetMnemonic(target), instruction.GetOperands(target)]
+    comment = instruction.GetComment(target)
+    row = {
+        "address": hex(address.GetLoadAddress(target)),
+        "instruction": " ".join([*told, *(["; " + comment] if comment else [])]),
+        "instructionBytes": " ".join("%02x" % each for each in data.uint8s),
+        "symbol": bare(symbol.GetName()) if symbol.IsValid() else None,
+    }
+    if entry.IsValid() and entry.GetLine():
+        row.update(line=entry.GetLine(), location={"path": path_of(entry.GetFileSpec())})
+    return row
+
+
 def address_of(frame, text, options):
     """Where an expression lies, or where it points to."""
+    value = _variable(frame, text) or _evaluated(frame, text, options)
+    kind = value.GetType().GetCanonicalType()
+    if kind.IsPointerType() or kind.IsFunctionType() or text.startswith("$"):
+        return value.GetValueAsUnsigned()
+    if value.GetValueType() in _VARIABLES and value.GetLoadAddress() != lldb.LLDB_INVALID_ADDRESS:
+        return value.GetLoadAddress()
+    try:
+        return _evaluated(frame, "&(%s)" % text, options).GetValueAsUnsigned()
+    except Refusal:
+        raise Refusal("%s has no address" % text)
+
+
+def _variable(frame, text):
+    value = frame.GetValueForVariablePath(text)
+    return value if value.IsValid() and value.GetError().Success() else None
+
+
+def _evaluated(frame, text, options):
     value = frame.EvaluateExpression(text, options)
     if value.GetError().Fail():
         raise Refusal(values.first_line(value.GetError()))
-    kind = value.GetType().GetCanonicalType()
-    if kind.IsPointerType() or kind.IsFunctionType():
-        return value.GetValueAsUnsigned()
-    address = _lies(frame, text, value)
-    if address is None:
-        raise Refusal("%s has no address" % text)
-    return address
-
-
-def _lies(frame, text, value):
-    variable = frame.GetValueForVariablePath(text)
-    found = (
-        variable.GetLoadAddress() if variable.IsValid() and variable.GetError().Success() else value.GetLoadAddress()
-    )
-    return None if found == lldb.LLDB_INVALID_ADDRESS else found
+    return value
 
 
 class Watches(object):
     """What of the program's data is watched; that of a call ends with it."""
 
     def __init__(self):
-        self._locals = {}  # breakpoint behind the call to watchpoint and the call's own address
-        self.over = {}  # watchpoint whose call is over to what it watched
-        self._texts = {}
+        self._ends = {}  # breakpoint behind a call to watchpoint and the call's own address
+        self._over = {}  # the same, once the call has returned, to the watchpoint
+        self._watched = {}  # watchpoint to its text, address and type, and what the data was
 
     def set(self, target, frame, text, how, condition, options):
-        address, size = self._spot(frame, text, options)
+        address, kind = self._spot(target, frame, text, options)
+        if address == lldb.LLDB_INVALID_ADDRESS:
+            raise Refusal("%s lies nowhere in memory" % text)
+        size = kind.GetByteSize()
+        if size not in _SIZES:
+            raise Refusal("%s has %d bytes, and 1, 2, 4 or 8 can be watched: watch a part of it" % (text, size))
         error = lldb.SBError()
         made = target.WatchAddress(address, size, how in ("read", "readWrite"), how in ("write", "readWrite"), error)
         if error.Fail() or not made.IsValid():
             raise Refusal(values.first_line(error) if error.Fail() else "lldb made nothing of it")
         if condition:
             made.SetCondition(condition)
-        self._texts[made.GetID()] = text
-        if self._is_of(frame, address):
+        self._watched[made.GetID()] = [text, address, kind, _now(target, text, address, kind)]
+        if frame.GetSP() - _RED_ZONE <= address < frame.GetCFA():
             self._end_with(target, frame, made.GetID())
-        return {"number": -made.GetID(), "text": "%d bytes at %s" % (size, hex(address))}
+        return {"number": -made.GetID()}
 
     def remove(self, target, number):
         target.DeleteWatchpoint(-number)
-        for breakpoint in [each for each, (watched, _) in self._locals.items() if watched == -number]:
+        self._watched.pop(-number, None)
+        for breakpoint in [each for each, (watched, _) in self._ends.items() if watched == -number]:
             target.BreakpointDelete(breakpoint)
-            del self._locals[breakpoint]
+            del self._ends[breakpoint]
         return {}
 
-    def _spot(self, frame, text, options):
-        if _ADDRESS.match(text):
-            return int(text, 16), 8
-        value = frame.GetValueForVariablePath(text)
-        if not value.IsValid() or value.GetError().Fail():
-            value = frame.EvaluateExpression(text, options)
-        if value.GetError().Fail():
-            raise Refusal(values.first_line(value.GetError()))
-        value = value.GetNonSyntheticValue()
-        address, size = value.GetLoadAddress(), value.GetByteSize()
-        if address == lldb.LLDB_INVALID_ADDRESS:
-            raise Refusal("%s lies nowhere in memory" % text)
-        if size not in _SIZES:
-            raise Refusal("%s has %d bytes, and 1, 2, 4 or 8 can be watched: watch a part of it" % (text, size))
-        return address, size
+    def changes(self, target, watchpoint):
+        """What watched data was and is."""
+        if watchpoint not in self._watched:
+            return []
+        text, address, kind, before = self._watched[watchpoint]
+        after = self._watched[watchpoint][3] = _now(target, text, address, kind)
+        return ["%s: %s -> %s" % (text, before, after)] if before != after else ["%s is %s" % (text, after)]
 
-    @staticmethod
-    def _is_of(frame, address):
-        return frame.GetSP() <= address < frame.GetCFA()
+    def _spot(self, target, frame, text, options):
+        """Where the data lies, and its type."""
+        if _ADDRESS.match(text):
+            return int(text, 16), target.GetBasicType(lldb.eBasicTypeLong)
+        value = _variable(frame, text)
+        if value is not None:
+            return value.GetNonSyntheticValue().GetLoadAddress(), value.GetType()
+        pointer = _evaluated(frame, "&(%s)" % text, options)
+        return pointer.GetValueAsUnsigned(), pointer.GetType().GetPointeeType()
 
     def _end_with(self, target, frame, watchpoint):
         """Watched data of a call is somebody else's once the call has returned."""
-        caller = frame.GetParentFrame() if hasattr(frame, "GetParentFrame") else None
-        caller = caller or frame.GetThread().GetFrameAtIndex(frame.GetFrameID() + 1)
-        if not caller.IsValid():
-            return
-        made = target.BreakpointCreateByAddress(caller.GetPC())
-        made.SetThreadID(frame.GetThread().GetThreadID())
-        made.SetScriptCallbackFunction("sf_lldb.on_left")
-        self._locals[made.GetID()] = (watchpoint, frame.GetCFA())
+        caller = frame.GetThread().GetFrameAtIndex(frame.GetFrameID() + 1)
+        if caller.IsValid():
+            made = target.BreakpointCreateByAddress(caller.GetPC())
+            made.SetThreadID(frame.GetThread().GetThreadID())
+            made.SetScriptCallbackFunction("sf_lldb.on_left")
+            self._ends[made.GetID()] = (watchpoint, frame.GetCFA())
 
     def left(self, frame, number):
         """Whether to hold the program where a call may have returned: the one whose data is watched, not one that it made."""
-        watchpoint, address = self._locals[number]
+        watchpoint, address = self._ends[number]
         if frame.GetSP() < address:
             return False
-        target = frame.GetThread().GetProcess().GetTarget()
-        target.DeleteWatchpoint(watchpoint)
-        target.FindBreakpointByID(number).SetEnabled(False)
-        self.over[number] = watchpoint
+        frame.GetThread().GetProcess().GetTarget().DeleteWatchpoint(watchpoint)
+        self._over[number] = watchpoint
         return True
 
     def ended(self, thread):
         """The watchpoint that ended with this stop, and what it watched."""
         for at in range(0, thread.GetStopReasonDataCount(), 2):
             number = thread.GetStopReasonDataAtIndex(at)
-            if number in self.over:
-                watchpoint = self.over.pop(number)
-                del self._locals[number]
+            if number in self._over:
+                watchpoint = self._over.pop(number)
+                del self._ends[number]
                 thread.GetProcess().GetTarget().BreakpointDelete(number)
-                return watchpoint, self._texts.get(watchpoint, "")
+                return watchpoint, self._watched.pop(watchpoint, [""])[0]
         return None
+
+
+def _now(target, text, address, kind):
+    return values.brief(target.CreateValueFromAddress(text, lldb.SBAddress(address, target), kind))

@@ -84,6 +84,11 @@ def describe(name, value, bounds, keep):
     return row
 
 
+def brief(value):
+    """The text of a value by itself."""
+    return _Reading(Bounds({})).text(value, 0)[:160]
+
+
 class _Reading(object):
     """One value being read; stops where enough is told."""
 

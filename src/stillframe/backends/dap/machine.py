@@ -8,10 +8,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from ...errors import EvalFailed, NotFound, Unsupported
 from ...model.backend import Bounds, Capability
 from ...model.machine import Disassembly, Instruction, Memory, SourceFile, Watchable, Watching, Written
-from ...model.values import Values
+from ...model.values import Value, Values
 from . import translate
 from .client import Body, DapClient, Refused
 from .evidence import Evidence, wire_id
@@ -19,8 +21,10 @@ from .helper import Helper
 from .launch import DapLaunch
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+")
-_GROUPS = ("general",)
-"""lldb-dap 19 tells registers in groups; the first words of those that hold what everybody means by registers."""
+_GROUP = ("Registers", "Extensions")
+"""lldb-dap 19 tells registers in groups, those that everybody means by registers first."""
+_SPECIAL = re.compile(r"st\d|f(ctrl|stat|tag|iseg|ioff|oseg|ooff|op)|mxcsr|k\d|[xyz]mm\d+|[vqdsbh]\d+")
+"""Registers for vectors and floating point, by their names on x86 and ARM."""
 
 
 class Machine:
@@ -77,14 +81,19 @@ class Machine:
         reference = await self._address(frame, where) if where is not None else here
         if reference is None:
             raise NotFound("where? Nothing is held whose instructions could be told")
-        arguments = {
-            "memoryReference": reference,
-            "instructionOffset": offset,
-            "instructionCount": count,
-            "resolveSymbols": symbols,
-        }
-        body = await self._asked("disassemble", arguments, f"instructions at {reference}")
+        if Capability.DISASSEMBLY in self._launch.adds and self._helper:
+            body = await self._helper.call("disassemble", address=reference, offset=offset, count=count)
+        else:
+            arguments = {
+                "memoryReference": reference,
+                "instructionOffset": offset,
+                "instructionCount": count,
+                "resolveSymbols": symbols,
+            }
+            body = await self._asked("disassemble", arguments, f"instructions at {reference}")
         found = translate.items(body, "instructions")
+        if not found:
+            raise NotFound(f"no instructions can be read at {reference}")
         return Disassembly(instructions=tuple(_instructions(found, _number(here))))
 
     async def _instruction_pointer(self, frame: str) -> str | None:
@@ -97,16 +106,17 @@ class Machine:
         except (NotFound, EvalFailed):
             return None
 
-    async def registers(self, frame: str, bounds: Bounds) -> Values:
-        scopes = await self._evidence.scopes(frame)
+    async def registers(self, frame: str, bounds: Bounds, *, everything: bool) -> Values:
+        scopes = await Evidence.scopes(self._evidence, frame)  # those of the debugger itself
         scope = next((each for each in scopes if each.name.lower() == "registers" and each.ref), None)
         if scope is None or scope.ref is None:
             raise Unsupported(f"{self.tool.tool} tells no registers")
-        found = await self._evidence.expand(scope.ref, bounds, 0)
-        group = next((each for each in found.values if each.ref and each.name.lower().startswith(_GROUPS)), None)
-        if group is not None and group.ref is not None:
-            return await self._evidence.expand(group.ref, bounds, 0)
-        return found
+        found = (await self._evidence.expand(scope.ref, bounds, 0)).values
+        if groups := [each.ref for each in found if each.ref and each.name.endswith(_GROUP)]:
+            pages = [await self._evidence.expand(ref, bounds, 0) for ref in (groups if everything else groups[:1])]
+            found = tuple(each for page in pages for each in page.values)
+        told = [_by_hex(each) for each in found if everything or not _SPECIAL.fullmatch(each.name)]
+        return Values(values=tuple(told), total=len(told))
 
     async def sources(self) -> tuple[SourceFile, ...]:
         self._need(Capability.SOURCES)
@@ -205,7 +215,7 @@ def _instructions(found: list[Mapping[str, Any]], here: int | None) -> list[Inst
         if isinstance(location, Mapping):
             file = translate.text(location.get("path")) or translate.text(location.get("name"))
         line = translate.number(each.get("line")) or line
-        address = translate.text(each.get("address")) or "?"
+        address = (translate.text(each.get("address")) or "?").lower()
         told.append(
             Instruction(
                 address=address,
@@ -218,6 +228,13 @@ def _instructions(found: list[Mapping[str, Any]], here: int | None) -> list[Inst
             )
         )
     return told
+
+
+def _by_hex(register: Value) -> Value:
+    """A register as it is read: gdb 18.1 tells a number as one of the language."""
+    if not re.fullmatch(r"-?\d+", register.value):
+        return register
+    return msgspec.structs.replace(register, value=hex(int(register.value) % (1 << 64)))
 
 
 def _number(address: str | None) -> int | None:

@@ -130,6 +130,8 @@ class News:
 
     def _stopped(self, body: Body) -> Awaitable[None] | None:
         stop = replace(translate.stopped(body, self._breakpoints.owners(body)), counts=not self._is_doubtful(body))
+        if isinstance(ours := body.get(self._launch.helper or ""), dict):
+            stop = self._annotated(stop, ours)
         if stop.reason == "function breakpoint" and self._breakpoints.trusts_functions:
             stop = replace(stop, reason="breakpoint" if stop.breakpoints else "entry")
         if stop.reason == "breakpoint" and self._breakpoints.entry in (body.get("hitBreakpointIds") or ()):
@@ -196,15 +198,17 @@ class News:
 
     def _renamed(self, stop: Stopped, told: translate.Body) -> Stopped:
         """The stop in the words of our code inside the debugger."""
-        numbers = [each for each in told.get("numbers") or () if isinstance(each, int)]
-        owners = tuple(word for number in numbers for word in self._breakpoints.named(number))
-        if told.get("gone") is True:
-            self._breakpoints.data_is_gone(numbers)
-        if note := translate.text(told.get("note")):
-            self._told.put(Output("console", f"{note}\n".encode()))
+        owners = self._breakpoints.owners({"hitBreakpointIds": told.get("numbers")})
         if stop.reason == "exception":
             self.told_error = None
-        return replace(stop, reason=translate.text(told.get("reason")) or stop.reason, breakpoints=owners)
+        stop = replace(stop, reason=translate.text(told.get("reason")) or stop.reason, breakpoints=owners)
+        return self._annotated(stop, told)
+
+    def _annotated(self, stop: Stopped, told: translate.Body) -> Stopped:
+        """The stop with what our code inside the debugger says along with it."""
+        self._breakpoints.data_is_gone(each for each in told.get("gone") or () if isinstance(each, int))
+        notes = tuple(each for each in told.get("notes") or () if isinstance(each, str))
+        return replace(stop, notes=stop.notes + notes) if notes else stop
 
     def _may_be_detour(self, stop: Stopped) -> bool:
         return stop.reason == "pause" and self._launch.detour is not None and self._detours < _MOST_DETOURS

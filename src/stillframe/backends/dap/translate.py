@@ -39,6 +39,7 @@ _REASONS: Mapping[str, str] = {
     "data breakpoint": "watchpoint",
     "signal": "exception",
     "attach": "pause",
+    "no-history": "no more history",
 }
 """Stop reasons that mean the same thing under another name."""
 

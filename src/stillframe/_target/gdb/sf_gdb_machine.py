@@ -1,0 +1,211 @@
+"""Watched data, the point of execution and the way back in time, which gdb's protocol has no requests for: runs inside gdb."""
+
+import re
+import sys
+
+import gdb
+import sf_gdb_frames as frames
+import sf_gdb_memory as memory
+from gdb.dap import breakpoint as dap_breakpoint
+from gdb.dap import events as dap_events
+from gdb.dap import frames as dap_frames
+from gdb.dap import state as dap_state
+from sf_gdb_memory import Unable
+
+dap_server = sys.modules["gdb.dap.server"]
+_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+$")
+_CLASSES = {"write": gdb.WP_WRITE, "read": gdb.WP_READ, "readWrite": gdb.WP_ACCESS}
+_BACKWARDS = {"step-back": "next", "reverse-continue": "continue"}
+_EXITS = (60, 231)
+"""The system calls by which a program ends on x86-64."""
+_KEPT = 1000000
+"""So many instructions are recorded at the most; the oldest are forgotten first."""
+
+
+class Machine(object):
+    """What goes beyond lines and values in one program."""
+
+    def __init__(self):
+        self.records = False  # begins to record where the program's own code begins
+        self.entry = False  # and holds it there
+        self.recording = False
+        self.replaying = False  # it was gone back, so that the way forward is known, too
+        self.details = {}
+        self.texts = {}  # watchpoint to what it watches
+        self.calls = {
+            "watch": self.watch,
+            "jump": self.jump,
+            "move": self.move,
+            "address": lambda a: {"address": hex(memory.address_of(frames.frame_of(a["frameId"]), str(a["text"])))},
+            "memory": lambda a: memory.read(int(a["address"], 0), int(a["count"])),
+            "poke": lambda a: memory.write(int(a["address"], 0), a["data"], bool(a.get("partial"))),
+            "disassemble": lambda a: memory.instructions(int(a["address"], 0), int(a["offset"]), int(a["count"])),
+        }
+
+    # Watched data
+
+    def watch(self, arguments):
+        frames.frame_of(arguments["frameId"])
+        text, kind = str(arguments["text"]), _CLASSES[arguments["how"]]
+        try:
+            with dap_breakpoint.suppress_new_breakpoint_event():
+                made = _made(text, kind)
+                if made.type == gdb.BP_WATCHPOINT:
+                    made.delete()
+                    raise Unable("%s is no data of 1 to 32 bytes in memory, which the machine could watch" % text)
+                if arguments.get("condition"):
+                    made.condition = str(arguments["condition"])
+        except gdb.error as error:
+            raise Unable(error)
+        self.texts[made.number] = text
+        return {"number": made.number}
+
+    def unwatch(self, arguments):
+        with dap_breakpoint.suppress_new_breakpoint_event():
+            for each in gdb.breakpoints():
+                if each.number == arguments["number"]:
+                    self.texts.pop(each.number, None)
+                    each.delete()
+        return {}
+
+    # Where the program goes on
+
+    def jump(self, arguments):
+        """Go on at another line of the innermost call's function."""
+        dap_state.set_thread(int(arguments["threadId"]))
+        frame, line = gdb.newest_frame(), int(arguments["line"])
+        frame.select()
+        try:
+            found = gdb.decode_line("'%s':%d" % (arguments["file"], line))[1] or ()
+        except gdb.error as error:
+            raise Unable(error)
+        at = next(
+            (each.pc for each in found if each.line == line and memory.function_at(each.pc) == frame.function()), None
+        )
+        if at is None:
+            raise Unable("line %d is none of %s" % (line, frames.function_name(frame)))
+        gdb.execute("set var $pc = %d" % at, to_string=True)
+        dap_frames._clear_frame_ids(None)
+        return {}
+
+    def move(self, arguments):
+        """Back in time; gdb goes forward again with the next order."""
+        dap_state.set_thread(int(arguments["threadId"]))
+        try:
+            gdb.execute("set exec-direction reverse", to_string=True)
+        except gdb.error:
+            raise Unable("nothing is recorded here")
+        self.replaying = True
+        dap_events.exec_and_expect_stop(_BACKWARDS[arguments["how"]] + " &")
+        return {}
+
+    def goes_on(self):
+        """The program is about to go on, forward."""
+        gdb.execute("set exec-direction forward", to_string=True)
+        if self.recording and not _is_replaying() and _is_leaving():
+            self.recording = False  # only without its recording it goes on to its end
+            gdb.execute("record stop", to_string=True)
+
+    # Stops
+
+    def stopped(self, event):
+        """Take note of a stop before gdb's own code tells it."""
+        self.details = getattr(event, "details", None) or {}
+
+    def judged(self, body):
+        """A `stopped` body with what is known of watched data and of the recording; None for a stop that nobody asked for."""
+        if self.records and body.get("reason") == "breakpoint":
+            return self._begun(body)
+        if gone := self._gone():
+            notes = ["%s is gone: its call has returned" % self.texts.pop(each) for each in gone]
+            return dict(
+                body, reason="data breakpoint", hitBreakpointIds=gone, stillframe={"gone": gone, "notes": notes}
+            )
+        reason = self.details.get("reason", "")
+        if reason.endswith("watchpoint-trigger"):
+            return dict(body, stillframe={"notes": self._change(body)})
+        if self.recording and not reason and body.get("reason") == "stopped":  # gdb 18.1 tells neither of them
+            return dict(body, **self._at_an_end())
+        return body
+
+    def _at_an_end(self):
+        """The program is held since there is nothing recorded further on, or since gdb cannot record what comes next."""
+        if self.replaying:
+            self.replaying = _is_replaying()
+            return {"reason": "no-history", "stillframe": {"notes": ["this is where the recording %s" % self._edge()]}}
+        if _is_leaving():
+            note = "the program is about to end, and `continue` ends it; until then it can be gone back"
+            return {"reason": "about to exit", "stillframe": {"notes": [note]}}
+        note = "gdb cannot record `%s`: dbg raw 'record stop' lets the program run on unrecorded" % _instruction()
+        return {"reason": "recording ended", "stillframe": {"notes": [note]}}
+
+    def _edge(self):
+        return "begins" if self.replaying else "ends"
+
+    def _gone(self):
+        """Watchpoints that gdb has removed by itself, since the call that their data belonged to has returned."""
+        kept = {each.number for each in gdb.breakpoints() if not each.temporary}
+        return [each for each in self.texts if each not in kept]
+
+    def _begun(self, body):
+        """The program is about to run code of its own: from here on it can be gone back."""
+        self.records = False
+        gdb.execute("set record full insn-number-max %d" % _KEPT, to_string=True)
+        gdb.execute("set record full stop-at-limit off", to_string=True)
+        try:
+            gdb.execute("record full", to_string=True)
+        except gdb.error as error:
+            return dict(body, reason="entry", stillframe={"notes": ["nothing is recorded: %s" % error]})
+        self.recording = True
+        wanted = [each for each in body.get("hitBreakpointIds") or () if each in dap_ids()]
+        if wanted:
+            return dict(body, hitBreakpointIds=wanted)
+        return dict(body, reason="entry", hitBreakpointIds=[]) if self.entry else None
+
+    def _change(self, body):
+        value = self.details.get("value") or {}
+        text = next((self.texts[each] for each in body.get("hitBreakpointIds") or () if each in self.texts), None)
+        if text is None or "new" not in value:
+            return []
+        return ["%s: %s -> %s" % (text, value.get("old"), value["new"])]
+
+
+def dap_ids():
+    """The numbers of the breakpoints that were asked for, without those of gdb's own."""
+    return {each.number for each in gdb.breakpoints() if each.is_valid() and not each.temporary}
+
+
+def _made(text, kind):
+    if not _ADDRESS.match(text):
+        return gdb.Breakpoint(text, gdb.BP_WATCHPOINT, kind)
+    with gdb.with_parameter("language", "c"):
+        return gdb.Breakpoint("*(long *) %s" % text, gdb.BP_WATCHPOINT, kind)
+
+
+def _instruction():
+    return gdb.selected_inferior().architecture().disassemble(gdb.newest_frame().pc())[0]["asm"]
+
+
+def _is_leaving():
+    """Whether the next thing that the program does is to end."""
+    return _instruction().startswith("syscall") and int(gdb.newest_frame().read_register("rax")) in _EXITS
+
+
+def _is_replaying():
+    return "Replay mode" in gdb.execute("info record", to_string=True)
+
+
+def install(machine):
+    """Learn of every order to go on before it is taken."""
+
+    def noted(name):
+        theirs = dap_server._commands[name]
+
+        def ours(**arguments):
+            dap_server.send_gdb_with_response(machine.goes_on)
+            return theirs(**arguments)
+
+        dap_server._commands[name] = ours
+
+    for name in ("continue", "next", "stepIn", "stepOut"):
+        noted(name)
