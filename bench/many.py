@@ -18,12 +18,15 @@ _STEPS = 5
 async def measure(subjects: Sequence[Subject], sessions: int = SESSIONS) -> dict[str, tuple[float, float]]:
     """For each debugger the median of a step alone and of a step among all the others, in milliseconds."""
     times: dict[str, tuple[list[float], list[float]]] = {each.name: ([], []) for each in subjects}
-    async with Debugger() as dbg:
+
+    async def alone(dbg: Debugger) -> None:
         for each in subjects:
-            for number in range(2):
-                await _launched(dbg, each, name := f"alone-{each.name}-{number}")
-                times[each.name][0].extend([await _step(dbg, name) for _ in range(_STEPS)][1:])
-                await dbg.stop(session=name)
+            await _launched(dbg, each, name := f"alone-{each.name}")
+            times[each.name][0].extend([await _step(dbg, name) for _ in range(_STEPS)][1:])
+            await dbg.stop(session=name)
+
+    async with Debugger() as dbg:
+        await alone(dbg)
         held = [(subjects[number % len(subjects)], f"s{number}") for number in range(sessions)]
         for each, name in held:
             await _launched(dbg, each, name)
@@ -32,6 +35,8 @@ async def measure(subjects: Sequence[Subject], sessions: int = SESSIONS) -> dict
                 took = await _step(dbg, name)
                 if turn:  # the first step of a session finds caches cold, alone as well
                     times[each.name][1].append(took)
+        await dbg.stop(all=True)
+        await alone(dbg)  # before and after: what else the machine does changes meanwhile
     return {name: (statistics.median(alone), statistics.median(among)) for name, (alone, among) in times.items()}
 
 
