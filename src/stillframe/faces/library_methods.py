@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
+from ..model.agents import Installation
 from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, MemoryReply, SourceFiles
 from ..model.outcomes import AnyOutcome, Breakpoint, Ended, RawReply
@@ -557,6 +558,68 @@ class Verbs(ABC):
     async def adapters(self) -> AdapterList:
         """List every debugger that is known, with the files that it claims; `doctor` tells which of them are here."""
         return cast("AdapterList", await self.call("adapters", {}, None))
+
+    async def install(
+        self,
+        *agents: str,
+        all: bool = False,
+        project: bool = False,
+        skill: bool = False,
+        mcp: bool = False,
+        access: Literal["read", "inspect", "control", "exec"] | None = None,
+        dry_run: bool = False,
+        force: bool = False,
+    ) -> Installation:
+        """Put the skill and the MCP server where an agent looks for them.
+
+        Settings are merged, comments stay, a file is backed up before it is changed. What somebody has edited is kept,
+        unless --force.
+        """
+        return cast(
+            "Installation",
+            await self.call(
+                "install",
+                {
+                    "agents": agents,
+                    "all": all,
+                    "project": project,
+                    "skill": skill,
+                    "mcp": mcp,
+                    "access": access,
+                    "dry_run": dry_run,
+                    "force": force,
+                },
+                None,
+            ),
+        )
+
+    async def uninstall(
+        self,
+        *agents: str,
+        all: bool = False,
+        project: bool = False,
+        skill: bool = False,
+        mcp: bool = False,
+        dry_run: bool = False,
+        force: bool = False,
+    ) -> Installation:
+        """Take the skill and the MCP server away again; what somebody has edited is kept, unless --force."""
+        return cast(
+            "Installation",
+            await self.call(
+                "uninstall",
+                {
+                    "agents": agents,
+                    "all": all,
+                    "project": project,
+                    "skill": skill,
+                    "mcp": mcp,
+                    "dry_run": dry_run,
+                    "force": force,
+                },
+                None,
+            ),
+        )
 
     async def sessions(self, *, all: bool = False) -> SessionList:
         """List the sessions of this project: live ones, ended ones, those that a killed daemon lost, those of another."""

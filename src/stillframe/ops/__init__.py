@@ -16,6 +16,7 @@ FILES = (
     "investigate",
     "projects",
     "health",
+    "agents",
     "admin",
     "machine",
     "lowlevel",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..model.agents import Installation, Placed
 from ..model.health import AdapterInfo, AdapterList, Checked, DaemonInfo, Health, InstallStep, Proof, SetUp
 from .escape import escape
 
@@ -121,3 +122,21 @@ def adapter_rows(result: AdapterList) -> list[str]:
 def _claims(each: AdapterInfo) -> str:
     files = " ".join((*each.claims, *each.roots)) or "by name only"
     return files if each.verified else f"{files}  (unverified, of {each.origin})"
+
+
+_DONE = ("written", "updated", "removed")
+
+
+def installation_rows(result: Installation) -> list[str]:
+    """A row for each file, those that are as they were left out where others are not."""
+    news = [each for each in result.placed if each.state not in ("unchanged", "absent")]
+    rows = [_placed(each, result.dry_run) for each in news or result.placed]
+    return [*rows, *(f"note: {escape(note)}" for note in result.notes)]
+
+
+def _placed(each: Placed, dry_run: bool) -> str:
+    would = "would be " if dry_run and each.state in _DONE else ""
+    text = f"{each.agent} {each.kind}: {would}{each.state} {each.path}"
+    if each.backup:
+        text += f" (before: {each.backup})"
+    return escape(text + (f" ({each.note})" if each.note else ""))

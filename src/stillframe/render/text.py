@@ -12,6 +12,7 @@ import msgspec
 
 from ..dispatch import Dispatched, ErrorReply
 from ..model import views
+from ..model.agents import Installation
 from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, Memory, SourceFiles, Written
 from ..model.outcomes import Breakpoint, Ended, Exited, Lost, RawReply, Running, Stop
@@ -309,6 +310,11 @@ def _set_up(result: SetUp, name: str, budget: int) -> str:
 @show.register
 def _adapters(result: AdapterList, name: str, budget: int) -> str:
     return clipped(health.adapter_rows(result), budget)
+
+
+@show.register
+def _installation(result: Installation, name: str, budget: int) -> str:
+    return clipped(health.installation_rows(result), budget)
 
 
 @show.register

@@ -38,7 +38,7 @@ def pip(*words: str) -> None:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from a copy, so that the tree stays as it is."""
     copy = tmp_path_factory.mktemp("source")
-    for name in ("src", "bin", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("src", "bin", "skills", "agents", "pyproject.toml", "README.md", "LICENSE"):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -158,10 +158,23 @@ def test_an_editable_install_works(tmp_path: Path) -> None:
     copy.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy / name)
-    for name in ("src", "bin"):
+    for name in ("src", "bin", "skills", "agents"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     made = make_venv(tmp_path / "venv")
     pip("--python", str(made / "bin" / "python"), "install", "--no-deps", "--no-build-isolation", "-e", str(copy))
     works(made / "bin" / "dbg", made / "bin" / "python")
     found = run(made / "bin" / "python", "-I", "-c", "import stillframe; print(stillframe.__file__)")
     assert found.startswith(str(copy))
+
+
+def test_what_agents_need_comes_with_it_and_mcp_is_served_from_there(venv: Path, tmp_path: Path) -> None:
+    dbg = venv / "bin" / "dbg"
+    assert "written" in run(dbg, "install", "claude")
+    home = Path(os.environ["HOME"])
+    assert (home / ".claude/skills/stillframe/references/verbs.md").is_file()
+    assert f'"command": "{dbg}"' in (home / ".claude.json").read_text()
+    meta = '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}'
+    ask = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{' + meta + "}}}\n"
+    done = subprocess.run([dbg, "mcp"], input=ask, capture_output=True, text=True, timeout=DEADLINE, check=True)
+    assert '"name":"launch"' in done.stdout
+    run(dbg, "daemon", "stop")

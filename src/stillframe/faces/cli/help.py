@@ -51,6 +51,7 @@ _GROUPS = {
     "patch": "change what runs",
     "projects": "what a project brings",
     "health": "is everything there",
+    "agents": "for agents",
     "admin": "sessions",
     "machine": "below the source",
     "lowlevel": "the debugger underneath",

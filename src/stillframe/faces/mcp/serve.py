@@ -187,12 +187,14 @@ async def piped(
     set when nothing more comes."""
     feed, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, drained = anyio.create_memory_object_stream[SessionMessage](0)
+    pending = Pending()
 
     async def read() -> None:
         async with feed:
             with contextlib.suppress(ConnectionError):
                 await pass_on()
             left.set()
+            await pending.none_left()  # the SDK (2.3) drops what is under way when its input ends
 
     async def pass_on() -> None:
         async for line in messages(reader):
@@ -201,6 +203,7 @@ async def piped(
             except ValueError:
                 writer.write(_unreadable(line))
                 continue
+            pending.came(message)
             try:
                 await feed.send(SessionMessage(message))
             except anyio.BrokenResourceError:
@@ -210,6 +213,7 @@ async def piped(
         async with drained:
             with contextlib.suppress(ConnectionError, TimeoutError):  # it is gone, or does not read: nobody to tell
                 async for message in drained:
+                    pending.went(message.message)
                     text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                     writer.write(text.encode() + b"\n")
                     async with asyncio.timeout(WRITE_SECONDS):
@@ -220,6 +224,35 @@ async def piped(
         both.start_soon(write)
         yield incoming, outgoing
         both.cancel_scope.cancel()
+
+
+class Pending:
+    """The requests that have not been answered yet."""
+
+    def __init__(self) -> None:
+        self._ids: set[types.RequestId] = set()
+        self._change = asyncio.Event()
+
+    def came(self, message: types.JSONRPCMessage) -> None:
+        match message:
+            case types.JSONRPCRequest(id=number):
+                self._ids.add(number)
+            case types.JSONRPCNotification(method="notifications/cancelled", params=dict(params)):
+                self._done(params.get("requestId"))
+
+    def went(self, message: types.JSONRPCMessage) -> None:
+        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+            self._done(message.id)
+
+    def _done(self, number: types.RequestId | None) -> None:
+        if number is not None:
+            self._ids.discard(number)
+        self._change.set()
+
+    async def none_left(self) -> None:
+        while self._ids:
+            self._change.clear()
+            await self._change.wait()
 
 
 async def messages(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:

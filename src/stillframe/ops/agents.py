@@ -1,0 +1,136 @@
+"""Coming to the agents: our skill, sub-agent and MCP server put where each of them looks, and taken away again."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from ..errors import UsageError
+from ..model.agents import Installation
+from ..model.backend import Caller
+from ..registry import Access, Param, operation
+from ..settings import directory, project_root
+from .agentplaces import AGENTS, SERVER, Agent
+from .placing import Entry, Place, Shipped
+
+_PACKAGED = Path(__file__).parents[1] / "_agents"
+_CHECKOUT = Path(__file__).parents[3]
+MISSING = "MCP's own library is not installed here: pip install 'stillframe[mcp]'"
+
+Names = Annotated[tuple[str, ...], Param(f"agents: {', '.join(AGENTS)}", positional=True, rest=True, metavar="AGENT")]
+Every = Annotated[bool, Param("every agent that is found here")]
+Project = Annotated[bool, Param("for this project, in files that can be shared, rather than for you")]
+Skill = Annotated[bool, Param("the skill and the sub-agent only")]
+Mcp = Annotated[bool, Param("the MCP server only")]
+DryRun = Annotated[bool, Param("only show what would be done")]
+Force = Annotated[bool, Param("also what somebody has edited")]
+
+
+@operation(Access.EXEC, here=True, example="dbg install claude\ndbg install --all --dry-run")
+async def install(
+    caller: Caller,
+    agents: Names = (),
+    all: Every = False,
+    project: Project = False,
+    skill: Skill = False,
+    mcp: Mcp = False,
+    access: Annotated[
+        Literal["read", "inspect", "control", "exec"] | None, Param("the highest class that the MCP server may use")
+    ] = None,
+    dry_run: DryRun = False,
+    force: Force = False,
+) -> Installation:
+    """Put the skill and the MCP server where an agent looks for them.
+
+    Settings are merged, comments stay, a file is backed up before it is changed. What somebody has edited is kept,
+    unless --force.
+    """
+    chosen = _chosen(agents, all, project, caller.env)
+    places = _places(chosen, caller, project=project, skill=skill or not mcp, mcp=mcp or not skill, allow=access)
+    placed = tuple(each.install(dry_run=dry_run, force=force) for each in places)
+    notes = [MISSING] if (mcp or not skill) and importlib.util.find_spec("mcp") is None else []
+    if project and "claude" in [each.name for each in chosen] and (mcp or not skill):
+        notes.append("Claude Code asks before it uses a project's MCP server for the first time")
+    return Installation(placed=placed, dry_run=dry_run, notes=tuple(notes))
+
+
+@operation(Access.EXEC, here=True, example="dbg uninstall claude\ndbg uninstall --all")
+async def uninstall(
+    caller: Caller,
+    agents: Names = (),
+    all: Every = False,
+    project: Project = False,
+    skill: Skill = False,
+    mcp: Mcp = False,
+    dry_run: DryRun = False,
+    force: Force = False,
+) -> Installation:
+    """Take the skill and the MCP server away again; what somebody has edited is kept, unless --force."""
+    chosen = _chosen(agents, all, project, caller.env)
+    places = _places(chosen, caller, project=project, skill=skill or not mcp, mcp=mcp or not skill, allow=None)
+    return Installation(placed=tuple(each.uninstall(dry_run=dry_run, force=force) for each in places), dry_run=dry_run)
+
+
+def _chosen(names: tuple[str, ...], all: bool, project: bool, env: Mapping[str, str]) -> list[Agent]:
+    if all == bool(names):
+        raise UsageError(f"which agent? Give names of {', '.join(AGENTS)}, or --all")
+    unknown = [name for name in names if name not in AGENTS]
+    if unknown:
+        raise UsageError(f"there is no agent {unknown[0]!r}; there are {', '.join(AGENTS)}")
+    if names:
+        return [AGENTS[name] for name in dict.fromkeys(names)]
+    found = [each for each in AGENTS.values() if each.is_here(env)]
+    if not found:
+        raise UsageError(f"no agent is found here; name one of {', '.join(AGENTS)}")
+    return found
+
+
+def _places(
+    chosen: list[Agent], caller: Caller, *, project: bool, skill: bool, mcp: bool, allow: str | None
+) -> Iterator[Place]:
+    """Everything that belongs to these agents; what two of them share, once."""
+    env, root = caller.env, Path(project_root(caller.cwd))
+    kept = directory("state", env) / "installed.json"
+    seen: set[Path] = set()
+    for agent in chosen:
+        if mcp:
+            path = root / agent.project_mcp if project else agent.below_home(agent.mcp, env)
+            yield Entry(agent.name, "mcp", path, agent.key, _entry(agent, env, project=project, allow=allow))
+        if not skill:
+            continue
+        folder = root / agent.project_skills if project else agent.below_home(agent.skills, env)
+        agents = agent.project_subagents if project else agent.subagents
+        files = [(folder / SERVER / name, text) for name, text in _skill().items()]
+        home = (root / agents if project else agent.below_home(agents, env)) if agents else None
+        for path, text in files:
+            if path not in seen:
+                seen.add(path)
+                yield Shipped(agent.name, "skill", path, text, kept)
+        if home is not None:
+            name = f"{SERVER}-debugger.md"
+            yield Shipped(agent.name, "subagent", home / name, (_shipped("agents") / name).read_text(), kept)
+
+
+def _entry(agent: Agent, env: Mapping[str, str], *, project: bool, allow: str | None) -> dict[str, Any]:
+    """Our entry in an agent's settings. A user's has the whole path, since an agent with a window has another PATH."""
+    command = "dbg" if project else _command(env)
+    return {**agent.entry, "command": command, "args": ["mcp", *(["--allow", allow] if allow else [])]}
+
+
+def _command(env: Mapping[str, str]) -> str:
+    beside = Path(sys.executable).parent / "dbg"
+    return str(beside) if beside.exists() else shutil.which("dbg", path=env.get("PATH")) or "dbg"
+
+
+def _shipped(name: str) -> Path:
+    """Our files for agents: in the package where it is installed, else in the checkout."""
+    return _PACKAGED / name if _PACKAGED.is_dir() else _CHECKOUT / name
+
+
+def _skill() -> dict[str, str]:
+    folder = _shipped("skills") / SERVER
+    return {str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob("*.md"))}

@@ -1,0 +1,99 @@
+"""The skill and the sub-agent are as their formats want them, and what they show is what `dbg` does."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from stillframe.faces.cli import parser
+from stillframe.faces.cli.catalogue import VERBS
+from stillframe.version import __version__
+
+ROOT = Path(__file__).parents[2]
+SKILL = ROOT / "skills" / "stillframe"
+TEXT = (SKILL / "SKILL.md").read_text()
+AGENT = (ROOT / "agents" / "stillframe-debugger.md").read_text()
+CALLS = re.findall(r"`(dbg [^`]+)`", TEXT + AGENT)
+
+
+def front_matter(text: str) -> dict[str, str]:
+    head = text.split("---\n")[1]
+    return dict(line.split(": ", 1) for line in head.splitlines())
+
+
+def test_the_front_matter_is_as_the_format_wants_it_and_the_page_is_short() -> None:
+    head = front_matter(TEXT)
+    assert head["name"] == SKILL.name
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", head["name"])
+    assert 0 < len(head["description"]) <= 1024
+    assert len(head["compatibility"]) <= 500
+    assert set(head) <= {"name", "description", "license", "compatibility", "allowed-tools", "metadata"}
+    assert TEXT.count("\n") < 100
+    for link in re.findall(r"\]\(([^)]+)\)", TEXT):
+        assert (SKILL / link).is_file(), link
+    assert front_matter(AGENT)["name"] == "stillframe-debugger"
+
+
+@pytest.mark.parametrize("line", CALLS)
+def test_every_call_that_is_named_can_be_typed_so(line: str) -> None:
+    words = shlex.split(line)[1:]
+    if words[0] in ("help", "mcp"):
+        return
+    filled = ["go" if word == "LANG" else "1" if word == "N" else word for word in words]
+    understood = parser.parse(filled, VERBS)
+    assert understood is not None and understood.verb in VERBS
+
+
+def test_the_example_gives_what_the_skill_shows(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    (block,) = re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL)
+    try:
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, shown = part.partition("\n")
+            done = subprocess.run(
+                ["bash", "-c", command],
+                cwd=tmp_path / "examples",
+                env=env,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            assert done.stdout + done.stderr == shown, command
+    finally:
+        subprocess.run(["dbg", "daemon", "stop"], env=env, capture_output=True, timeout=30, check=True)
+
+
+def test_the_call_for_a_red_test_stops_where_it_is_red(tmp_path: Path) -> None:
+    (tmp_path / "test_total.py").write_text("def test_total():\n    got = 1 + 1\n    assert got == 3\n")
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    line = next(each for each in CALLS if "pytest" in each).replace("tests/test_cart.py::", "test_total.py::")
+    try:
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert "at test_total.py:3 in test_total" in done.stdout
+        assert "got=2" in done.stdout
+    finally:
+        subprocess.run(["dbg", "daemon", "stop"], env=env, capture_output=True, timeout=30, check=True)
+
+
+def test_the_registry_s_file_names_this_version_and_a_command_that_exists() -> None:
+    server = json.loads((ROOT / "server.json").read_text())
+    (package,) = server["packages"]
+    assert (server["version"], package["version"]) == (__version__, __version__)
+    assert len(server["description"]) <= 100
+    assert [each["value"] for each in package["packageArguments"]] == ["mcp"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert package["runtimeArguments"][0]["value"] == "stillframe[mcp]" and "mcp" in extras
+    assert f"mcp-name: {server['name']}" in (ROOT / "README.md").read_text()

@@ -1,0 +1,190 @@
+"""`dbg install`: where each agent looks, merged by as little as possible, twice the same as once, nothing edited overwritten."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stillframe.errors import UsageError
+from stillframe.ops.settingsfiles import JsonText, _without_comments, toml_table, with_toml_table, without_toml_table
+
+from .conftest import User
+
+AGENTS = ("claude", "codex", "cursor", "gemini", "copilot", "vscode")
+CURSOR = """\
+// my servers
+{
+  "mcpServers": {
+    "other": {"command": "x", "args": ["a, b", "// no comment"]}, // the other one
+    /* last */
+  }, "theme": "dark" // dark, of course
+}
+"""
+CODEX = """\
+# my settings
+model = "o9"
+
+[mcp_servers.other] # the other one
+command = "x"
+
+# about profiles
+[profiles.p]
+model = "o8"
+"""
+
+
+def home() -> Path:
+    return Path(os.environ["HOME"])
+
+
+def test_every_agent_gets_the_skill_and_the_server_where_it_looks_and_loses_them_again(user: User) -> None:
+    before = {path for path in home().rglob("*") if path.is_file()}
+    first = user.json("install", *AGENTS)["placed"]
+    assert {each["state"] for each in first} == {"written"}
+    assert {(each["agent"], each["kind"]) for each in first} >= {(agent, "mcp") for agent in AGENTS}
+    for path, key in (
+        (".claude.json", "mcpServers"),
+        (".cursor/mcp.json", "mcpServers"),
+        (".gemini/settings.json", "mcpServers"),
+        (".copilot/mcp-config.json", "mcpServers"),
+        (".config/Code/User/mcp.json", "servers"),
+    ):
+        entry = json.loads((home() / path).read_text())[key]["stillframe"]
+        assert (Path(entry["command"]).name, entry["args"]) == ("dbg", ["mcp"]), path
+    codex = tomllib.loads((home() / ".codex/config.toml").read_text())["mcp_servers"]["stillframe"]
+    assert codex["args"] == ["mcp"]
+    for folder in (".claude", ".agents", ".cursor", ".gemini", ".copilot"):
+        skill = home() / folder / "skills/stillframe"
+        assert (skill / "SKILL.md").read_text().startswith("---\nname: stillframe\n")
+        assert (skill / "references/verbs.md").is_file()
+    assert (home() / ".claude/agents/stillframe-debugger.md").is_file()
+    # Twice is the same as once, and without anything left there is nothing to take away.
+    assert {each["state"] for each in user.json("install", *AGENTS)["placed"]} == {"unchanged"}
+    assert {each["state"] for each in user.json("uninstall", *AGENTS)["placed"]} == {"removed"}
+    assert {each["state"] for each in user.json("uninstall", *AGENTS)["placed"]} == {"absent"}
+    assert not list(home().rglob("stillframe-debugger.md")) + list(home().rglob("skills/stillframe"))
+    left = {path for path in home().rglob("*") if path.is_file()} - before
+    assert not [path for path in left if "stillframe" in path.read_text() and "before-stillframe" not in path.name
+                and "state" not in path.parts]  # fmt: skip
+
+
+def test_settings_are_merged_with_their_comments_and_backed_up(user: User) -> None:
+    for name, text in ((".cursor/mcp.json", CURSOR), (".codex/config.toml", CODEX)):
+        path = home() / name
+        path.parent.mkdir()
+        path.write_text(text)
+        path.chmod(0o640)
+    placed = user.json("install", "cursor", "codex", "--mcp")["placed"]
+    assert [each["state"] for each in placed] == ["written", "written"]
+    for each in placed:
+        assert Path(each["backup"]).read_text() in (CURSOR, CODEX)
+    cursor, codex = (home() / name for name in (".cursor/mcp.json", ".codex/config.toml"))
+    assert cursor.stat().st_mode & 0o777 == 0o640
+    for comment in ("// my servers", "// the other one", "/* last */", "// dark, of course", '"// no comment"'):
+        assert comment in cursor.read_text()
+    assert set(json.loads(_without_comments(cursor.read_text()))["mcpServers"]) == {"other", "stillframe"}
+    assert set(tomllib.loads(codex.read_text())["mcp_servers"]) == {"other", "stillframe"}
+    user.ok("uninstall", "cursor", "codex", "--mcp")
+    # But for a comma that the object needed no more.
+    assert (cursor.read_text(), codex.read_text()) == (CURSOR.replace("]}, //", "]} //"), CODEX)
+
+
+def test_what_somebody_has_edited_is_kept_and_said_to_be(user: User) -> None:
+    user.ok("install", "claude", "cursor")
+    skill, settings = home() / ".claude/skills/stillframe/SKILL.md", home() / ".cursor/mcp.json"
+    skill.write_text(skill.read_text() + "my own words\n")
+    changed = json.loads(settings.read_text())
+    changed["mcpServers"]["stillframe"]["env"] = {"MINE": "1"}
+    settings.write_text(json.dumps(changed))
+    for verb in ("install", "uninstall"):
+        told = {each["path"]: each for each in user.json(verb, "claude", "cursor")["placed"]}
+        for path in (skill, settings):
+            assert (told[str(path)]["state"], "edited" in told[str(path)]["note"]) == ("kept", True)
+    assert "my own words" in skill.read_text() and "MINE" in settings.read_text()
+    assert "kept" in user.ok("install", "claude")
+    user.ok("install", "claude", "cursor", "--force")
+    assert "my own words" not in skill.read_text() and "MINE" not in settings.read_text()
+
+
+def test_a_project_gets_files_that_can_be_shared_and_a_dry_run_changes_nothing(user: User) -> None:
+    user.file("pyproject.toml", "")
+    planned = user.json("install", *AGENTS, "--project", "--dry-run")
+    assert (planned["dry_run"], {each["state"] for each in planned["placed"]}) == (True, {"written"})
+    assert [path.name for path in user.here.iterdir()] == ["pyproject.toml"]
+    assert "would be written" in user.ok("install", "cursor", "--project", "--dry-run")
+    user.ok("install", *AGENTS, "--project", "--access", "inspect")
+    for name, key in ((".mcp.json", "mcpServers"), (".cursor/mcp.json", "mcpServers"), (".vscode/mcp.json", "servers")):
+        entry = json.loads((user.here / name).read_text())[key]["stillframe"]
+        assert (entry["command"], entry["args"]) == ("dbg", ["mcp", "--allow", "inspect"])
+    texts = [path.read_text() for path in user.here.rglob("*") if path.is_file()]
+    assert not any(str(home()) in text for text in texts)
+    for folder in (".agents", ".claude", ".github"):
+        assert (user.here / folder / "skills/stillframe/SKILL.md").is_file()
+    # A newer entry of our own takes the place of an older one.
+    assert "updated" in user.ok("install", "cursor", "--project", "--mcp")
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{", '{"mcpServers": 3}', '{"mcpServers": {"stillframe": }}', "not json", '{"a" 1}']
+)
+def test_settings_that_are_not_sound_are_left_as_they_are(user: User, text: str) -> None:
+    path = home() / ".cursor/mcp.json"
+    path.parent.mkdir()
+    path.write_text(text)
+    user.fails("install", "cursor", "--mcp", code=2, error="usage")
+    assert path.read_text() == text
+
+
+def test_agents_are_named_or_found_and_nothing_else_is_taken(user: User) -> None:
+    user.fails("install", code=2, error="usage")
+    user.fails("install", "emacs", code=2, error="usage")
+    user.fails("install", "claude", "--all", code=2, error="usage")
+    (home() / ".gemini").mkdir()
+    placed = user.json("install", "--all", "--mcp", env={"PATH": "/nowhere"})["placed"]
+    assert [each["agent"] for each in placed] == ["gemini"]
+    (home() / "elsewhere").mkdir()
+    user.ok("install", "codex", "--mcp", env={"CODEX_HOME": str(home() / "elsewhere")})
+    assert (home() / "elsewhere/config.toml").is_file()
+    # A settings file that is a link stays one.
+    real = home() / "dotfiles.json"
+    real.write_text("{}")
+    (home() / ".cursor").mkdir()
+    (home() / ".cursor/mcp.json").symlink_to(real)
+    user.ok("install", "cursor", "--mcp")
+    assert (home() / ".cursor/mcp.json").is_symlink() and "stillframe" in real.read_text()
+
+
+KEYS = st.text(st.characters(codec="utf-8"), max_size=4)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | KEYS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=4), st.sampled_from([None, 2]))
+def test_an_entry_put_in_and_taken_out_leaves_the_rest_as_it_was(found: dict[str, Any], indent: int | None) -> None:
+    found.pop("servers", None)
+    text = json.dumps(found, indent=indent, ensure_ascii=False)
+    inside = JsonText(text, "x.json").put(("servers", "us"), {"a": [1]})
+    assert json.loads(inside) == {**found, "servers": {"us": {"a": [1]}}}
+    assert JsonText(inside, "x.json").get("servers", "us") == {"a": [1]}
+    out = JsonText(inside, "x.json").without(("servers", "us"))
+    assert json.loads(out) == {**found, "servers": {}}
+    assert json.loads(JsonText(out, "x.json").without(("servers",))) == found
+
+
+def test_a_toml_table_is_found_replaced_and_taken_out_alone() -> None:
+    inside = with_toml_table(CODEX, "mcp_servers.us", {"command": "dbg", "args": ["mcp"]})
+    again = with_toml_table(inside, "mcp_servers.us", {"command": "dbg", "args": ["mcp", "--allow", "read"]})
+    assert toml_table(again, "mcp_servers.us", "x") == {"command": "dbg", "args": ["mcp", "--allow", "read"]}
+    assert without_toml_table(again, "mcp_servers.us").rstrip() == CODEX.rstrip()
+    with pytest.raises(UsageError):
+        toml_table("a = ", "x", "x.toml")
