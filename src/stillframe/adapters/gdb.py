@@ -38,7 +38,8 @@ _QUIET = (
 _TALK = re.compile(r"(?!warning:)", re.IGNORECASE)
 """What gdb says of what it does, which is nobody's business; its warnings are."""
 _ADDS = frozenset({
-    Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.JUMP, Capability.MEMORY, Capability.WRITE_MEMORY
+    Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.INSTRUCTION_BREAKPOINTS, Capability.JUMP,
+    Capability.MEMORY, Capability.WRITE_MEMORY,
 })  # fmt: skip
 _TUNABLES = "GLIBC_TUNABLES"
 _PLAIN = "glibc.cpu.hwcaps=-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-XSAVEC,-XSAVE,-ERMS,-AVX_Fast_Unaligned_Load"

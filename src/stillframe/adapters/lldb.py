@@ -40,8 +40,8 @@ _MY_CODE = (
     "libc.so.6 libstdc++.so.6 libm.so.6 libgcc_s.so.1 libpthread.so.0 ld-linux-x86-64.so.2",
 )
 """A step into the library is a step over it, also where the library has debug information."""
-_TALK = re.compile(r"(?!warning: |error: )", re.IGNORECASE)
-"""What lldb says of what it does, which is nobody's business; its warnings are."""
+_TALK = re.compile(r"(?!warning: |error: )|.*\bDW_(?:AT|TAG)_", re.IGNORECASE)
+"""What lldb says of what it does, and what it makes of a compiler's output; its other warnings are worth telling."""
 _LOG_FAILURE = re.compile(r"(?:error: )+(?:<user expression \d+>:\d+:\d+: )?|\n +\d+ \|[^>]*(?=>)")
 _CONDITION_FAILURE = re.compile(
     r"stopped due to an error evaluating condition of breakpoint (\d+)\.\d+[^\n]*\n.*?"
@@ -63,8 +63,10 @@ _REQUESTS = frozenset({
 _SURVIVES = (22,)
 """The oldest version that was seen to answer a request that it does not know."""
 _ECHO = re.compile(r"\A\(lldb\) [^\n]*\n")
+_ZEROS = "lldb tells data that is in the program's file and not in the core, such as its texts, as zeros; gdb reads the file"
 _ADDS = frozenset({
-    Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.EXCEPTION_CLASSES, Capability.INSTRUCTION_STEPS,
+    Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.EXCEPTION_CLASSES,
+    Capability.INSTRUCTION_BREAKPOINTS, Capability.INSTRUCTION_STEPS,
     Capability.JUMP, Capability.MEMORY, Capability.SOURCES, Capability.WRITE_MEMORY,
 })  # fmt: skip
 
@@ -131,7 +133,7 @@ class LldbAdapter:
                 "initCommands": list(commands),
             },
             cwd=plan.cwd,
-            env={**_environment(plan.env, just_my_code=plan.just_my_code), **_JOURNAL},
+            env={**_environment(plan.env, plan.just_my_code, program.is_rust), **_JOURNAL},
             umask=plan.umask,
             stdin=plan.stdin,
             mark=mark,
@@ -146,7 +148,7 @@ class LldbAdapter:
         found = await asyncio.to_thread(needed, self.needs[0], env, cwd)
         helped = await _has_python(found)
         return DapLaunch(
-            argv=_words(found, helped), request="launch", arguments={}, cwd=cwd, env=_environment(env, just_my_code=True),
+            argv=_words(found, helped), request="launch", arguments={}, cwd=cwd, env=_environment(env),
             mark=secrets.token_hex(8), **self._common(found, helped),
         )  # fmt: skip
 
@@ -176,11 +178,11 @@ class LldbAdapter:
             request="attach",
             arguments=arguments,
             cwd=plan.cwd,
-            env=_environment(plan.env, just_my_code=plan.just_my_code),
+            env=_environment(plan.env, plan.just_my_code, joined.is_rust),
             launched=False,
             target_pid=plan.pid,
             is_dead=plan.core is not None,
-            notes=joined.notes,
+            notes=(*joined.notes, *((_ZEROS,) if plan.core is not None else ())),
             **self._common(found, helped),
         )
 
@@ -229,9 +231,9 @@ def _entry(program: native.Program) -> str:
     return f"{stem}::main" if program.is_rust else "main"
 
 
-def _environment(env: Mapping[str, str], *, just_my_code: bool) -> dict[str, str]:
+def _environment(env: Mapping[str, str], just_my_code: bool = True, is_rust: bool = False) -> dict[str, str]:
     """lldb's own, with our settings."""
-    settings = {"just_my_code": just_my_code, "foreign": native.FOREIGN.pattern}
+    settings = {"just_my_code": just_my_code, "rust": is_rust, "foreign": native.FOREIGN.pattern}
     return {**native.environment(env), "STILLFRAME_LLDB": json.dumps(settings)}
 
 
@@ -272,7 +274,7 @@ async def _answers(words: tuple[str, ...]) -> bool:
     ]
     try:
         process = await asyncio.create_subprocess_exec(
-            *words, env=_environment({}, just_my_code=True), stdin=asyncio.subprocess.PIPE,
+            *words, env=_environment({}), stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
     except OSError as error:

@@ -105,6 +105,8 @@ class Binding:
     file: str | None = None
     line: int | None = None
     message: str | None = None
+    column: int | None = None
+    """Where in the line, for debuggers that would stop too early in it."""
 
 
 CatchMode = Literal["uncaught", "raised", "user"]

@@ -53,6 +53,7 @@ class Desk(object):
             "release": self.release,
             "crowd": self.crowd,
             "unwatch": self.machine.unwatch,
+            "unhold": self.machine.unwatch,
         }
         self.held_calls = {
             "stop": self.stop,

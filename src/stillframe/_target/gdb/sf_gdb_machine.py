@@ -34,6 +34,7 @@ class Machine(object):
         self.texts = {}  # watchpoint to what it watches
         self.calls = {
             "watch": self.watch,
+            "hold": self.hold,
             "jump": self.jump,
             "move": self.move,
             "address": lambda a: {"address": hex(memory.address_of(frames.frame_of(a["frameId"]), str(a["text"])))},
@@ -58,6 +59,21 @@ class Machine(object):
         except gdb.error as error:
             raise Unable(error)
         self.texts[made.number] = text
+        return {"number": made.number}
+
+    def hold(self, arguments):
+        """A breakpoint on an instruction, by its address and perhaps so many bytes behind it."""
+        text, sign, offset = str(arguments["address"]).partition("+")
+        address = int(text, 0) + (int(offset) if sign else 0)
+        if memory.read(address, 1)["unreadableBytes"]:
+            raise Unable("no memory can be read at %s" % arguments["address"])
+        try:
+            with dap_breakpoint.suppress_new_breakpoint_event():
+                made = gdb.Breakpoint("*%d" % address)
+                if arguments.get("condition"):
+                    made.condition = str(arguments["condition"])
+        except gdb.error as error:
+            raise Unable(error)
         return {"number": made.number}
 
     def unwatch(self, arguments):

@@ -32,4 +32,6 @@ def on_left(frame, location, _extra, _session):
 
 
 def __lldb_init_module(debugger, _session):
-    debugger.HandleCommand("command script add --overwrite --function sf_lldb.stillframe stillframe")
+    # As everything else that lldb-dap does: by itself a command would wait for the end of a step, and keep it from lldb-dap.
+    options = "--overwrite --synchronicity current --function sf_lldb.stillframe"
+    debugger.HandleCommand("command script add %s stillframe" % options)

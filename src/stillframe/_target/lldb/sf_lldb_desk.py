@@ -8,6 +8,7 @@ import lldb
 import sf_lldb_frames as frames
 import sf_lldb_machine as machine
 import sf_lldb_places as places
+import sf_lldb_rust as rust
 import sf_lldb_stops as stops
 import sf_lldb_values as values
 
@@ -26,6 +27,7 @@ class Desk(object):
 
     def __init__(self, settings):
         frames.Settings.just_my_code = settings.get("just_my_code", True)
+        rust.Settings.is_rust = settings.get("rust", False)
         frames.Settings.foreign = re.compile(settings.get("foreign", "^$"))
         self.watching = stops.Watching()
         self.watches = machine.Watches()
@@ -45,6 +47,8 @@ class Desk(object):
             "catch": self.catch,
             "release": lambda a: {},
             "crowd": self.crowd,
+            "hold": lambda a: machine.hold(self.target, str(a["address"]), a.get("condition")),
+            "unhold": lambda a: self.target.BreakpointDelete(int(a["number"])) and {} or {},
             "unwatch": lambda a: self.watches.remove(self.target, int(a["number"])),
         }
         self.held_calls = {

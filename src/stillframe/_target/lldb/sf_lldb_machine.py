@@ -95,6 +95,18 @@ def _instruction(target, instruction):
     return row
 
 
+def hold(target, place, condition):
+    """A breakpoint on an instruction, by its address and perhaps so many bytes behind it."""
+    text, sign, offset = place.partition("+")
+    address = int(text, 0) + (int(offset) if sign else 0)
+    if read(target.GetProcess(), address, 1)["unreadableBytes"]:
+        raise Refusal("no memory can be read at %s" % place)
+    made = target.BreakpointCreateByAddress(address)
+    if condition:
+        made.SetCondition(condition)
+    return {"number": made.GetID()}
+
+
 def address_of(frame, text, options):
     """Where an expression lies, or where it points to."""
     value = _variable(frame, text) or _evaluated(frame, text, options)

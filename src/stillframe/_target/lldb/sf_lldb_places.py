@@ -38,26 +38,46 @@ def _file(target, path, lines):
 
 def _line(target, path, line):
     """What lldb would make of a line: the line itself, the next one of its function that has code, or why there is none."""
-    found = [
-        each[1] for each in _spots(target, target.BreakpointCreateByLocation(path, line)) if (each[1] or 0) >= line
-    ]
+    found = [each for each in _spots(target, target.BreakpointCreateByLocation(path, line)) if (each[1] or 0) >= line]
     if found:
-        return {"asked": line, "actual": line if line in found else min(found), "known": True}
+        first = min(found, key=lambda each: each[1])
+        return {"asked": line, "actual": first[1], "column": first[2], "known": True}
     if is_loaded(target, path):
         return {"asked": line, "actual": None, "reason": _no_code(path, line), "known": True}
     return {"asked": line, "actual": line, "known": False}
 
 
 def _spots(target, made):
-    """File and line of each place where a breakpoint would be; it is gone again when this returns."""
+    """File and line of each place where a breakpoint would be, and the column that it needs; it is gone when this returns."""
     try:
-        entries = [made.GetLocationAtIndex(at).GetAddress().GetLineEntry() for at in range(made.GetNumLocations())]
-        return [
-            (path_of(each.GetFileSpec()), each.GetLine() or None) if each.IsValid() else (None, None)
-            for each in entries
-        ]
+        found = [made.GetLocationAtIndex(at).GetAddress() for at in range(made.GetNumLocations())]
+        return [_spot(each) for each in sorted(found, key=lambda each: each.GetFileAddress())]
     finally:
         target.BreakpointDelete(made.GetID())
+
+
+def _spot(address):
+    entry = address.GetLineEntry()
+    if not entry.IsValid():
+        return None, None, None
+    return path_of(entry.GetFileSpec()), entry.GetLine() or None, _behind_prologue(address, entry)
+
+
+def _behind_prologue(address, entry):
+    """The column of the second statement of a function that is written in one line: lldb 19.1 stops before such a function has
+    got its arguments. None for any other place."""
+    function, unit = address.GetFunction(), address.GetCompileUnit()
+    start = address.GetFileAddress()
+    if not function.IsValid() or function.GetStartAddress().GetFileAddress() != start:
+        return None
+    at = unit.FindLineEntryIndex(0, entry.GetLine(), entry.GetFileSpec())
+    while at < unit.GetNumLineEntries():
+        each = unit.GetLineEntryAtIndex(at)
+        place = each.GetStartAddress().GetFileAddress()
+        if start < place < function.GetEndAddress().GetFileAddress() and each.GetColumn() > entry.GetColumn():
+            return each.GetColumn()
+        at = unit.FindLineEntryIndex(at + 1, entry.GetLine(), entry.GetFileSpec())
+    return None
 
 
 def one_place_each(target):
@@ -91,8 +111,8 @@ def _symbol(target, name, module):
     found = _spots(target, target.BreakpointCreateByName(name))
     if module:
         found = [each for each in found if (each[0] or "").rpartition("/")[2] == module.rpartition("/")[2]]
-    first = next((each for each in found if each[0]), (None, None))
-    return {"file": first[0], "line": first[1], "places": len(found)} if found else None
+    first = next((each for each in found if each[0]), (None, None, None))
+    return {"file": first[0], "line": first[1], "column": first[2], "places": len(found)} if found else None
 
 
 def modules(target, start, count):

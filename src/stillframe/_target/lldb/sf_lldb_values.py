@@ -1,12 +1,18 @@
 """Values of a native program as bounded text, and their parts: runs inside lldb."""
 
 import ctypes
+import itertools
 import re
 import threading
+import time
 
 import lldb
+import sf_lldb_cxx as cxx
+import sf_lldb_rust as rust
 
 DEPTH = 4
+_ALTOGETHER = 3.0
+"""How long the values of one answer may take, in seconds."""
 _POINTERS = lldb.eTypeClassPointer
 _REFERENCES = lldb.eTypeClassReference
 _COUNTED = re.compile(r"^size=(\d+)$")
@@ -23,6 +29,12 @@ class Bounds(object):
         self.text = int(arguments.get("text", 160))
         self.items = int(arguments.get("items", 8))
         self.seconds = float(arguments.get("seconds", 1.0))
+        self._end = time.monotonic() + _ALTOGETHER
+
+    @property
+    def patience(self):
+        """How long the next value may take; nothing is left where those before it took too long."""
+        return min(self.seconds, self._end - time.monotonic())
 
 
 class TooLong(Exception):
@@ -64,8 +76,11 @@ def describe(name, value, bounds, keep):
         "ref": None,
         "error": False,
     }
+    if bounds.patience <= 0:
+        row.update(value="not read: those before it took too long", error=True, ref=keep(_plain(value)))
+        return row
     try:
-        with Alarm(bounds.seconds):
+        with Alarm(bounds.patience):
             reading = _Reading(bounds)
             row["value"], row["total"], leads_on = reading.whole(value)
     except TooLong:
@@ -100,6 +115,10 @@ class _Reading(object):
         """Text, number of parts where it has items, and whether there is something to look into."""
         text = self.text(value, 0)
         kind = _kind(value)
+        if rust.variant(value):
+            return text, None, False
+        if table := cxx.unordered(value):
+            return text, table[0], False
         counted = _COUNTED.match(_summary(value) or "")
         total = int(counted.group(1)) if counted else None
         if total is None and kind.GetTypeClass() == lldb.eTypeClassArray:
@@ -113,6 +132,10 @@ class _Reading(object):
         if error.Fail():
             return "void" if error.GetError() == _VOID else "<%s>" % first_line(error)
         value = _known(value)
+        if held := rust.variant(value):
+            return self._variant(*held, depth)
+        if table := cxx.unordered(value):
+            return "size=%d %s" % (table[0], self._items(table, depth))
         kind = _kind(value)
         summary = _summary(value)
         if summary is not None and (_is_text(value) or not value.MightHaveChildren()):
@@ -124,13 +147,27 @@ class _Reading(object):
             return "%s %s" % (summary, inside) if summary else inside
         return value.GetValue() or summary or "{}"
 
+    def _variant(self, name, data, depth):
+        """A variant of an enum as Rust writes it."""
+        if not data.IsValid() or not data.GetNumChildren():
+            return name
+        inside = self._parts(data.GetNonSyntheticValue(), depth, by_name=True)
+        return (
+            "%s(%s)" % (name, re.sub(r"(^|, )(?:__)?\d+ = ", r"\1", inside[1:-1])) if _is_tuple(data) else name + inside
+        )
+
     def _pointer(self, value, kind, depth):
         address = value.GetValueAsUnsigned(0)
         if not address:
             return "0x0"
         target = value.Dereference()
-        if type_name(value).startswith("&") and target.IsValid():  # a reference of Rust's
-            return self.text(target, depth)
+        if (
+            rust.Settings.is_rust
+            and target.IsValid()
+            and not _is_opaque(kind.GetPointeeType())
+            and _is_readable(target)
+        ):
+            return self.text(target, depth)  # mostly a reference
         if (
             depth == 0
             and target.IsValid()
@@ -142,6 +179,20 @@ class _Reading(object):
         name = _symbol(value.GetTarget(), address) if kind.GetPointeeType().IsFunctionType() else ""
         return hex(address) + (" <%s>" % name if name else "")
 
+    def _items(self, table, depth):
+        if depth >= DEPTH:
+            return "{...}"
+        found = itertools.islice(table[1], self.bounds.items)
+        shown = [self._pair(each, depth) or self.text(each, depth + 1) for each in found]
+        return "{%s}" % ", ".join(shown + (["..."] if table[0] > len(shown) else []))
+
+    def _pair(self, value, depth):
+        """An item of a map of C++'s: its key and what is there."""
+        if not (value.GetTypeName() or "").startswith("std::pair<"):
+            return None
+        key, item = value.GetChildMemberWithName("first"), value.GetChildMemberWithName("second")
+        return "[%s] = %s" % (self.text(key, depth + 1), self.text(item, depth + 1))
+
     def _parts(self, value, depth, by_name):
         if depth >= DEPTH:
             return "{...}"
@@ -152,7 +203,7 @@ class _Reading(object):
                 shown.append("...")
                 break
             part = value.GetChildAtIndex(index)
-            text = self.text(part, depth + 1)
+            text = self._pair(part, depth) or self.text(part, depth + 1)
             shown.append("%s = %s" % (part.GetName(), text) if by_name and part.GetName() else text)
             self.used += len(shown[-1])
         return "{%s}" % ", ".join(shown)
@@ -161,6 +212,11 @@ class _Reading(object):
 def children(value, start, count):
     """A page of the parts of a value: how many there are, and rows of name and value."""
     value = _known(value)
+    if held := rust.variant(value):
+        value = held[1]
+    if table := cxx.unordered(value):
+        rows = itertools.islice(table[1], start, start + count)
+        return table[0], [(each.GetName(), each) for each in rows]
     kind = _kind(value)
     if kind.GetTypeClass() == _POINTERS and not value.IsSynthetic():
         target = value.Dereference()
@@ -206,7 +262,7 @@ def _kind(value):
 
 
 def _summary(value):
-    summary = value.GetSummary()
+    summary = value.GetSummary() if rust.is_librarys(value.GetTypeName() or "") else None
     return summary.strip() if summary else None
 
 
@@ -214,6 +270,10 @@ def _is_text(value):
     """Whether a value is told as the text that it is or points to."""
     summary = _summary(value)
     return bool(summary) and summary[-1:] == '"' and not summary.startswith("{")
+
+
+def _is_tuple(value):
+    return re.match(r"(?:__)?0$", value.GetNonSyntheticValue().GetChildAtIndex(0).GetName() or "") is not None
 
 
 def _is_list(value):

@@ -26,6 +26,6 @@ def line_binding(wanted: Wanted, answer: Any) -> Binding:
         reason = translate.text(told.get("reason")) or "no code there"
         return Binding(wanted.id, "failed", wanted.file, wanted.line, reason)
     if answer.get("loaded") is True:
-        return Binding(wanted.id, "bound", wanted.file, actual)
+        return Binding(wanted.id, "bound", wanted.file, actual, column=translate.number(told.get("column")))
     name = Path(wanted.file or "").name
     return Binding(wanted.id, "pending", wanted.file, actual, f"{name} is not loaded yet")

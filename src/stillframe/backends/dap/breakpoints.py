@@ -77,7 +77,9 @@ class Breakpoints:
             return tuple(bindings[each.id] for each in wanted)
 
     def _is_by_name(self, wanted: Wanted, bindings: Mapping[str, Binding]) -> bool:
-        return bindings[wanted.id].line is None or (wanted.symbol is not None and self._launch.keeps_functions)
+        found = bindings[wanted.id]
+        kept = wanted.symbol is not None and self._launch.keeps_functions and found.column is None
+        return found.line is None or kept
 
     @property
     def pending_files(self) -> tuple[str, ...]:
@@ -242,15 +244,16 @@ class Breakpoints:
             place = places.get(each.id)
             if place is not None:
                 file, line = translate.text(place.get("file")), translate.number(place.get("line"))
-                if not self._launch.keeps_functions:
-                    placed.append(replace(each, file=file, line=line))
-                bindings[each.id] = Binding(each.id, "bound", file, line)
+                bindings[each.id] = Binding(each.id, "bound", file, line, column=translate.number(place.get("column")))
+                if not self._is_by_name(each, bindings):
+                    placed.append(replace(each, file=file, line=line, column=bindings[each.id].column))
             elif each.symbol:
                 bindings[each.id] = self._unplaced(each)
             else:
                 bindings[each.id] = lines[each.id]
                 if lines[each.id].state != "failed":
-                    placed.append(replace(each, line=lines[each.id].line))
+                    column = lines[each.id].column or each.column
+                    placed.append(replace(each, line=lines[each.id].line, column=column))
         return placed, bindings
 
     def _unplaced(self, wanted: Wanted) -> Binding:

@@ -47,11 +47,15 @@ class DeepBreakpoints:
         """Make the whole set so; the binding of each."""
         instructions = [each for each in wanted if each.address is not None]
         data = [each for each in wanted if each.data is not None]
-        await self._set_instructions(instructions)
-        if self._helper is not None and Capability.DATA_BREAKPOINTS in self._launch.adds:
-            await self._set_by_helper(data, self._helper)
-        else:
+        added = self._launch.adds if self._helper else frozenset()
+        by_helper = [*(instructions if Capability.INSTRUCTION_BREAKPOINTS in added else ())]
+        by_helper += data if Capability.DATA_BREAKPOINTS in added else ()
+        if Capability.INSTRUCTION_BREAKPOINTS not in added:
+            await self._set_instructions(instructions)
+        if Capability.DATA_BREAKPOINTS not in added:
             await self._set_data(data)
+        if self._helper is not None:
+            await self._set_by_helper(by_helper, self._helper)
         return {each.id: self._bindings[each.id] for each in wanted}
 
     async def _set_instructions(self, wanted: Sequence[Wanted]) -> None:
@@ -94,19 +98,22 @@ class DeepBreakpoints:
         names = {each.id: each for each in wanted}
         for id, (number, before) in tuple(self._by_helper.items()):
             if names.get(id) != before:
-                await helper.call("unwatch", number=number)
+                await helper.call("unwatch" if before.data else "unhold", number=number)
                 del self._by_helper[id]
         for each in wanted:
             if each.id not in self._by_helper:
-                self._bindings[each.id] = await self._watched(each, helper)
+                self._bindings[each.id] = await self._held(each, helper)
 
-    async def _watched(self, wanted: Wanted, helper: Helper) -> Binding:
-        frame, _, expression = (wanted.data or "").partition("\0")
-        if wanted.hit or wanted.log:
+    async def _held(self, wanted: Wanted, helper: Helper) -> Binding:
+        told = terms(self._launch, replace(wanted, log=None))
+        if wanted.log or (wanted.data and wanted.hit):
             return Binding(wanted.id, "failed", message="watched data takes a condition only")
-        question: dict[str, Any] = {"text": expression, "how": wanted.watching, "condition": wanted.condition}
+        frame, _, expression = (wanted.data or "").partition("\0")
+        question: dict[str, Any] = {"address": wanted.address, "condition": told.get("condition")}
+        if wanted.data:
+            question |= {"frameId": wire_id(frame, "frame"), "text": expression, "how": wanted.watching}
         try:
-            made = await helper.call("watch", frameId=wire_id(frame, "frame"), **question)
+            made = await helper.call("watch" if wanted.data else "hold", **question)
         except (NotFound, Refused) as refused:
             return Binding(wanted.id, "failed", message=refused.message)
         number = translate.number(made.get("number")) or 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ...errors import EvalFailed, NotFound, Unsupported
+from ...errors import EvalFailed, NotFound, Unsupported, WrongState
 from ...model.backend import Bounds, Capability
 from ...model.machine import Disassembly, Instruction, Memory, SourceFile, Watchable, Watching, Written
 from ...model.values import Value, Values
@@ -132,6 +132,8 @@ class Machine:
 
     async def watchable(self, frame: str, expression: str, watching: Watching) -> Watchable:
         self._need(Capability.DATA_BREAKPOINTS)
+        if self._launch.is_dead:
+            raise WrongState("a core is what a process left when it died: nothing in it changes")
         if Capability.DATA_BREAKPOINTS in self._launch.adds:
             return await self._evidenced(frame, expression)
         body = await self._data_info(frame, expression)

@@ -132,6 +132,8 @@ class Moving:
     async def jump(self, thread: str, file: str, line: int) -> None:
         if Capability.JUMP not in self.capabilities:
             raise Unsupported(f"{self.tool.tool} cannot jump")
+        if self._launch.is_dead:
+            raise WrongState("a core is what a process left when it died: it cannot jump")
         if Capability.JUMP in self._launch.adds and self._helper:
             await self._helper.call("jump", threadId=wire_id(thread, "thread"), file=file, line=line)
             self._news.tell_jump(thread)

@@ -37,9 +37,8 @@ def of_line(launch: DapLaunch, wanted: Wanted, *, helped: bool) -> Arguments:
     if wanted.column is not None:
         arguments["column"] = wanted.column
     told = terms(launch, wanted)
-    if wanted.symbol and helped:
-        # A function's first line may be come to again, by a loop that begins there.
-        told["condition"] = launch.at_entry(told.get("condition"), wanted.symbol)
+    if wanted.symbol and helped and (condition := launch.at_entry(told.get("condition"), wanted.symbol)):
+        told["condition"] = condition  # a function's first line may be come to again, by a loop that begins there
     return {**arguments, **told}
 
 
