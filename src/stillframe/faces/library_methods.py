@@ -107,6 +107,7 @@ class Verbs(ABC):
         address: str | None = None,
         *,
         pid: int | None = None,
+        wait_for: str | None = None,
         core: str | None = None,
         program: str | None = None,
         breaks: Sequence[str] = (),
@@ -127,6 +128,7 @@ class Verbs(ABC):
                 {
                     "address": address,
                     "pid": pid,
+                    "wait_for": wait_for,
                     "core": core,
                     "program": program,
                     "breaks": breaks,

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -23,6 +22,8 @@ from ..session.kept import Kept
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
+from ..transport.newcomers import newcomer
+from .addresses import parse_address
 from .breakpoints import catch_rule
 from .common import Do, Timeout, run_beside, settle
 from .projects import configured_plans
@@ -309,6 +310,9 @@ async def attach(
         Param("HOST:PORT or ws:// address that a debugger listens on", positional=True, metavar="HOST:PORT|URL"),
     ] = None,
     pid: Annotated[int | None, Param("a process of this machine", short="-p", metavar="N")] = None,
+    wait_for: Annotated[
+        str | None, Param("the next process of this name that comes up, within --timeout", metavar="NAME")
+    ] = None,
     core: Annotated[str | None, Param("the core that a program left when it died, to look at", metavar="FILE")] = None,
     program: Annotated[
         str | None, Param("the program's own file, for a core or an address that does not tell it", metavar="FILE")
@@ -324,9 +328,12 @@ async def attach(
     lease: Lease = None,
 ) -> From[AnyOutcome]:
     """Join a program that is running. It is left running by `stop`, by `detach`, and when we die."""
-    if sum(each is not None for each in (address, pid, core)) != 1:
-        raise UsageError("attach to what? Give --pid N, HOST:PORT, a ws:// address or --core FILE")
-    host, port, url = _address(address) if address is not None else (None, None, None)
+    if sum(each is not None for each in (address, pid, wait_for, core)) != 1:
+        raise UsageError("attach to what? Give --pid N, --wait-for NAME, HOST:PORT, a ws:// address or --core FILE")
+    host, port, url = parse_address(address) if address is not None else (None, None, None)
+    if wait_for is not None:
+        patience = sessions.settings(caller.cwd).wait if timeout is None else timeout
+        pid = await newcomer(wait_for, patience)
     plan = AttachPlan(
         pid=pid,
         host=host,
@@ -344,32 +351,6 @@ async def attach(
     session = await start(sessions, plan, caller, breaks=breaks, catch=catch, name=name, default_name=word, lease=lease)
     wait = timeout if timeout is not None else (None if breaks or do or core else 0.0)
     return await first_outcome(sessions, session, caller, wait, do=do)
-
-
-_PORTS = {"ws": 80, "wss": 443}
-"""The ports of addresses that name none."""
-
-
-def _address(text: str) -> tuple[str, int, str | None]:
-    """Host, port, and the whole of it where it is a URL."""
-    scheme, mark, _ = text.partition("://")
-    if not mark:
-        return *_host_and_port(text), None
-    try:
-        parts = urlsplit(text)
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise UsageError(f"{text!r} is no address: {error}") from None
-    if not host or scheme.lower() not in _PORTS:
-        raise UsageError(f"{text!r} is no HOST:PORT and no ws://HOST:PORT/PATH")
-    return host, port or _PORTS[scheme.lower()], text
-
-
-def _host_and_port(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not colon or not port.isdigit() or not 0 < int(port) < 65536:
-        raise UsageError(f"{text!r} is no HOST:PORT")
-    return host.strip("[]") or "127.0.0.1", int(port)
 
 
 @operation(Access.CONTROL, aliases=("rerun",), starts=True, example="dbg restart")

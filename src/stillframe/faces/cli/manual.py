@@ -43,6 +43,7 @@ MANUAL: "dict[str, Page]" = {
         "fields": {
             "address": "HOST:PORT or ws:// address that a debugger listens on",
             "pid": "a process of this machine",
+            "wait_for": "the next process of this name that comes up, within --timeout",
             "core": "the core that a program left when it died, to look at",
             "program": "the program's own file, for a core or an address that does not tell it",
             "breaks": "set a breakpoint first: LOC or 'LOC if EXPR'; may be repeated",
