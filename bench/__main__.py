@@ -17,6 +17,7 @@ from stillframe.faces.library import Debugger
 
 from . import many
 from .ours import CommandLine, bare_python, library_job
+from .over_mcp import OverMcp
 from .subjects import Subject, subjects
 
 ROUNDS = 7
@@ -31,7 +32,7 @@ async def measure(rounds: int, measured: Sequence[Subject], folder: Path) -> Tim
         for what, value in found.items():
             times[subject, who, what].append(value)
 
-    command_line = CommandLine(folder)
+    command_line, mcp = CommandLine(folder), OverMcp(folder)
     try:
         async with Debugger() as dbg:
             for number in range(rounds + 1):
@@ -39,12 +40,15 @@ async def measure(rounds: int, measured: Sequence[Subject], folder: Path) -> Tim
                     found = {"bare": each.floor_job(), "library": await library_job(dbg, each)}
                     if each.by_command_line:
                         found["command line"] = command_line.job(each.program, each.line, each.look, *each.flags)
+                        found["mcp"] = mcp.job(each)
                     for who, times_found in found.items() if number else ():  # the first round is a warm-up
                         note(each.name, who, times_found)
                 for _ in range(5):
                     note("", "command line", {"call": command_line.call()})
                     note("", "python", {"start": bare_python()})
+                    note("", "mcp", {"first list": mcp.first_list()})
     finally:
+        mcp.close()
         command_line.close()
     return times
 
@@ -72,8 +76,12 @@ def report(times: Times, measured: Sequence[Subject]) -> list[str]:
             first, text = (median(name, "command line", what) for what in ("first stop", "characters"))
             rows.append(row(f"{name}: first stop, whole `dbg launch`", first, floor, ""))
             rows.append(row(f"{name}: job in 4 calls, characters", text, None, "<= 700"))
+            by_mcp, told = (median(name, "mcp", what) for what in ("step", "characters"))
+            rows.append(row(f"{name}: step with its locals, over MCP", by_mcp, step[1], "<= 2 x"))
+            rows.append(row(f"{name}: job in 4 calls over MCP, characters", told, None, "<= 1500"))
     call, start = median("", "command line", "call"), median("", "python", "start")
     rows.append(row("whole `dbg` call, against python -IS alone", call, start, "<= 25 ms unloaded"))
+    rows.append(row("first tool list of `dbg mcp`, with a warm host", median("", "mcp", "first list"), start, "<= 100"))
     return rows
 
 

@@ -23,18 +23,23 @@ _KEPT = Path(sys.prefix) / "npm"
 @functools.cache
 def packages() -> Path:
     """A `node_modules` with all of them."""
-    _KEPT.mkdir(exist_ok=True)
-    wanted = json.dumps({"private": True, "dependencies": PACKAGES}, indent=1)
-    done, manifest = _KEPT / "node_modules" / ".done", _KEPT / "package.json"
-    with (_KEPT / "lock").open("w") as lock:
+    return fetched(_KEPT, PACKAGES)
+
+
+def fetched(kept: Path, packages: dict[str, str]) -> Path:
+    """A `node_modules` with these packages, kept in this folder."""
+    kept.mkdir(exist_ok=True)
+    wanted = json.dumps({"private": True, "dependencies": packages}, indent=1)
+    done, manifest = kept / "node_modules" / ".done", kept / "package.json"
+    with (kept / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists() or manifest.read_text() != wanted:
-            shutil.rmtree(_KEPT / "node_modules", ignore_errors=True)
+            shutil.rmtree(kept / "node_modules", ignore_errors=True)
             manifest.write_text(wanted)
             words = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"]
-            subprocess.run(words, cwd=_KEPT, check=True, capture_output=True, timeout=240)
+            subprocess.run(words, cwd=kept, check=True, capture_output=True, timeout=240)
             done.touch()
-    return _KEPT / "node_modules"
+    return kept / "node_modules"
 
 
 def install(folder: Path) -> None:
