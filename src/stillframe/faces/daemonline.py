@@ -30,25 +30,74 @@ class Answer:
     code: int
 
 
-async def ask(request: Mapping[str, Any], alive: Callable[[], Awaitable[None]] | None = None) -> Answer:
+Alive = Callable[[], Awaitable[None]]
+"""Called now and then while a call is under way."""
+Line = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def ask(request: Mapping[str, Any], alive: Alive | None = None) -> Answer:
     """One call, on a line of its own; a daemon is started where there is none. Cancelled, the daemon gives up waiting, too."""
-    line = json.dumps(msgspec.to_builtins({"v": 1, "catalogue": HASH, "version": VERSION, **request})).encode() + b"\n"
-    for _ in range(TRIES):
-        reader, writer = await _open()
+    return await _ask(_encoded(request), alive)
+
+
+class KeptLines:
+    """Calls of somebody who makes many: lines that have been answered are used again, which saves both sides a connection."""
+
+    def __init__(self) -> None:
+        self._idle: list[Line] = []
+
+    async def ask(self, request: Mapping[str, Any], alive: Alive | None = None) -> Answer:
+        data = _encoded({**request, "keep": True})
+        while self._idle:
+            line = self._idle.pop()
+            answer = None if line[0].at_eof() else await self._on(line, data, alive)
+            if answer is not None:
+                return answer
+            line[1].close()  # the daemon has closed it, or is another one by now
+        return await _ask(data, alive, self._idle.append)
+
+    async def _on(self, line: Line, data: bytes, alive: Alive | None) -> Answer | None:
         try:
-            writer.write(line)
-            with contextlib.suppress(ConnectionError):  # refused unread: its words are still to come
-                await writer.drain()
-            answer = await _read_frames(reader, alive)
+            answer = await _one_try(line, data, alive)
+        except BaseException:
+            line[1].close()
+            raise
+        if answer is not None:
+            self._idle.append(line)
+        return answer
+
+
+def _encoded(request: Mapping[str, Any]) -> bytes:
+    whole = {"v": 1, "catalogue": HASH, "version": VERSION, **request}
+    return json.dumps(msgspec.to_builtins(whole)).encode() + b"\n"
+
+
+async def _ask(data: bytes, alive: Alive | None, keep: Callable[[Line], None] | None = None) -> Answer:
+    for _ in range(TRIES):
+        line = await _open()
+        answer = None
+        try:
+            answer = await _one_try(line, data, alive)
         finally:
-            writer.close()
+            if answer is None or keep is None:
+                line[1].close()
+            else:
+                keep(line)
         if answer is not None:
             return answer
         await _start_daemon()
     raise Internal("the daemon went away before it took the call")
 
 
-async def _open() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _one_try(line: Line, data: bytes, alive: Alive | None) -> Answer | None:
+    reader, writer = line
+    writer.write(data)
+    with contextlib.suppress(ConnectionError):  # refused unread: its words are still to come
+        await writer.drain()
+    return await _read_frames(reader, alive)
+
+
+async def _open() -> Line:
     line = await _dial()
     if line is None:
         await _start_daemon()
@@ -58,7 +107,7 @@ async def _open() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     return line
 
 
-async def _dial() -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+async def _dial() -> Line | None:
     """A line to the daemon, with the checks that the command line makes: a request carries our environment."""
     try:
         found = link.connect(rendezvous.runtime_directory())
@@ -88,7 +137,7 @@ async def _start_daemon() -> None:
         raise Internal(f"no daemon came up: {said.decode(errors='replace').strip()}")
 
 
-async def _read_frames(reader: asyncio.StreamReader, alive: Callable[[], Awaitable[None]] | None) -> Answer | None:
+async def _read_frames(reader: asyncio.StreamReader, alive: Alive | None) -> Answer | None:
     """The answer; None where the daemon is of another version or left before it took the call."""
     said = {b"o": b"", b"e": b""}
     taken = False

@@ -1,5 +1,6 @@
 """The daemon's socket: one request a connection, bounded in size, time and number, answered in frames.
 
+A client that asks often may keep its connection for the next request, by `"keep": true`; while it is silent it does not count.
 A connection that ends, or says `{"cancel": true}`, ends the waiting of its call and nothing else; what an owned
 operation started is ended by the operation itself when its task is cancelled.
 """
@@ -28,6 +29,8 @@ REQUEST_BYTES = 4 * 1024 * 1024
 """The whole environment travels with a starting call; nothing else comes near this."""
 READ_SECONDS = 10.0
 WRITE_SECONDS = 60.0
+KEEP_SECONDS = 60.0
+"""How long a connection is kept for the next request."""
 SIGN_OF_LIFE_SECONDS = 2.0
 CONNECTIONS = 256
 
@@ -84,7 +87,11 @@ class Server:
             check_peer(writer.get_extra_info("socket"))
             if self.open > CONNECTIONS:
                 raise Refusal("busy", f"the daemon already has {CONNECTIONS} calls open")
-            await self._answer(await read_request(reader), reader, frames)
+            request = await read_request(reader)
+            await self._answer(request, reader, frames)
+            while request.get("keep") and not self.ending.is_set():
+                request = await self._next_request(reader)
+                await self._answer(request, reader, frames)
         except Refusal as refusal:
             with contextlib.suppress(ConnectionError, TimeoutError):
                 await frames.refuse(refusal)
@@ -101,6 +108,18 @@ class Server:
             self.open -= 1
             self.activity.set()
             writer.close()
+
+    async def _next_request(self, reader: asyncio.StreamReader) -> dict[str, Any]:
+        """What a client that kept its connection asks next; it does not keep the daemon alive meanwhile."""
+        self.open -= 1
+        self.activity.set()
+        try:
+            return await read_request(reader, KEEP_SECONDS)
+        except Refusal as refusal:
+            raise ConnectionResetError(refusal.message) from None
+        finally:
+            self.open += 1
+            self.activity.set()
 
     async def _answer(self, request: dict[str, Any], reader: asyncio.StreamReader, frames: Frames) -> None:
         frames.op, frames.as_json = str(request.get("op")), bool(request.get("json"))

@@ -28,6 +28,9 @@ MESSAGE = 1500
 OURS = frozenset({"usage", "no_session", "wrong_state", "stale_handle", "busy", "denied"})
 """Failures that are told in our own words alone."""
 
+LINES = daemonline.KeptLines()
+"""The lines of this process to the daemon, whichever client asks."""
+
 Progress = Callable[[float, float, str], Awaitable[None]]
 """Called now and then during a call: seconds so far, seconds at the most, and a word."""
 
@@ -89,7 +92,7 @@ class Client:
             await progress(round(time.monotonic() - began, 1), most, f"{order.verb}: still at it")
 
         try:
-            return await daemonline.ask(self._request(tool, order), alive)
+            return await LINES.ask(self._request(tool, order), alive)
         except asyncio.CancelledError:
             self.cancelled.append(_left(order))
             raise

@@ -1,0 +1,52 @@
+"""Lines that are kept for the next call: used again, given up with their daemon, and no reason for it to stay."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from stillframe.faces.daemonline import KeptLines
+
+from ..conftest import DEADLINE, call
+
+REQUEST = {"op": "sessions", "args": {}, "json": True, "cwd": "/", "client": "test"}
+
+
+@pytest.fixture
+def daemon() -> Iterator[None]:
+    yield
+    call("daemon", "stop")
+
+
+async def test_a_line_is_used_again_and_another_one_found_when_its_daemon_is_gone(daemon: None) -> None:
+    lines = KeptLines()
+    for _ in range(3):
+        assert json.loads((await lines.ask(REQUEST)).reply)["ok"] is True
+    assert len(lines._idle) == 1
+    both = await asyncio.gather(lines.ask(REQUEST), lines.ask(REQUEST))
+    assert all(json.loads(each.reply)["ok"] for each in both)
+    wrong = await lines.ask({**REQUEST, "op": "nothing"})
+    assert json.loads(wrong.reply)["error"]["code"] == "usage"
+    await asyncio.to_thread(call, "daemon", "stop")
+    assert json.loads((await lines.ask(REQUEST)).reply)["ok"] is True
+    # A call that is given up takes its line with it, and no other one.
+    waiting = asyncio.create_task(lines.ask({**REQUEST, "op": "output", "args": {"wait": True}, "session": None}))
+    await asyncio.wait({waiting}, timeout=DEADLINE)
+    assert json.loads(waiting.result().reply)["error"]["code"] == "no_session"
+    for _, writer in lines._idle:
+        writer.close()
+        await writer.wait_closed()
+
+
+async def test_a_kept_line_does_not_keep_an_idle_daemon(daemon: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STILLFRAME_IDLE_SECONDS", "0.3")
+    lines = KeptLines()
+    await lines.ask(REQUEST)
+    ((reader, writer),) = lines._idle
+    async with asyncio.timeout(DEADLINE):
+        assert await reader.read() == b""  # the daemon has left, and its end of the line with it
+    writer.close()
+    await writer.wait_closed()
