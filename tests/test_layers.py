@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "stillframe"
 LAYERS = (
-    "errors", "version", "model", "settings", "wire", "transport", "backends", "adapters", "session", "registry", "ops",
+    "errors", "version", "model", "settings", "wire", "transport", "backends", "adapters", "record", "session", "registry", "ops",
     "policy", "dispatch", "render", "faces",
 )  # fmt: skip
 HEIGHT = {name: number for number, name in enumerate(LAYERS)}

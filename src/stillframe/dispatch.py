@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import time
 from typing import Any
 
 import msgspec
@@ -11,13 +12,14 @@ import msgspec
 from .errors import Internal, StillframeError, UsageError
 from .model.backend import Tool
 from .model.host import Host
+from .model.recording import Operated, Recorder
 from .ops import load_all
 from .policy import Audit, check
-from .registry import OPERATIONS, Access, Call, From, Judged, Operation
+from .registry import OPERATIONS, Access, Call, From, Judged, Meant, Operation
 from .session.kept import Kept
 from .session.session import Session
 from .session.sessions import Sessions
-from .settings import Settings
+from .settings import Settings, project_root
 
 load_all()
 
@@ -58,6 +60,39 @@ class Dispatched(msgspec.Struct, frozen=True, kw_only=True):
     failure: StillframeError | None = None
 
 
+class Journal:
+    """One call on its way into the record: what it was, how long it took and what came of it."""
+
+    def __init__(self, recorder: Recorder | None, call: Call) -> None:
+        self._recorder = recorder
+        self._call = call
+        self._began, self._clock = time.time(), time.monotonic()
+        self._session: Session | None = None
+        self._kept = False
+
+    def open(self, operation: Operation, session: Session | None) -> None:
+        """Who it is about. Looking at the record itself, or at nothing, is not worth a line in it."""
+        self._session = session
+        asks_us = operation.access is Access.READ and (session is None or "record" in operation.injected.values())
+        self._kept = not operation.here and not asks_us
+
+    def close(self, reply: Reply | None) -> None:
+        if self._recorder is None or not self._kept:
+            return
+        state = getattr(reply.result, "state", "ok") if reply and reply.ok else None
+        error = reply.error.code if reply and reply.error else "cancelled"
+        done = Operated(
+            op=self._call.op,
+            args={name: given for name, given in self._call.args.items() if given not in (None, False, (), [], "")},
+            began=self._began,
+            seconds=round(time.monotonic() - self._clock, 6),
+            outcome=state if isinstance(state, str) else error,
+            root=project_root(self._call.caller.cwd),
+            name=self._session.name if self._session else self._call.session,
+        )
+        self._recorder.operation(done, self._session.tape if self._session else None)
+
+
 class Dispatcher:
     """One for a host; any number of calls at once."""
 
@@ -67,7 +102,16 @@ class Dispatcher:
         self._audit = audit
 
     async def run(self, call: Call) -> Dispatched:
-        """Do what the call asks. Never raises but for cancellation."""
+        """Do what the call asks, and have it recorded. Never raises but for cancellation."""
+        journal = Journal(self.sessions.recorder, call)
+        done: Dispatched | None = None
+        try:
+            done = await self._run(call, journal)
+        finally:
+            journal.close(done.reply if done else None)
+        return done
+
+    async def _run(self, call: Call, journal: Journal) -> Dispatched:
         session: Session | None = None
         try:
             operation = self._operation(call.op)
@@ -77,6 +121,7 @@ class Dispatcher:
             self._check(call, operation, bound, min(call.allow, Access[here.allow.upper()]))
             session, kept = self._session(operation, call)
             arguments = {**bound, **self._injected(operation, call, session, kept)}
+            journal.open(operation, session)
             with session.used() if session else contextlib.nullcontext():
                 result = await operation.run(**arguments)
         except StillframeError as error:
@@ -87,6 +132,7 @@ class Dispatcher:
             return self._failed(call, session, ours)
         if isinstance(result, From):
             session, result = result.session, result.result
+            journal.open(operation, session)
         if isinstance(result, Judged):
             done = self._done(call, session, result.result, here)
             return msgspec.structs.replace(done, exit_code=0 if result.good else 1)
@@ -108,14 +154,16 @@ class Dispatcher:
         if call.session == "":
             raise UsageError("--session needs a name; it is empty")
         kinds = set(operation.injected.values())
+        if "meant" in kinds and call.session is not None and not self.sessions.knows(call.session, call.caller):
+            return None, None  # the record may know it
         if "session" in kinds:
             return self.sessions.find(call.session, call.caller), None
-        if "session?" not in kinds:
+        if not kinds & {"session?", "meant"}:
             return None, None
         found = self.sessions.find_or_kept(call.session, call.caller)
         if not isinstance(found, Kept):
             return found, None
-        if call.session is not None:
+        if call.session is not None and "meant" not in kinds:
             found.need_here()
         return None, found
 
@@ -127,6 +175,8 @@ class Dispatcher:
             "sessions": self.sessions,
             "caller": call.caller,
             "host": self._host,
+            "record": self.sessions.recorder,
+            "meant": Meant(call.session, project_root(call.caller.cwd), session.name if session else None),
         }
         return {name: there[kind] for name, kind in operation.injected.items()}
 

@@ -149,8 +149,9 @@ class Operation:
     result: Any
     run: Callable[..., Awaitable[Any]]
     injected: Mapping[str, str]
-    """Parameter name to what dispatch puts there: session, session? (None where there is none), sessions, caller, host, or
-    kept: what is on disk of the session meant, where it is not in memory."""
+    """Parameter name to what dispatch puts there: session, session? (None where there is none), sessions, caller, host,
+    record; kept: what is on disk of the session meant, where it is not in memory; meant: whom the call is about, living or
+    recorded."""
     aliases: tuple[str, ...] = ()
     example: str = ""
     starts: bool = False
@@ -163,7 +164,7 @@ class Operation:
 
     @property
     def takes_session(self) -> bool:
-        return bool({"session", "session?"} & set(self.injected.values()))
+        return bool({"session", "session?", "meant"} & set(self.injected.values()))
 
     def field(self, name: str) -> Field | None:
         return next((each for each in self.fields if each.name == name), None)
@@ -210,7 +211,9 @@ class Operation:
 OPERATIONS: dict[str, Operation] = {}
 """Every verb by its name, in the order of definition."""
 
-_INJECTED: dict[str, str] = {"Session": "session", "Sessions": "sessions", "Host": "host"}
+_INJECTED: dict[str, str] = {
+    "Session": "session", "Sessions": "sessions", "Host": "host", "Record": "record", "Meant": "meant",
+}  # fmt: skip
 _OPTIONAL: dict[str, str] = {"Session": "session?", "Kept": "kept"}
 
 
@@ -312,6 +315,16 @@ class Judged(Generic[Result]):
 
     result: Result
     good: bool
+
+
+@dataclass(frozen=True)
+class Meant:
+    """Whom a call is about, for what the record can answer too: the name given, if any, and what was found in memory."""
+
+    name: str | None
+    root: str
+    running: str | None = None
+    """The session that a call without a name is about."""
 
 
 @dataclass(frozen=True)

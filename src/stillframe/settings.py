@@ -35,6 +35,12 @@ class Settings:
     """Write every event of every debugger to the daemon's log."""
     always_via: bool = False
     """Name the debugger in the text of every reply, not only of a session's first."""
+    record: bool = True
+    """Keep every stop in the record."""
+    record_days: float = 30.0
+    """Days after which a run leaves the record, unless it was saved under a name; 0 keeps it."""
+    record_megabytes: float = 512.0
+    """Size of the record from which on the oldest runs leave it; 0 lets it grow."""
     allow: str = "exec"
     """The highest access that any call may use: read, inspect, control or exec."""
 

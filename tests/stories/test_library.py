@@ -38,7 +38,7 @@ async def test_a_program_and_a_shell_share_a_session(user: User) -> None:
         assert isinstance(end, stillframe.Exited)
         assert (end.exit_code, end.output) == (0, "2\n")
         with pytest.raises(WrongState) as caught:
-            await dbg.locals()
+            await dbg.scopes()
         assert caught.value.hint is not None
         assert caught.value.hint.op == "restart"
         report = await dbg.probe("app.py:3", eval=["b"], command=["python3", "app.py"])

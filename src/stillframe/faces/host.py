@@ -14,6 +14,8 @@ from ..dispatch import Dispatcher
 from ..model.backend import AttachPlan, Backend, Plan
 from ..model.host import Host
 from ..policy import Audit
+from ..record.pruning import birth
+from ..record.record import Record
 from ..session.kept import KeptDaemon
 from ..session.sessions import Sessions
 from ..session.shelf import Shelf
@@ -40,8 +42,15 @@ async def host(
     sweep(state)
     scratch = state / f"{_SCRATCH}{os.getpid()}"
     shelf = Shelf(state / "sessions", KeptDaemon.here(str(reached_in))) if reached_in else None
-    async with Sessions(open_plan, settings_.PerProject(settings), scratch, shelf) as sessions:
-        yield Dispatcher(sessions, around or Surroundings(), Audit(state / "audit.log"))
+    record = Record(state, f"{os.getpid()}:{birth(os.getpid())}")
+    if reached_in and record.path.exists():
+        usual = settings or settings_.load()
+        record.prune_in_passing(usual.record_days, usual.record_megabytes)
+    try:
+        async with Sessions(open_plan, settings_.PerProject(settings), scratch, shelf, record) as sessions:
+            yield Dispatcher(sessions, around or Surroundings(), Audit(state / "audit.log"))
+    finally:
+        await record.close()
 
 
 def sweep(state: Path) -> None:

@@ -10,6 +10,7 @@ from ..model.agents import Installation
 from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, MemoryReply, SourceFiles
 from ..model.outcomes import AnyOutcome, Breakpoint, Ended, RawReply
+from ..model.recorded import Events, Exported, History, HitDiff, Hits, Imported, Pruned, RunDiff, Saved, Trend
 from ..model.values import ExceptionInfo, Frames, Modules, Values
 from ..model.views import (
     Breakpoints,
@@ -331,16 +332,18 @@ class Verbs(ABC):
         start: int = 0,
         count: int = 20,
         generated: bool = False,
+        hit: str | None = None,
         session: str | None = None,
     ) -> Frames:
         """The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too.
 
         Where calls were started by another that need not wait for them, a row between them says how: `-- setTimeout --`.
+        Of a program that is gone, those of its last stop, from the record, which is said.
         """
         return cast(
             "Frames",
             await self.call(
-                "stack", {"thread": thread, "start": start, "count": count, "generated": generated}, session
+                "stack", {"thread": thread, "start": start, "count": count, "generated": generated, "hit": hit}, session
             ),
         )
 
@@ -358,13 +361,19 @@ class Verbs(ABC):
         start: int = 0,
         count: int = 40,
         text: int | None = None,
+        hit: str | None = None,
         session: str | None = None,
     ) -> Values:
-        """The variables of a frame: arguments first, then the names used on the line, then the rest."""
+        """The variables of a frame: arguments first, then the names used on the line, then the rest.
+
+        Of a program that is gone, those of its last stop, from the record, which is said.
+        """
         return cast(
             "Values",
             await self.call(
-                "locals", {"frame": frame, "thread": thread, "start": start, "count": count, "text": text}, session
+                "locals",
+                {"frame": frame, "thread": thread, "start": start, "count": count, "text": text, "hit": hit},
+                session,
             ),
         )
 
@@ -527,6 +536,146 @@ class Verbs(ABC):
             ),
         )
 
+    async def hits(
+        self,
+        at: str | None = None,
+        *,
+        where: str | None = None,
+        group_by: str | None = None,
+        count_by: str | None = None,
+        top: int = 20,
+        start: int = 0,
+        run: str | None = None,
+        steps: bool = True,
+        session: str | None = None,
+    ) -> Hits:
+        """Every stop of a run that was recorded, at one place or at all: listed, filtered, grouped or counted."""
+        return cast(
+            "Hits",
+            await self.call(
+                "hits",
+                {
+                    "at": at,
+                    "where": where,
+                    "group_by": group_by,
+                    "count_by": count_by,
+                    "top": top,
+                    "start": start,
+                    "run": run,
+                    "steps": steps,
+                },
+                session,
+            ),
+        )
+
+    async def hit_diff(self, first: str, second: str, *, session: str | None = None) -> HitDiff:
+        """What differs between two hits: every local by its value and type, and the calls that led there."""
+        return cast("HitDiff", await self.call("hit-diff", {"first": first, "second": second}, session))
+
+    async def hit_trend(
+        self,
+        at: str,
+        name: str,
+        *,
+        where: str | None = None,
+        plot: str | None = None,
+        run: str | None = None,
+        session: str | None = None,
+    ) -> Trend:
+        """How a value went from hit to hit of a place, as a line of bars, and as a drawing if wanted."""
+        return cast(
+            "Trend",
+            await self.call("hit-trend", {"at": at, "name": name, "where": where, "plot": plot, "run": run}, session),
+        )
+
+    async def diff(
+        self, first: str, second: str | None = None, *, top: int = 20, session: str | None = None
+    ) -> RunDiff:
+        """Compare two runs: places that only one came to, how often, and for each place the first hit whose values differ.
+
+        Lines are matched by the text of the file as it was in each run, so that edits in between do not disturb it.
+        """
+        return cast("RunDiff", await self.call("diff", {"first": first, "second": second, "top": top}, session))
+
+    async def history(
+        self, run: str | None = None, *, all: bool = False, start: int = 0, count: int = 20, session: str | None = None
+    ) -> History:
+        """The runs that are recorded, newest first; of one run every operation with its time and outcome."""
+        return cast(
+            "History", await self.call("history", {"run": run, "all": all, "start": start, "count": count}, session)
+        )
+
+    async def events(
+        self,
+        *,
+        since: str | None = None,
+        kind: Sequence[Literal["start", "stop", "output", "breakpoint", "operation", "end"]] = (),
+        wait: bool = False,
+        timeout: float | None = None,
+        count: int = 50,
+        run: str | None = None,
+        session: str | None = None,
+    ) -> Events:
+        """What happened, in order, each with its number: starts, stops, output, breakpoints, operations, ends.
+
+        It never waits behind a running `continue`. The cursor of a reply brings, with --since, each later event once.
+        """
+        return cast(
+            "Events",
+            await self.call(
+                "events",
+                {"since": since, "kind": kind, "wait": wait, "timeout": timeout, "count": count, "run": run},
+                session,
+            ),
+        )
+
+    async def save(self, name: str, *, run: str | None = None, session: str | None = None) -> Saved:
+        """Keep a run under a name, by which `diff`, `replay`, `hits --run` and `export` know it; it is not pruned by itself."""
+        return cast("Saved", await self.call("save", {"name": name, "run": run}, session))
+
+    async def replay(self, name: str, *, session: str | None = None) -> AnyOutcome:
+        """Go through a recorded run again: looking verbs answer from the record, `continue`, `next` and `step-back` move in it.
+
+        Nothing runs: `next` goes to the next recorded stop whatever it was, `continue` to the next that was no step.
+        """
+        return cast("AnyOutcome", await self.call("replay", {"name": name}, session))
+
+    async def export(
+        self,
+        file: str,
+        *,
+        run: str | None = None,
+        format: Literal["jsonl", "html"] | None = None,
+        force: bool = False,
+        session: str | None = None,
+    ) -> Exported:
+        """Write a run with everything that was seen into one file: JSON lines, or a page that needs nothing else."""
+        return cast(
+            "Exported", await self.call("export", {"file": file, "run": run, "format": format, "force": force}, session)
+        )
+
+    async def import_(self, file: str, *, name: str | None = None, session: str | None = None) -> Imported:
+        """Take in what another machine exported, as a new run of this project; a file that is cut or foreign changes nothing."""
+        return cast("Imported", await self.call("import", {"file": file, "name": name}, session))
+
+    async def prune(
+        self,
+        *,
+        days: float | None = None,
+        megabytes: float | None = None,
+        run: str | None = None,
+        all: bool = False,
+        dry_run: bool = False,
+        session: str | None = None,
+    ) -> Pruned:
+        """Make the record smaller. Live runs stay; runs saved under a name stay unless they are named."""
+        return cast(
+            "Pruned",
+            await self.call(
+                "prune", {"days": days, "megabytes": megabytes, "run": run, "all": all, "dry_run": dry_run}, session
+            ),
+        )
+
     async def configs(self) -> Configurations:
         """List what `launch --config NAME` can start here: the configurations of the nearest .vscode/launch.json."""
         return cast("Configurations", await self.call("configs", {}, None))
@@ -653,7 +802,10 @@ class Verbs(ABC):
         timeout: float | None = None,
         session: str | None = None,
     ) -> OutputPage:
-        """What the program printed, by stream: the newest part, or everything from a cursor on, page by page."""
+        """What the program printed, by stream: the newest part, or everything from a cursor on, page by page.
+
+        Of a run that only the record knows, the newest part that it kept.
+        """
         return cast(
             "OutputPage",
             await self.call(

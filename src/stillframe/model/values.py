@@ -65,6 +65,8 @@ class Frames(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     thread: str | None = None
     generated: bool = False
     """It was asked for what really runs: the text shows it beside each frame."""
+    notes: tuple[str, ...] = ()
+    """Where they come from, if not from the living program."""
 
 
 class Thread(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

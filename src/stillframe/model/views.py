@@ -70,6 +70,8 @@ class OutputPage(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Bytes before this page that are no longer kept, or that the page left out."""
     total: int = 0
     cursor: str = ""
+    notes: tuple[str, ...] = ()
+    """Where it comes from, if not from the session itself."""
 
 
 class SessionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -14,6 +14,8 @@ FILES = (
     "evaluate",
     "patch",
     "investigate",
+    "record",
+    "keeping",
     "projects",
     "health",
     "agents",

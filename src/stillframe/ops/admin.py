@@ -11,7 +11,8 @@ from ..errors import Try, WrongState
 from ..model.backend import Caller, Capability
 from ..model.outcomes import Ended, Exited
 from ..model.views import Capabilities, OutputPage, SessionInfo, SessionList, ToolInfo
-from ..registry import Access, From, Param, operation
+from ..record.record import Record
+from ..registry import Access, From, Meant, Param, operation
 from ..session import family
 from ..session.kept import Kept
 from ..session.output import STREAMS, Cursor, Stream
@@ -20,6 +21,7 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from ..settings import project_root
 from ..transport.trees import is_alive
+from . import afterwards
 from .breakpoints import caught_words
 from .common import Timeout
 
@@ -141,7 +143,9 @@ async def tool(session: Session) -> ToolInfo:
 
 @operation(Access.READ, aliases=("console",), example="dbg output --since 120.0.0.0")
 async def output(
-    session: Session,
+    session: Session | None,
+    meant: Meant,
+    record: Record,
     since: Annotated[
         str | None, Param("a cursor from an earlier reply: only what came after it", metavar="CURSOR")
     ] = None,
@@ -152,8 +156,13 @@ async def output(
     wait: Annotated[bool, Param("wait until there is something new, or the end")] = False,
     timeout: Timeout = None,
 ) -> OutputPage:
-    """What the program printed, by stream: the newest part, or everything from a cursor on, page by page."""
+    """What the program printed, by stream: the newest part, or everything from a cursor on, page by page.
+
+    Of a run that only the record knows, the newest part that it kept.
+    """
     streams: tuple[Stream, ...] = (kind,) if kind else STREAMS
+    if session is None:
+        return await afterwards.output(record, meant, streams, limit)
     begin = Cursor.parse(since) if since else None
     if wait:
         seen = begin or session.output.told

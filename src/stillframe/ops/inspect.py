@@ -13,7 +13,8 @@ from ..model.outcomes import AnyOutcome, Stop
 from ..model.places import Place, SymbolPlace
 from ..model.values import ExceptionInfo, Frame, Frames, Modules, Values
 from ..model.views import FrameView, Scopes, Source, Threads
-from ..registry import Access, From, Param, operation
+from ..record.record import Record
+from ..registry import Access, From, Meant, Param, operation
 from ..session import holding
 from ..session.borrowing import borrow
 from ..session.breakpoints import locate
@@ -21,8 +22,12 @@ from ..session.evidence import SourceCache
 from ..session.handles import frame_index
 from ..session.session import Session
 from ..session.witness import SHOWN, generated_spot
+from . import afterwards
 from .common import Count, FrameWord, Start, ThreadWord, at_hand
 
+HitWord = Annotated[
+    str | None, Param("a hit of the record instead of what is held now: h3, or r2.h3 of another run", metavar="HIT")
+]
 Generated = Annotated[
     bool,
     Param("show what really runs, too, where the source shown is what it was made from (compiled, by a source map)"),
@@ -45,12 +50,23 @@ async def state(session: Session, thread: ThreadWord = None, generated: Generate
 
 @operation(Access.INSPECT, aliases=("bt", "where", "backtrace"), example="dbg stack --count 50")
 async def stack(
-    session: Session, thread: ThreadWord = None, start: Start = 0, count: Count = 20, generated: Generated = False
+    session: Session | None,
+    meant: Meant,
+    caller: Caller,
+    record: Record,
+    thread: ThreadWord = None,
+    start: Start = 0,
+    count: Count = 20,
+    generated: Generated = False,
+    hit: HitWord = None,
 ) -> Frames:
     """The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too.
 
     Where calls were started by another that need not wait for them, a row between them says how: `-- setTimeout --`.
+    Of a program that is gone, those of its last stop, from the record, which is said.
     """
+    if session is None or not session.live or hit:
+        return await afterwards.stack(record, meant, caller, session, hit, start, count)
     session.need_debugger()
     if thread is None and session.focus_thread is None:
         session.handles.threads(await session.backend.threads())
@@ -126,14 +142,23 @@ Text = Annotated[int | None, Param("characters of each value at the most", metav
 
 @operation(Access.INSPECT, aliases=("vars", "variables"), example="dbg locals --frame f1")
 async def locals(
-    session: Session,
+    session: Session | None,
+    meant: Meant,
+    caller: Caller,
+    record: Record,
     frame: FrameWord = None,
     thread: ThreadWord = None,
     start: Start = 0,
     count: Count = 40,
     text: Text = None,
+    hit: HitWord = None,
 ) -> Values:
-    """The variables of a frame: arguments first, then the names used on the line, then the rest."""
+    """The variables of a frame: arguments first, then the names used on the line, then the rest.
+
+    Of a program that is gone, those of its last stop, from the record, which is said.
+    """
+    if session is None or not session.live or hit:
+        return await afterwards.locals(record, meant, caller, session, hit, start, count)
     session.need_stopped()
     id = session.thread_id(thread)
     frame_id = await session.frame_id(id, frame_index(frame) if frame else None)

@@ -121,7 +121,8 @@ def _frames(result: Frames, name: str, budget: int) -> str:
     if result.total is None and rows:  # a debugger that has not gone to its end does not know how deep it is
         more = f"\n… {len(rows):,} from {result.start:,}; there may be more (--start {result.start + len(rows)})"
         return clipped(rows, budget - len(more)) + more
-    return clipped(rows, budget, total=result.total, start=result.start)
+    notes = "".join(f"\n{note}" for note in _notes(result.notes))
+    return clipped(rows, budget - len(notes), total=result.total, start=result.start) + notes
 
 
 @show.register
@@ -225,7 +226,7 @@ def _exception(result: ExceptionInfo, name: str, budget: int) -> str:
 @show.register
 def _output(result: views.OutputPage, name: str, budget: int) -> str:
     last = [f"{result.dropped:,} bytes before this are not shown"] if result.dropped else []
-    last.append(f"cursor {result.cursor}")
+    last += [f"cursor {result.cursor}"] if result.cursor else _notes(result.notes)
     room = budget - sum(len(row) + 1 for row in last)
     said = [(stream, getattr(result, stream)) for stream in STREAMS if getattr(result, stream)]
     rows: list[str] = []

@@ -13,7 +13,7 @@ from ..errors import AdapterGone, StillframeError
 from ..model.backend import Capture, Stopped
 from ..model.outcomes import SourceLine, Stop
 from ..model.values import Frame
-from . import family
+from . import family, taping
 from .bell import catch_up
 from .borrowing import borrow
 from .breakpoints import UNTIL
@@ -84,8 +84,11 @@ async def read(session: Session, event: Stopped) -> None:
         stop = Stop(reason=event.reason, notes=(f"its frame could not be read: {error}",))
     except Exception as error:  # a fault of ours must not leave the program held with nobody told
         stop = Stop(reason=event.reason, notes=(f"its frame could not be read, which is our fault: {error!r}",))
+    if session.phase is not Phase.STOPPED:
+        return
+    session.stops += 1
+    stop = await taping.stopped(session, stop)
     if session.phase is Phase.STOPPED:
-        session.stops += 1
         session.told_stop = session.touched = False
         session.stop = stop
         session.bell.ring()

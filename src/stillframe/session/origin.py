@@ -18,3 +18,5 @@ class Origin:
     """The project that it belongs to."""
     client: str = ""
     catch: CatchRule = field(default_factory=CatchRule)
+    kept: bool = True
+    """False for a replay: it is nothing to record, and there is no program to start again."""

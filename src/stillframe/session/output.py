@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -173,6 +173,8 @@ class OutputLog:
         self._folder = folder
         self._rings = {stream: Ring(Spill(folder / stream), by_lines=stream in LINES) for stream in STREAMS}
         self._told = Cursor()
+        self.heard: Callable[[str, bytes], None] = lambda stream, data: None
+        """Whoever takes down what is printed."""
 
     @property
     def cursor(self) -> Cursor:
@@ -194,6 +196,7 @@ class OutputLog:
 
     def write(self, stream: Stream, data: bytes) -> None:
         self._rings[stream].write(data)
+        self.heard(stream, data)
 
     def news(self, limit: int, *, final: bool = False) -> tuple[tuple[Piece, ...], int]:
         """What came since the last reply told of it, the newest `limit` bytes of each stream; and the bytes left out."""

@@ -18,6 +18,7 @@ from ..errors import AdapterGone, NotFound, StillframeError, Try, WrongState
 from ..model import backend as contract
 from ..model.backend import Backend, Bounds, Capability, Move, Plan, Tool
 from ..model.outcomes import AnyOutcome, Stop
+from ..model.recording import BLANK, Tape
 from . import holding, telling
 from .bell import Bell
 from .beside import Beside
@@ -67,18 +68,17 @@ class Session:
         """Somebody ran code in the held program, or wrote to it, since its evidence was read."""
         self.told_stop = False
         """Somebody has been told of the stop that it is in."""
+        self.tape: Tape = BLANK
         self.private = False
         """Belongs to one call, such as a probe: never listed, never anybody's current one, not kept on disk."""
         self.stopping = False
         """We asked for the end, so that it surprises nobody."""
-        self.created = time.time()
-        self.last_used = time.monotonic()
+        self.created, self.last_used = time.time(), time.monotonic()
         self._users = 0
         self.on_child: Callable[[Session, contract.ChildOpened], None] = lambda parent, event: None
         self.on_end: Callable[[Session], None] = lambda session: None
         self.on_breakpoints: Callable[[Session], None] = lambda session: None
-        self.stops = 0
-        self.started = time.monotonic()
+        self.stops, self.started = 0, time.monotonic()
         self.ended: contract.Ended | None = None
         self.ended_at: float | None = None
         self._notes: list[str] = []

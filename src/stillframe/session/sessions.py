@@ -11,25 +11,27 @@ import contextlib
 import itertools
 import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 
 import msgspec
 
-from ..errors import Busy, NoSession, StillframeError, Try, UsageError, WrongState
+from ..errors import Busy, NoSession, StillframeError, Try, WrongState
 from ..model import backend as contract
 from ..model.backend import AttachPlan, Backend, Caller, CatchRule, Plan
 from ..model.places import BreakSpec
+from ..model.recording import Recorder
 from ..settings import PerProject, Settings, project_root
-from .kept import Kept, KeptAttach, KeptPlan
+from . import taping
+from .kept import Kept, KeptAttach
+from .names import check_name
 from .origin import Origin
 from .phases import Phase
 from .session import Session
-from .shelf import Shelf
+from .shelf import Shelf, snapshot
 
 Opener = Callable[[Plan | AttachPlan], Awaitable[Backend]]
 
-_NAME = re.compile(r"[a-z0-9-]{1,64}")
 MOST_ENDED = 20
 """Ended sessions that stay to be looked at; older ones are forgotten."""
 LEAST_LOOK = 0.5
@@ -37,11 +39,14 @@ LEAST_LOOK = 0.5
 
 
 class Sessions:
-    def __init__(self, opener: Opener, settings: PerProject, scratch: Path, shelf: Shelf | None) -> None:
+    def __init__(
+        self, opener: Opener, settings: PerProject, scratch: Path, shelf: Shelf | None, recorder: Recorder | None = None
+    ) -> None:
         self._settings = settings
         self.on_change: Callable[[], None] = lambda: None
         self._opener = opener
         self._shelf = shelf
+        self.recorder = recorder
         self._spill = scratch
         self._runs = 0
         self._all: dict[str, Session] = {}
@@ -101,6 +106,11 @@ class Sessions:
         if kept is None:
             raise NoSession(f"there is no session {name}", hint=Try("sessions"))
         return kept
+
+    def knows(self, name: str, caller: Caller) -> bool:
+        """Whether a session of this name is in memory, or kept for this project."""
+        check_name(name)
+        return name in self._all or any(each.name == name for each in self._kept_here(caller))
 
     def _meant(self, caller: Caller) -> Session | None:
         """The session in memory that a call without a name is about."""
@@ -192,6 +202,11 @@ class Sessions:
             self._found_again(found, session)
         return session
 
+    async def open(self, backend: Backend, plan: Plan, name: str, caller: Caller) -> Session:
+        """A session over something that is there already, such as a recorded run; nothing of it is kept."""
+        origin = Origin(plan, caller.cwd, project_root(caller.cwd), caller.client, kept=False)
+        return self._add(self._free_name(None, name, caller), backend, origin, None)
+
     def _joined_before(self, plan: AttachPlan, caller: Caller) -> Kept | None:
         """What a daemon that died had attached to, if this is the same process or address."""
         this = KeptAttach.of(plan)
@@ -207,9 +222,10 @@ class Sessions:
     async def restart(self, session: Session, caller: Caller) -> Session:
         """End the program and run it again with the same command, name and breakpoints."""
         plan = session.origin.plan
-        if isinstance(plan, AttachPlan):
-            raise WrongState(f"{session.name} was attached to, not started here", hint=Try("detach"))
-        kept = self._snapshot(session)
+        if isinstance(plan, AttachPlan) or not session.origin.kept:
+            how = "attached to" if isinstance(plan, AttachPlan) else "recorded"
+            raise WrongState(f"{session.name} was {how}, not started here", hint=Try("detach"))
+        kept = snapshot(session)
         dropped = session.breakpoints.of_this_run()
         await self.end(session, terminate=True)
         again = await self.launch(
@@ -247,6 +263,7 @@ class Sessions:
             self._forget(each)
         session = Session(name, backend, origin, self._spill / f"{name}-{self._runs}", parent)
         session.log_events = self._settings.at(origin.root).log_events
+        session.tape = taping.begin(session, self.recorder if self._settings.at(origin.root).record else None)
         session.on_child = self._on_child
         session.on_end = self._on_end
         session.on_breakpoints = self._keep
@@ -256,6 +273,7 @@ class Sessions:
 
     def _on_end(self, session: Session) -> None:
         self._keep(session)
+        taping.over(session)
         self.on_change()
 
     def _on_child(self, parent: Session, event: contract.ChildOpened) -> None:
@@ -307,6 +325,7 @@ class Sessions:
             left = await session.backend.left_behind(end=tree)
         for member in session.family():
             await member.close()
+            taping.over(member)
         self._keep(session)
         self.on_change()
         return left
@@ -364,36 +383,11 @@ class Sessions:
 
     # On disk
 
-    def _snapshot(self, session: Session) -> Kept:
-        plan = session.origin.plan
-        return Kept(
-            name=session.name,
-            root=session.origin.root,
-            base=session.origin.base,
-            state="live" if session.live else "ended",
-            plan=KeptPlan.of(plan) if isinstance(plan, Plan) else None,
-            attached=KeptAttach.of(plan) if isinstance(plan, AttachPlan) else None,
-            breakpoints=session.breakpoints.kept(),
-            issued=session.breakpoints.issued,
-            modes=tuple(sorted(session.catch.modes)),
-            classes=session.catch.classes,
-        )
-
     def _keep(self, session: Session) -> None:
-        if self._shelf and session.parent is None and not session.private:
-            self._shelf.save(self._snapshot(session))
+        if self._shelf and session.parent is None and session.origin.kept and not session.private:
+            self._shelf.save(snapshot(session))
 
-    def _spawn(self, work: Awaitable[None], name: str) -> None:
-        async def run() -> None:
-            await work
-
-        task = asyncio.get_running_loop().create_task(run(), name=name)
+    def _spawn(self, work: Coroutine[None, None, None], name: str) -> None:
+        task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def check_name(name: str) -> None:
-    """Session names are plain words, so that no name can be a path; a child's has its number behind a dot."""
-    stem = name.split(".", 1)[0]
-    if not _NAME.fullmatch(stem) or not re.fullmatch(r"[a-z0-9-]+(\.\d+)*", name):
-        raise UsageError(f"{name!r} is no session name: use a to z, 0 to 9 and -, 64 at the most")

@@ -10,11 +10,16 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ..model import exact
-from .kept import Kept, KeptDaemon
+from ..model.backend import AttachPlan, Plan
+from .kept import Kept, KeptAttach, KeptDaemon, KeptPlan
+
+if TYPE_CHECKING:
+    from .session import Session
 
 MOST = 50
 """Files that are kept for one project; older ones go."""
@@ -66,3 +71,20 @@ class Shelf:
     def _prune(self, folder: Path) -> None:
         for path in self._newest_first(folder)[MOST:]:
             path.unlink(missing_ok=True)
+
+
+def snapshot(session: Session) -> Kept:
+    """A session as it goes to disk."""
+    plan = session.origin.plan
+    return Kept(
+        name=session.name,
+        root=session.origin.root,
+        base=session.origin.base,
+        state="live" if session.live else "ended",
+        plan=KeptPlan.of(plan) if isinstance(plan, Plan) else None,
+        attached=KeptAttach.of(plan) if isinstance(plan, AttachPlan) else None,
+        breakpoints=session.breakpoints.kept(),
+        issued=session.breakpoints.issued,
+        modes=tuple(sorted(session.catch.modes)),
+        classes=session.catch.classes,
+    )

@@ -108,7 +108,7 @@ CORRECTED = [
     (["cotninue"], "dbg continue"),
     (["contin"], "dbg continue"),
     (["BREAK", "shop.py:3"], "dbg break shop.py:3"),
-    (["hit_diff"], None),
+    (["frobnicate"], None),
     (["step_over"], "dbg next"),
     (["resume"], "dbg continue"),
     (["app.py", "x"], "dbg launch app.py x"),

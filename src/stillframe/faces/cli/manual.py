@@ -227,13 +227,14 @@ MANUAL: "dict[str, Page]" = {
     },
     "stack": {
         "group": "inspect",
-        "doc": "The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too.\n\nWhere calls were started by another that need not wait for them, a row between them says how: `-- setTimeout --`.",
+        "doc": "The calls that led here, innermost first; library frames are marked. Some debuggers tell of a running program, too.\n\nWhere calls were started by another that need not wait for them, a row between them says how: `-- setTimeout --`.\nOf a program that is gone, those of its last stop, from the record, which is said.",
         "example": "dbg stack --count 50",
         "fields": {
             "thread": "the thread to act on, such as t2; the stopped one if left out",
             "start": "where the page begins",
             "count": "how many at the most (default 20)",
             "generated": "show what really runs, too, where the source shown is what it was made from (compiled, by a source map)",
+            "hit": "a hit of the record instead of what is held now: h3, or r2.h3 of another run",
         },
     },
     "frame": {
@@ -247,7 +248,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "locals": {
         "group": "inspect",
-        "doc": "The variables of a frame: arguments first, then the names used on the line, then the rest.",
+        "doc": "The variables of a frame: arguments first, then the names used on the line, then the rest.\n\nOf a program that is gone, those of its last stop, from the record, which is said.",
         "example": "dbg locals --frame f1",
         "fields": {
             "frame": "the frame to look at, such as f1; the selected one if left out",
@@ -255,6 +256,7 @@ MANUAL: "dict[str, Page]" = {
             "start": "where the page begins",
             "count": "how many at the most (default 40)",
             "text": "characters of each value at the most",
+            "hit": "a hit of the record instead of what is held now: h3, or r2.h3 of another run",
         },
     },
     "scopes": {
@@ -396,6 +398,120 @@ MANUAL: "dict[str, Page]" = {
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
         },
     },
+    "hits": {
+        "group": "record",
+        "doc": "Every stop of a run that was recorded, at one place or at all: listed, filtered, grouped or counted.",
+        "example": "dbg hits shop.py:14 --where 'price > 10'\ndbg hits shop.py:14 --count-by 'type(price)'",
+        "fields": {
+            "at": 'a place: file:line, file@"text" or a function\'s name',
+            "where": "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= in, and, or, not",
+            "group_by": "group by a recorded path, or by place, function, thread or reason",
+            "count_by": "only count, by the same",
+            "top": "hits or groups at the most (default 20)",
+            "start": "where the page begins",
+            "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+            "steps": "stops of steps, too",
+        },
+    },
+    "hit-diff": {
+        "group": "record",
+        "doc": "What differs between two hits: every local by its value and type, and the calls that led there.",
+        "example": "dbg hit-diff h3 h9",
+        "fields": {
+            "first": "a hit: h3, or r2.h3 for one of another run",
+            "second": "a hit: h3, or r2.h3 for one of another run",
+        },
+    },
+    "hit-trend": {
+        "group": "record",
+        "doc": "How a value went from hit to hit of a place, as a line of bars, and as a drawing if wanted.",
+        "example": "dbg hit-trend shop.py:14 out\ndbg hit-trend shop.py:14 'len(items)' --plot out.svg",
+        "fields": {
+            "at": "a place",
+            "name": "a recorded name, item.qty or len(x)",
+            "where": "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= in, and, or, not",
+            "plot": "draw it into this SVG file",
+            "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+        },
+    },
+    "diff": {
+        "group": "record",
+        "doc": "Compare two runs: places that only one came to, how often, and for each place the first hit whose values differ.\n\nLines are matched by the text of the file as it was in each run, so that edits in between do not disturb it.",
+        "example": "dbg diff r3 r4\ndbg diff before after",
+        "fields": {
+            "first": "a run: r12, a saved name or a session's name",
+            "second": "the other; the newest if left out",
+            "top": "places that differ at the most (default 20)",
+        },
+    },
+    "history": {
+        "group": "record",
+        "doc": "The runs that are recorded, newest first; of one run every operation with its time and outcome.",
+        "example": "dbg history\ndbg history r12",
+        "fields": {
+            "run": "a run, to see its operations and breakpoints: r12, a saved name, a session's name",
+            "all": "runs of other projects too",
+            "start": "where the page begins",
+            "count": "how many at the most (default 20)",
+        },
+    },
+    "events": {
+        "group": "record",
+        "doc": "What happened, in order, each with its number: starts, stops, output, breakpoints, operations, ends.\n\nIt never waits behind a running `continue`. The cursor of a reply brings, with --since, each later event once.",
+        "example": "dbg events --since 120 --kind stop --wait",
+        "fields": {
+            "since": "a cursor from an earlier reply: only what came after it",
+            "kind": "only events of this kind; may be repeated",
+            "wait": "wait until there is one",
+            "timeout": "seconds to wait at the most",
+            "count": "how many at the most (default 50)",
+            "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+        },
+    },
+    "save": {
+        "group": "keeping",
+        "doc": "Keep a run under a name, by which `diff`, `replay`, `hits --run` and `export` know it; it is not pruned by itself.",
+        "example": "dbg save before",
+        "fields": {
+            "name": "a name of your own: a to z, 0 to 9 and -",
+            "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+        },
+    },
+    "replay": {
+        "group": "keeping",
+        "doc": "Go through a recorded run again: looking verbs answer from the record, `continue`, `next` and `step-back` move in it.\n\nNothing runs: `next` goes to the next recorded stop whatever it was, `continue` to the next that was no step.",
+        "example": "dbg replay before",
+        "fields": {"name": "a saved name, a run (r12) or a session's name"},
+    },
+    "export": {
+        "group": "keeping",
+        "doc": "Write a run with everything that was seen into one file: JSON lines, or a page that needs nothing else.",
+        "example": "dbg export shop.jsonl\ndbg export shop.html --run before",
+        "fields": {
+            "file": "the file to make: .jsonl for another machine, .html for a person",
+            "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+            "format": "what to write, where the file's name does not say",
+            "force": "replace a file that is there",
+        },
+    },
+    "import": {
+        "group": "keeping",
+        "doc": "Take in what another machine exported, as a new run of this project; a file that is cut or foreign changes nothing.",
+        "example": "dbg import shop.jsonl --name theirs",
+        "fields": {"file": "a file of JSON lines that `export` made", "name": "save it under this name as well"},
+    },
+    "prune": {
+        "group": "keeping",
+        "doc": "Make the record smaller. Live runs stay; runs saved under a name stay unless they are named.",
+        "example": "dbg prune --days 7\ndbg prune --megabytes 50 --dry-run",
+        "fields": {
+            "days": "remove runs that began longer ago",
+            "megabytes": "remove the oldest runs until the record is this small",
+            "run": "remove this run, saved or not",
+            "all": "runs of other projects too",
+            "dry_run": "only say what would go",
+        },
+    },
     "configs": {
         "group": "projects",
         "doc": "List what `launch --config NAME` can start here: the configurations of the nearest .vscode/launch.json.",
@@ -496,7 +612,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "output": {
         "group": "admin",
-        "doc": "What the program printed, by stream: the newest part, or everything from a cursor on, page by page.",
+        "doc": "What the program printed, by stream: the newest part, or everything from a cursor on, page by page.\n\nOf a run that only the record knows, the newest part that it kept.",
         "example": "dbg output --since 120.0.0.0",
         "fields": {
             "since": "a cursor from an earlier reply: only what came after it",

@@ -1,0 +1,180 @@
+"""Keeping what was seen: runs saved under names, gone through again, taken to other machines, and let go."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+from typing import Annotated, Literal
+
+from ..errors import NotFound, Try, UsageError
+from ..model.backend import Caller, Plan
+from ..model.outcomes import AnyOutcome
+from ..model.recorded import Exported, Imported, Pruned, RunInfo, Saved
+from ..record import exporting, finding, importing, pruning
+from ..record.finding import View
+from ..record.pen import Pen
+from ..record.record import Record
+from ..record.replaying import Replay
+from ..registry import Access, From, Meant, Param, operation
+from ..session.names import check_name
+from ..session.sessions import Sessions
+from .common import settle
+from .record import RunWord, chosen
+
+NameWord = Annotated[str, Param("a name of your own: a to z, 0 to 9 and -", positional=True, metavar="NAME")]
+
+
+@operation(Access.CONTROL, example="dbg save before")
+async def save(meant: Meant, record: Record, name: NameWord, run: RunWord = None) -> Saved:
+    """Keep a run under a name, by which `diff`, `replay`, `hits --run` and `export` know it; it is not pruned by itself."""
+    check_name(name)
+    if "." in name:
+        raise UsageError(f"{name!r} is no name to save under: use a to z, 0 to 9 and -")
+    found, replaced = await record.look(lambda connection: _saving(connection, meant, run, name))
+
+    def write(pen: Pen) -> RunInfo:
+        pen.connection.execute(
+            "INSERT OR REPLACE INTO saved(name, root, run, made) VALUES(?,?,?,?)",
+            (name, meant.root, found, time.time()),
+        )
+        return finding.info(pen.connection, found)
+
+    return Saved(name=name, run=await record.change(write), replaced=replaced)
+
+
+def _saving(connection: sqlite3.Connection, meant: Meant, run: str | None, name: str) -> tuple[int, str | None]:
+    found = chosen(connection, meant, run)
+    before = connection.execute("SELECT run FROM saved WHERE root=? AND name=?", (meant.root, name)).fetchone()
+    return found.id, f"r{before[0]}" if before else None
+
+
+@operation(Access.READ, example="dbg replay before")
+async def replay(
+    sessions: Sessions,
+    meant: Meant,
+    caller: Caller,
+    record: Record,
+    name: Annotated[str, Param("a saved name, a run (r12) or a session's name", positional=True, metavar="RUN")],
+) -> From[AnyOutcome]:
+    """Go through a recorded run again: looking verbs answer from the record, `continue`, `next` and `step-back` move in it.
+
+    Nothing runs: `next` goes to the next recorded stop whatever it was, `continue` to the next that was no step.
+    """
+
+    def ask(connection: sqlite3.Connection) -> tuple[RunInfo, list[int], dict[str, str]]:
+        run = finding.run(connection, meant.root, name)
+        ids = connection.execute(f"SELECT id FROM hit WHERE run IN ({run.marks}) ORDER BY id", run.members).fetchall()
+        if not ids:
+            raise NotFound(f"{run.handle} ({run.name}) has no hits to go through", hint=Try("history"))
+        return finding.info(connection, run.id), [each[0] for each in ids], _texts(connection, run)
+
+    info, hits, texts = await record.look(ask)
+    backend = Replay(record.look, f"{info.run} {info.session}", hits, info.tool, meant.root)
+    plan = Plan(command=info.command, kind="command", cwd=caller.cwd, children=False)
+    session = await sessions.open(backend, plan, f"replay-{info.session.replace('.', '-')}", caller)
+    for file, text in texts.items():
+        session.sources.lend(file, text)
+    await session.start()
+    return await settle(sessions, session, None)
+
+
+def _texts(connection: sqlite3.Connection, run: finding.Run) -> dict[str, str]:
+    """The files of a run as they were then, by the names that a session has for them."""
+    texts: dict[str, str] = {}
+    for spot in finding.reached(connection, run):
+        first, lines = finding.source_lines(connection, spot.source)
+        file = spot.file if spot.file.startswith(("/", "<")) else f"{run.root}/{spot.file}"
+        if lines:
+            texts[file] = "\n" * (first - 1) + "\n".join(lines)
+    return texts
+
+
+@operation(Access.CONTROL, example="dbg export shop.jsonl\ndbg export shop.html --run before")
+async def export(
+    meant: Meant,
+    caller: Caller,
+    record: Record,
+    file: Annotated[str, Param("the file to make: .jsonl for another machine, .html for a person", positional=True)],
+    run: RunWord = None,
+    format: Annotated[
+        Literal["jsonl", "html"] | None, Param("what to write, where the file's name does not say")
+    ] = None,
+    force: Annotated[bool, Param("replace a file that is there")] = False,
+) -> Exported:
+    """Write a run with everything that was seen into one file: JSON lines, or a page that needs nothing else."""
+    path = Path(caller.cwd) / file
+    kind = format or ("html" if path.suffix.lower() in (".html", ".htm") else "jsonl")
+
+    def ask(connection: sqlite3.Connection) -> Exported:
+        found = chosen(connection, meant, run)
+        members = [finding.info(connection, each) for each in found.members]
+        notes: tuple[str, ...] = ()
+        if kind == "html":
+            size, notes = exporting.html(connection, found, path, View(caller.cwd, meant.root), force=force)
+        else:
+            size = exporting.jsonl(connection, found, path, force=force)
+        return Exported(
+            file=file,
+            format=kind,
+            bytes=size,
+            runs=tuple(each.run for each in members),
+            hits=sum(each.hits for each in members),
+            notes=notes,
+        )
+
+    return await record.look(ask)
+
+
+@operation(Access.CONTROL, name="import", example="dbg import shop.jsonl --name theirs")
+async def import_(
+    meant: Meant,
+    caller: Caller,
+    record: Record,
+    file: Annotated[str, Param("a file of JSON lines that `export` made", positional=True)],
+    name: Annotated[str | None, Param("save it under this name as well", metavar="NAME")] = None,
+) -> Imported:
+    """Take in what another machine exported, as a new run of this project; a file that is cut or foreign changes nothing."""
+    if name is not None:
+        check_name(name)
+    path = Path(caller.cwd) / file
+
+    def write(pen: Pen) -> Imported:
+        hits = importing.check(path)
+        runs = importing.take_in(pen, path, meant.root)
+        if name is not None:
+            pen.connection.execute(
+                "INSERT OR REPLACE INTO saved(name, root, run, made) VALUES(?,?,?,?)",
+                (name, meant.root, runs[0], time.time()),
+            )
+        return Imported(file=file, hits=hits, runs=tuple(finding.info(pen.connection, each) for each in runs))
+
+    return await record.change(write)
+
+
+@operation(Access.CONTROL, example="dbg prune --days 7\ndbg prune --megabytes 50 --dry-run")
+async def prune(
+    meant: Meant,
+    record: Record,
+    days: Annotated[float | None, Param("remove runs that began longer ago", metavar="N")] = None,
+    megabytes: Annotated[
+        float | None, Param("remove the oldest runs until the record is this small", metavar="N")
+    ] = None,
+    run: Annotated[str | None, Param("remove this run, saved or not", metavar="RUN")] = None,
+    all: Annotated[bool, Param("runs of other projects too")] = False,
+    dry_run: Annotated[bool, Param("only say what would go")] = False,
+) -> Pruned:
+    """Make the record smaller. Live runs stay; runs saved under a name stay unless they are named."""
+    if days is None and megabytes is None and run is None:
+        raise UsageError("prune what? Give --days, --megabytes or --run", hint=Try("history"))
+
+    def write(pen: Pen) -> Pruned:
+        if run is not None:
+            return pruning.prune_one(pen, finding.run(pen.connection, meant.root, run), dry_run=dry_run)
+        return pruning.prune(
+            pen, record.daemon, days=days, megabytes=megabytes, root=None if all else meant.root, dry_run=dry_run
+        )
+
+    if not record.path.exists():
+        raise NotFound("nothing has been recorded yet")
+    return await record.change(write)

@@ -1,0 +1,259 @@
+"""Comparing: two hits value by value, and two runs place by place, aligned by the text of their files, not by line numbers."""
+
+from __future__ import annotations
+
+import difflib
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..model.recorded import Difference, Group, HitDiff, PlaceDiff, RunDiff
+from ..model.values import Value
+from . import finding, reading
+from .finding import Run, Spot, View
+from .pen import same_everywhere
+
+MOST_LINES = 20_000
+"""Lines between the first and the last change of a file up to which lines are matched one by one."""
+SHOWN = 20
+"""Places that differ whose values are told."""
+
+
+def two_hits(connection: sqlite3.Connection, first: int, second: int, view: View) -> HitDiff:
+    (one,), (other,) = reading.rows(connection, [first]), reading.rows(connection, [second])
+    found, same = differences(reading.values(connection, one), reading.values(connection, other))
+    stacks = [
+        [f"{frame.function} {frame.file}" for frame in reading.frames(connection, row, view)] for row in (one, other)
+    ]
+    notes: tuple[str, ...] = ()
+    if (one.file, one.line) != (other.file, other.line):
+        notes = ("they are hits of different places",)
+    return HitDiff(
+        first=reading.hit(connection, one, view, 0),
+        second=reading.hit(connection, other, view, 0),
+        differences=tuple(found),
+        same=same,
+        stack=_stack_words(*stacks),
+        notes=notes,
+    )
+
+
+def differences(old: Iterable[Value], new: Iterable[Value]) -> tuple[list[Difference], int]:
+    """Names whose values differ, and how many are the same; addresses count for nothing."""
+    before, after = {each.name: each for each in old}, {each.name: each for each in new}
+    found: list[Difference] = []
+    same = 0
+    for name in dict.fromkeys([*before, *after]):
+        one, other = before.get(name), after.get(name)
+        if one and other and _equal(one, other):
+            same += 1
+            continue
+        retyped = one and other and one.type != other.type
+        found.append(
+            Difference(
+                name=name,
+                old=one.value if one else None,
+                new=other.value if other else None,
+                old_type=one.type if one and retyped else None,
+                new_type=other.type if other and retyped else None,
+            )
+        )
+    return found, same
+
+
+def _equal(one: Value, other: Value) -> bool:
+    return (one.type, one.total) == (other.type, other.total) and same_everywhere(one.value) == same_everywhere(
+        other.value
+    )
+
+
+def _stack_words(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    if list(one) == list(other):
+        return ()
+    words = []
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, one[:50], other[:50], autojunk=False).get_opcodes():
+        if tag != "equal":
+            words += [f"- {each}" for each in one[a:b]] + [f"+ {each}" for each in other[c:d]]
+    return tuple(words[:20])
+
+
+@dataclass
+class Side:
+    """One run's hits by place: the row, number and mark of each, in order."""
+
+    run: Run
+    spots: dict[int, Spot]
+    hits: dict[int, list[tuple[int, int]]] = field(default_factory=dict[int, list[tuple[int, int]]])
+    """Place to (hit, mark), in the order of the hits."""
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection, run: Run) -> Side:
+        side = cls(run, {each.id: each for each in finding.reached(connection, run)})
+        rows = connection.execute(
+            f"SELECT place, id, print FROM hit INDEXED BY hit_place WHERE run IN ({run.marks})", run.members
+        )
+        for place, id, mark in rows:
+            side.hits.setdefault(place, []).append((id, mark))
+        if len(run.members) > 1:
+            for hits in side.hits.values():
+                hits.sort()
+        return side
+
+
+def two_runs(connection: sqlite3.Connection, first: Run, second: Run, view: View, top: int = SHOWN) -> RunDiff:
+    one, other = Side.of(connection, first), Side.of(connection, second)
+    pairs, notes = aligned(connection, one, other)
+    left, right = {a for a, _ in pairs}, {b for _, b in pairs}
+    different = [found for a, b in pairs if (found := _compared(one, other, a, b, view))]
+    different.sort(key=lambda each: each[0])
+    return RunDiff(
+        first=finding.info(connection, first.id),
+        second=finding.info(connection, second.id),
+        both=len(pairs),
+        only_first=_only(one, left, view),
+        only_second=_only(other, right, view),
+        different=tuple(_with_values(connection, found, rows) for _, found, rows in different[:top]),
+        notes=(*notes, *_left_out(len(different), top)),
+    )
+
+
+def _left_out(found: int, top: int) -> tuple[str, ...]:
+    return (f"{top} of {found} places that differ are told",) if found > top else ()
+
+
+Found = tuple[int, PlaceDiff, tuple[int, int] | None]
+
+
+def _compared(one: Side, other: Side, a: int, b: int, view: View) -> Found | None:
+    """The first of a place's hits that differs, with the row at which that came up in the second run."""
+    old, new = one.hits[a], other.hits[b]
+    at = next((n for n, (x, y) in enumerate(zip(old, new, strict=False)) if x[1] != y[1]), None)
+    if at is None and len(old) == len(new):
+        return None
+    here, there = other.spots[b], one.spots[a]
+    place, was = view.place(here.file, here.line, other.run.root), view.place(there.file, there.line, one.run.root)
+    found = PlaceDiff(
+        place=place,
+        was=was if was != place else None,
+        function=here.symbol,
+        hits=(len(old), len(new)),
+        first=at + 1 if at is not None else None,
+    )
+    if at is None:
+        return (new[-1][0], found, None)
+    return (new[at][0], found, (old[at][0], new[at][0]))
+
+
+def _with_values(connection: sqlite3.Connection, found: PlaceDiff, rows: tuple[int, int] | None) -> PlaceDiff:
+    if rows is None:
+        return found
+    (one,), (other,) = reading.rows(connection, [rows[0]]), reading.rows(connection, [rows[1]])
+    differ, _ = differences(reading.values(connection, one), reading.values(connection, other))
+    return PlaceDiff(
+        place=found.place,
+        was=found.was,
+        function=found.function,
+        hits=found.hits,
+        first=found.first,
+        handles=(f"r{one.run}.{one.handle}", f"r{other.run}.{other.handle}"),
+        differences=tuple(differ),
+    )
+
+
+def _only(side: Side, matched: set[int], view: View) -> tuple[Group, ...]:
+    alone = [id for id in side.hits if id not in matched]
+    rows: dict[str, int] = {}
+    for id in sorted(alone, key=lambda each: side.hits[each][0]):
+        spot = side.spots[id]
+        words = f"{view.place(spot.file, spot.line, side.run.root)} in {spot.symbol}"
+        rows[words] = rows.get(words, 0) + len(side.hits[id])
+    return tuple(Group(value=words, count=count) for words, count in rows.items())
+
+
+def aligned(connection: sqlite3.Connection, one: Side, other: Side) -> tuple[list[tuple[int, int]], list[str]]:
+    """Places of the first run with their counterparts in the second: the same line of the text, wherever it stands now."""
+    maps = LineMaps(connection)
+    there: dict[tuple[str, int, str], int] = {}
+    by_line: dict[tuple[str, int], int] = {}
+    for id, spot in other.spots.items():
+        there[spot.file, spot.line, spot.symbol] = by_line[spot.file, spot.line] = id
+    versions = {spot.file: spot.source for spot in other.spots.values()}
+    pairs: list[tuple[int, int]] = []
+    taken: set[int] = set()
+    for id, spot in one.spots.items():
+        line = maps.line(spot.source, versions.get(spot.file, spot.source), spot.line)
+        found = there.get((spot.file, line, spot.symbol), by_line.get((spot.file, line))) if line else None
+        if found is not None and found not in taken:
+            pairs.append((id, found))
+            taken.add(found)
+    pairs += _same_function(connection, one, other, {a for a, _ in pairs}, taken)
+    return pairs, maps.notes
+
+
+def _same_function(
+    connection: sqlite3.Connection, one: Side, other: Side, left: set[int], right: set[int]
+) -> list[tuple[int, int]]:
+    """Of what is left over: a function's only place in each run, or a line with the same text in a file that moved."""
+    pairs: list[tuple[int, int]] = []
+    texts: dict[tuple[str, str], list[int]] = {}
+    for id, spot in other.spots.items():
+        if id not in right:
+            texts.setdefault((spot.symbol, finding.line_of(connection, spot).strip()), []).append(id)
+    for id, spot in one.spots.items():
+        candidates = texts.get((spot.symbol, finding.line_of(connection, spot).strip()), []) if id not in left else []
+        if len(candidates) == 1 and candidates[0] not in right:
+            pairs.append((id, candidates[0]))
+            right.add(candidates[0])
+            left.add(id)
+    alone: dict[str, list[int]] = {}
+    for id, spot in other.spots.items():
+        if id not in right:
+            alone.setdefault(spot.symbol, []).append(id)
+    mine: dict[str, list[int]] = {}
+    for id, spot in one.spots.items():
+        if id not in left:
+            mine.setdefault(spot.symbol, []).append(id)
+    for symbol, ids in mine.items():
+        if len(ids) == 1 and len(alone.get(symbol, ())) == 1:
+            pairs.append((ids[0], alone[symbol][0]))
+    return pairs
+
+
+class LineMaps:
+    """Where each line of one text of a file stands in another text of it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._known: dict[tuple[int, int], dict[int, int] | None] = {}
+        self.notes: list[str] = []
+
+    def line(self, old: int, new: int, line: int) -> int | None:
+        """None where the line is gone; the same number where the texts are the same, or one of them was not kept."""
+        if old == new or not old or not new:
+            return line
+        if (old, new) not in self._known:
+            self._known[old, new] = self._map(old, new)
+        known = self._known[old, new]
+        return line if known is None else known.get(line)
+
+    def _map(self, old: int, new: int) -> dict[int, int] | None:
+        (first, one), (second, other) = (finding.source_lines(self._connection, each) for each in (old, new))
+        head = _common(one, other)
+        tail = _common(one[head:][::-1], other[head:][::-1])
+        found = {first + n: second + n for n in range(head)}
+        found |= {first + len(one) - 1 - n: second + len(other) - 1 - n for n in range(tail)}
+        middle, theirs = one[head : len(one) - tail], other[head : len(other) - tail]
+        if len(middle) * len(theirs) > MOST_LINES * 100:
+            self.notes.append("a file changed too much for its lines to be matched; they are matched by their numbers")
+            return None
+        matcher = difflib.SequenceMatcher(
+            None, [each.strip() for each in middle], [each.strip() for each in theirs], False
+        )
+        for tag, a, b, c, d in matcher.get_opcodes():
+            if tag == "equal" or (tag == "replace" and b - a == d - c):  # an edited line is still the same line
+                found |= {first + head + a + n: second + head + c + n for n in range(b - a)}
+        return found
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

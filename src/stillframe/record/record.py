@@ -1,0 +1,118 @@
+"""The user's record as a host holds it: tapes to write on, and looks at what is written."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from ..errors import Busy, StoreFull
+from ..model.recording import BLANK, Operated, RunFacts
+from ..model.recording import Tape as AnyTape
+from . import pruning, schema
+from .pen import Pen
+from .tape import Called, Tape
+from .writer import Told, Writer
+
+T = TypeVar("T")
+SETTLE_SECONDS = 5.0
+LOOK_SECONDS = 30.0
+
+
+class Settled:
+    """Nothing to write: its answer says that everything before it is written."""
+
+    def write(self, pen: Pen) -> None:
+        pass
+
+    def reduced(self) -> None:
+        return None
+
+
+class Record:
+    """One for a host. `daemon` names the process that writes, so that others can tell its runs from lost ones."""
+
+    def __init__(self, state: Path, daemon: str) -> None:
+        self.path = schema.path_in(state)
+        self.daemon = daemon
+        self._writer = Writer(self.path)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._news = asyncio.Event()
+        self._writer.on_commit = self._committed
+
+    # Writing
+
+    def begin(self, facts: RunFacts, parent: AnyTape | None) -> AnyTape:
+        self._loop = asyncio.get_running_loop()
+        if parent is not None and not isinstance(parent, Tape):
+            return BLANK
+        return Tape(self._writer, facts, parent, self.daemon)
+
+    def operation(self, done: Operated, tape: AnyTape | None) -> None:
+        if tape is BLANK:
+            return
+        self._writer.put(Told(Called(tape if isinstance(tape, Tape) else None, done)))
+
+    @property
+    def problem(self) -> str | None:
+        """Why nothing is written at the moment."""
+        return self._writer.problem
+
+    async def settled(self) -> None:
+        loop = self._loop = asyncio.get_running_loop()
+        answer: asyncio.Future[str | None] = loop.create_future()
+        self._writer.put(Told(Settled(), loop, answer))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SETTLE_SECONDS):
+                await answer
+
+    async def change(self, what: Callable[[Pen], T]) -> T:
+        """Do something to the record, in a transaction of its own."""
+        return await asyncio.to_thread(self._writer.task, what)
+
+    def prune_in_passing(self, days: float, megabytes: float) -> None:
+        """Keep the record within its bounds, when nobody waits for anything."""
+        self._writer.put(Told(pruning.InPassing(self.path, self.daemon, days, megabytes)))
+
+    # Looking
+
+    async def look(self, what: Callable[[sqlite3.Connection], T]) -> T:
+        """Ask the record, read-only, with everything in it that was told before."""
+        if self.path.exists() or self._loop is not None:
+            await self.settled()
+        async with asyncio.timeout(LOOK_SECONDS):
+            return await asyncio.to_thread(self._look, what)
+
+    def _look(self, what: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            connection = schema.open_for_reading(self.path)
+        except sqlite3.Error as error:
+            raise StoreFull(f"the record cannot be read: {error} ({self.path})") from None
+        try:
+            connection.execute("BEGIN")
+            return what(connection)
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error) or "busy" in str(error):
+                raise Busy("the record is being written by another process") from None
+            raise StoreFull(f"the record cannot be read: {error} ({self.path})") from None
+        finally:
+            connection.close()
+
+    async def news(self, seconds: float) -> None:
+        """Returns when something has been written, or the time is over."""
+        self._loop = asyncio.get_running_loop()
+        self._news.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+
+    def _committed(self) -> None:
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop was closed
+                self._loop.call_soon_threadsafe(self._news.set)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._writer.close)

@@ -1,0 +1,228 @@
+"""A recorded run as a debugger: the program is held at one hit after the other, and everything is answered from the record.
+
+`continue` goes to the next hit that was no step (and that a breakpoint of the replay names, where there are any), a step to the
+next hit whatever it was, and both go backwards as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from ..errors import NotFound, Try, Unsupported
+from ..model.backend import (
+    Binding,
+    Bounds,
+    Capability,
+    Capture,
+    CatchRule,
+    Ended,
+    Evaluated,
+    Event,
+    Move,
+    Stopped,
+    Tool,
+    Wanted,
+)
+from ..model.outcomes import Stop
+from ..model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Thread, Value, Values
+from . import reading, texts, where
+from .finding import View
+
+Look = Callable[[Callable[[sqlite3.Connection], Any]], Awaitable[Any]]
+
+
+class Replay:
+    """The Backend of a replay: a cursor over the hits of a run."""
+
+    def __init__(self, look: Look, name: str, hits: Sequence[int], tool: str, root: str) -> None:
+        self.tool = Tool("record", name, f"a recording of {tool}")
+        self.capabilities: frozenset[Capability] = frozenset({Capability.STEP_BACK})
+        self.pid: int | None = None
+        self.launched = True
+        self._look = look
+        self._hits = tuple(hits)
+        self._view = View("/", root)
+        self._root = root
+        self._at = -1
+        self._row: reading.Row | None = None
+        self._stop: Stop | None = None
+        self._wanted: tuple[Wanted, ...] = ()
+        self._events: asyncio.Queue[Event] = asyncio.Queue()
+        self._refs: dict[str, Value] = {}
+        self._over = False
+
+    async def events(self) -> AsyncIterator[Event]:
+        while True:
+            event = await self._events.get()
+            yield event
+            if isinstance(event, Ended):
+                return
+
+    async def start(self, wanted: Sequence[Wanted], catch: CatchRule) -> tuple[Binding, ...]:
+        bindings = await self.set_breakpoints(wanted)
+        await self._go(1, stepping=not wanted)
+        return bindings
+
+    async def set_breakpoints(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
+        self._wanted = tuple(wanted)
+        return tuple(
+            Binding(each.id, "bound", file=each.file, line=each.line, message="stops at recorded hits only")
+            if each.file
+            else Binding(each.id, "failed", message="a replay stops at lines of files only")
+            for each in wanted
+        )
+
+    async def set_catch(self, catch: CatchRule) -> None:
+        pass
+
+    async def resume(self, move: Move, thread: str | None) -> None:
+        back = move in (Move.STEP_BACK, Move.REVERSE)
+        stepping = move not in (Move.CONTINUE, Move.REVERSE)
+        await self._go(-1 if back else 1, stepping=stepping)
+
+    async def _go(self, direction: int, *, stepping: bool) -> None:
+        """To the next hit that counts; behind the last one is the end, before the first one there is nothing."""
+        at = self._at + direction
+        while 0 <= at < len(self._hits):
+            row, stop = await self._read(at)
+            hit = self._named(row)
+            if stepping or hit or (not self._wanted and not row.step):
+                self._at, self._row, self._stop = at, row, stop
+                self._refs.clear()
+                ids = hit if hit and not stepping else ()
+                reason = "breakpoint" if ids else stop.reason
+                self._events.put_nowait(Stopped("1", reason, breakpoints=ids, all_threads=True, counts=bool(ids)))
+                return
+            at += direction
+        if direction < 0:
+            self._events.put_nowait(Stopped("1", "beginning", all_threads=True, counts=False))
+            return
+        self._end("the recording is over")
+
+    def _named(self, row: reading.Row) -> tuple[str, ...]:
+        whole = row.file if row.file.startswith("/") else f"{self._root}/{row.file}"
+        return tuple(each.id for each in self._wanted if (each.file, each.line) == (whole, row.line))
+
+    async def _read(self, at: int) -> tuple[reading.Row, Stop]:
+        def ask(connection: sqlite3.Connection) -> tuple[reading.Row, Stop]:
+            (row,) = reading.rows(connection, [self._hits[at]])
+            return row, reading.stop(connection, row, self._view)
+
+        found: tuple[reading.Row, Stop] = await self._look(ask)
+        return found
+
+    async def pause(self, thread: str | None) -> None:
+        pass
+
+    # Looking
+
+    def _held(self) -> Stop:
+        if self._stop is None:
+            raise NotFound("the replay is before its first hit", hint=Try("next"))
+        return self._stop
+
+    async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
+        return (Thread(id="1", name=self._held().thread_name or "recorded", state="stopped"),)
+
+    async def stack(self, thread: str, start: int = 0, count: int = 20) -> Frames:
+        frames = tuple(self._whole(each, n) for n, each in enumerate(self._held().stack))
+        return Frames(frames=frames[start : start + count], total=len(frames), start=start)
+
+    def _whole(self, frame: Frame, number: int) -> Frame:
+        """A frame with its file as the session wants it: absolute."""
+        file = frame.file
+        if file and not file.startswith(("/", "<")):
+            file = f"/{file}"
+        key = (
+            f"{self._at}.{number}"  # which frames of two hits are the same call was not recorded, so none is said to be
+        )
+        return msgspec.structs.replace(frame, id=str(number), file=file, key=key)
+
+    async def capture(self, thread: str, bounds: Bounds) -> Capture:
+        stop = self._held()
+        frames = await self.stack(thread, 0, bounds.frames)
+        at = next((n for n, each in enumerate(stop.stack) if stop.frame and each.id == stop.frame.id), 0)
+        handle = f"h{self._row.number}" if self._row else "h?"
+        return Capture(
+            frames=frames,
+            at=frames.frames[at] if at < len(frames.frames) else None,
+            values=Values(
+                values=tuple(self._linked(each) for each in stop.locals),
+                total=len(stop.locals),
+                notes=(f"replayed from the record: {handle}, {self._at + 1:,} of {len(self._hits):,}", *stop.notes),
+            ),
+            exception=stop.exception,
+        )
+
+    def _linked(self, value: Value) -> Value:
+        """A value with a handle where there is something in it to see."""
+        if not value.children and not texts.parts(value.value):
+            return msgspec.structs.replace(value, ref=None)
+        self._refs[ref := f"r{len(self._refs)}"] = value
+        return msgspec.structs.replace(value, ref=ref if value.truncated or value.children else None)
+
+    async def scopes(self, frame: str) -> tuple[Scope, ...]:
+        return (Scope(name="recorded", total=len(self._held().locals)),)
+
+    async def locals(self, frame: str, bounds: Bounds, start: int = 0) -> Values:
+        stop = self._held()
+        at = stop.frame.id.removeprefix("f") if stop.frame else "0"
+        if frame != at:
+            raise NotFound(f"only the variables of f{at} were recorded")
+        shown = tuple(self._linked(each) for each in stop.locals[start : start + bounds.values])
+        return Values(values=shown, total=len(stop.locals), start=start)
+
+    async def expand(self, ref: str, bounds: Bounds, start: int = 0) -> Values:
+        value = self._refs[ref]
+        children = value.children or tuple(
+            texts.of_text(key or f"[{n}]", text) for n, (key, text) in enumerate(texts.parts(value.value))
+        )
+        shown = tuple(self._linked(each) for each in children[start : start + bounds.values])
+        return Values(values=shown, total=len(children), start=start)
+
+    async def evaluate(
+        self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
+    ) -> tuple[Evaluated, ...]:
+        """Names and paths that were recorded; nothing runs any more."""
+        return tuple(self._evaluated(each) for each in expressions)
+
+    def _evaluated(self, expression: str) -> Evaluated:
+        try:
+            path = where.parse_path(expression)
+        except Exception as error:  # a usage error of the little language says what it knows
+            return Evaluated(expression, error=f"a replay knows recorded names and paths only: {error}")
+        root = next((each for each in self._held().locals if each.name == path.root), None)
+        found = texts.follow(root, path.steps) if root else None
+        if found is None:
+            return Evaluated(expression, error=f"{expression} was not recorded here")
+        if path.of == "value":
+            return Evaluated(expression, value=msgspec.structs.replace(found, name=expression, ref=None))
+        told = found.type if path.of == "type" else texts.length_of(found)
+        return Evaluated(expression, value=Value(name=expression, value=str(told)))
+
+    async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
+        raise Unsupported("a recorded run cannot be changed")
+
+    async def exception(self, thread: str) -> ExceptionInfo | None:
+        return self._held().exception
+
+    async def modules(self, start: int = 0, count: int = 100) -> Modules:
+        return Modules(modules=())
+
+    # The end
+
+    async def end(self, *, terminate: bool) -> None:
+        self._end("the replay was ended")
+
+    def _end(self, cause: str) -> None:
+        if not self._over:
+            self._over = True
+            self._events.put_nowait(Ended(exit_code=0, cause=cause))
+
+    async def close(self) -> None:
+        self._end("the replay was closed")

@@ -1,0 +1,151 @@
+"""Looking into a value's text: `{'sku': 'a', 'qty': 3}`, `Cart(n=0)`, `Cart {n: 0}` and `{n = 0, …}` are read as what they show.
+
+Debuggers write values as brackets, commas and `key: value` or `key=value`, whatever the language; that is all that is known here.
+What was cut off is not there, and nothing is ever run.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from ..model.values import Value
+from .pen import ValueRest, number_of
+
+OPEN, CLOSE = "([{<", ")]}>"
+_STRING = re.compile(r"""[bBuUrRfF@]{0,2}("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
+_HEAD = re.compile(r"[\w.:$*&@ <>,]*?(?=[({\[])")
+_INDEX = re.compile(r"\[(\d+)\]")
+DEEPEST = 12
+
+Step = str | int
+
+
+@functools.lru_cache(maxsize=8192)
+def parts(text: str) -> tuple[tuple[str | None, str], ...]:
+    """The items of a container's text, each with its key where it has one; nothing where it is no container."""
+    body = _body(text)
+    if body is None:
+        return ()
+    return tuple(_keyed(each) for each in _split(body, ",") if each and each not in ("…", "..."))
+
+
+def _body(text: str) -> str | None:
+    text = text.strip()
+    if not text or _STRING.fullmatch(text):
+        return None
+    head = _HEAD.match(text)
+    begin = head.end() if head else -1
+    if begin < 0 or begin >= len(text) or text[begin] not in "([{":
+        return None
+    inner = text[begin + 1 :]
+    return inner[:-1] if inner[-1:] in (")", "]", "}") else inner
+
+
+def _split(text: str, separator: str, most: int = -1) -> list[str]:
+    """Cut at a separator that stands outside brackets and quotes."""
+    found: list[str] = []
+    depth, begin, at = 0, 0, 0
+    while at < len(text):
+        char = text[at]
+        if char in "\"'`" and (match := _STRING.match(text, at)):
+            at = match.end()
+            continue
+        if char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif depth == 0 and text.startswith(separator, at) and most != 0:
+            found.append(text[begin:at].strip())
+            at += len(separator)
+            begin, most = at, most - 1
+            continue
+        at += 1
+    found.append(text[begin:].strip())
+    return found
+
+
+def _keyed(item: str) -> tuple[str | None, str]:
+    for separator in (": ", " = ", "=>", "=", ":"):
+        pieces = _split(item, separator, 1)
+        if len(pieces) == 2 and pieces[0] and pieces[1]:
+            return plain(pieces[0]), pieces[1]
+    return None, item
+
+
+def plain(text: str) -> str:
+    """A string's content without its quotes; other text as it is."""
+    match = _STRING.fullmatch(text.strip())
+    if not match:
+        return text.strip()
+    return re.sub(r"\\(.)", r"\1", match[1][1:-1])
+
+
+def follow(value: Value, steps: Sequence[Step]) -> Value | None:
+    """The part of a value that a path leads to, as far as it was recorded."""
+    for step in steps[:DEEPEST]:
+        found = _child(value, step)
+        if found is None:
+            return None
+        value = found
+    return value
+
+
+def _child(value: Value, step: Step) -> Value | None:
+    wanted = str(step)
+    for each in value.children:
+        if each.name in (wanted, f"[{wanted}]", f"'{wanted}'", f'"{wanted}"', f"['{wanted}']"):
+            return each
+    items = parts(value.value)
+    if isinstance(step, int) and not any(key == wanted for key, _ in items):
+        if 0 <= step < len(items):
+            return of_text(wanted, items[step][1])
+        return None
+    return next((of_text(wanted, text) for key, text in items if key == wanted), None)
+
+
+def of_text(name: str, text: str) -> Value:
+    return Value(name=name, type=type_of(text), value=text)
+
+
+def type_of(text: str) -> str:
+    """The kind of value that a text shows; only told for parts of a value, whose own type nobody recorded."""
+    if _STRING.fullmatch(text):
+        return "bytes" if text[:1] in "bB" else "str"
+    if (number := number_of(text)) is not None:
+        return "int" if number.is_integer() and "." not in text and "e" not in text.lower() else "float"
+    if text in ("True", "False", "true", "false"):
+        return "bool"
+    if text in ("None", "null", "nil", "undefined", "NULL"):
+        return "None"
+    head = _HEAD.match(text)
+    if head and head[0].strip():
+        return head[0].strip()
+    return {"{": "dict", "[": "list", "(": "tuple"}.get(text[:1], "object")
+
+
+def restored(type: str, text: str, total: int | None, rest: str | None) -> Value:
+    """A value from its row."""
+    more = msgspec.json.decode(rest, type=ValueRest) if rest else ValueRest()
+    return Value(
+        name="",
+        type=type,
+        value=text,
+        total=total,
+        truncated=more.truncated,
+        error=more.error,
+        children=more.children,
+    )
+
+
+def length_of(value: Value) -> int | None:
+    if value.total is not None:
+        return value.total
+    if _STRING.fullmatch(value.value) and not value.truncated:
+        return len(plain(value.value))
+    if "…" in value.value or "..." in value.value:
+        return None
+    return len(parts(value.value)) if _body(value.value) is not None else None

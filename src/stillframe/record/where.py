@@ -1,0 +1,341 @@
+"""The language of `--where`: comparisons of recorded names, put into a question for SQLite. None of it is ever run as code.
+
+qty > 3 and (type(price) == 'str' or item.sku != "A-1") and not done and len(items) >= 2 and 'x' in name
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..errors import UsageError
+from ..model.values import Value
+from . import texts
+from .pen import number_of
+
+LONGEST = 2000
+DEEPEST = 50
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<number>-?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)
+    |(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    |(?P<op>==|!=|<=|>=|&&|\|\||[<>=~()!])
+    |(?P<path>[A-Za-z_$@][\w$@]*(?:\??\.[A-Za-z_$@][\w$]*|\[\s*(?:\d+|"[^"]*"|'[^']*')\s*\])*))""",
+    re.VERBOSE,
+)
+_STEP = re.compile(r"""\??\.([A-Za-z_$@][\w$]*)|\[\s*(?:(\d+)|"([^"]*)"|'([^']*)')\s*\]""")
+_FALSE = ("False", "false", "None", "null", "nil", "undefined", "NULL", "0", "0.0", "''", '""', "[]", "{}", "()", "NaN")
+_WORDS = {
+    "true": ("True", "true"),
+    "false": ("False", "false"),
+    "none": ("None", "null", "nil", "undefined", "NULL"),
+    "null": ("None", "null", "nil", "undefined", "NULL"),
+    "nil": ("None", "null", "nil", "undefined", "NULL"),
+    "undefined": ("undefined",),
+}
+
+
+@dataclass(frozen=True)
+class Path:
+    """A recorded name, or a part of its value; or the type or length of that."""
+
+    root: str
+    steps: tuple[texts.Step, ...] = ()
+    of: Literal["value", "type", "len"] = "value"
+
+    def __str__(self) -> str:
+        inner = self.root + "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in self.steps)
+        return inner if self.of == "value" else f"{self.of}({inner})"
+
+
+@dataclass(frozen=True)
+class Constant:
+    value: float | str | tuple[str, ...]
+
+
+Operand = Path | Constant
+
+
+def parse_path(text: str) -> Path:
+    """`price`, `item.qty`, `items[0]['sku']`, `type(price)` or `len(items)`."""
+    reader = Reader(text, "path")
+    found = reader.operand()
+    if not isinstance(found, Path) or not reader.done:
+        raise UsageError(f"{text!r} is no path: use a recorded name, item.qty, items[0], type(x) or len(x)")
+    return found
+
+
+@dataclass
+class Question:
+    """A condition as SQL: `v1`, `v2` … are the values of the names, in the order in which they are joined."""
+
+    sql: str
+    parameters: list[Any]
+    names: list[str]
+
+
+def parse(text: str) -> Question:
+    reader = Reader(text, "condition")
+    sql, parameters = reader.either(0)
+    if not reader.done:
+        raise reader.wrong()
+    return Question(sql, parameters, reader.names)
+
+
+SQL = tuple[str, list[Any]]
+
+
+class Reader:
+    """Reads from left to right, once; what it does not know is a usage error that shows where."""
+
+    def __init__(self, text: str, what: str) -> None:
+        if len(text) > LONGEST:
+            raise UsageError(f"the {what} is longer than {LONGEST} characters")
+        self._text = text
+        self._what = what
+        self._at = 0
+        self.names: list[str] = []
+
+    @property
+    def done(self) -> bool:
+        return not self._text[self._at :].strip()
+
+    def wrong(self) -> UsageError:
+        rest = self._text[self._at :].strip()
+        return UsageError(
+            f"the {self._what} cannot be read at {rest[:40]!r}: use names, numbers, 'text', == != < <= > >= in, and, or, not, ( )"
+            if rest
+            else f"the {self._what} {self._text!r} ends too soon"
+        )
+
+    def _peek(self) -> tuple[str, str] | None:
+        match = _TOKEN.match(self._text, self._at)
+        if not match or match.lastgroup is None:
+            return None
+        return match.lastgroup, match[match.lastgroup]
+
+    def _take(self) -> tuple[str, str]:
+        match = _TOKEN.match(self._text, self._at)
+        if not match or match.lastgroup is None:
+            raise self.wrong()
+        self._at = match.end()
+        return match.lastgroup, match[match.lastgroup]
+
+    def _accept(self, *words: str) -> str | None:
+        seen = self._peek()
+        if seen and seen[0] in ("op", "path") and seen[1] in words:
+            return self._take()[1]
+        return None
+
+    # What may stand where
+
+    def either(self, depth: int) -> SQL:
+        return self._chain(depth, ("or", "||"), "OR", self._both)
+
+    def _both(self, depth: int) -> SQL:
+        return self._chain(depth, ("and", "&&"), "AND", self._negated)
+
+    def _chain(self, depth: int, words: tuple[str, ...], sql: str, below: Callable[[int], SQL]) -> SQL:
+        parts = [below(depth)]
+        while self._accept(*words):
+            parts.append(below(depth))
+        if len(parts) == 1:
+            return parts[0]
+        return "(" + f" {sql} ".join(part[0] for part in parts) + ")", [each for part in parts for each in part[1]]
+
+    def _negated(self, depth: int) -> SQL:
+        if depth > DEEPEST:
+            raise UsageError(f"the {self._what} is nested deeper than {DEEPEST}")
+        if self._accept("not", "!"):
+            sql, parameters = self._negated(depth + 1)
+            return f"(NOT {sql})", parameters
+        if self._accept("("):
+            inner = self.either(depth + 1)
+            if not self._accept(")"):
+                raise self.wrong()
+            return inner
+        return self._comparison()
+
+    def _comparison(self) -> SQL:
+        left = self.operand()
+        negative = self._accept("not") is not None
+        op = self._accept("in", "~") if negative else self._accept("==", "=", "!=", "<=", ">=", "<", ">", "in", "~")
+        if op is None:
+            if negative or not isinstance(left, Path):
+                raise self.wrong()
+            return self._truth(left)
+        right = self.operand()
+        if op in ("in", "~"):
+            sql, parameters = self._contains(*((left, right) if op == "in" else (right, left)))
+            return (f"(NOT {sql})", parameters) if negative else (sql, parameters)
+        return self._compared(left, "==" if op == "=" else op, right)
+
+    def operand(self) -> Operand:
+        kind, text = self._take()
+        if kind == "number":
+            return Constant(float(text.replace("_", "")))
+        if kind == "string":
+            return Constant(texts.plain(text))
+        if kind != "path":
+            self._at -= len(text)
+            raise self.wrong()
+        if text in ("type", "len") and self._accept("("):
+            inner = self.operand()
+            if not isinstance(inner, Path) or inner.of != "value" or not self._accept(")"):
+                raise self.wrong()
+            return Path(inner.root, inner.steps, "type" if text == "type" else "len")
+        if text.lower() in _WORDS and "." not in text:
+            return Constant(_WORDS[text.lower()])
+        if text in ("and", "or", "not", "in"):
+            self._at -= len(text)
+            raise self.wrong()
+        root = re.match(r"[A-Za-z_$@][\w$@]*", text)
+        assert root is not None
+        return Path(root[0], steps_of(text[root.end() :]))
+
+    # Into SQL
+
+    def _value(self, path: Path) -> str:
+        if path.root not in self.names:
+            self.names.append(path.root)
+        return f"v{self.names.index(path.root) + 1}"
+
+    def _number(self, operand: Operand) -> SQL:
+        if isinstance(operand, Constant):
+            return "?", [operand.value if isinstance(operand.value, float) else None]
+        value = self._value(operand)
+        if operand.of == "len":
+            return f"sf_length({value}.text, {value}.total, {value}.rest, ?)", [written(operand.steps)]
+        if operand.steps:
+            return f"sf_number({value}.text, {value}.rest, ?)", [written(operand.steps)]
+        return f"{value}.number", []
+
+    def _words(self, operand: Operand) -> SQL:
+        """Its text without quotes."""
+        if isinstance(operand, Constant):
+            return "?", [operand.value if isinstance(operand.value, str) else str(operand.value)]
+        value = self._value(operand)
+        if operand.of == "type":
+            if operand.steps:
+                return f"sf_type({value}.text, {value}.rest, ?)", [written(operand.steps)]
+            return f"{value}.type", []
+        return f"sf_text({value}.text, {value}.rest, ?)", [written(operand.steps)]
+
+    def _truth(self, path: Path) -> SQL:
+        sql, parameters = self._words(path)
+        marks = ",".join("?" * len(_FALSE))
+        return f"({sql} NOT IN ({marks}) AND {sql} != '')", [*parameters, *_FALSE, *parameters]
+
+    def _contains(self, part: Operand, whole: Operand) -> SQL:
+        inner, first = self._words(part)
+        outer, second = self._words(whole)
+        return f"(instr({outer}, {inner}) > 0)", [*second, *first]
+
+    def _compared(self, left: Operand, op: str, right: Operand) -> SQL:
+        if isinstance(left, Constant):
+            if isinstance(right, Constant):
+                raise UsageError(f"the {self._what} compares two constants; name what was recorded")
+            turned = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(op, op)
+            return self._compared(right, turned, left)
+        if isinstance(right, Path):
+            return self._two_names(left, op, right)
+        match right.value:
+            case float():
+                return self._with(left, op, self._number(left), [right.value])
+            case str():
+                return self._with_text(left, op, right.value)
+            case tuple():
+                return self._one_of(left, op, right.value)
+
+    def _with(self, path: Path, op: str, operand: SQL, other: list[Any]) -> SQL:
+        sql, parameters = operand
+        if op != "!=":
+            return f"({sql} {'=' if op == '==' else op} ?)", [*parameters, *other]
+        there, more = self._words(path)
+        return f"({there} IS NOT NULL AND {sql} IS NOT ?)", [*more, *parameters, *other]
+
+    def _with_text(self, path: Path, op: str, wanted: str) -> SQL:
+        plain = path.of == "value" and not path.steps and not set(wanted) & set("\\'\"\n\t")
+        if plain and op in ("==", "!="):  # quoted as any language would: quick, since it asks no function of ours
+            return self._one_of(path, op, (f"'{wanted}'", f'"{wanted}"', f"b'{wanted}'", f"`{wanted}`", wanted))
+        return self._with(path, op, self._words(path), [wanted])
+
+    def _one_of(self, path: Path, op: str, words: tuple[str, ...]) -> SQL:
+        if op not in ("==", "!="):
+            raise UsageError(f"the {self._what} asks whether {path} {op} {words[0]}; only == and != make sense there")
+        if path.steps or path.of != "value":
+            sql, parameters = self._words(path)
+        else:
+            sql, parameters = f"{self._value(path)}.text", []
+        word = "IN" if op == "==" else "NOT IN"
+        return f"({sql} {word} ({','.join('?' * len(words))}))", [*parameters, *words]
+
+    def _two_names(self, left: Path, op: str, right: Path) -> SQL:
+        (n1, p1), (n2, p2) = self._number(left), self._number(right)
+        (t1, q1), (t2, q2) = self._words(left), self._words(right)
+        op = "=" if op == "==" else op
+        sql = f"CASE WHEN {n1} IS NOT NULL AND {n2} IS NOT NULL THEN {n1} {op} {n2} ELSE {t1} {op} {t2} END"
+        return f"({sql})", [*p1, *p2, *p1, *p2, *q1, *q2]
+
+
+def steps_of(text: str) -> tuple[texts.Step, ...]:
+    return tuple(
+        int(match[2])
+        if match[2] is not None
+        else next(each for each in (match[1], match[3], match[4]) if each is not None)
+        for match in _STEP.finditer(text)
+    )
+
+
+def written(steps: Sequence[texts.Step]) -> str:
+    """Steps as one word for the functions that SQLite asks."""
+    return "\x1f".join(f"#{each}" if isinstance(each, int) else f".{each}" for each in steps)
+
+
+def _read(steps: str) -> tuple[texts.Step, ...]:
+    return tuple(int(each[1:]) if each[0] == "#" else each[1:] for each in steps.split("\x1f") if each)
+
+
+def teach(connection: sqlite3.Connection) -> None:
+    """The functions by which SQLite looks into a value's text."""
+    connection.create_function("sf_number", 3, _sf_number, deterministic=True)
+    connection.create_function("sf_text", 3, _sf_text, deterministic=True)
+    connection.create_function("sf_shown", 3, _sf_shown, deterministic=True)
+    connection.create_function("sf_type", 3, _sf_type, deterministic=True)
+    connection.create_function("sf_length", 4, _sf_length, deterministic=True)
+
+
+def _part(text: str | None, rest: str | None, steps: str) -> Value | None:
+    return None if text is None else texts.follow(texts.restored("", text, None, rest), _read(steps))
+
+
+def _sf_number(text: str | None, rest: str | None, steps: str) -> float | None:
+    found = _part(text, rest, steps)
+    return number_of(found.value) if found else None
+
+
+def _sf_text(text: str | None, rest: str | None, steps: str) -> str | None:
+    if text is not None and not steps:
+        return texts.plain(text)
+    found = _part(text, rest, steps)
+    return texts.plain(found.value) if found else None
+
+
+def _sf_shown(text: str | None, rest: str | None, steps: str) -> str | None:
+    """As it was written, with its quotes."""
+    found = _part(text, rest, steps)
+    return found.value if found else None
+
+
+def _sf_type(text: str | None, rest: str | None, steps: str) -> str | None:
+    found = _part(text, rest, steps)
+    return (found.type or texts.type_of(found.value)) if found else None
+
+
+def _sf_length(text: str | None, total: int | None, rest: str | None, steps: str) -> int | None:
+    if text is None:
+        return None
+    found = texts.follow(texts.restored("", text, total, rest), _read(steps))
+    return texts.length_of(found) if found else None

@@ -1,0 +1,279 @@
+"""The one writer of a host: a thread that takes what is told, commits it in groups, and answers only then.
+
+Every host of the user's may have a writer on the same file, so each of them holds a lock while it writes or checkpoints: two
+connections that do so at once can harm a WAL of SQLite before 3.51.3. Where the disk takes nothing, what is told waits in
+memory, whoever told it hears why, and the next thing that is told tries again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import logging
+import os
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from ..errors import Busy, StillframeError, StoreFull
+from . import schema
+from .pen import Pen
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+GROUP = 500
+"""Jobs that one commit takes at the most."""
+BACKLOG = 1000
+"""Jobs that wait whole while the disk takes nothing; of older ones only the bare facts wait."""
+WAL_BYTES = 8 * 1024 * 1024
+"""How large the log may grow before what is in it is moved to the file itself."""
+TASK_SECONDS = 60.0
+CLOSE_SECONDS = 5.0
+
+
+class Job(Protocol):
+    """Something to write down."""
+
+    def write(self, pen: Pen) -> None: ...
+
+    def reduced(self) -> Job | None:
+        """The least of it, where there is no room to keep all in memory; None where it can be done without."""
+        ...
+
+
+@dataclass
+class Told:
+    """A job and whoever waits for it to be on disk."""
+
+    job: Job
+    loop: asyncio.AbstractEventLoop | None = None
+    answer: asyncio.Future[str | None] | None = None
+    """None when it is written; else why it could not be, for now."""
+
+    def tell(self, problem: str | None) -> None:
+        if self.loop is not None and self.answer is not None:
+            with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
+                self.loop.call_soon_threadsafe(_answer, self.answer, problem)
+
+
+def _answer(waiting: asyncio.Future[str | None], problem: str | None) -> None:
+    if not waiting.done():
+        waiting.set_result(problem)
+
+
+@dataclass
+class Task:
+    """Something that is done in a transaction of its own, and fails by itself."""
+
+    run: Callable[[Pen], Any]
+    done: threading.Event = field(default_factory=threading.Event)
+    result: Any = None
+    error: BaseException | None = None
+
+
+class Writer:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problem: str | None = None
+        """Why nothing is written at the moment."""
+        self.on_commit: Callable[[], None] = lambda: None
+        self._queue: queue.SimpleQueue[Told | Task | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._pen: Pen | None = None
+        self._backlog: list[Told] = []
+
+    # For everybody
+
+    def put(self, told: Told) -> None:
+        self._start()
+        self._queue.put(told)
+
+    def task(self, run: Callable[[Pen], T]) -> T:
+        """Do something in the writer's thread and wait for it; to be called from a thread that may wait."""
+        self._start()
+        task = Task(run)
+        self._queue.put(task)
+        if not task.done.wait(TASK_SECONDS):
+            raise Busy(f"the record was busy for {TASK_SECONDS:g} s")
+        if task.error is not None:
+            raise task.error
+        result: T = task.result
+        return result
+
+    def close(self) -> None:
+        """Write what is left and let go of the file."""
+        with self._starting:
+            thread = self._thread
+        if thread is not None and thread.is_alive():
+            self._queue.put(None)
+            thread.join(CLOSE_SECONDS)
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._work, name="record", daemon=True)
+                self._thread.start()
+
+    # In the thread
+
+    def _work(self) -> None:
+        while True:
+            first = self._queue.get()
+            group: list[Told] = []
+            while isinstance(first, Told):
+                group.append(first)
+                if len(group) >= GROUP or self._queue.empty():
+                    break
+                first = self._queue.get()
+            if group:
+                self._commit(group)
+            if isinstance(first, Task):
+                self._do(first)
+            if first is None:
+                self._leave()
+                return
+            if self._queue.empty():
+                self._checkpoint()
+
+    def _commit(self, group: list[Told]) -> None:
+        waiting = [*self._backlog, *group]
+        try:
+            self._write([each.job for each in waiting])
+        except (sqlite3.OperationalError, sqlite3.DatabaseError, OSError, StillframeError) as error:
+            if _is_of_the_disk(error):
+                self._pause(waiting, error)
+                return
+            self._one_by_one(waiting)
+        except (ValueError, TypeError, OverflowError, sqlite3.Error):
+            self._one_by_one(waiting)
+        self._written(waiting)
+
+    def _written(self, told: list[Told]) -> None:
+        self._backlog, self.problem = [], None
+        for each in told:
+            each.tell(None)
+        self._afterwards()
+        self.on_commit()
+
+    def _afterwards(self) -> None:
+        """What could wait until everybody was answered."""
+        while self._pen is not None and self._pen.later:
+            work = tuple(self._pen.later)
+            self._pen.later.clear()
+            try:
+                with self._transaction() as pen:
+                    for each in work:
+                        each(pen)
+            except (sqlite3.Error, OSError) as error:  # the hits are there; the text of a source is not
+                log.warning("the record lacks the text of a source: %s", error)
+
+    def _one_by_one(self, waiting: list[Told]) -> None:
+        """One of them cannot be written as it is, through a fault of ours: the others must not suffer for it."""
+        for each in waiting:
+            for job in (each.job, each.job.reduced()):
+                try:
+                    self._write([job] if job else [])
+                    break
+                except Exception:  # named in the log; the debugging goes on
+                    log.exception("could not be recorded: %.500r", job)
+
+    def _pause(self, waiting: list[Told], error: Exception) -> None:
+        self.problem = _words(error)
+        for each in waiting:
+            each.tell(self.problem)
+        kept = [Told(each.job) for each in waiting]
+        reduced = [Told(job) for each in kept[:-BACKLOG] if (job := each.job.reduced())]
+        self._backlog = reduced + kept[-BACKLOG:]
+
+    def _do(self, task: Task) -> None:
+        try:
+            if self._backlog:
+                self._commit([])
+            with self._transaction() as pen:
+                task.result = task.run(pen)
+            self._afterwards()
+        except (sqlite3.Error, OSError) as error:
+            task.error = StoreFull(f"the record cannot be written: {_words(error)}")
+        except BaseException as error:  # whoever asked gets it
+            task.error = error
+        task.done.set()
+        self.on_commit()
+
+    def _write(self, jobs: list[Job]) -> None:
+        with self._transaction() as pen:
+            for job in jobs:
+                job.write(pen)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[Pen]:
+        with self._locked():
+            pen = self._open()
+            pen.begin()
+            try:
+                yield pen
+                pen.commit()
+            except BaseException:
+                pen.roll_back()
+                raise
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock that every writer of this record takes; it is never deleted."""
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+
+    def _open(self) -> Pen:
+        """The pen; a new one where the file was taken away under the old."""
+        if self._pen is not None and not self._pen.is_on(self.path):
+            self._pen.close()
+            self._pen = None
+        if self._pen is None:
+            self._pen = Pen(schema.open_for_writing(self.path), self.path)
+        return self._pen
+
+    def _checkpoint(self, *, last: bool = False) -> None:
+        """Move the log into the file, when somebody has been answered and nobody waits."""
+        if self._pen is None:
+            return
+        try:
+            size = os.stat(f"{self.path}-wal").st_size
+            if size > WAL_BYTES or (last and size):
+                with self._locked():
+                    self._pen.connection.execute(
+                        f"PRAGMA wal_checkpoint({'TRUNCATE' if last else 'PASSIVE'})"
+                    ).fetchall()
+        except (OSError, sqlite3.Error) as error:
+            log.info("the record's log stays as it is: %s", error)
+
+    def _leave(self) -> None:
+        self._checkpoint(last=True)
+        if self._pen is not None:
+            with contextlib.suppress(OSError), self._locked():
+                self._pen.close()
+            self._pen = None
+
+
+def _is_of_the_disk(error: Exception) -> bool:
+    return (
+        isinstance(error, sqlite3.OperationalError | OSError | StillframeError) or type(error) is sqlite3.DatabaseError
+    )
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, StillframeError):
+        return error.message
+    if isinstance(error, OSError):
+        return f"{error.strerror or error} ({error.filename})" if error.filename else str(error.strerror or error)
+    return str(error)

@@ -1,0 +1,73 @@
+"""The record's answers take their place among the texts of replies, each within the caller's budget."""
+
+from __future__ import annotations
+
+from ..model import recorded as model
+from . import keeping, recorded
+from .text import clipped, show
+
+
+@show.register
+def _hits(result: model.Hits, name: str, budget: int) -> str:
+    notes = "".join(f"\n{row}" for row in recorded.hits_notes(result))
+    total = result.total if result.by is None else result.groups_total
+    return clipped(recorded.hits_rows(result), budget - len(notes), total=total, start=result.start) + notes
+
+
+@show.register
+def _hit_diff(result: model.HitDiff, name: str, budget: int) -> str:
+    return clipped(recorded.hit_diff_rows(result), budget)
+
+
+@show.register
+def _trend(result: model.Trend, name: str, budget: int) -> str:
+    return clipped(recorded.trend_rows(result), budget)
+
+
+@show.register
+def _history(result: model.History, name: str, budget: int) -> str:
+    paused = f"\nrecording is paused: {result.problem}" if result.problem else ""
+    rows = recorded.history_rows(result)
+    return clipped(rows, budget - len(paused), total=recorded.history_total(result), start=result.start) + paused
+
+
+@show.register
+def _events(result: model.Events, name: str, budget: int) -> str:
+    last = f"cursor {result.cursor}"
+    if not result.events:
+        return f"nothing new\n{last}"
+    return (
+        clipped([recorded.event_row(each) for each in result.events], budget - len(last) - 1, total=result.total)
+        + "\n"
+        + last
+    )
+
+
+@show.register
+def _run_diff(result: model.RunDiff, name: str, budget: int) -> str:
+    return clipped(recorded.run_diff_rows(result), budget)
+
+
+@show.register
+def _crossed(result: model.Crossed, name: str, budget: int) -> str:
+    return clipped(recorded.crossed_rows(result), budget)
+
+
+@show.register
+def _saved(result: model.Saved, name: str, budget: int) -> str:
+    return keeping.saved(result)
+
+
+@show.register
+def _exported(result: model.Exported, name: str, budget: int) -> str:
+    return keeping.exported(result)
+
+
+@show.register
+def _imported(result: model.Imported, name: str, budget: int) -> str:
+    return clipped(keeping.imported(result), budget)
+
+
+@show.register
+def _pruned(result: model.Pruned, name: str, budget: int) -> str:
+    return keeping.pruned(result)

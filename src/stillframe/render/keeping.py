@@ -1,0 +1,36 @@
+"""What was done with the record, in a line: saved, exported, imported, pruned."""
+
+from __future__ import annotations
+
+from ..model import recorded
+from .escape import escape
+from .recorded import run_row
+
+
+def size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 100_000 else f"{count / 1e3:.1f} kB"
+
+
+def saved(result: recorded.Saved) -> str:
+    before = f", which was {result.replaced}" if result.replaced and result.replaced != result.run.run else ""
+    return f"saved {escape(result.name)}{before}: {run_row(result.run)}"
+
+
+def exported(result: recorded.Exported) -> str:
+    what = f"{', '.join(result.runs)} with {result.hits:,} hits to {escape(result.file)}, {size(result.bytes)}"
+    return "\n".join([f"exported {what}", *(f"note: {escape(each)}" for each in result.notes)])
+
+
+def imported(result: recorded.Imported) -> list[str]:
+    head = f"imported {result.hits:,} hits from {escape(result.file)}"
+    return [head, *(run_row(each) for each in result.runs)]
+
+
+def pruned(result: recorded.Pruned) -> str:
+    word = "would remove" if result.dry_run else "removed"
+    text = f"{word} {result.runs:,} runs with {result.hits:,} hits"
+    if not result.dry_run:
+        text += f"; the record went from {size(result.bytes_before)} to {size(result.bytes_after)}"
+    if result.kept_saved:
+        text += f"; {result.kept_saved} older stay, since they are saved"
+    return text

@@ -1,0 +1,51 @@
+"""What a session tells the record: that a run begins, its stops, how its breakpoints stand, and how it ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..model.backend import Plan
+from ..model.outcomes import Stop
+from ..model.recording import BLANK, Recorder, RunFacts, Tape
+from .breakpoints import absolute
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+def begin(session: Session, recorder: Recorder | None) -> Tape:
+    """A tape for a new session; what its family prints goes to that of its root."""
+    if recorder is None or not session.origin.kept:
+        return BLANK
+    plan = session.origin.plan
+    facts = RunFacts(
+        name=session.name,
+        root=session.origin.root,
+        base=session.origin.base,
+        command=plan.command if isinstance(plan, Plan) else (),
+        tool=session.tool.tool,
+        version=session.tool.version,
+        attached=not session.backend.launched,
+        pid=session.backend.pid,
+    )
+    tape = recorder.begin(facts, session.parent.tape if session.parent else None)
+    if session.parent is None:
+        session.output.heard = tape.printed
+    return tape
+
+
+async def stopped(session: Session, stop: Stop) -> Stop:
+    """Write a stop down, before anybody is told of it; what must be said of that goes along."""
+    session.tape.breakpoints(session.breakpoints.list())
+    file = stop.frame.file if stop.frame else None
+    lines = session.sources.lines(absolute(file, session.origin.base)) if file else []
+    said = await session.tape.stop(stop, lines)
+    return msgspec.structs.replace(stop, notes=(*stop.notes, *said)) if said else stop
+
+
+def over(session: Session) -> None:
+    """It has ended; told as often as anybody notices, written once."""
+    session.tape.breakpoints(session.breakpoints.list())
+    session.tape.ended(session.outcome(news=False), session.phase.value)

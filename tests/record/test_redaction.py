@@ -1,0 +1,90 @@
+"""Secrets stay off the disk: known by name or by shape, in values, containers, commands and printed text."""
+
+from __future__ import annotations
+
+import pytest
+
+from stillframe.model.values import Value
+from stillframe.record import redaction
+
+KEY = "AKIA" + "IOSFODNN7EXAMPLE"
+TOKEN = "ghp_" + "a1B2" * 9
+WEB = "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0NTY3ODkwIn0." + "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+
+BY_SHAPE = [
+    KEY, TOKEN, WEB, "xoxb-" + "123456789012-abcdefghijkl", "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc", "AIza" + "Sy" + "A" * 33,
+    "glpat-" + "x" * 20, "npm_" + "a" * 36, "SG." + "a" * 22 + "." + "b" * 43, "hf_" + "a" * 34, "sk-" + "a" * 48,
+    "-----BEGIN RSA PRIVATE KEY-----\\nMIIEpAIBAAKCAQEA\\n-----END RSA PRIVATE KEY-----",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("secret", BY_SHAPE)
+def test_a_value_of_a_known_shape_is_left_out_whatever_it_is_called(secret: str) -> None:
+    kept = redaction.value(Value(name="x", type="str", value=repr(secret)))
+    assert secret not in kept.value
+    assert "[redacted: looks like" in kept.value
+    assert secret not in redaction.text(f"it said {secret} and went on")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password",
+        "db_password",
+        "PASSWORD",
+        "apiKey",
+        "api_key",
+        "client_secret",
+        "authToken",
+        "self.passwd",
+        "PGPASSWORD",
+    ],
+)
+def test_a_text_under_a_telling_name_is_left_out_and_the_marker_says_by_which(name: str) -> None:
+    kept = redaction.value(Value(name=name, type="str", value="'tiger'"))
+    assert kept.value == f"[redacted: named {name.rpartition('.')[2]}]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'user': 'ann', 'password': 'tiger99'}",
+        '{"user": "ann", "password": "tiger99"}',
+        "Login(user='ann', password='tiger99')",
+        "{user: 'ann', password: 'tiger99'}",
+        '{user = 0x55 "ann", password = "tiger99"}',
+        "postgres://ann:tiger99@db.example/shop",
+        "password=tiger99&user=ann",
+        "curl -H 'Authorization: Bearer tiger99tiger99tiger99'",
+        "export SECRET_KEY=tiger99",
+        "api_key: tiger99",
+    ],
+)
+def test_a_secret_inside_other_text_is_left_out_and_the_rest_stays(text: str) -> None:
+    safe = redaction.text(text)
+    assert "tiger99" not in safe and "[redacted: " in safe
+    assert ("ann" in safe) == ("ann" in text)
+
+
+def test_a_command_line_loses_what_follows_a_telling_flag() -> None:
+    words = ("app.py", "--token", "abcdef0123456789", "--db-password=tiger99", "--verbose", "x")
+    assert redaction.command(words) == (
+        "app.py", "--token", "[redacted: named token]", "--db-password=[redacted: named db-password]", "--verbose", "x",
+    )  # fmt: skip
+
+
+BENIGN = [
+    ("token", "'+'"), ("token", "'while'"), ("tokens", "['a', 'b']"), ("author", "'Ann Lee'"), ("key", "'customer_id_0001'"),
+    ("keys", "dict_keys(['a'])"), ("password", "None"), ("password", "''"), ("secret", "False"), ("n_tokens", "4096"),
+    ("passwords", "3"), ("monkey", "'banana'"), ("authenticated", "True"), ("keyboard", "'qwerty'"), ("total", "61.5"),
+    ("path", "'/usr/lib/python3/dist-packages'"), ("digest", "'d41d8cd98f00b204e9800998ecf8427e'"), ("items", "[1, 2, 3]"),
+    ("url", "'https://example.org/a?b=c'"), ("when", "datetime(2026, 1, 1)"), ("tokenizer", "Tokenizer(vocab=30000)"),
+    ("cookie", "'yes'"), ("session_id", "42"), ("compass", "'north-east-1'"), ("sha", "'9f86d081884c7d659a2feaa0c55ad015'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text"), BENIGN)
+def test_plain_values_stay_as_they_are(name: str, text: str) -> None:
+    value = Value(name=name, type="", value=text)
+    assert redaction.value(value) == value
+    assert redaction.text(f"{name} went to {text}") == f"{name} went to {text}"

@@ -1,0 +1,96 @@
+"""The language of --where: what it understands, that it runs nothing, and how it looks into the text of values."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stillframe.errors import UsageError
+from stillframe.model.values import Value
+from stillframe.record import texts, where
+from stillframe.record.pen import value_row
+
+LOCALS = {
+    "qty": Value(name="qty", type="int", value="4"),
+    "price": Value(name="price", type="str", value="'12.50'"),
+    "item": Value(name="item", type="dict", value="{'sku': 'B-2', 'qty': 3, 'tags': ['a', 'b']}", total=3),
+    "cart": Value(name="cart", type="Cart", value='Cart {n: 2, open: true, owner: {name: "ann"}}'),
+    "point": Value(name="point", type="struct point", value="{x = 1, y = -2.5}"),
+    "done": Value(name="done", type="bool", value="False"),
+    "nothing": Value(name="nothing", type="NoneType", value="None"),
+}
+
+
+def holds(condition: str) -> bool:
+    question = where.parse(condition)
+    connection = sqlite3.connect(":memory:")
+    where.teach(connection)
+    connection.execute("CREATE TABLE v(type, text, number, total, rest)")
+    joins = []
+    for number, name in enumerate(question.names, 1):
+        connection.execute(f"CREATE TABLE t{number}(type, text, number, total, rest)")
+        if name in LOCALS:
+            connection.execute(f"INSERT INTO t{number} VALUES(?,?,?,?,?)", value_row(LOCALS[name]))
+        joins.append(f"LEFT JOIN t{number} v{number} ON 1")
+    row = connection.execute(f"SELECT 1 FROM (SELECT 1) {' '.join(joins)} WHERE {question.sql}", question.parameters)
+    return row.fetchone() is not None
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "qty > 3", "qty == 4", "3 < qty", "qty >= 4 and qty <= 4", "price == '12.50'", 'price == "12.50"', "price != 12.5",
+        "type(price) == 'str'", "item.qty == 3", "item['qty'] < qty", "item.sku != 'A-1'", "item.tags[1] == 'b'",
+        "len(item) == 3", "len(item.tags) == 2", "cart.n == 2", "cart.owner.name == 'ann'", "cart.open == true", "point.y < -2",
+        "not done", "done == False", "nothing == None", "qty", "not nothing", "'12' in price", "price ~ '50'",
+        "qty > 9 or (item.qty == 3 and not (qty < 0))", "qty == 4 && !(qty == 5)", "type(item.sku) == 'str'",
+    ],
+)  # fmt: skip
+def test_a_condition_that_holds_holds(condition: str) -> None:
+    assert holds(condition)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["qty > 4", "price > 3", "price == 12.5", "item.nope == 1", "absent == 1", "absent != 1", "not absent", "nothing", "done",
+     "item.tags[7] == 'a'", "'x' in price", "qty != 4", "type(qty) == 'str'"],
+)  # fmt: skip
+def test_a_condition_that_does_not_hold_does_not(condition: str) -> None:
+    assert not holds(condition)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "qty >", "> 3", "qty > 3 and", "(qty > 3", "qty > 3)", "f(qty) > 3", "qty; DROP TABLE hit",
+     "__import__('os').system('x')",
+     "qty > 3 -- x", "1 == 1", "qty = = 3", "'unclosed", "qty > 'a' 'b'", "not", "x" * 3000, "(" * 200 + "qty" + ")" * 200,
+     "done > True", "lambda: 1", "qty > 3 union select 1"],
+)  # fmt: skip
+def test_what_the_language_does_not_know_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError):
+        where.parse(text)
+
+
+def test_a_text_that_looks_like_sql_is_only_ever_a_text() -> None:
+    assert not holds('price == "\' OR 1=1 --"')
+    assert where.parse('price == "x\' OR 1=1 --"').sql.count("OR") == 0
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_understood_or_refused_and_nothing_else(text: str) -> None:
+    try:
+        where.parse(text)
+    except UsageError:
+        return
+
+
+@given(st.text(max_size=200))
+def test_looking_into_any_text_never_fails(text: str) -> None:
+    value = Value(name="x", value=text)
+    texts.parts(text)
+    texts.follow(value, ("a", 0, "b"))
+    texts.length_of(value)
+    texts.type_of(text)

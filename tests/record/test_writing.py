@@ -1,0 +1,174 @@
+"""Writing: acknowledged is on disk, numbers have no gaps, and nothing that the disk or a file does ends the debugging."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from stillframe.errors import NotFound, StoreFull, Unsupported, UsageError
+from stillframe.model.outcomes import Exited
+from stillframe.model.values import Frame, Value
+from stillframe.record import chronicle, finding, hits, reading, schema
+from stillframe.record.finding import View
+from stillframe.record.record import Record
+
+from .conftest import LINES, facts, opened, stop_at
+
+
+async def all_hits(record: Record, here: Path) -> list[str]:
+    view = View(str(here), str(here))
+    run = await record.look(lambda c: finding.run(c, str(here), None))
+    found = await record.look(lambda c: hits.listed(hits.scope(c, run, view, None, None), 0, 10_000))
+    return [each.hit for each in found.hits]
+
+
+async def test_a_stop_is_on_disk_when_it_is_acknowledged_and_reads_back_as_it_was(
+    record: Record, tmp_path: Path
+) -> None:
+    tape = record.begin(facts(tmp_path), None)
+    stop = stop_at(out=24.0, item={"qty": 3}, name="ann")
+    assert await tape.stop(stop, LINES) == ()
+    other = sqlite3.connect(f"file:{record.path}?mode=ro", uri=True)
+    assert other.execute("SELECT count(*) FROM hit").fetchone() == (1,)
+    other.close()
+    (row,) = await record.look(lambda c: reading.rows(c, [1]))
+    again = await record.look(lambda c: reading.stop(c, row, View(str(tmp_path), str(tmp_path))))
+    assert (again.frame, again.stack, again.locals) == (stop.frame, stop.stack, stop.locals)
+    assert [(line.line, line.here) for line in again.source] == [(2, False), (3, False), (4, True)]
+    assert stat.S_IMODE(os.stat(record.path).st_mode) == 0o600
+
+
+async def test_many_stops_of_many_runs_at_once_are_numbered_without_gaps(record: Record, tmp_path: Path) -> None:
+    tapes = [record.begin(facts(tmp_path, f"shop-{n}"), None) for n in range(5)]
+    await asyncio.gather(*(tape.stop(stop_at(i=i), LINES) for i in range(40) for tape in tapes))
+    rows = await record.look(lambda c: c.execute("SELECT run, number FROM hit ORDER BY run, number").fetchall())
+    assert rows == [(run, number) for run in range(1, 6) for number in range(1, 41)]
+
+
+async def test_values_of_hostile_size_and_text_are_bounded_and_never_harm(record: Record, tmp_path: Path) -> None:
+    tape = record.begin(facts(tmp_path), None)
+    hostile = tuple(
+        Value(name=name, type="str", value=text)
+        for name, text in {
+            "long": "x" * 5_000_000, "nul": "a\0b", "half": "\udc80", "esc": "\x1b[2J", "sql": "'; DROP TABLE hit; --",
+            "n" * 9000: "1", "number": "9" * 400, "bidi": "\u202egpj", "": "no name",
+        }.items()
+    )  # fmt: skip
+    many = tuple(Value(name=f"v{n}", value="y" * 3000, total=2**80) for n in range(300))
+    deep = Value(name="deep", value="deep")
+    for _ in range(60):
+        deep = Value(name="deep", value="deep", children=(deep,) * 3)
+    for values in (hostile, many, (deep,)):
+        stop = stop_at()
+        frame = Frame(function="f\udc80\0" * 400, file="\udcff.py", line=1, id="f0")
+        assert (
+            await tape.stop(type(stop)(reason="breakpoint", frame=frame, stack=(frame,), locals=values), ["\udc80"])
+            == ()
+        )
+    assert await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
+    assert os.stat(record.path).st_size + os.stat(f"{record.path}-wal").st_size < 3_000_000
+
+
+async def test_a_disk_that_takes_nothing_pauses_recording_visibly_and_all_is_there_afterwards(tmp_path: Path) -> None:
+    blocked = tmp_path / "state"
+    blocked.write_text("a file where the directory should be")
+    async with opened(blocked / "stillframe") as record:
+        tape = record.begin(facts(tmp_path), None)
+        (note,) = await tape.stop(stop_at(i=1), LINES)
+        assert note.startswith("recording is paused: ") and "debugging goes on" in note
+        assert await tape.stop(stop_at(i=2), LINES) == ()  # said once
+        with pytest.raises((NotFound, StoreFull)):
+            await all_hits(record, tmp_path)
+        blocked.unlink()
+        (note,) = await tape.stop(stop_at(i=3), LINES)
+        assert note.startswith("recording goes on")
+        assert await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
+
+
+async def test_a_record_that_is_deleted_meanwhile_is_begun_again(record: Record, tmp_path: Path) -> None:
+    tape = record.begin(facts(tmp_path), None)
+    await tape.stop(stop_at(i=1), LINES)
+    for path in record.path.parent.glob("record.sqlite*"):
+        path.unlink()
+    assert await tape.stop(stop_at(i=2), LINES) == ()
+    assert await all_hits(record, tmp_path) == ["h2"]
+
+
+async def test_two_hosts_write_into_one_record_at_the_same_time(tmp_path: Path) -> None:
+    async with opened(tmp_path) as one, opened(tmp_path) as other:
+        tapes = [each.begin(facts(tmp_path), None) for each in (one, other)]
+        await asyncio.gather(*(tape.stop(stop_at(i=n), LINES) for n in range(50) for tape in tapes))
+        assert await one.look(lambda c: c.execute("SELECT count(*), count(DISTINCT run) FROM hit").fetchone()) == (
+            100,
+            2,
+        )
+        assert await other.look(lambda c: c.execute("PRAGMA integrity_check").fetchone()) == ("ok",)
+
+
+async def test_output_is_kept_by_stream_and_its_end_with_the_run(record: Record, tmp_path: Path) -> None:
+    tape = record.begin(facts(tmp_path), None)
+    for n in range(2000):
+        tape.printed("stdout", f"line {n} {'x' * 2000}\n".encode())
+    tape.printed("stderr", b"password=tiger99\n\xff\xfe")
+    tape.ended(Exited(exit_code=3), "exited")
+    await record.settled()
+    run = await record.look(lambda c: finding.run(c, str(tmp_path), None))
+    told, total, missing = await record.look(lambda c: chronicle.output(c, run, ("stdout", "stderr"), 100))
+    assert told["stdout"].endswith("x\n") and "tiger99" not in told["stderr"] and told["stderr"].endswith("\\xff\\xfe")
+    assert total > 4_000_000 and missing > 3_000_000
+    info = await record.look(lambda c: finding.info(c, run.id))
+    assert info.state == "exited 3"
+
+
+def test_a_foreign_file_is_refused_by_name_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "record.sqlite"
+    path.write_bytes(b"this is no database at all, only some text that is long enough\n" * 20)
+    before = path.read_bytes()
+    with pytest.raises(Unsupported, match="no record of Stillframe"):
+        schema.open_for_writing(path)
+    assert path.read_bytes() == before
+    path.unlink()
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE theirs(x)")
+    other.commit()
+    other.close()
+    with pytest.raises(Unsupported, match="no record of Stillframe"):
+        schema.open_for_writing(path)
+
+
+async def test_a_record_of_a_newer_version_is_refused_by_name_and_debugging_goes_on(tmp_path: Path) -> None:
+    path = schema.path_in(tmp_path)
+    schema.open_for_writing(path).close()
+    newer = sqlite3.connect(path)
+    newer.execute(f"PRAGMA user_version={schema.NEWEST + 1}")
+    newer.close()
+    async with opened(tmp_path) as record:
+        (note,) = await record.begin(facts(tmp_path), None).stop(stop_at(), LINES)
+        assert "written by a newer Stillframe" in note
+        with pytest.raises(Unsupported, match="newer Stillframe"):
+            await all_hits(record, tmp_path)
+
+
+def test_an_older_record_opens_and_is_brought_up_to_this_version(tmp_path: Path) -> None:
+    path = tmp_path / "record.sqlite"
+    older = sqlite3.connect(path, isolation_level=None)
+    schema.migrate(older, upto=1)
+    older.execute("INSERT INTO name(text) VALUES('kept')")
+    older.close()
+    opened = schema.open_for_writing(path)
+    assert schema.version(opened) == schema.NEWEST
+    assert opened.execute("SELECT text FROM name").fetchall() == [("kept",)]
+    opened.close()
+
+
+def test_a_name_that_is_a_path_is_no_name(tmp_path: Path) -> None:
+    from stillframe.session.names import check_name
+
+    for name in ("../x", "/etc/passwd", "a/b", "a\0", "", "A"):
+        with pytest.raises(UsageError):
+            check_name(name)

@@ -1,0 +1,247 @@
+"""The record, as a user meets it: everything seen can be asked again, in this run, after it died, and against another run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from .conftest import User, eventually, gone
+
+PYTHON = """\
+class Cart:
+    def __init__(self, n):
+        self.items = [{"sku": "a", "qty": n}]
+
+    def total(self, k):
+        out = 0
+        for item in self.items:
+            out += item["qty"] * k
+        return out
+
+
+password = "tiger" + "99"
+for i in range(6):
+    print("total", Cart(i).total(2))
+"""
+NODE = """\
+class Cart {
+  constructor(n) {
+    this.items = [{ sku: 'a', qty: n }];
+  }
+  total(k) {
+    let out = 0;
+    for (const item of this.items) {
+      out += item.qty * k;
+    }
+    return out;
+  }
+}
+const password = 'tiger' + '99';
+for (let i = 0; i < 6; i++) {
+  console.log('total', new Cart(i).total(2));
+}
+"""
+
+
+@pytest.fixture(params=["shop.py", "shop.js"])
+def program(request: pytest.FixtureRequest, user: User) -> str:
+    name: str = request.param
+    if name.endswith(".js") and not shutil.which("node"):
+        pytest.skip("node is not installed")
+    user.file(name, PYTHON if name.endswith(".py") else NODE)
+    return name
+
+
+def run_through(user: User, place: str, stops: int, program: str) -> None:
+    user.ok("launch", program, "--break", place)
+    for _ in range(stops - 1):
+        user.ok("continue")
+
+
+def daemon_pid(user: User) -> int:
+    return int(user.ok("daemon", "status").split("pid ")[1].split(",")[0].split()[0])
+
+
+def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held_and_after(
+    user: User, program: str
+) -> None:
+    place = f"{program}:8"
+    run_through(user, place, 4, program)
+    assert user.json("hits")["total"] == 4
+    user.ok("next")
+    found = user.json("hits", place)
+    assert [each["hit"] for each in found["hits"]] == ["h1", "h2", "h3", "h4"]
+    assert {each["function"] for each in found["hits"]} == {"Cart.total"}
+    assert user.json("hits", "Cart.total")["hits"][4]["step"] is True
+    assert user.ok("hits", place, "--count-by", "item.qty").split("\n")[:4] == ["0 1", "1 1", "2 1", "3 1"]
+    assert user.ok("hits", "--count-by", "k", "--no-steps") == "2 4\n"
+    where = user.json("hits", place, "--where", "item.qty >= 2 and k == 2")
+    assert [each["hit"] for each in where["hits"]] == ["h3", "h4"]
+    assert "0 .. 3 over 4 hits" in user.ok("hit-trend", place, "item.qty", "--plot", "t.svg")
+    assert (user.here / "t.svg").read_text().startswith("<svg")
+    changed = user.json("hit-diff", "h1", "h4")["differences"]
+    assert "item" in {each["name"] for each in changed} and "k" not in {each["name"] for each in changed}
+    assert "there are: " in user.fails("hits", f"{program}:3", code=1, error="not_found")
+    assert "recorded there: " in user.fails("hits", place, "--where", "nope > 1", code=1, error="not_found")
+    assert "ends too soon" in user.fails("hits", place, "--where", "k >", code=2, error="usage")
+    user.ok("stop")
+    assert user.json("hits")["total"] == 5
+    assert "post mortem, from the record: r1.h5" in user.ok("locals")
+    assert "Cart.total" in user.ok("stack", "--hit", "h2")
+
+
+def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_through_again(
+    user: User, program: str
+) -> None:
+    run_through(user, f"{program}:8", 6, program)
+    user.ok("continue")
+    user.ok("save", "before")
+    comment = "# a line more\n" if program.endswith(".py") else "// a line more\n"
+    text = (user.here / program).read_text()
+    user.file(program, comment * 3 + text.replace("out = 0", "out = 0.5"))
+    run_through(user, f"{program}:11", 3, program)
+    user.ok("stop")
+    user.ok("save", "after")
+    found = user.json("diff", "before", "after")
+    assert (found["both"], found.get("only_first"), found.get("only_second")) == (1, None, None)
+    (different,) = found["different"]
+    assert (different["place"], different["was"]) == (f"{program}:11", f"{program}:8")
+    assert (different["hits"], different["first"]) == ([6, 3], 1)
+    assert {each["name"]: (each["old"], each["new"]) for each in different["differences"]} == {"out": ("0", "0.5")}
+    assert user.says("diff", "before", "before").code == 2
+
+    assert f"at {program}:8 in Cart.total" in user.ok("replay", "before")
+    assert "out=0" in user.ok("continue") and "3 of 6" in user.ok("next")
+    assert user.ok("eval", "item.qty") == "item.qty = 2\n"
+    assert "2 of 6" in user.ok("step-back")
+    assert "not recorded here" in user.says("eval", "nothing").out + user.says("eval", "nothing").err
+    user.fails("restart", code=3, error="wrong_state")
+    user.ok("stop")
+    assert user.json("history")["total"] == 2, "a replay is no run"
+
+
+def test_the_record_outlives_a_killed_daemon_and_says_what_it_is(user: User, program: str) -> None:
+    run_through(user, f"{program}:8", 3, program)
+    pid = daemon_pid(user)
+    target = user.pid()
+    os.kill(pid, signal.SIGKILL)
+    eventually(lambda: gone(target), "the program outlived its daemon")
+    assert user.json("hits")["total"] == 3
+    assert "lost with its daemon" in user.ok("history")
+    assert "post mortem" in user.ok("locals")
+    page = user.json("output")
+    assert page["stdout"].startswith("total 0\n") and "post mortem" in page["notes"][0]
+
+
+def test_events_come_once_each_by_their_cursor_and_never_wait_behind_a_running_call(user: User) -> None:
+    user.file("wait.py", "import time\nx = 1\nwhile True:\n    time.sleep(0.01)\n")
+    user.ok("launch", "wait.py", "--break", "wait.py:2")
+    first = user.json("events")
+    assert [each["kind"] for each in first["events"]][:1] == ["start"] and "stop" in {
+        each["kind"] for each in first["events"]
+    }
+    running = user.start("continue", "--timeout", "60")
+    again = user.json("events", "--since", first["cursor"], "--kind", "stop", "--wait", "--timeout", "0.2")
+    assert again["events"] == []
+    waiting = user.start("events", "--json", "--since", first["cursor"], "--kind", "stop", "--wait", "--timeout", "60")
+    user.ok("pause")
+    out, _ = waiting.communicate(timeout=60)
+    assert b'"reason"' not in out and b'"hit":"h2"' in out
+    running.communicate(timeout=60)
+    user.fails("events", "--since", "soon", code=2, error="usage")
+
+
+def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program: str, tmp_path: Path) -> None:
+    run_through(user, f"{program}:8", 3, program)
+    user.ok("stop")
+    user.ok("export", "run.jsonl")
+    assert "is there already" in user.fails("export", "run.jsonl", code=2, error="usage")
+    assert oct((tmp_path / "run.jsonl").stat().st_mode & 0o777) == "0o600"
+    there = User(tmp_path / "elsewhere")
+    there.here.mkdir()
+    (there.here / "pyproject.toml").touch()
+    assert "imported 3 hits" in there.ok("import", "../run.jsonl", "--name", "theirs")
+    assert there.ok("hits", "--run", "theirs", "--count-by", "item.qty") == "0 1\n1 1\n2 1\n"
+    whole = (tmp_path / "run.jsonl").read_text()
+    lines = whole.splitlines(keepends=True)
+    bad = {
+        "cut.jsonl": "".join(lines[:-1]),
+        "half.jsonl": whole[: len(whole) // 2],
+        "changed.jsonl": whole.replace('"t1"', '"t2"'),
+        "foreign.jsonl": '{"a": 1}\n',
+        "empty.jsonl": "",
+        "escape.jsonl": whole.replace(f'"file":"{program}"', '"file":"../../etc/passwd"'),
+        "newer.jsonl": whole.replace('"format":1', '"format":9'),
+        "binary.jsonl": "\x00\x01\x02",
+    }
+    for name, text in bad.items():
+        there.file(name, text)
+        there.fails("import", name, code=2, error="usage")
+    os.mkfifo(there.here / "pipe.jsonl")
+    there.fails("import", "pipe.jsonl", code=2, error="usage")
+    there.fails("import", "absent.jsonl", code=1, error="not_found")
+    assert there.json("history")["total"] == 1
+
+
+def test_secrets_are_nowhere_on_disk_and_what_is_left_out_says_so(user: User) -> None:
+    key = "AKIA" + "IOSFODNN7EXAMPLE"
+    user.file(
+        "secrets_.py",
+        "import sys\npassword = 'tig' + 'er99'\nlogin = {'user': 'ann', 'password': password}\n"
+        "key = 'AKIA' + 'IOSFODNN7EXAMPLE'\nprint('password=' + password)\nprint(key)\nx = 1\n",
+    )
+    user.ok("launch", "secrets_.py", "--break", "secrets_.py:7", "--", "--token", "abcdef0123456789")
+    shown = {each["name"]: each["value"] for each in user.json("hits")["hits"][0]["locals"]}
+    assert shown["password"] == "[redacted: named password]"
+    assert shown["login"] == "{'user': 'ann', 'password': '[redacted: named password]'}"
+    assert "looks like an AWS key" in shown["key"]
+    user.ok("stop")
+    user.ok("export", "run.jsonl")
+    state = Path(os.environ["XDG_STATE_HOME"]) / "stillframe"
+    for path in [*state.glob("record*"), user.here / "run.jsonl"]:
+        for secret in ("tiger99", key, "abcdef0123456789"):
+            assert secret.encode() not in path.read_bytes(), (path.name, secret)
+
+
+def test_a_full_disk_pauses_recording_visibly_and_debugging_goes_on(user: User) -> None:
+    import resource
+
+    user.file("loop.py", "rows = []\nfor i in range(400):\n    text = str(i) * 50\n    rows.append(text)\n")
+    user.ok("launch", "loop.py", "--break", "loop.py:4")
+    pid = daemon_pid(user)
+    limits = resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    held = user.json("continue")
+    assert any(note.startswith("recording is paused: ") for note in held["notes"]), held["notes"]
+    assert "recording is paused" in user.ok("history")
+    assert user.ok("eval", "i") == "i = 1\n"
+    user.ok("continue")
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+    assert any(note.startswith("recording goes on") for note in user.json("continue")["notes"])
+    assert [each["hit"] for each in user.json("hits")["hits"]] == ["h1", "h2", "h3", "h4"]
+
+
+def test_what_is_pruned_is_gone_and_what_is_saved_or_live_stays(user: User) -> None:
+    user.file("a.py", "x = 1\ny = 2\n")
+    for _ in range(3):
+        user.ok("launch", "a.py", "--break", "a.py:2")
+        user.ok("stop")
+    user.ok("save", "good", "--run", "r1")
+    user.ok("launch", "a.py", "--break", "a.py:2")
+    assert "would remove 2 runs" in user.ok("prune", "--days", "0", "--dry-run")
+    assert "removed 2 runs with 2 hits" in user.ok("prune", "--days", "0")
+    assert [each["run"] for each in user.json("history")["runs"]] == ["r4", "r1"]
+    user.ok("continue")
+    user.fails("prune", code=2, error="usage")
+    assert "removed 1 runs" in user.ok("prune", "--run", "good")
+    assert user.json("hits")["total"] == 1
+
+
+def test_names_that_are_paths_are_refused(user: User) -> None:
+    user.file("a.py", "x = 1\ny = 2\n")
+    user.ok("launch", "a.py", "--break", "a.py:2")
+    for name in ("../x", "/tmp/x", "a/b", "A"):
+        user.fails("save", name, code=2, error="usage")
