@@ -17,6 +17,7 @@ from typing import Any
 
 from stillframe.adapters.declarations import catalogue
 from stillframe.dispatch import OPERATIONS
+from stillframe.faces.mcp.toolset import toolset
 from stillframe.ops import FILES
 from stillframe.registry import Field, Operation
 from stillframe.session.phases import TRANSITIONS
@@ -126,6 +127,7 @@ def reference() -> str:
     for file in FILES:
         body.append(f"## {TITLES[file].capitalize()}")
         body += [section(each) for each in OPERATIONS.values() if each.group == file]
+    body.append(mcp_section())
     body.append(SETTINGS_TEXT + "\n\n" + settings_table())
     body.append(DECLARED_TEXT + "\n\n" + declarations_table())
     body.append("## The life of a session\n\n" + phases())
@@ -156,6 +158,25 @@ def documented(file: Path, name: str) -> Iterator[tuple[str, ast.expr | None, st
         if isinstance(field, ast.AnnAssign) and isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant):
             assert isinstance(field.target, ast.Name)
             yield field.target.id, field.value, str(doc.value.value)
+
+
+MCP_TEXT = """## Tools of MCP
+
+What `dbg mcp` lists by default. A tool takes every parameter of its verbs, listed or not, and
+`session`, `budget` and (where it starts a program) `project`; the first verb is meant where none is named. Its class is
+the highest that any call of it has. `--tools all` makes one tool of each verb, named with `_`, and a second one where a
+parameter runs code. Resources: `dbg://sessions`, `dbg://session/NAME`, `dbg://session/NAME/output`, `dbg://help/VERB`,
+`dbg://schema/VERB`. A wait returns `running` within 25 s; cancelled, it leaves the program as it is."""
+
+
+def mcp_section() -> str:
+    rows = ["| tool | class | verbs | lists |", "|---|---|---|---|"]
+    for tool, schema in toolset().schemas():
+        verbs = ", ".join(tool.verbs) if tool.by else tool.verbs[0]
+        by = f"`{tool.by}`: {verbs}" if tool.by else verbs
+        names = ", ".join(f"`{name}`" for name in schema["properties"] if name != tool.by)
+        rows.append(f"| `{tool.name}` | {tool.access} | {by} | {names} |")
+    return MCP_TEXT + "\n\n" + "\n".join(rows)
 
 
 def phases() -> str:

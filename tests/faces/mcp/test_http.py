@@ -10,6 +10,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from ..conftest import CLIENT, DEADLINE, call
+from ..daemon.test_server import DIAL_AS_NOBODY, as_root
 from .conftest import COUNT, LEGACY, META, MODERN, text_of
 
 
@@ -153,6 +155,27 @@ def test_nothing_listens_for_tcp_unless_it_is_asked_for(tmp_path: Path, pipe: An
             odd.connect(str(path))
             odd.sendall(data)
             assert odd.recv(1000).startswith(said)
+    assert line.ask("tools/list")["result"]["tools"]
+
+
+@as_root
+def test_another_user_is_refused_even_where_the_modes_let_it_through(pipe: Any) -> None:
+    line = pipe()
+    assert line.ask("tools/list")["result"]["tools"]
+    runtime = Path(os.environ["XDG_RUNTIME_DIR"], "stillframe")
+    (path,) = runtime.glob("mcp-*.sock")
+    above = [runtime, *runtime.parents[:2]]
+    before = {folder: folder.stat().st_mode for folder in above}
+    dial = [sys.executable, "-IS", "-c", DIAL_AS_NOBODY, str(path), json.dumps({"v": 1, "cwd": "/"})]
+    for folder in above:
+        folder.chmod(0o777)
+    path.chmod(0o777)
+    try:
+        done = subprocess.run(dial, capture_output=True, text=True, timeout=DEADLINE, check=False)
+    finally:
+        for folder, mode in before.items():
+            folder.chmod(mode)
+    assert done.stdout.startswith("-error denied: "), done.stderr
     assert line.ask("tools/list")["result"]["tools"]
 
 
