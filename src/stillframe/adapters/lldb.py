@@ -63,7 +63,9 @@ _REQUESTS = frozenset({
 _SURVIVES = (22,)
 """The oldest version that was seen to answer a request that it does not know."""
 _ECHO = re.compile(r"\A\(lldb\) [^\n]*\n")
-_ZEROS = "lldb tells data that is in the program's file and not in the core, such as its texts, as zeros; gdb reads the file"
+_ZEROS = (
+    "lldb tells data that is in the program's file and not in the core, such as its texts, as zeros; gdb reads the file"
+)
 _ADDS = frozenset({
     Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.EXCEPTION_CLASSES,
     Capability.INSTRUCTION_BREAKPOINTS, Capability.INSTRUCTION_STEPS,

@@ -53,6 +53,7 @@ async def test_the_list_is_short_and_says_nothing_of_shapes_unless_asked(agent: 
     for mode in (LEGACY, MODERN):
         async with agent(mode=mode) as client:
             tools = await client.list_tools()
+            assert "session" in tools.tools[-1].input_schema["properties"]
             assert len(tools.model_dump_json(by_alias=True, exclude_none=True)) <= LIST_CHARACTERS
             assert all(tool.output_schema is None for tool in tools.tools)
             hints = {tool.name: tool.annotations for tool in tools.tools}

@@ -28,14 +28,20 @@ class Group:
 
 
 CORE = (
-    Group("test", ("test",), shown=("command", "eval", "timeout")),
-    Group("crash", ("crash",), shown=("command", "eval", "timeout")),
+    Group("test", ("test",), shown=("command", "timeout")),
+    Group("crash", ("crash",), shown=("command", "timeout")),
     Group("trace", ("trace",), shown=("places", "command", "timeout")),
     Group("hang", ("hang",), shown=("command", "pid", "timeout")),
-    Group("probe", ("probe",), shown=("places", "command", "eval", "hits", "ready", "do", "timeout", "project", "budget")),
+    Group(
+        "probe",
+        ("probe",),
+        text="Run a program to places, report each (reached, not reached, unbound), end it.",
+        shown=("places", "command", "eval", "hits", "ready", "do", "timeout", "project", "budget"),
+    ),
     Group(
         "launch",
         ("launch",),
+        text="Start a program and run to the first stop, or to its end.",
         shown=("program", "command", "breaks", "env", "ready", "do", "timeout", "project"),
     ),
     Group(
@@ -71,14 +77,20 @@ CORE = (
         ),
         by="part",
         text="Look at the whole stop (state) or one part.",
-        shown=("frame", "thread", "value", "at", "start", "count", "session", "budget"),
+        shown=("frame", "thread", "value", "at", "count", "session", "budget"),
     ),
-    Group("eval", ("eval",), shown=("expressions", "frame", "session", "budget")),
+    Group(
+        "eval",
+        ("eval",),
+        text="Evaluate expressions in the program, several in one call.",
+        shown=("expressions", "frame", "session", "budget"),
+    ),
     Group(
         "record",
         ("hits", "hit-trend", "hit-diff", "diff", "history"),
         by="part",
-        text="What was recorded at stops, also of programs that are gone.",
+        text="What was recorded at stops, also of programs that are gone; first and second are compared.",
+        shown=("at", "name", "where", "first", "second", "run"),
     ),
     Group("raw", ("raw",), text="A line to the native debugger, in its own language.", shown=("line",)),
     Group(
@@ -90,10 +102,34 @@ CORE = (
     ),
 )  # fmt: skip
 
+BRIEF = {
+    "places": "file:line, file@\"text\" or a function; ' if EXPR' may follow",
+    "breaks": "places, as of probe",
+    "at": "place",
+    "command": "argv",
+    "ready": "text it prints when up, or :PORT",
+    "do": "shell command beside it, such as a request",
+    "timeout": "seconds",
+    "project": "directory of relative paths, kept",
+    "address": "HOST:PORT or ws://",
+    "hit": "3, >=3 or %3",
+    "what": "uncaught, raised, user, off, a class",
+    "thread": "t2",
+    "frame": "f1",
+    "value": "v3",
+    "where": "only hits where this holds",
+    "run": "number or name",
+    "first": "hit or run",
+    "budget": "characters",
+}
+"""What the default set says of a parameter, where its own text is too long for a list that must be short."""
 CLEAR = frozenset(
-    {"env", "expressions", "hits", "line", "pid", "all", "count", "start", "ids", "program", "eval", "condition", "log"}
-)
-"""Parameters whose names say enough where a list must be short."""
+    {
+        "env", "expressions", "hits", "line", "pid", "all", "count", "start", "ids", "program", "eval", "condition", "log",
+        "name", "second", "session",
+    }
+)  # fmt: skip
+"""Parameters whose names say enough there."""
 ENDS_SOMETHING = frozenset({"stop", "restart", "prune", "self-clean"})
 """Verbs below exec that end or delete something: destructive, though they run no code of the caller's."""
 

@@ -16,7 +16,7 @@ from ..cli.catalogue import VERBS
 from ..cli.manual import MANUAL
 from ..cli.shapes import Field
 from ..cli.usage import nearest
-from .groups import CLEAR, CORE, ENDS_SOMETHING, Group
+from .groups import BRIEF, CLEAR, CORE, ENDS_SOMETHING, Group
 
 CLASSES = ("read", "inspect", "control", "exec")
 _TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "json": "object"}
@@ -74,7 +74,8 @@ class Tool:
             properties[name] = self._property(name, told)
         for name, (kind, text) in _OWN.items():
             if self._takes(name) and (told is None or name in self.shown):
-                properties[name] = {"type": kind} | _told("", text, told)
+                short = text if told is None else "" if name in CLEAR else BRIEF[name]
+                properties[name] = {"type": kind} | _told("", short, told)
         schema: dict[str, Any] = {"type": "object", "properties": properties}
         if required := self._required():
             schema["required"] = required
@@ -98,7 +99,7 @@ class Tool:
         takers = [verb for verb in self.verbs if name in self.fields[verb]]
         made, text = schema_of(self.fields[takers[0]][name]), MANUAL[takers[0]]["fields"][name]
         if told is not None:
-            text = "" if name in CLEAR else text.partition(";")[0]
+            text = "" if name in CLEAR else BRIEF.get(name) or text.partition(";")[0]
         few = f"{', '.join(takers)}: " if len(takers) < len(self.verbs) and len(takers) < 3 else ""
         return made | _told(few, text, told)
 
