@@ -27,6 +27,9 @@ _ANSWER = 20.0
 _NEWEST_FIRST = ("rdbg", "rdbg3.4", "rdbg3.3", "rdbg3.2", "rdbg3.1")
 
 
+_RECORDED = "its main thread is recorded, slowly; what was changed in place is shown as it is now, also when one has gone back"
+
+
 @dataclass(frozen=True)
 class Runtime:
     """A Ruby, the debugger that came with it, and whether our code fits into that."""
@@ -82,6 +85,7 @@ class RubyAdapter:
             stdin=plan.stdin,
             owns_target=True,
             mark=secrets.token_hex(8),
+            notes=(_RECORDED,) if plan.record else (),
             **_HELPED,
         )
 
@@ -127,6 +131,8 @@ def _environment(plan: Plan, runtime: Runtime) -> dict[str, str]:
     env["STILLFRAME_RUBY_OPTIONS"] = plan.env.get("RUBYOPT", "")
     if not plan.just_my_code:
         env["STILLFRAME_RUBY_ALL"] = "1"
+    if plan.record:
+        env["STILLFRAME_RUBY_RECORD"] = "1"
     return env
 
 

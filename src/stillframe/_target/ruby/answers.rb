@@ -129,7 +129,7 @@ module Stillframe
         loaded: (given['watch'] || []).select { |each| Answers.loaded?(each) }
       }
       body[:returned] = told([Stepping.returned], given) if Stepping.returned
-      body[:exception] = error(client) if client.stillframe_error
+      body[:exception] = error(client) if client.stillframe_error && !Recording.replaying?(client)
       body
     end
 

@@ -5,10 +5,12 @@
 
 module Stillframe
   HERE = File.realpath(__dir__)
-  PARTS = %w[values frames spots stepping desk answers hooks].freeze
+  PARTS = %w[values frames spots stepping recording desk answers hooks].freeze
 
   # The settings leave the environment at once, so that whatever the program starts is not debugged.
-  SETTINGS = %w[STILLFRAME_RUBY STILLFRAME_RUBY_DEBUG STILLFRAME_RUBY_OPTIONS STILLFRAME_RUBY_ALL].to_h do |name|
+  SETTINGS = %w[
+    STILLFRAME_RUBY STILLFRAME_RUBY_DEBUG STILLFRAME_RUBY_OPTIONS STILLFRAME_RUBY_ALL STILLFRAME_RUBY_RECORD
+  ].to_h do |name|
     [name, ENV.delete(name)]
   end
   if (kept = SETTINGS['STILLFRAME_RUBY_OPTIONS'])

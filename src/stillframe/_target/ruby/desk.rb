@@ -21,6 +21,7 @@ module Stillframe
       ]
     }.freeze
     MOVES = { 'next' => :next, 'stepIn' => :step, 'stepOut' => :finish }.freeze
+    BACK = %w[stepBack reverseContinue].freeze
     CALLS = %w[hello resolve loaded modules crowd release].freeze
     IN_THREAD = %w[stop locals expand eval assign].freeze
 
@@ -38,7 +39,9 @@ module Stillframe
       # The program's own thread stays here until everything is set.
       def wait_for_start
         last_words
-        stop_at_first_line(DEBUGGER__::ThreadClient.current) if @go.pop
+        go = @go.pop
+        Recording.start(DEBUGGER__::ThreadClient.current) if Recording.wanted?
+        stop_at_first_line(DEBUGGER__::ThreadClient.current) if go
       end
 
       def last_words
@@ -100,10 +103,12 @@ module Stillframe
         when 'configurationDone'
           reply(request)
           @go << @asked['stopOnEntry']
+        when *BACK then replay(request, given)
         when *MOVES.keys then move(request, given)
-        when 'continue', 'pause', 'disconnect', 'terminate', 'threads' then return false
+        when 'continue' then return replay?(request, given)
+        when 'pause', 'disconnect', 'terminate', 'threads' then return false
         when 'evaluate' then hand_over(request, thread_of(given))
-        when 'stackTrace', 'scopes', 'variables', 'source', 'completions', 'stepBack'
+        when 'stackTrace', 'scopes', 'variables', 'source', 'completions'
           # rdbg answers these only while it holds the program, and else never.
           return false if DEBUGGER__::SESSION.in_subsession?
 
@@ -190,8 +195,24 @@ module Stillframe
         Hooks.held.keys.first
       end
 
+      # Whether going on is going through what was recorded.
+      def replay?(request, given)
+        client = Hooks.held[given['threadId']]
+        client && Recording.replaying?(client) && replay(request, given) && true
+      end
+
+      def replay(request, given)
+        client = Hooks.held[given['threadId']] || raise(Refusal.new('running', 'the program runs'))
+        reason, notes = Recording.move(client, request['command'])
+        forget
+        reply(request)
+        @ui.stopped(reason, client.id, notes: notes)
+      end
+
       def move(request, given)
         client = Hooks.held[given['threadId']] || raise(Refusal.new('running', 'the program runs'))
+        return replay(request, given) if Recording.replaying?(client)
+
         if client.stillframe_dead
           return refuse(request, 'the program has ended with this error; it can only be looked at, and go on to its end')
         end

@@ -32,7 +32,9 @@ module Stillframe
       end
 
       def send_response(request, success: true, message: nil, **body)
-        body = Desk::OFFERS if request['command'] == 'initialize' && success
+        if request['command'] == 'initialize' && success
+          body = { **Desk::OFFERS, supportsStepBack: Recording.wanted? }
+        end
         super
       end
 
@@ -67,11 +69,12 @@ module Stillframe
         end
       end
 
-      def stopped(reason, thread, spot = nil)
+      def stopped(reason, thread, spot = nil, notes: [])
         client = Hooks.held[thread]
         reason ||= client&.stillframe_error ? 'exception' : client&.stillframe_entry ? 'entry' : 'step'
         body = { reason: reason, threadId: thread, allThreadsStopped: true }
         body[:hitBreakpointIds] = [spot.number] if spot.respond_to?(:number)
+        body[:stillframe] = { notes: notes } unless notes.empty?
         send_event('stopped', **body)
       end
     end
@@ -101,6 +104,8 @@ module Stillframe
       end
 
       def stillframe_frames
+        return Recording.frames if Recording.replaying?(self)
+
         (@target_frames || []).drop_while { |each| each.path.to_s.start_with?(HERE) }
       end
 
