@@ -100,6 +100,7 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     run_through(user, f"{program}:8", 6, program)
     user.ok("continue")
     user.ok("save", "before")
+    user.fails("save", program.partition(".")[0], code=2, error="usage")
     comment = "# a line more\n" if program.endswith(".py") else "// a line more\n"
     text = (user.here / program).read_text()
     user.file(program, comment * 3 + text.replace("out = 0", "out = 0.5"))

@@ -35,9 +35,13 @@ async def _seen(
             raise
         if session is not None:
             session.need_stopped()
-        if meant.name is None:
-            raise NoSession("no session here", hint=Try("launch")) from None
-        raise NoSession(f"there is no session {meant.name}, and none is recorded", hint=Try("sessions")) from None
+        raise _nobody(meant) from None
+
+
+def _nobody(meant: Meant) -> NoSession:
+    if meant.name is None:
+        return NoSession("no session here", hint=Try("launch"))
+    return NoSession(f"there is no session {meant.name}, and none is recorded", hint=Try("sessions"))
 
 
 def _last(connection: sqlite3.Connection, run: Run) -> int:
@@ -90,4 +94,7 @@ async def output(record: Record, meant: Meant, streams: tuple[str, ...], limit: 
             **told, total=total, dropped=missing, notes=(f"post mortem, from the record: {run.handle} ({run.name})",)
         )
 
-    return await record.look(ask)
+    try:
+        return await record.look(ask)
+    except NotFound:
+        raise _nobody(meant) from None

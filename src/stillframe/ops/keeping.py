@@ -45,6 +45,8 @@ async def save(meant: Meant, record: Record, name: NameWord, run: RunWord = None
 
 def _saving(connection: sqlite3.Connection, meant: Meant, run: str | None, name: str) -> tuple[int, str | None]:
     found = chosen(connection, meant, run)
+    if connection.execute("SELECT 1 FROM run WHERE root=? AND name=? LIMIT 1", (meant.root, name)).fetchone():
+        raise UsageError(f"a session is called {name}; save it under a name of its own")
     before = connection.execute("SELECT run FROM saved WHERE root=? AND name=?", (meant.root, name)).fetchone()
     return found.id, f"r{before[0]}" if before else None
 
