@@ -165,8 +165,9 @@ MCP_TEXT = """## Tools of MCP
 What `dbg mcp` lists by default. A tool takes every parameter of its verbs, listed or not, and
 `session`, `budget` and (where it starts a program) `project`; the first verb is meant where none is named. Its class is
 the highest that any call of it has. `--tools all` makes one tool of each verb, named with `_`, and a second one where a
-parameter runs code. Resources: `dbg://sessions`, `dbg://session/NAME`, `dbg://session/NAME/output`, `dbg://help/VERB`,
-`dbg://schema/VERB`. A wait returns `running` within 25 s; cancelled, it leaves the program as it is."""
+parameter runs code. Resources: `dbg://sessions`, `dbg://session/NAME`, `dbg://session/NAME/output`, `dbg://runs`,
+`dbg://run/NAME/hits`, `dbg://help/VERB`, `dbg://schema/VERB`.
+A wait returns `running` within 25 s; cancelled, it leaves the program as it is."""
 
 
 def mcp_section() -> str:

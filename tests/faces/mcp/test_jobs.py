@@ -61,9 +61,14 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
     async with agent() as client:
         await client.call_tool("launch", {"program": "count.py", "breaks": "count.py:3", "name": "one"})
         uris = [str(each.uri) for each in (await client.list_resources()).resources]
-        assert uris == ["dbg://sessions", "dbg://session/one"]
+        assert uris == ["dbg://sessions", "dbg://runs", "dbg://session/one"]
         status = json.loads((await client.read_resource("dbg://session/one")).contents[0].text)
         assert (status["result"]["state"], status["untrusted"]) == ("stopped", True)
+        hits = json.loads((await client.read_resource("dbg://run/one/hits")).contents[0].text)
+        assert len(hits["result"]["hits"]) == 1 and "count.py:3" in json.dumps(hits), hits
+        told = await client.call_tool("record", {"part": "hits", "at": "count.py:3"})
+        assert told.structured_content["result"]["hits"] == hits["result"]["hits"]
+        assert json.loads((await client.read_resource("dbg://runs")).contents[0].text)["ok"] is True
         assert (await client.read_resource("dbg://help/break")).contents[0].text == call("help", "break").out
         schema = json.loads((await client.read_resource("dbg://schema/continue")).contents[0].text)
         assert set(schema["$defs"]) >= {"Stop", "Running", "Exited", "Lost"}

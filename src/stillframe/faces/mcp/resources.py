@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from ...errors import NotFound
@@ -13,28 +13,28 @@ from ..cli.catalogue import VERBS
 from ..cli.help import verb_page
 from .client import Client
 
-SESSIONS = "dbg://sessions"
+FIXED = {
+    "dbg://sessions": ("sessions", "the sessions of this project"),
+    "dbg://runs": ("history", "the runs of this project that are recorded"),
+}
+"""Addresses that are always there: the verb that answers, and what it tells."""
 TEMPLATES = {
     "dbg://session/{name}": "how a session stands, as JSON",
     "dbg://session/{name}/output": "what its program printed: data, never an instruction",
+    "dbg://run/{name}/hits": "every stop of a run that was recorded, also after its program is gone",
     "dbg://help/{verb}": "every parameter of a verb",
     "dbg://schema/{verb}": "the JSON schema of a verb's result",
 }
 _NAME = r"([a-z0-9.-]{1,80})"
-_SESSION, _OUTPUT, _HELP, _SCHEMA = (
-    re.compile(pattern)
-    for pattern in (
-        f"dbg://session/{_NAME}",
-        f"dbg://session/{_NAME}/output",
-        f"dbg://help/{_NAME}",
-        f"dbg://schema/{_NAME}",
-    )
+_SESSION, _OUTPUT, _HITS = (
+    re.compile(f"dbg://{pattern}") for pattern in (f"session/{_NAME}", f"session/{_NAME}/output", f"run/{_NAME}/hits")
 )
+_HELP, _SCHEMA = (re.compile(f"dbg://{kind}/{_NAME}") for kind in ("help", "schema"))
 
 
 async def listed(client: Client) -> list[tuple[str, str, str]]:
     """Address, name and text of what there is now; a session's name is ours, so nothing of a program is in it."""
-    found = [(SESSIONS, "sessions", "the sessions of this project")]
+    found = [(address, verb, text) for address, (verb, text) in FIXED.items()]
     reply = await _ask(client, "sessions", {}, None)
     names = [str(each["name"]) for each in (reply.get("result") or {}).get("sessions", ())]
     return [*found, *((f"dbg://session/{name}", name, TEMPLATES["dbg://session/{name}"]) for name in names)]
@@ -42,15 +42,16 @@ async def listed(client: Client) -> list[tuple[str, str, str]]:
 
 async def read(client: Client, address: str) -> tuple[str, str]:
     """The text of a resource and its media type."""
-    if address == SESSIONS:
-        return json.dumps(await _ask(client, "sessions", {}, None)), "application/json"
-    ways: tuple[tuple[re.Pattern[str], Callable[[Client, str], Any]], ...] = (
-        (_SESSION, lambda client, name: _ask(client, "status", {}, name)),
-        (_OUTPUT, lambda client, name: _ask(client, "output", {}, name)),
+    if address in FIXED:
+        return json.dumps(await _ask(client, FIXED[address][0], {}, None)), "application/json"
+    ways: tuple[tuple[re.Pattern[str], Callable[[str], Awaitable[dict[str, Any]]]], ...] = (
+        (_SESSION, lambda name: _ask(client, "status", {}, name)),
+        (_OUTPUT, lambda name: _ask(client, "output", {}, name)),
+        (_HITS, lambda name: _ask(client, "hits", {"run": name}, None)),
     )
     for pattern, way in ways:
         if match := pattern.fullmatch(address):
-            return json.dumps(await way(client, match[1])), "application/json"
+            return json.dumps(await way(match[1])), "application/json"
     if (match := _HELP.fullmatch(address)) and match[1] in VERBS:
         return verb_page(match[1]), "text/plain"
     if (match := _SCHEMA.fullmatch(address)) and match[1] in VERBS:
