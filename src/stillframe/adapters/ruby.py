@@ -27,7 +27,9 @@ _ANSWER = 20.0
 _NEWEST_FIRST = ("rdbg", "rdbg3.4", "rdbg3.3", "rdbg3.2", "rdbg3.1")
 
 
-_RECORDED = "its main thread is recorded, slowly; what was changed in place is shown as it is now, also when one has gone back"
+_RECORDED = (
+    "its main thread is recorded, slowly; what was changed in place is shown as it is now, also when one has gone back"
+)
 
 
 @dataclass(frozen=True)

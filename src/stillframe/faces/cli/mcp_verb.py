@@ -20,6 +20,8 @@ CLASSES = ("read", "inspect", "control", "exec")
 VALUED = ("--tools", "--allow", "--ask", "--project", "--port")
 SWITCHES = ("--http", "--schemas")
 CHUNK = 65536
+MISSING = "MCP's own library is not installed here; it comes with: pip install 'stillframe[mcp]'"
+EXIT_MISSING = 5
 GOODBYE_SECONDS = 10
 """How long the host may take to end its calls once the agent has closed its side."""
 
@@ -108,6 +110,8 @@ def pump(hello: "dict[str, Json]") -> int:
         line.send(encode(hello).encode("ascii") + b"\n")
         said = line.first_line()
     except link.Gone as gone:
+        if str(gone) == MISSING:
+            return fail("adapter_missing", MISSING, EXIT_MISSING, False, "mcp")
         return fail("internal", str(gone), EXIT_INTERNAL, False, "mcp")
     except rendezvous.Unsafe as unsafe:
         return fail("denied", str(unsafe), EXIT_DENIED, False, "mcp")

@@ -14,10 +14,9 @@ if not __package__:
 
 from stillframe.faces.cli import rendezvous
 from stillframe.faces.cli.catalogue import HASH
+from stillframe.faces.cli.mcp_verb import EXIT_MISSING, MISSING
 from stillframe.faces.daemon.__main__ import report
 from stillframe.faces.daemon.lifecycle import Claim, Refused
-
-MISSING = "MCP's own library is not installed here; it comes with: pip install 'stillframe[mcp]'"
 
 
 def main(argv: list[str]) -> int:
@@ -25,8 +24,8 @@ def main(argv: list[str]) -> int:
 
     ready = next((int(word.partition("=")[2]) for word in argv if word.startswith("--ready-fd=")), None)
     if importlib.util.find_spec("mcp") is None:
-        report(ready, MISSING)
-        return 5
+        report(ready, MISSING if ready is not None else f"error adapter_missing: {MISSING}")
+        return EXIT_MISSING
     if ready is None:
         from stillframe.faces.mcp.http import main as serve_http
 
