@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import statistics
 import tempfile
 from collections import defaultdict
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from stillframe.faces.library import Debugger
 
-from . import many
+from . import many, record
 from .ours import CommandLine, bare_python, library_job
 from .over_mcp import OverMcp
 from .subjects import Subject, subjects
@@ -97,12 +98,18 @@ def main() -> None:
     parser.add_argument("rounds", nargs="?", type=int, default=ROUNDS)
     parser.add_argument("--only", nargs="+", default=(), help="these debuggers alone, by name")
     parser.add_argument("--sessions", type=int, default=many.SESSIONS, help="how many are held at once; 0: none")
+    parser.add_argument(
+        "--no-record", dest="record", action="store_false", help="not what the record costs and answers"
+    )
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_STATE_HOME"] = f"{folder}/library"  # what is recorded goes with the rest
         measured = [each for each in subjects(Path(folder)) if not asked.only or each.name in asked.only]
         rows = report(asyncio.run(measure(asked.rounds, measured, Path(folder))), measured)
         if asked.sessions:
             rows += crowd_report(asyncio.run(many.measure(measured, asked.sessions)), asked.sessions)
+        if asked.record:
+            rows += asyncio.run(record.rows(Path(folder), asked.rounds))
         print("\n".join(rows))
 
 

@@ -22,6 +22,7 @@ from stillframe.record.finding import View
 from stillframe.record.record import Record
 from stillframe.settings import Settings
 
+PROGRAM = Path(__file__).with_name("program.py")
 HITS = 100_000
 LOCALS = 10
 AT_ONCE = 2000
@@ -107,9 +108,10 @@ async def _asked(record: Record, folder: Path) -> dict[str, float]:
     return times
 
 
-async def rows(folder: Path, program: Path, line: int, rounds: int) -> list[str]:
+async def rows(folder: Path, rounds: int) -> list[str]:
     """The part of the report that is about the record."""
-    found = await cost(program, line, rounds)
+    lines = PROGRAM.read_text().splitlines()
+    found = await cost(PROGRAM, next(number for number, text in enumerate(lines, 1) if "seen = {}" in text), rounds)
     big = await large(folder / "large")
     shutil.rmtree(folder / "large", ignore_errors=True)
     extra = found["on"] - found["off"]

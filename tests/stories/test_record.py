@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,64 @@ for (let i = 0; i < 6; i++) {
   console.log('total', new Cart(i).total(2));
 }
 """
+
+
+NATIVE = """\
+#include <stdio.h>
+struct item { int qty; };
+static int total(struct item item, int k) {
+  int out = item.qty * k;
+  return out;
+}
+int main(void) {
+  for (int i = 0; i < 6; i++) {
+    struct item item = {i};
+    printf("%d\\n", total(item, 2));
+  }
+}
+"""
+GO = """\
+package main
+
+import "fmt"
+
+type item struct{ qty int }
+
+func total(it item, k int) int {
+	out := it.qty * k
+	return out
+}
+
+func main() {
+	for i := 0; i < 6; i++ {
+		fmt.Println(total(item{i}, 2))
+	}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "path", "function", "tool"),
+    [("shop.c", NATIVE, 5, "item.qty", "total", "gdb"), ("shop.go", GO, 9, "it.qty", "main.total", "dlv")],
+)
+def test_runs_of_compiled_programs_are_recorded_and_asked_the_same_way(
+    user: User, name: str, text: str, line: int, path: str, function: str, tool: str
+) -> None:
+    if not shutil.which(tool):
+        pytest.skip(f"{tool} is not installed")
+    user.file(name, text)
+    run_through(user, f"{name}:{line}", 4, name)
+    found = user.json("hits", f"{name}:{line}", "--where", f"{path} > 1 and out >= 4")
+    assert [each["hit"] for each in found["hits"]] == ["h3", "h4"]
+    assert {each["function"] for each in found["hits"]} == {function}
+    assert user.ok("hits", "--count-by", "k") == "2 4\n"
+    user.ok("save", "one")
+    user.ok("stop")
+    run_through(user, f"{name}:{line}", 2, name)
+    user.ok("stop")
+    different = user.json("diff", "one")["different"]
+    assert [(each["hits"], each.get("first")) for each in different] == [([4, 2], None)]
+    assert "post mortem" in user.ok("locals")
 
 
 @pytest.fixture(params=["shop.py", "shop.js"])
@@ -186,6 +245,36 @@ def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program
     there.fails("import", "pipe.jsonl", code=2, error="usage")
     there.fails("import", "absent.jsonl", code=1, error="not_found")
     assert there.json("history")["total"] == 1
+
+
+def test_the_page_of_an_export_shows_everything_in_a_real_browser_and_runs_nothing_of_the_programs(user: User) -> None:
+    names = ("chromium-headless-shell", "chromium", "google-chrome")
+    browser = next((found for name in names if (found := shutil.which(name))), None)
+    if browser is None:
+        pytest.skip("no browser is installed (./dev test installs chromium-headless-shell)")
+    evil = "</script><script>document.title='run'</script><img src=x onerror=document.title='run'>"
+    user.file("page.py", f"evil = {evil!r}\nfor i in range(3):\n    x = i * 7\nprint(evil)\n")
+    user.ok("launch", "page.py", "--break", "page.py:3")
+    user.ok("next", "--count", "4")
+    user.ok("stop")
+    user.ok("export", "page.html")
+    command = [
+        browser,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={user.here}/profile",
+        "--dump-dom",
+    ]
+    done = subprocess.run(
+        [*command, (user.here / "page.html").as_uri() + "#h3"], capture_output=True, text=True, timeout=100, check=True
+    )
+    shown = done.stdout
+    assert 'data-ready="5"' in shown and "<title>page - Stillframe</title>" in shown
+    assert shown.count('<button data-index="') == 5 and "h3 " in shown.partition('id="view"')[2]
+    for text in ("for i in range(3):", "&lt;/script&gt;", "Stack", "Locals"):
+        assert text in shown.partition('id="view"')[2], text
+    assert "http" not in (user.here / "page.html").read_text().replace("http-equiv", "")
 
 
 def test_secrets_are_nowhere_on_disk_and_what_is_left_out_says_so(user: User) -> None:

@@ -10,7 +10,7 @@ from ..model.agents import Installation
 from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, MemoryReply, SourceFiles
 from ..model.outcomes import AnyOutcome, Breakpoint, Ended, RawReply
-from ..model.recorded import Events, Exported, History, HitDiff, Hits, Imported, Pruned, RunDiff, Saved, Trend
+from ..model.recorded import Crossed, Events, Exported, History, HitDiff, Hits, Imported, Pruned, RunDiff, Saved, Trend
 from ..model.values import ExceptionInfo, Frames, Modules, Values
 from ..model.views import (
     Breakpoints,
@@ -628,6 +628,10 @@ class Verbs(ABC):
                 session,
             ),
         )
+
+    async def cross(self, symbol: str, *, run: str | None = None, session: str | None = None) -> Crossed:
+        """One function in one answer: where and how often it was stopped in, its source, and its instructions if it has any."""
+        return cast("Crossed", await self.call("cross", {"symbol": symbol, "run": run}, session))
 
     async def save(self, name: str, *, run: str | None = None, session: str | None = None) -> Saved:
         """Keep a run under a name, by which `diff`, `replay`, `hits --run` and `export` know it; it is not pruned by itself."""

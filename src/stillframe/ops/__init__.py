@@ -15,6 +15,7 @@ FILES = (
     "patch",
     "investigate",
     "record",
+    "crossing",
     "keeping",
     "projects",
     "health",

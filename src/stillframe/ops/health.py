@@ -11,6 +11,7 @@ from ..adapters.finding import tools_directory
 from ..model.backend import Caller
 from ..model.health import AdapterInfo, AdapterList, Directories, Health, SetUp
 from ..model.host import Host
+from ..record.record import Record
 from ..registry import Access, Judged, Param, operation
 from ..session.sessions import Sessions
 from ..settings import directory
@@ -22,7 +23,9 @@ Languages = Annotated[
 
 
 @operation(Access.READ, here=True, example="dbg doctor\ndbg doctor go c++")
-async def doctor(sessions: Sessions, caller: Caller, host: Host, languages: Languages = ()) -> Judged[Health]:
+async def doctor(
+    sessions: Sessions, caller: Caller, host: Host, record: Record, languages: Languages = ()
+) -> Judged[Health]:
     """Say for every language whether it can be debugged here: the debugger found, its version, whether it really answers.
 
     What is missing or broken comes with the one command that mends it. With languages named, the exit code is 1 where one
@@ -41,9 +44,20 @@ async def doctor(sessions: Sessions, caller: Caller, host: Host, languages: Lang
             cache=str(directory("cache", caller.env)),
             tools=str(tools_directory(caller.env)),
         ),
+        record=_record(record),
         not_ready=not_ready,
     )
     return Judged(health, good=not not_ready)
+
+
+def _record(record: Record) -> str | None:
+    """Where the record is, how large, and whether it can be used."""
+    try:
+        size = record.path.stat().st_size
+    except OSError:
+        return None
+    text = f"{record.path}, {size / 1e6:.1f} MB"
+    return f"{text}, of no use: {problem}" if (problem := record.trouble()) else text
 
 
 @operation(Access.EXEC, here=True, example="dbg setup go ruby\ndbg setup --all --dry-run")

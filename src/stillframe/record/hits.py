@@ -100,6 +100,9 @@ def listed(scope: Scope, start: int, count: int) -> Hits:
     )
 
 
+_ITS_CELL = " LEFT JOIN cell c0 ON c0.place=h.place AND c0.hit=h.id AND c0.name=(SELECT id FROM name WHERE text=?)"
+
+
 def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
     """Hits by a recorded path, or by place, function, thread, reason; the largest groups first."""
     try:
@@ -111,15 +114,15 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
     joins, tests, before, after = scope.parts
     if name is None:
         joins += " JOIN place p ON p.id=h.place JOIN run r ON r.id=h.run"
+        question = f"SELECT {expression}, count(*), min(h.id), max(h.id) FROM {joins} WHERE {tests}"
     else:
-        joins += (
-            " LEFT JOIN cell c0 ON c0.place=h.place AND c0.hit=h.id AND c0.name=(SELECT id FROM name WHERE text=?)"
-            " LEFT JOIN value v0 ON v0.id=c0.value"
-        )
+        # first by the value as it was written, of which there are few, and only then by what it shows
+        joins += _ITS_CELL
         before = [*before, name]
+        each = f"SELECT c0.value AS v, count(*) AS n, min(h.id) AS low, max(h.id) AS high FROM {joins} WHERE {tests} GROUP BY 1"
+        question = f"SELECT {expression}, sum(n), min(low), max(high) FROM ({each}) LEFT JOIN value v0 ON v0.id=v"
     rows = scope.connection.execute(
-        f"SELECT {expression}, count(*), min(h.id), max(h.id) FROM {joins} WHERE {tests} GROUP BY 1 ORDER BY 2 DESC, 3",
-        (*parameters, *before, *after),
+        f"{question} GROUP BY 1 ORDER BY 2 DESC, 3", (*parameters, *before, *after)
     ).fetchall()
     with_it = [row for row in rows if row[0] is not None]
     shown = with_it[:top]
@@ -177,12 +180,9 @@ def trend(scope: Scope, name: str, place: str) -> tuple[Trend, list[tuple[int, f
     elif steps:
         number, parameters = "sf_number(v0.text, v0.rest, ?)", [steps]
     joins, tests, before, after = scope.parts
-    joins += (
-        " LEFT JOIN cell c0 ON c0.place=h.place AND c0.hit=h.id AND c0.name=(SELECT id FROM name WHERE text=?)"
-        " LEFT JOIN value v0 ON v0.id=c0.value"
-    )
+    joins += f"{_ITS_CELL} LEFT JOIN value v0 ON v0.id=c0.value"
     rows = scope.connection.execute(
-        f"SELECT h.id, h.number, {number}, v0.text FROM {joins} WHERE {tests}",
+        f"SELECT h.id, h.number, {number}, CASE WHEN v0.number IS NULL THEN v0.text END FROM {joins} WHERE {tests}",
         (*parameters, *before, path.root, *after),
     ).fetchall()
     rows.sort()

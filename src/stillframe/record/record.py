@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from ..errors import Busy, StoreFull
+from ..errors import Busy, StillframeError, StoreFull
 from ..model.recording import BLANK, Operated, RunFacts
 from ..model.recording import Tape as AnyTape
 from . import pruning, schema
@@ -60,6 +60,14 @@ class Record:
     def problem(self) -> str | None:
         """Why nothing is written at the moment."""
         return self._writer.problem
+
+    def trouble(self) -> str | None:
+        """Why the file that is there cannot be read."""
+        try:
+            schema.open_for_reading(self.path).close()
+        except (sqlite3.Error, StillframeError) as error:
+            return str(error)
+        return None
 
     async def settled(self) -> None:
         loop = self._loop = asyncio.get_running_loop()

@@ -5,6 +5,7 @@ qty > 3 and (type(price) == 'str' or item.sku != "A-1") and not done and len(ite
 
 from __future__ import annotations
 
+import functools
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -12,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import UsageError
-from ..model.values import Value
 from . import texts
 from .pen import number_of
 
@@ -307,31 +307,35 @@ def teach(connection: sqlite3.Connection) -> None:
     connection.create_function("sf_length", 4, _sf_length, deterministic=True)
 
 
-def _part(text: str | None, rest: str | None, steps: str) -> Value | None:
-    return None if text is None else texts.follow(texts.restored("", text, None, rest), _read(steps))
+@functools.lru_cache(maxsize=65_536)
+def _part(text: str, rest: str | None, steps: str) -> tuple[str, str, float | None] | None:
+    """The text, type and number of a part of a value; the same values come again and again."""
+    found = texts.follow(texts.restored("", text, None, rest), _read(steps))
+    return None if found is None else (found.value, found.type or texts.type_of(found.value), number_of(found.value))
 
 
 def _sf_number(text: str | None, rest: str | None, steps: str) -> float | None:
-    found = _part(text, rest, steps)
-    return number_of(found.value) if found else None
+    found = _part(text, rest, steps) if text is not None else None
+    return found[2] if found else None
 
 
 def _sf_text(text: str | None, rest: str | None, steps: str) -> str | None:
+    """Without its quotes."""
     if text is not None and not steps:
         return texts.plain(text)
-    found = _part(text, rest, steps)
-    return texts.plain(found.value) if found else None
+    found = _part(text, rest, steps) if text is not None else None
+    return texts.plain(found[0]) if found else None
 
 
 def _sf_shown(text: str | None, rest: str | None, steps: str) -> str | None:
     """As it was written, with its quotes."""
-    found = _part(text, rest, steps)
-    return found.value if found else None
+    found = _part(text, rest, steps) if text is not None else None
+    return found[0] if found else None
 
 
 def _sf_type(text: str | None, rest: str | None, steps: str) -> str | None:
-    found = _part(text, rest, steps)
-    return (found.type or texts.type_of(found.value)) if found else None
+    found = _part(text, rest, steps) if text is not None else None
+    return found[1] if found else None
 
 
 def _sf_length(text: str | None, total: int | None, rest: str | None, steps: str) -> int | None:

@@ -468,6 +468,15 @@ MANUAL: "dict[str, Page]" = {
             "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
         },
     },
+    "cross": {
+        "group": "crossing",
+        "doc": "One function in one answer: where and how often it was stopped in, its source, and its instructions if it has any.",
+        "example": "dbg cross total",
+        "fields": {
+            "symbol": "a function or method, as hits and stacks name it",
+            "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+        },
+    },
     "save": {
         "group": "keeping",
         "doc": "Keep a run under a name, by which `diff`, `replay`, `hits --run` and `export` know it; it is not pruned by itself.",
