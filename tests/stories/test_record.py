@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from stillframe.adapters.finding import tools_directory
+
 from .conftest import User, eventually, gone
 
 PYTHON = """\
@@ -89,7 +91,7 @@ func main() {
 def test_runs_of_compiled_programs_are_recorded_and_asked_the_same_way(
     user: User, name: str, text: str, line: int, path: str, function: str, tool: str
 ) -> None:
-    if not shutil.which(tool):
+    if not (shutil.which(tool) or any(tools_directory(os.environ).rglob(tool))):
         pytest.skip(f"{tool} is not installed")
     user.file(name, text)
     run_through(user, f"{name}:{line}", 4, name)
