@@ -337,3 +337,17 @@ def test_names_that_are_paths_are_refused(user: User) -> None:
     user.ok("launch", "a.py", "--break", "a.py:2")
     for name in ("../x", "/tmp/x", "a/b", "A"):
         user.fails("save", name, code=2, error="usage")
+
+
+def test_a_stop_of_another_thread_that_a_step_lets_go_is_recorded_too_without_its_locals(user: User) -> None:
+    user.file(
+        "two.py",
+        "import threading\ngate = threading.Barrier(2)\ndef work(n):\n    gate.wait()\n    x = n\n    return x\n"
+        "ts = [threading.Thread(target=work, args=(n,)) for n in range(2)]\n[t.start() for t in ts]\n[t.join() for t in ts]\n",
+    )
+    user.ok("launch", "two.py", "--break", "two.py:5")
+    user.ok("next")
+    found = user.json("hits", "two.py:5")["hits"]
+    assert [(each["hit"], each["breakpoints"]) for each in found] == [("h1", ["b1"]), ("h2", ["b1"])]
+    assert len({each["thread"] for each in found}) == 2
+    assert "locals" in found[0] and "locals" not in found[1]

@@ -55,6 +55,16 @@ async def mention(session: Session, event: Stopped) -> None:
         f"thread {session.handles.thread(event.thread)} had stopped, too: {' '.join(hit) or event.reason} at {where}"
     )
     session.crowd.tell(event)
+    shown = session.witness.show_frame(top) if top else None
+    bare = Stop(
+        reason=event.reason,
+        thread=session.handles.thread(event.thread),
+        frame=shown,
+        breakpoints=hit,
+        notes=("its locals were not captured: a step of another thread let it go",),
+    )
+    session.stops += 1
+    await taping.stopped(session, msgspec.structs.replace(bare, number=session.stops))
 
 
 async def read(session: Session, event: Stopped) -> None:
