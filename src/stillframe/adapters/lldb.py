@@ -40,13 +40,9 @@ _MY_CODE = (
     "libc.so.6 libstdc++.so.6 libm.so.6 libgcc_s.so.1 libpthread.so.0 ld-linux-x86-64.so.2",
 )
 """A step into the library is a step over it, also where the library has debug information."""
-_TALK = re.compile(r"(?!warning: |error: )|.*\bDW_(?:AT|TAG)_", re.IGNORECASE)
-"""What lldb says of what it does, and what it makes of a compiler's output; its other warnings are worth telling."""
+_TALK = re.compile(r"(?!warning: |error: )|.*\bDW_(?:AT|TAG)_|error: stopped due to an error evaluating condition", re.IGNORECASE)
+"""What lldb says of what it does, of a compiler's output, and of what our code tells; its other warnings are worth telling."""
 _LOG_FAILURE = re.compile(r"(?:error: )+(?:<user expression \d+>:\d+:\d+: )?|\n +\d+ \|[^>]*(?=>)")
-_CONDITION_FAILURE = re.compile(
-    r"stopped due to an error evaluating condition of breakpoint (\d+)\.\d+[^\n]*\n.*?"
-    r"(?:error: )?(?:<user expression \d+>:\d+:\d+: )([^\n]*)", re.DOTALL,
-)  # fmt: skip
 _JOURNAL = {"LLDB_DEBUGSERVER_LOG_FILE": JOURNAL, "LLDB_SERVER_LOG_CHANNELS": "lldb process"}
 _DEATHS = re.compile(rb"returning exit type Killed by signal (\d+)")
 """lldb-dap 19.1 tells a signal as an exit code; what lldb-server notes of its work tells them apart."""
@@ -206,7 +202,6 @@ class LldbAdapter:
             "count_hits": count_hits if helped else None,
             "catches": {"uncaught": (), "raised": ("cpp_throw",)},
             "log_prefix": _LOG_FAILURE,
-            "condition_failure": _CONDITION_FAILURE,
             "lacks": frozenset() if helped else frozenset({Capability.HIT_COUNTS, Capability.DATA_BREAKPOINTS}),
         }
 

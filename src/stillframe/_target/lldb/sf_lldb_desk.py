@@ -107,7 +107,7 @@ class Desk(object):
     def resolve(self, arguments):
         if not self.counts:
             self.counts = True
-            made = options(5.0)
+            made = values.options(5.0)
             made.SetLanguage(lldb.eLanguageTypeC_plus_plus)
             self.target.EvaluateExpression("int $stillframe_hits[1024] = {0}", made)
         return places.resolve(self.target, arguments.get("files") or {}, arguments.get("symbols") or [])
@@ -196,14 +196,14 @@ class Desk(object):
         frame = self._frame(arguments)
         value = frame.GetValueForVariablePath(text) if re.match(r"^[\w.\[\]>*-]+$", text) else lldb.SBValue()
         if not value.IsValid() or value.GetError().Fail():
-            value = frame.EvaluateExpression(text, options(limit))
+            value = frame.EvaluateExpression(text, values.options(limit))
         row = values.describe(name, value, bounds, self.keep)
         return {"error": row["value"].strip("<>")} if row["error"] and row["ref"] is None else {"value": row}
 
     # The machine
 
     def address(self, arguments):
-        return {"address": hex(machine.address_of(self._frame(arguments), str(arguments["text"]), options(5.0)))}
+        return {"address": hex(machine.address_of(self._frame(arguments), str(arguments["text"]), values.options(5.0)))}
 
     def poke(self, arguments):
         data = base64.b64decode(arguments["data"])
@@ -220,7 +220,7 @@ class Desk(object):
             str(arguments["text"]),
             str(arguments["how"]),
             arguments.get("condition"),
-            options(5.0),
+            values.options(5.0),
         )
 
     def jump(self, arguments):
@@ -261,14 +261,3 @@ class Desk(object):
         self.next += 1
         self.kept[number] = value
         return number
-
-
-def options(limit):
-    """Expressions may call functions of the program: within a time, past all breakpoints, and nothing is left of them."""
-    made = lldb.SBExpressionOptions()
-    made.SetTimeoutInMicroSeconds(int(limit * 1e6))
-    made.SetIgnoreBreakpoints(True)
-    made.SetUnwindOnError(True)
-    made.SetTryAllThreads(True)
-    made.SetSuppressPersistentResult(True)
-    return made

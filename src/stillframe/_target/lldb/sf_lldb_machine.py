@@ -46,16 +46,26 @@ def write(process, address, data, partial):
     done = 0
     while done < len(data):
         at = address + done
-        error = lldb.SBError()
-        size = process.WriteMemory(at, data[done : done + _PAGE - at % _PAGE], error)
-        if error.Fail() or not size:
+        part = data[done : done + _PAGE - at % _PAGE]
+        if not _write_words(process, at, part):
             break
-        done += size
+        done += len(part)
     if done < len(data) and not (partial and done):
         if done:
             process.WriteMemory(address, before[:done], lldb.SBError())
         raise Refusal("no memory can be written at %s" % hex(address + done))
     return {"bytesWritten": done}
+
+
+def _write_words(process, address, data):
+    """Whether bytes of one page could be written: lldb-server 19.1 writes words, and fails in the last one before a hole."""
+    before, after = address % _LONG, -(address + len(data)) % _LONG
+    words = base64.b64decode(read(process, address - before, before + len(data) + after)["data"])
+    if len(words) < before + len(data) + after:
+        return False
+    whole = words[:before] + data + words[before + len(data) :]
+    error = lldb.SBError()
+    return process.WriteMemory(address - before, whole, error) == len(whole) and error.Success()
 
 
 def instructions(target, address, offset, count):
@@ -168,7 +178,7 @@ class Watches(object):
         return {}
 
     def changes(self, target, watchpoint):
-        """What watched data was and is."""
+        """What watched data was when it was last told, and is."""
         if watchpoint not in self._watched:
             return []
         text, address, kind, before = self._watched[watchpoint]

@@ -12,6 +12,7 @@ _OTHERWISE = "$variant$"
 _HIGH = re.compile(r"NoHighBit|raw_vec::Cap")
 """Types of numbers whose upper half is free, so that variants are numbered from there on."""
 _HALF = 1 << 63
+_DEEPEST, _MOST = 16, 64
 _LIBRARY = re.compile(r"^(?:&(?:mut )?)?(?:alloc|std|core|hashbrown)::|^&(?:mut )?(?:str|\[)")
 
 
@@ -55,14 +56,17 @@ def _chosen(variants):
 
 def _is_upper_half_free(otherwise, discriminant):
     """Whether the variants are numbered by what a length never is, as the type of the data at that place tells."""
-    address, part = discriminant.GetLoadAddress(), otherwise.GetChildMemberWithName("value")
-    while part is not None and part.IsValid():
-        if _HIGH.search(part.GetTypeName() or ""):
-            return True
-        part = part.GetNonSyntheticValue()
-        parts = (part.GetChildAtIndex(at) for at in range(min(part.GetNumChildren(), 64)))
-        part = next((each for each in parts if _covers(each, address)), None)
-    return False
+    return _holds_length(otherwise.GetChildMemberWithName("value"), discriminant.GetLoadAddress(), 0)
+
+
+def _holds_length(value, address, depth):
+    if not value.IsValid() or depth > _DEEPEST:
+        return False
+    if _HIGH.search(value.GetTypeName() or ""):
+        return True
+    plain = value.GetNonSyntheticValue()
+    parts = (plain.GetChildAtIndex(at) for at in range(min(plain.GetNumChildren(), _MOST)))
+    return any(_covers(each, address) and _holds_length(each, address, depth + 1) for each in parts)
 
 
 def _covers(value, address):

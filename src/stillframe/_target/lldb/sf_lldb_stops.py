@@ -3,9 +3,12 @@
 lldb-dap 19 calls a pause, joining a program and a signal an exception, and watched data or a panic a breakpoint.
 """
 
+import re
+
 import lldb
 import sf_lldb_cxx as cxx
 import sf_lldb_frames as frames
+import sf_lldb_values as values
 
 FATAL = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")
 _WORDS = {
@@ -70,7 +73,7 @@ class Watching(object):
             return {"reason": "watchpoint", "numbers": [-thread.GetStopReasonDataAtIndex(0)]}
         if reason == lldb.eStopReasonBreakpoint and self._ours(thread):
             return {"reason": "exception"}
-        return {}
+        return {"doubts": _doubts(thread)} if reason == lldb.eStopReasonBreakpoint else {}
 
     def _ours(self, thread):
         ids = [thread.GetStopReasonDataAtIndex(at) for at in range(0, thread.GetStopReasonDataCount(), 2)]
@@ -93,6 +96,23 @@ class Watching(object):
         except cxx.Unknown:
             return {"type": "C++ exception", "message": "", "mode": "raised"}
         return None
+
+
+_COUNTED = re.compile(r"\((.*)\) && \(\+\+\$stillframe_hits", re.DOTALL)
+
+
+def _doubts(thread):
+    """Breakpoints at which this thread is held since their condition could not be evaluated, each with the reason."""
+    found = {}
+    for at in range(0, thread.GetStopReasonDataCount(), 2):
+        made = thread.GetProcess().GetTarget().FindBreakpointByID(thread.GetStopReasonDataAtIndex(at))
+        condition = made.GetCondition() or ""
+        counted = _COUNTED.match(condition)
+        asked = counted.group(1) if counted else "" if "$stillframe_hits" in condition else condition
+        error = thread.GetFrameAtIndex(0).EvaluateExpression(asked, values.options(2.0)).GetError() if asked else None
+        if error is not None and error.Fail():
+            found[made.GetID()] = values.first_line(error)
+    return found
 
 
 def _of_signal(thread, name):

@@ -295,3 +295,14 @@ def _is_readable(value):
 
 def _symbol(target, address):
     return target.ResolveLoadAddress(address).GetSymbol().GetName() or ""
+
+
+def options(limit):
+    """Expressions may call functions of the program: within a time, past all breakpoints, and nothing is left of them."""
+    made = lldb.SBExpressionOptions()
+    made.SetTimeoutInMicroSeconds(int(limit * 1e6))
+    made.SetIgnoreBreakpoints(True)
+    made.SetUnwindOnError(True)
+    made.SetTryAllThreads(True)
+    made.SetSuppressPersistentResult(True)
+    return made

@@ -217,8 +217,6 @@ class DapLaunch:
     """What the debugger puts in front of the reason why an expression has no value."""
     log_prefix: re.Pattern[str] | None = None
     """What the debugger puts in front of the line of a log point, or around what could not be evaluated in it."""
-    condition_failure: re.Pattern[str] | None = None
-    """How the debugger says that a condition could not be evaluated, so that it stops; number of the breakpoint, and why."""
     condition_stop: re.Pattern[str] | None = None
     """How the text of a stop looks that is for a condition which could not be evaluated; the first group is why."""
     deaths: re.Pattern[bytes] | None = None

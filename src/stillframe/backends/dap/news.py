@@ -67,8 +67,8 @@ class News:
         self._all_held = False
         self.stops = StopFilter(launch, evidence)
         self.initialized: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._doubtful: set[tuple[str | None, int]] = set()
-        """Thread, if that is told, and number of a breakpoint whose condition raised: the stop that follows is no hit of it."""
+        self._doubtful: set[tuple[str, int]] = set()
+        """Thread and number of a breakpoint whose condition raised there: the stop that follows is no hit of it."""
         self.held: dict[str, str] = {}
         """Thread to the reason for which it is held."""
         self._detours = 0
@@ -158,8 +158,8 @@ class News:
 
     def _is_doubtful(self, body: Body) -> bool:
         thread = str(body.get("threadId"))
-        found = {number for told, number in self._doubtful if told in (thread, None)}
-        self._doubtful = {each for each in self._doubtful if each[0] not in (thread, None)}
+        found = {number for told, number in self._doubtful if told == thread}
+        self._doubtful = {each for each in self._doubtful if each[0] != thread}
         return bool(found.intersection(body.get("hitBreakpointIds") or ()))
 
     async def _look_at(self, stop: Stopped) -> None:
@@ -193,12 +193,16 @@ class News:
         self._tell_stop(stop)
 
     def _may_be_misnamed(self, stop: Stopped) -> bool:
-        odd = stop.reason == "exception" or (stop.reason == "breakpoint" and not stop.breakpoints)
+        certain = stop.breakpoints and not self._breakpoints.conditions(stop.breakpoints)
+        odd = stop.reason == "exception" or (stop.reason == "breakpoint" and not certain)
         return odd and Quirk.MISNAMES_STOPS in self._launch.quirks
 
     def _renamed(self, stop: Stopped, told: translate.Body) -> Stopped:
         """The stop in the words of our code inside the debugger."""
-        owners = self._breakpoints.owners({"hitBreakpointIds": told.get("numbers")})
+        owners = self._breakpoints.owners({"hitBreakpointIds": told.get("numbers")}) or stop.breakpoints
+        for number, reason in (told.get("doubts") or {}).items():
+            stop = replace(stop, counts=False)
+            self._tell_doubt(int(number), reason)
         if stop.reason == "exception":
             self.told_error = None
         stop = replace(stop, reason=translate.text(told.get("reason")) or stop.reason, breakpoints=owners)
@@ -285,8 +289,6 @@ class News:
         if line := terms.logged(self._launch, said):
             self._told.put(Output("log", line[1].encode("utf-8", "surrogatepass"), (line[0],)))
             return
-        if self._is_condition_failure(said):
-            return
         told = translate.output(body, log_points_are_stdout=Quirk.LOG_POINTS_ARE_STDOUT in self._launch.quirks)
         if told is not None and told.stream == "log" and self._launch.log_prefix is not None:
             told = replace(told, data=self._launch.log_prefix.sub("", str(body.get("output"))).encode())
@@ -296,23 +298,16 @@ class News:
         if told is not None and not (better and told.stream == "console" and better.match(str(body.get("output")))):
             self._told.put(told)
 
-    def _is_condition_failure(self, said: str) -> bool:
-        """Whether the debugger says why it is about to stop at a condition; it is said in our words, and is no hit."""
-        pattern = self._launch.condition_failure
-        if pattern is None or not (match := pattern.search(said)):
-            return False
-        number, reason = int(match[1]), match[2].strip()
-        self._doubtful.add((None, number))
-        names = ", ".join(self._breakpoints.named(number)) or "a breakpoint"
-        self._told.put(Output("console", f"the condition of {names} raised {reason}\n".encode()))
-        return True
-
     def _thread_changed(self, body: Body) -> None:
         thread = str(body.get("threadId", ""))
         alive = body.get("reason") != "exited"
         if not alive:
             self.held.pop(thread, None)
         self._told.put(ThreadChanged(thread, alive))
+
+    def _tell_doubt(self, number: int, reason: str) -> None:
+        names = ", ".join(self._breakpoints.named(number)) or "a breakpoint"
+        self._told.put(Output("console", f"the condition of {names} raised {reason}\n".encode()))
 
     def _helper_event(self, body: Body) -> None:
         """What our own code inside the target tells."""
@@ -322,8 +317,7 @@ class News:
                 self._breakpoints.loaded(each for each in loaded if isinstance(each, str))
             case {"kind": "condition_error", "id": int(number), "threadId": int(thread), "message": str(message)}:
                 self._doubtful.add((str(thread), number))
-                names = ", ".join(self._breakpoints.named(number)) or "a breakpoint"
-                self._told.put(Output("console", f"the condition of {names} raised {message}\n".encode()))
+                self._tell_doubt(number, message)
             case {"kind": "log", "id": int(number), "text": str(text)}:
                 data = f"{text}\n".encode("utf-8", "surrogatepass")
                 self._told.put(Output("log", data, self._breakpoints.named(number)))
