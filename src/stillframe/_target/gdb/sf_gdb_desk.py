@@ -156,6 +156,7 @@ class Desk(object):
         results = []
         for text in arguments["expressions"]:
             frames.frame_of(arguments["frameId"])
+            self.machine.check_write(str(text))
             results.append(self._told(str(text), str(text), limit, bounds))
         return {"results": results}
 
@@ -163,6 +164,7 @@ class Desk(object):
         frames.frame_of(arguments["frameId"])
         target = str(arguments["target"])
         text = "%s = (%s)" % (target, arguments["value"])
+        self.machine.check_write(text)
         limit, bounds = float(arguments.get("timeout", 5.0)), values.Bounds(arguments)
         done = self._told(target, text, limit, bounds)
         return (

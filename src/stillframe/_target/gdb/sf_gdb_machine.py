@@ -16,6 +16,8 @@ dap_server = sys.modules["gdb.dap.server"]
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+$")
 _CLASSES = {"write": gdb.WP_WRITE, "read": gdb.WP_READ, "readWrite": gdb.WP_ACCESS}
 _BACKWARDS = {"step-back": "next", "reverse-continue": "continue"}
+_WRITES = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=|\w\s*\(")
+"""What an assignment or a call has in it."""
 _EXITS = (60, 231)
 """The system calls by which a program ends on x86-64."""
 _KEPT = 1000000
@@ -39,7 +41,7 @@ class Machine(object):
             "move": self.move,
             "address": lambda a: {"address": hex(memory.address_of(frames.frame_of(a["frameId"]), str(a["text"])))},
             "memory": lambda a: memory.read(int(a["address"], 0), int(a["count"])),
-            "poke": lambda a: memory.write(int(a["address"], 0), a["data"], bool(a.get("partial"))),
+            "poke": self.poke,
             "disassemble": lambda a: memory.instructions(int(a["address"], 0), int(a["offset"]), int(a["count"])),
         }
 
@@ -83,6 +85,17 @@ class Machine(object):
                     self.texts.pop(each.number, None)
                     each.delete()
         return {}
+
+    def poke(self, arguments):
+        self.check_write("x = y")
+        return memory.write(int(arguments["address"], 0), arguments["data"], bool(arguments.get("partial")))
+
+    def check_write(self, text):
+        """Refuse what would change a recorded program: gdb 18.1 crashes as soon as that is gone back over."""
+        if self.recording and _WRITES.search(text):
+            raise Unable(
+                "a recorded program cannot be written to, nor run a call: gdb would not survive to go back over it"
+            )
 
     # Where the program goes on
 

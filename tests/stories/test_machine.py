@@ -1,0 +1,68 @@
+"""Below the source, as somebody at a shell meets it: data watched, memory and instructions read, a run gone back through."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from stillframe.adapters.finding import find
+from stillframe.adapters.gdb import GDB
+from stillframe.adapters.lldb import LLDB
+
+from .conftest import User
+
+SOURCE = (Path(__file__).parents[1] / "languages" / "c" / "machine.c").read_text()
+
+
+def line(mark: str) -> int:
+    return next(at for at, text in enumerate(SOURCE.splitlines(), 1) if text.endswith(f"// @{mark}"))
+
+
+def test_a_variable_is_watched_memory_is_read_and_the_run_is_gone_back_through(user: User) -> None:
+    found = find(GDB.needs[0], os.environ, ".")
+    if not found.path or found.problem:
+        pytest.skip("gdb is not installed")
+    user.file("machine.c", SOURCE)
+    first = user.ok("launch", "machine.c", "--record", "--break", f"machine.c:{line('loop')}")
+    assert f"machine stopped: b1 hit 1 at machine.c:{line('loop')} in main" in first
+    assert "note: recorded from main on" in first
+    assert user.ok("watch", "calls") == "b2 bound at watch calls (write)\n"
+    user.ok("unbreak", "b1")
+    stop = user.ok("continue")
+    assert f"b2 hit 1 at machine.c:{line('return')} in add" in stop
+    assert "note: calls: 0 -> 1\n" in stop
+    assert re.search(r"^0x[0-9a-f]+  01 00 00 00 +\.\.\.\.$", user.ok("memory", "calls", "--count", "4"), re.MULTILINE)
+    for words in (("memory", "calls", "--write", "07000000"), ("set", "calls", "7"), ("eval", "add(1, 2)")):
+        assert "a recorded program cannot be written to" in user.says(*words).err
+    around = user.ok("disasm", "--back", "1", "--count", "3").splitlines()
+    assert [each[:1] for each in around if each.startswith((">", " "))] == [" ", ">", " "]
+    assert re.match(r"rip = 0x[0-9a-f]+ ", user.ok("registers", "rip"))
+    assert user.fails("registers", "nosuch", code=2, error="usage")
+    assert user.fails("memory", "0x10", code=1, error="not_found")
+    assert str(user.here / "machine.c") in user.ok("sources", "--match", "machine")
+    user.ok("unbreak", "all")
+    assert "no more history at machine.c" in user.ok("reverse-continue")
+    assert user.json("step-back")["reason"] == "no more history"
+    user.ok("until", f"machine.c:{line('return')}")
+    assert user.ok("jump", str(line("calls"))).startswith(f"machine stopped: jump at machine.c:{line('calls')} in add")
+    assert user.json("stop")
+
+
+def test_lldb_is_asked_for_by_name_and_runs_it_again_with_what_was_wanted(user: User) -> None:
+    found = find(LLDB.needs[0], os.environ, ".")
+    if not found.path or found.problem:
+        pytest.skip("lldb-dap is not installed")
+    user.file("machine.c", SOURCE)
+    place = f"machine.c:{line('calls')} if a == 3"
+    assert "[via lldb-dap" in user.ok("launch", "--adapter", "lldb", "machine.c", "--break", place)
+    user.ok("watch", "sum", "--access")
+    again = user.ok("restart")
+    assert f"b1 hit 1 at machine.c:{line('calls')} in add" in again
+    assert "watch sum" in again, "what cannot be wanted again is said"
+    assert "b = 3" in user.ok("eval", "b")
+    assert "cannot record" in user.fails(
+        "launch", "--adapter", "lldb", "--record", "machine.c", code=1, error="unsupported"
+    )
