@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import stillframe
+from stillframe.adapters import native
 from stillframe.adapters.finding import Needs, find
 from stillframe.adapters.gdb import GDB
 from stillframe.adapters.go import GO
 from stillframe.adapters.lldb import LLDB
 from stillframe.adapters.ruby import RUBY
+from stillframe.model.backend import Plan
 from stillframe.model.outcomes import AnyOutcome
 
 from ..conftest import INTERPRETERS
@@ -111,8 +113,14 @@ class Story:
     ) -> AsyncIterator[tuple[stillframe.Debugger, AnyOutcome]]:
         """The program run to its first stop: `breaks` are marks, or a mark and a condition."""
         places = [self.at(each) if isinstance(each, str) else f"{self.at(each[0])} if {each[1]}" for each in breaks]
+        if native.understands(plan := self._plan()):
+            await native.program(plan)  # else a slow machine says how long building took, in every output
         async with Witness(cwd=str(self.program.parent)) as dbg:
             yield dbg, await dbg.launch(self.runs or self.file, what, breaks=places, **self._chosen, **options)  # type: ignore[arg-type]
+
+    def _plan(self) -> Plan:
+        file = str(self.program)
+        return Plan((file,), "file", program=file, cwd=str(self.program.parent), env=dict(os.environ))
 
     @property
     def _chosen(self) -> dict[str, str | None]:
@@ -191,7 +199,7 @@ def ruby() -> Story:
     )
 
 
-def native(language: str, file: str, **words: Any) -> Story:
+def compiled(language: str, file: str, **words: Any) -> Story:
     by_gdb = {"tool": "gdb", "raw": "output 1 + 1", "needs": GDB.needs[0]}
     return Story(
         language=language,
@@ -219,7 +227,7 @@ def by_lldb(story: Story, **words: Any) -> Story:
 
 
 def c() -> Story:
-    return native(
+    return compiled(
         "c",
         "story.c",
         error="SIGABRT",
@@ -231,11 +239,11 @@ def c() -> Story:
 
 
 def cpp() -> Story:
-    return native("cpp", "story.cpp", error="std::runtime_error", empty="std::map with 0 elements", dies_of="SIGABRT")
+    return compiled("cpp", "story.cpp", error="std::runtime_error", empty="std::map with 0 elements", dies_of="SIGABRT")
 
 
 def rust() -> Story:
-    return native("rust", "story.rs", error="panic", empty="HashMap(size=0)", package="story::", tells_message=False)
+    return compiled("rust", "story.rs", error="panic", empty="HashMap(size=0)", package="story::", tells_message=False)
 
 
 STORIES = (

@@ -26,6 +26,8 @@ from .listening import commands_of
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "lldb"
 _HELPER = "stillframe"
 _IMPORT = f'command script import "{_TARGET / "sf_lldb.py"}"'
+_NO_CORE = ("--pre-init-command", "script import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))")
+"""lldb-dap 19.1 aborts when it is let go; with a program, our code inside it takes care of that."""
 _SERVER = "lldb-server"
 _ANSWER = 20.0
 _QUIET = (
@@ -40,7 +42,9 @@ _MY_CODE = (
     "libc.so.6 libstdc++.so.6 libm.so.6 libgcc_s.so.1 libpthread.so.0 ld-linux-x86-64.so.2",
 )
 """A step into the library is a step over it, also where the library has debug information."""
-_TALK = re.compile(r"(?!warning: |error: )|.*\bDW_(?:AT|TAG)_|error: stopped due to an error evaluating condition", re.IGNORECASE)
+_TALK = re.compile(
+    r"(?!warning: |error: )|.*\bDW_(?:AT|TAG)_|error: stopped due to an error evaluating condition", re.IGNORECASE
+)
 """What lldb says of what it does, of a compiler's output, and of what our code tells; its other warnings are worth telling."""
 _LOG_FAILURE = re.compile(r"(?:error: )+(?:<user expression \d+>:\d+:\d+: )?|\n +\d+ \|[^>]*(?=>)")
 _JOURNAL = {"LLDB_DEBUGSERVER_LOG_FILE": JOURNAL, "LLDB_SERVER_LOG_CHANNELS": "lldb process"}
@@ -146,7 +150,7 @@ class LldbAdapter:
         found = await asyncio.to_thread(needed, self.needs[0], env, cwd)
         helped = await _has_python(found)
         return DapLaunch(
-            argv=_words(found, helped), request="launch", arguments={}, cwd=cwd, env=_environment(env),
+            argv=(*_words(found, helped), *_NO_CORE), request="launch", arguments={}, cwd=cwd, env=_environment(env),
             mark=secrets.token_hex(8), **self._common(found, helped),
         )  # fmt: skip
 
@@ -258,7 +262,7 @@ async def _has_python(found: Found) -> bool:
     assert found.path is not None
     key = identity(found.path)
     if key not in _TESTED:
-        _TESTED[key] = await _answers(_words(found, True))
+        _TESTED[key] = await _answers((*_words(found, True), *_NO_CORE))
     return _TESTED[key]
 
 

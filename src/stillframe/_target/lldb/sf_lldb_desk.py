@@ -2,6 +2,7 @@
 
 import base64
 import re
+import resource
 import traceback
 
 import lldb
@@ -35,6 +36,7 @@ class Desk(object):
         self.kept = {}
         self.next = 1
         self.stop_id = None
+        self.quiet = False
         self.counts = False  # whether there are variables for the hits of breakpoints
         self.debugger = None
         self.calls = {
@@ -69,7 +71,7 @@ class Desk(object):
 
     @property
     def target(self):
-        return self.debugger.GetSelectedTarget()
+        return self.debugger.GetTargetAtIndex(0)  # there may be another one, of our own
 
     @property
     def process(self):
@@ -90,7 +92,14 @@ class Desk(object):
         except Exception:  # a fault of ours must be told as one, and not as lldb's text about it
             return {"error": "internal: %s" % traceback.format_exc()[-2000:]}
 
+    def _leave_no_core(self):
+        """lldb-dap 19.1 aborts when it is let go. What it has started by now keeps its own limits."""
+        if not self.quiet and self.process.IsValid():
+            self.quiet = True
+            resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
     def _answered(self, call, arguments):
+        self._leave_no_core()
         if call in self.calls:
             return self.calls[call](arguments)
         if call not in self.held_calls:
@@ -110,7 +119,8 @@ class Desk(object):
             made = values.options(5.0)
             made.SetLanguage(lldb.eLanguageTypeC_plus_plus)
             self.target.EvaluateExpression("int $stillframe_hits[1024] = {0}", made)
-        return places.resolve(self.target, arguments.get("files") or {}, arguments.get("symbols") or [])
+        double = places.double(self.debugger, self.target)
+        return places.resolve(double, arguments.get("files") or {}, arguments.get("symbols") or [])
 
     def catch(self, arguments):
         self.watching.hold(self.debugger, arguments.get("modes") or (), arguments.get("classes") or ())

@@ -4,6 +4,21 @@ import lldb
 from sf_lldb_frames import is_users, path_of
 
 
+def double(debugger, target):
+    """The same program without a process: a breakpoint that is made in it to see where it would be holds nobody."""
+    if debugger.GetNumTargets() < 2:
+        debugger.CreateTarget(target.GetExecutable().fullpath)
+        debugger.SetSelectedTarget(target)
+    made = debugger.GetTargetAtIndex(1)
+    if not made.IsValid():  # what was joined may have no file of its own
+        return target
+    known = {each.GetFileSpec().fullpath for each in made.module_iter()}
+    for each in target.module_iter():
+        if each.GetFileSpec().fullpath not in known and is_users(path_of(each.GetFileSpec())):
+            made.AddModule(each)
+    return made
+
+
 def resolve(target, files, symbols):
     return {
         "files": {path: _file(target, path, lines) for path, lines in files.items()},

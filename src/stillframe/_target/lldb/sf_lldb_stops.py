@@ -19,6 +19,8 @@ _WORDS = {
     "SIGABRT": "aborted",
     "SIGSYS": "bad system call",
 }
+_TRAP = b"\xcc"
+"""The instruction by which a program itself stops for its debugger, on x86."""
 _HELD_BY_US = ("SIGSTOP", "SIGINT")
 _PANICS = ("__rustc::rust_panic", "std::panicking::rust_panic", "rust_panic")
 """Where every panic of Rust comes by once its message is printed, before anything is unwound, by its names over time."""
@@ -46,7 +48,7 @@ class Watching(object):
             debugger.GetCommandInterpreter().HandleCommand(line, lldb.SBCommandReturnObject())
         Catching.raised = "raised" in modes
         Catching.classes = tuple(each for each in classes if each != "panic")
-        target = debugger.GetSelectedTarget()
+        target = debugger.GetTargetAtIndex(0)
         any_panic = Catching.raised or "panic" in classes
         Catching.panics_raised = any_panic
         self.panics = self._breakpoint(target, self.panics, fatal or any_panic, _PANICS, "on_panic")
@@ -68,6 +70,8 @@ class Watching(object):
         reason = thread.GetStopReason()
         if reason == lldb.eStopReasonSignal:
             name = _signal(thread)
+            if name == "SIGTRAP" and _is_left_over(thread):
+                return {"go_on": True}
             return {"reason": "pause"} if name in _HELD_BY_US else {"reason": "exception", "text": name}
         if reason == lldb.eStopReasonWatchpoint:
             return {"reason": "watchpoint", "numbers": [-thread.GetStopReasonDataAtIndex(0)]}
@@ -131,6 +135,15 @@ def _of_signal(thread, name):
     if "fault address: " in told:
         words += " at address " + told.partition("fault address: ")[2].rstrip(")")
     return {"type": name, "message": words.strip(), "mode": "uncaught" if name in FATAL else "unknown"}
+
+
+def _is_left_over(thread):
+    """Whether a thread ran into a breakpoint that was removed at that moment; it is put back before what was there."""
+    frame, error = thread.GetFrameAtIndex(0), lldb.SBError()
+    if not thread.GetProcess().GetTarget().GetTriple().startswith("x86_64"):
+        return False
+    before = thread.GetProcess().ReadMemory(frame.GetPC() - 1, 1, error)
+    return error.Success() and before != _TRAP and frame.SetPC(frame.GetPC() - 1)
 
 
 def _signal(thread):

@@ -166,7 +166,11 @@ class News:
         """Ask about a stop before it is told: it may be no news, or lack the name of its breakpoint."""
         try:
             if stop.thread is not None and self._may_be_misnamed(stop):
-                stop = self._renamed(stop, await self._evidence.why(stop.thread))
+                told = await self._evidence.why(stop.thread)
+                if told.get("go_on") is True:
+                    await self._debuggee.go_on(stop.thread)
+                    return
+                stop = self._renamed(stop, told)
             if stop.thread is not None and self._may_be_detour(stop) and await self._is_detour(stop.thread):
                 await self._debuggee.pause_again(stop.thread)
                 return
