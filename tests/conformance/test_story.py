@@ -362,7 +362,7 @@ async def test_the_end_tells_the_code_and_the_breakpoints_that_were_never_hit(st
         assert end.exit_code == 7
         assert [(each.id, each.state) for each in end.never_hit][:2] == [("b1", "bound"), ("b3", "failed")]
         assert [each.id for each in end.never_hit] == ["b1", "b3", "b4"]
-        for looking in (dbg.locals(), dbg.next(), dbg.pause(), dbg.threads(), dbg.eval("1")):
+        for looking in (dbg.scopes(), dbg.next(), dbg.pause(), dbg.threads(), dbg.eval("1")):
             with pytest.raises(WrongState, match="exited"):
                 await looking
 

@@ -33,16 +33,23 @@ CALLS: dict[str, list[str]] = {
     "input": ["text"], "use": ["app"], "next": [], "jump": ["app.py:2"], "step": [], "finish": [],
     "unbreak": ["--all"], "until": ["app.py:6"], "continue": [], "exception": [], "pause": [], "wait": [],
     "restart": [], "stop": [], "detach": [], "probe": ["app.py:2"], "attach": ["--pid", "999999"],
+    "hits": [], "hit-diff": ["h1", "h1"], "hit-trend": ["app.py:6", "missing"], "history": [], "events": [],
+    "cross": ["f"], "save": ["before"], "diff": ["before", "r1"], "export": ["run.jsonl"],
+    "import": ["run.jsonl", "--name", "theirs"], "prune": ["--days", "7", "--dry-run"], "replay": ["before"],
+    "install": ["claude", "--dry-run"], "uninstall": ["claude", "--dry-run"],
 }  # fmt: skip
 """Every verb with words that make sense in this order."""
 
 FAILS = {
     "attach", "restart-frame", "set-return", "hotpatch", "disasm", "memory", "registers", "sources", "watch",
-    "break-insn", "step-back", "reverse-continue", "configs",
+    "break-insn", "step-back", "reverse-continue", "configs", "hit-trend", "cross",
 }  # fmt: skip
 """Nothing to join, and what this debugger cannot do."""
 
-OF_NO_SESSION = {"sessions", "probe", "adapters", "doctor", "setup", "configs", "trust"}
+OF_NO_SESSION = {
+    "sessions", "probe", "adapters", "doctor", "setup", "configs", "trust", "install", "uninstall", "hits", "hit-diff",
+    "hit-trend", "history", "events", "cross", "save", "diff", "export", "import", "prune", "replay",
+}  # fmt: skip
 
 
 def test_every_verb_answers_in_the_envelope_of_the_spec(user: User) -> None:
@@ -80,9 +87,9 @@ def test_lists_are_named_even_when_they_are_empty(user: User) -> None:
     user.ok("launch", "app.py", "--stop-on-entry")
     assert user.json("breaks") == {"breakpoints": []}
     user.json("stop")
-    said = user.says("locals", "--json")
+    said = user.says("threads", "--json")
     reply = json.loads(said.out)
-    assert (said.code, reply["ok"], reply["op"], reply["session"]) == (3, False, "locals", "app")
+    assert (said.code, reply["ok"], reply["op"], reply["session"]) == (3, False, "threads", "app")
     assert reply["error"]["code"] == "wrong_state"
     assert reply["error"]["hint"] == {"op": "restart"}
 
