@@ -317,6 +317,11 @@ async def test_a_request_that_lldb_does_not_survive_is_refused_and_a_failing_con
                 await backend.request("bogusRequest", {}, 5.0)
         assert (await backend.request("threads", {}, 5.0))["threads"]
         assert (await backend.raw(None, "script print(6 * 7)")).strip() == "42"
+        await backend.raw(None, 'type summary add --python-script "while True: pass" int')
+        slow = (await driven.look()).values
+        assert slow.notes == ("the formatter of int does not come to an end: it is told without",)
+        assert [(each.name, each.value) for each in slow.values][:2] == [("a", "0"), ("b", "1")]
+        await backend.raw(None, "type summary delete int")  # lldb-dap's own log points would wait for it
         await backend.set_breakpoints(wanted[1:])
         await driven.go()
         assert (await driven.ended()).exit_code == 0

@@ -167,6 +167,7 @@ class Desk(object):
             body["returned"] = [values.describe(function, thread.GetStopReturnValue(), bounds, self.keep)]
         if walked and count:
             self.functions[number] = frames.function_name(walked[0])
+        body["notes"] = values.Formatters.take_notes()
         body["exception"] = self.watching.exception(thread)
         watch = arguments.get("watch") or []
         body["loaded"] = [each for each in watch if places.is_loaded(self.target, each)]
@@ -181,7 +182,7 @@ class Desk(object):
         start, count = int(arguments.get("start", 0)), int(arguments.get("count", 100))
         bounds = values.Bounds(arguments)
         told = [values.describe(name, value, bounds, self.keep) for name, value in rows[start : start + count]]
-        return {"values": told, "total": len(rows)}
+        return {"values": told, "total": len(rows), "notes": values.Formatters.take_notes()}
 
     def expand(self, arguments):
         value = self.kept[arguments["ref"]]

@@ -41,6 +41,32 @@ class TooLong(Exception):
     """A value took longer to read than it may."""
 
 
+class Formatters(object):
+    """The types whose formatters are not asked any more, since one of them took too long, and which one is at work."""
+
+    slow = set()
+    met = set()
+    at_work = None
+
+    @classmethod
+    def give_up(cls):
+        if cls.at_work:
+            cls.slow.add(cls.at_work)
+            cls.met.add(cls.at_work)
+
+    @classmethod
+    def is_slow(cls, name):
+        if name in cls.slow:
+            cls.met.add(name)
+        return name in cls.slow
+
+    @classmethod
+    def take_notes(cls):
+        """What has to be said of the values of one answer."""
+        met, cls.met = sorted(cls.met), set()
+        return ["the formatter of %s does not come to an end: it is told without" % each for each in met]
+
+
 class Alarm(object):
     """Ends reading a value after a time: the toolchain's formatters are Python, and some never come to an end (Rust 1.95's, of
     an `Option` of an enum with a `String`)."""
@@ -57,6 +83,7 @@ class Alarm(object):
 
     def _wait(self):
         while not self._done.wait(self.seconds):
+            Formatters.give_up()
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(TooLong))
 
     def __exit__(self, *_error):
@@ -249,7 +276,9 @@ def _known(value):
     """What a reference refers to, and a value as its formatter has it."""
     if _kind(value).GetTypeClass() == _REFERENCES:
         value = value.Dereference()
-    return value
+    name = value.GetTypeName()
+    Formatters.at_work = name if value.IsSynthetic() else None
+    return _plain(value) if Formatters.is_slow(name) else value
 
 
 def _plain(value):
@@ -262,7 +291,12 @@ def _kind(value):
 
 
 def _summary(value):
-    summary = value.GetSummary() if rust.is_librarys(value.GetTypeName() or "") else None
+    name = value.GetTypeName() or ""
+    if Formatters.is_slow(name) or not rust.is_librarys(name):
+        return None
+    Formatters.at_work = name
+    summary = value.GetSummary()
+    Formatters.at_work = None
     return summary.strip() if summary else None
 
 

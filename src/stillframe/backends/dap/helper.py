@@ -104,7 +104,7 @@ class HelperEvidence(Evidence):
         return Capture(
             frames,
             frames.frames[index] if index < len(frames.frames) else None,
-            Values(values=values, total=translate.number(body.get("locals_total"))),
+            Values(values=values, total=translate.number(body.get("locals_total")), notes=_notes(body)),
             translate.helper_values(translate.items(body, "returned")),
             translate.helper_exception(exception) if isinstance(exception, dict) else None,
         )
@@ -201,7 +201,11 @@ def _limits(bounds: Bounds) -> dict[str, Any]:
 
 def _page(body: Body, start: int) -> Values:
     values = translate.helper_values(translate.items(body, "values"))
-    return Values(values=values, total=translate.number(body.get("total")), start=start)
+    return Values(values=values, total=translate.number(body.get("total")), start=start, notes=_notes(body))
+
+
+def _notes(body: Body) -> tuple[str, ...]:
+    return tuple(each for each in body.get("notes") or () if isinstance(each, str))
 
 
 def _frames(body: Body, thread: str, start: int, count: int) -> Frames:
