@@ -246,6 +246,10 @@ def rust() -> Story:
     return compiled("rust", "story.rs", error="panic", empty="HashMap(size=0)", package="story::", tells_message=False)
 
 
+LLDB_STORIES = (by_lldb(cpp(), empty="size=0 {}"), by_lldb(rust(), empty="size=0 {}"))
+"""Not proven yet, so run only where asked for: the busy loop of Rust stops beside a breakpoint that was set while it ran, and
+once in some ten runs that of C++ is paused inside `write` without the frames around it (lldb-dap 19)."""
+
 STORIES = (
     *(tuple(python(version) for version in VERSIONS if version in INTERPRETERS) or (python(""),)),
     node("javascript", "story.js"),
@@ -256,6 +260,5 @@ STORIES = (
     c(),
     cpp(),
     rust(),
-    by_lldb(cpp(), empty="size=0 {}"),
-    by_lldb(rust(), empty="size=0 {}"),
+    *(LLDB_STORIES if os.environ.get("STILLFRAME_LLDB") else ()),
 )
