@@ -81,7 +81,7 @@ def support_table() -> str:
         lines.append(f"| {name}{f' {found}' if found else ''} | {debugger} | {verbs} |")
     verbs = ", ".join(f"`{verb}`" for verb in every)
     unverified = ", ".join(each.name for each in catalogue())
-    below = f"The verbs are {verbs}. As data, run by nobody yet: {unverified}."
+    below = f"The verbs are {verbs}. As data, run by no test yet: {unverified}."
     return "\n".join([*lines, "", textwrap.fill(below, 140, break_on_hyphens=False)])
 
 
