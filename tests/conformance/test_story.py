@@ -365,6 +365,8 @@ async def test_the_end_tells_the_code_and_the_breakpoints_that_were_never_hit(st
         for looking in (dbg.scopes(), dbg.next(), dbg.pause(), dbg.threads(), dbg.eval("1")):
             with pytest.raises(WrongState, match="exited"):
                 await looking
+        (note,) = (await dbg.locals()).notes
+        assert note.startswith("post mortem, from the record")
 
 
 async def test_stop_leaves_no_process_and_is_calm_when_asked_twice(story: Story) -> None:
