@@ -2,7 +2,7 @@
 
 import sys
 
-from _pydevd_bundle import sf_watch
+from . import sf_watch
 
 
 class Rows:

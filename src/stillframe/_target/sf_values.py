@@ -7,7 +7,7 @@ import itertools
 import re
 import types
 
-from _pydevd_bundle import sf_tables, sf_watch
+from . import sf_tables, sf_watch  # beside pydevd in a debugged program, else beside `sf_plain`
 
 DEPTH = 3
 MORE = "…"
