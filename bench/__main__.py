@@ -17,7 +17,7 @@ from pathlib import Path
 from stillframe.faces.library import Debugger
 from stillframe.settings import Settings
 
-from . import many, record
+from . import bugs, many, record
 from .ours import CommandLine, bare_python, library_job
 from .over_mcp import OverMcp
 from .subjects import Subject, subjects
@@ -103,6 +103,7 @@ def main() -> None:
     parser.add_argument(
         "--no-record", dest="record", action="store_false", help="not what the record costs and answers"
     )
+    parser.add_argument("--no-bugs", dest="bugs", action="store_false", help="not the faulty programs of examples/bugs")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = f"{folder}/library"  # what is recorded goes with the rest
@@ -112,6 +113,8 @@ def main() -> None:
             rows += crowd_report(asyncio.run(many.measure(measured, asked.sessions)), asked.sessions)
         if asked.record:
             rows += asyncio.run(record.rows(Path(folder), asked.rounds))
+        if asked.bugs:
+            rows += bugs.rows(Path(folder))
         print("\n".join(rows))
 
 

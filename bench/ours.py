@@ -51,12 +51,12 @@ class CommandLine:
             "STILLFRAME_RUNTIME_DIR": str(folder / "run"),
             "XDG_STATE_HOME": str(folder / "state"),
         }
-        self._cwd = Path(__file__).parent
+        self.cwd = Path(__file__).parent
 
     def run(self, *words: str) -> tuple[float, str]:
         began = time.perf_counter()
         done = subprocess.run(
-            [self._dbg, *words], env=self._env, cwd=self._cwd, capture_output=True, text=True, check=True
+            [self._dbg, *words], env=self._env, cwd=self.cwd, capture_output=True, text=True, check=True
         )
         return (time.perf_counter() - began) * 1000, done.stdout
 

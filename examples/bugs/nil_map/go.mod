@@ -1,0 +1,3 @@
+module example/nilmap
+
+go 1.19

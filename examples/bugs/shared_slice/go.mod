@@ -1,0 +1,3 @@
+module example/sharedslice
+
+go 1.19
