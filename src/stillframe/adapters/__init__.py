@@ -78,11 +78,18 @@ def _wrapper() -> Adapter:
     return WrapperAdapter(tuple(each for each in adapters() if isinstance(each, Follows)))
 
 
+def _plain() -> Adapter:
+    """For runs that are recorded from the inside instead of debugged; asked for by name only."""
+    from .plain import PlainAdapter
+
+    return PlainAdapter()
+
+
 def declared_here(env: Mapping[str, str], cwd: str) -> Declarations:
     """The debuggers that the settings of user and project declare, and the catalogue's."""
     from .declarations import declarations
 
-    return declarations(env, cwd, frozenset(each.name for each in adapters()) | {"wrapper"})
+    return declarations(env, cwd, frozenset(each.name for each in adapters()) | {"wrapper", "plain"})
 
 
 def broken_entries(env: Mapping[str, str], cwd: str) -> tuple[str, ...]:
@@ -91,7 +98,7 @@ def broken_entries(env: Mapping[str, str], cwd: str) -> tuple[str, ...]:
 
 
 def named(name: str, env: Mapping[str, str], cwd: str) -> Adapter:
-    for each in (*adapters(), _wrapper()):
+    for each in (*adapters(), _wrapper(), _plain()):
         if each.name == name:
             return each
     others = declared_here(env, cwd)

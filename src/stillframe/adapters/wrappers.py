@@ -18,6 +18,7 @@ from .finding import Needs
 from .interpreters import on_path
 from .node_command import NAMES as NODE_NAMES
 from .node_command import RUNNERS, runs_others
+from .recorders import Records, Several
 from .shebang import first_line
 
 _FOREIGN = re.compile(
@@ -105,6 +106,10 @@ class WrapperAdapter:
             pending=f"no {kinds} program has come up yet",
             unseen=f"no {kinds} program was seen in it",
         )
+
+    def recorder(self) -> Several:
+        """Whatever comes up behind it, in any language that has a recorder."""
+        return Several(tuple(each.recorder() for each in self._inside if isinstance(each, Records)))
 
     def joins(self, plan: AttachPlan) -> bool:
         return False

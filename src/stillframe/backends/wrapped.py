@@ -145,7 +145,7 @@ class Wrapped(ClosesOnce):
         how = await asyncio.shield(exited)
         for each in self._followed:
             await each.settle()
-        if not self._seen:
+        if not self._seen and self._launch.inside:
             self._tell_unseen()
         self._told.put(Ended(exit_code=how.code, signal=how.signal))
 
