@@ -60,7 +60,7 @@ def headline(name: str, result: AnyOutcome) -> str:
 
 def _stop(name: str, stop: Stop, room: Room) -> list[str]:
     head = room.take(headline(name, stop))
-    raised = room.take(_background(stop.exception, room.left // 2)) if stop.exception else ""
+    raised = room.take(background(stop.exception, room.left // 2)) if stop.exception else ""
     passed = room.take(trail(stop.trail, room.left // 2)) if stop.trail else ""
     if stop.same_frame and not stop.trail:
         told = ", ".join(change(each) for each in stop.changes) or "nothing"
@@ -116,10 +116,10 @@ def _raised(info: ExceptionInfo) -> str:
 
 def exception(info: ExceptionInfo, limit: int = 2000) -> str:
     """An exception by itself: class, message, what it was raised from and what it holds."""
-    return "\n".join(part for part in (_raised(info).rstrip(","), _background(info, limit)) if part)
+    return "\n".join(part for part in (_raised(info).rstrip(","), background(info, limit)) if part)
 
 
-def _background(info: ExceptionInfo, limit: int) -> str:
+def background(info: ExceptionInfo, limit: int) -> str:
     """What an exception was raised from, and the exceptions in it where it is a group; those that have no room are counted."""
     rows = [f"  from {shorten(escape(info.cause), 200)}"] if info.cause else []
     for row in _members(info, "  "):

@@ -16,8 +16,9 @@ from ..model.agents import Installation
 from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, Memory, SourceFiles, Written
 from ..model.outcomes import Breakpoint, Ended, Exited, Lost, RawReply, Running, Stop
+from ..model.reports import CrashReport, HangReport
 from ..model.values import ExceptionInfo, Frames, Modules, Values
-from . import health, machine, parts, probes
+from . import health, machine, parts, probes, reports
 from .escape import escape, lines, shorten, source
 from .outcomes import exception, headline, outcome
 
@@ -354,6 +355,16 @@ def _raw(result: RawReply, name: str, budget: int) -> str:
     if result.body is not None:
         return shorten(msgspec.json.format(msgspec.json.encode(result.body), indent=1).decode(), budget)
     return lines(shorten(result.text, budget))
+
+
+@show.register
+def _crash(result: CrashReport, name: str, budget: int) -> str:
+    return reports.crash(result, budget)
+
+
+@show.register
+def _hang(result: HangReport, name: str, budget: int) -> str:
+    return reports.hang(result, budget)
 
 
 @show.register

@@ -1,0 +1,268 @@
+"""Reports of crashes and hangs as text: the verdict first, then the calls from the inside out, what was printed last.
+
+Where there is no room, printed text goes first, then lines of source, outer calls and values; never the verdict.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from ..model.outcomes import AnyOutcome, Exited, Lost, Running
+from ..model.reports import CrashReport, Failure, HangReport, Held, Repeated, ReportFrame, Waiting, Witnessed
+from . import parts
+from .escape import escape, shorten, source
+from .outcomes import Room, background
+
+LEAST_FRAME = 48
+"""Characters that an outer call is worth telling in."""
+OUTER = 300
+"""Characters of the line of an outer call."""
+NAMES = 4
+RECORDED = "recorded: values only (--hold keeps it live)"
+_OWN_REPORT = re.compile(
+    r"^(Traceback \(most|  \+ Exception Group|Exception in thread|panic: |fatal error: |terminate called|.*:\d+$"
+    r"|.*:in [`'].*\(\w+\)$|Uncaught|node:internal|\[?\w*Error)",
+    re.MULTILINE,
+)
+"""How the report of an error begins that a runtime writes itself (CPython, Go, libstdc++, Node, Ruby): ours tells the same, with
+values."""
+
+
+def crash(result: CrashReport, budget: int) -> str:
+    if result.hang is not None:
+        return hang(result.hang, budget)
+    room = Room(budget)
+    rows: list[str] = []
+    last = room.take(_last(result.held, told=result.failure is not None))
+    if result.repeated:
+        rows.append(room.take(_repeated(result.repeated)))
+    rows.append(room.take(_verdict(result)))
+    notes = [room.take(f"note: {shorten(escape(note), 400)}") for note in _notes(result)]
+    also = _also(result, room)
+    if result.failure:
+        rows += failure_rows(result.failure, room, spare=400)
+    rows += also + notes
+    rows += [room.take(parts.beside(each)) for each in result.end.do]
+    rows += printed(result.end, room, folds=result.failure is not None and result.failure.kind == "exception")
+    return "\n".join(row for row in (*rows, last) if row)
+
+
+def _verdict(result: CrashReport) -> str:
+    command = escape(shorten(shlex.join(result.command), 80))
+    if result.failure is None:
+        how = "ended well: " if result.verdict == "ended well" else ""
+        return f"{command} {how}{ending(result.end)}"
+    return f"{failure_line(result.failure)}; {ending(result.end)}"
+
+
+def failure_line(failure: Failure) -> str:
+    """`KeyError: 'qty' at shop.py:14 in total, thread worker`."""
+    text = shorten(escape(failure.what), 400)
+    if failure.stack.frames:
+        text += f" at {place(failure.stack.frames[0])}"
+    if failure.thread:
+        text += f", thread {escape(failure.thread)}"
+    if failure.process:
+        text += f", in its child {escape(failure.process)}"
+    return text
+
+
+def place(frame: ReportFrame) -> str:
+    return f"{parts.place(frame.file, frame.line)} in {escape(frame.function)}"
+
+
+def ending(end: AnyOutcome) -> str:
+    """`exit 1 after 0.2 s`, or what else became of the program."""
+    match end:
+        case Exited(signal=str(signal)):
+            how = f"ended by {signal}"
+        case Exited(exit_code=int(code)):
+            how = f"exit {code}"
+        case Exited(cause=cause):
+            return escape(cause or "ended")
+        case Running():
+            return f"still running after {end.after:g} s" if end.after is not None else "still running"
+        case Lost(cause=cause):
+            return f"lost: {escape(cause)}"
+        case _:
+            return "held"
+    if end.after is not None:
+        how += f" after {end.after:.2f} s" if end.after < 1 else f" after {end.after:.1f} s"
+    return how + (f": {escape(end.cause)}" if end.cause else "")
+
+
+def _notes(result: CrashReport) -> tuple[str, ...]:
+    mine = result.failure.notes if result.failure else ()
+    return tuple(dict.fromkeys((*mine, *result.notes, *result.end.notes)))
+
+
+def _also(result: CrashReport, room: Room) -> list[str]:
+    rows = [room.take(f"also: {shorten(failure_line(each), 240)}") for each in result.also]
+    more = result.also_total - len(result.also)
+    return [*rows, room.take(f"also: {more:,} more") if more > 0 else ""]
+
+
+def _last(held: Held | None, *, told: bool) -> str:
+    if held is None:
+        return RECORDED if told else ""
+    minutes = f"{held.lease / 60:g} minutes" if held.lease >= 60 else f"{held.lease:g} s"
+    return f"held: session {held.session}, given up after {minutes} unused (eval, expand, frame; dbg stop ends it)"
+
+
+# Calls
+
+
+def failure_rows(failure: Failure, room: Room, spare: int) -> list[str]:
+    """What went wrong and where; `spare` characters are left for what comes behind."""
+    rows = [room.take(background(failure.exception, room.left // 3))] if failure.exception else []
+    rows += witnessed_rows(failure.stack, room, spare)
+    return rows
+
+
+def witnessed_rows(stack: Witnessed, room: Room, spare: int) -> list[str]:
+    """The calls of a stack: the innermost with its lines and values, each outer one in a line."""
+    if not stack.frames:
+        return []
+    rows = _inner(stack.frames[0], room, spare)
+    for number, frame in enumerate(stack.frames[1:], 1):
+        left = room.left - spare
+        line = _outer(frame, min(OUTER, left))
+        missing = len(stack.frames) - number
+        if left < LEAST_FRAME or len(line) > left:
+            rows.append(room.take(f"< … {missing:,} more calls of yours"))
+            break
+        rows.append(room.take(line))
+    return rows
+
+
+def _inner(frame: ReportFrame, room: Room, spare: int) -> list[str]:
+    limit = max(0, room.left - spare)
+    values = _values(frame, limit - 40)
+    lines = parts.source_lines(frame.source, max(0, limit - len(values) - 8))
+    folded = f"  ({_folded(frame)} inside of it)" if frame.folded else ""
+    return [room.take(row) for row in (lines, values, folded, f"  {escape(frame.note)}" if frame.note else "") if row]
+
+
+def _values(frame: ReportFrame, limit: int) -> str:
+    if not frame.values or limit < 20:
+        return ""
+    return f"  {parts.value_list(frame.values, frame.values_total, limit - 2)}"
+
+
+def _outer(frame: ReportFrame, limit: int) -> str:
+    arrow = "<~" if frame.awaited else "<"
+    head = f"{arrow} {escape(frame.function)} {parts.place(frame.file, frame.line)}"
+    if frame.times > 1:
+        head += f" x {frame.times:,}"
+    before = f"< … {frame.skipped:,} calls\n" if frame.skipped else ""
+    if frame.folded:
+        before += f"< {_folded(frame)}\n"
+    here = next((line.text.strip() for line in frame.source if line.here), "")
+    code = f"  {shorten(source(here), 80)}" if here else ""
+    left = limit - len(before) - len(head) - len(code) - 2
+    values = f"  {parts.value_list(frame.values, frame.values_total, left)}" if frame.values and left > 20 else ""
+    return before + shorten(head + code + values, max(0, limit - len(before)))
+
+
+def _folded(frame: ReportFrame) -> str:
+    return f"{frame.folded} in {escape(', '.join(frame.folded_in) or 'library')}"
+
+
+# Hangs
+
+
+def hang(result: HangReport, budget: int) -> str:
+    room = Room(budget)
+    last = room.take(_last(result.held, told=bool(result.groups)))
+    rows = [room.take(_hangs(result))]
+    if result.cycle:
+        around = " waits for ".join(escape(each) for each in (*result.cycle, result.cycle[0]))
+        rows.append(room.take(shorten(f"cycle: {around}", 600)))
+    notes = [room.take(f"note: {shorten(escape(note), 400)}") for note in result.notes]
+    folded = room.take(f"folded: {result.runtime:,} without your code") if result.runtime else ""
+    for number, group in enumerate(result.groups):
+        share = max(160, (room.left - 200) // (len(result.groups) - number))
+        if room.left < 160:
+            rows.append(f"… {len(result.groups) - number:,} more groups")
+            break
+        part = Room(min(share, room.left))
+        rows.append(room.take("\n".join(row for row in _group(group, part) if row)))
+    rows += [folded, *notes]
+    if result.end is not None:
+        rows += [room.take(parts.beside(each)) for each in result.end.do]
+        rows += printed(result.end, room, folds=False)
+    return "\n".join(row for row in (*rows, last) if row)
+
+
+def _hangs(result: HangReport) -> str:
+    who = escape(shorten(shlex.join(result.command), 80)) if result.command else escape(result.session or "it")
+    if result.end is not None and not isinstance(result.end, Running):
+        return f"{who} does not hang: {ending(result.end)}"
+    after = f" after {result.after:g} s" if result.after is not None else ""
+    stacks = f"{len(result.groups)} stack{'s' * (len(result.groups) != 1)} in your code"
+    kinds: dict[str, int] = {}
+    for group in result.groups:
+        kinds[group.what] = kinds.get(group.what, 0) + group.count
+    found = ", ".join(f"{count:,} {kind}{'s' * (count != 1)}" for kind, count in kinds.items())
+    return f"{who} still running{after}; {found + ', ' if found else ''}{stacks}"
+
+
+def _group(group: Waiting, room: Room) -> list[str]:
+    names = ", ".join(escape(name) for name in group.names[:NAMES])
+    if len(group.names) > NAMES:
+        names += f", … {len(group.names) - NAMES:,} more"
+    head = f"{group.count:,}x {names}"
+    if group.state:
+        head += f" ({escape(group.state)})"
+    if group.stack.frames:
+        head += f" at {place(group.stack.frames[0])}"
+    if group.waits_for:
+        head += f", waits for {escape(group.waits_for)}"
+    if group.held_by:
+        head += f", held by {escape(group.held_by)}"
+    return [room.take(shorten(head, max(120, room.left))), *witnessed_rows(group.stack, room, spare=0)]
+
+
+# Runs again and again
+
+
+def _repeated(repeated: Repeated) -> str:
+    runs = f"{repeated.runs:,} run{'s' * (repeated.runs != 1)}"
+    if not repeated.failed:
+        return f"failed in none of {runs}"
+    kinds = f"{len(repeated.kinds)} kinds" if len(repeated.kinds) != 1 else "one kind"
+    text = f"failed {repeated.failed:,} of {runs}, {kinds} of failure; the first was run {repeated.first}"
+    if len(repeated.kinds) > 1:
+        text += "".join(f"\n  {each.count:,}x {shorten(escape(each.what), 160)}" for each in repeated.kinds[:8])
+    if repeated.difference:
+        text += f"\nfirst difference: {shorten(escape(repeated.difference), 600)}"
+    if repeated.compared:
+        text += f"\n  ({escape(repeated.compared)})"
+    return text
+
+
+# Printed text
+
+
+def printed(end: AnyOutcome, room: Room, *, folds: bool) -> list[str]:
+    """What the program printed at last; `folds` says in a word what its runtime wrote of the error that is told already."""
+    stderr, said = end.stderr, ""
+    if folds and (match := _OWN_REPORT.search(stderr)):
+        own = stderr[match.start() :]
+        stderr, said = (
+            stderr[: match.start()],
+            f"stderr: the error's own report, {own.rstrip().count(chr(10)) + 1} lines",
+        )
+    dropped = f"{end.dropped:,} bytes of output are not shown" if end.dropped else ""
+    rows = [room.take(each) for each in (said, dropped) if each]
+    for name, text in (("output", end.output), ("stderr", stderr)):
+        if text and room.left > 40:
+            rows.append(room.take(parts.printed(name, text, room.left - 1)))
+    return rows
+
+
+def calls_line(frames: Sequence[ReportFrame]) -> str:
+    """The calls by their places alone, innermost first."""
+    return " < ".join(f"{escape(frame.function)} {parts.place(frame.file, frame.line)}" for frame in frames)

@@ -1,0 +1,148 @@
+"""The frames of a report: the user's own calls of a held thread, with source and the values that each line uses first.
+
+Inner calls are told more fully than outer ones, calls of libraries are folded, and recursion is told once. What cannot be read
+of one frame is said there and costs the others nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import msgspec
+
+from ..errors import AdapterGone, StillframeError
+from ..model.backend import Bounds
+from ..model.reports import ReportFrame, Witnessed, spot
+from ..model.values import Frame, Frames, Value, Values
+from .borrowing import borrow
+from .session import Session
+
+FULL, MOST, LAST = 6, 16, 4
+"""Calls that are told with their values, calls that are told at all, and how many of these are the outermost."""
+DEEP, OUTER = 120, 12
+"""Frames that are read from the inside of a deep stack, and from its outer end."""
+READ_SECONDS = 10.0
+"""How long the values of one frame may take to be read."""
+_KEPT = ((24, 200), (10, 120), (6, 80))
+"""Values, and characters of each, of the innermost call, of the next one, and of those further outside."""
+_NAME = re.compile(r"(?<![.\w$])[A-Za-z_$][\w$]*")
+
+
+@dataclass
+class Call:
+    """A call of the user's own, with what is folded or left out before it."""
+
+    frame: Frame
+    times: int = 1
+    folded: list[Frame] = field(default_factory=list[Frame])
+    skipped: int = 0
+
+
+async def witnessed(session: Session, thread: str, *, live: bool = False, full: int = FULL) -> Witnessed:
+    """The stack of a held thread for a report; `live` keeps handles to its values, for a program that stays held."""
+    inner = await session.backend.stack(thread, 0, DEEP)
+    calls = folded(inner.frames)
+    outer, between = await _outer_end(session, thread, inner)
+    if outer:
+        end = folded(outer)
+        end[0].skipped += between
+        calls += end
+    told = [await _told(session, call, number, live=live, full=full) for number, call in enumerate(_chosen(calls))]
+    return Witnessed(frames=tuple(told), total=inner.total)
+
+
+async def _outer_end(session: Session, thread: str, inner: Frames) -> tuple[tuple[Frame, ...], int]:
+    """The outermost frames of a stack that goes on, and how many lie between: where it all began."""
+    total, read = inner.total or 0, len(inner.frames)
+    if total <= read:
+        return (), 0
+    start = max(read, total - OUTER)
+    page = await session.backend.stack(thread, start, OUTER)
+    return page.frames, start - read
+
+
+def folded(frames: Sequence[Frame]) -> list[Call]:
+    """The calls of the user's own; where there is none, the innermost of all."""
+    calls: list[Call] = []
+    library: list[Frame] = []
+    for _, run in groupby(frames, key=lambda frame: (frame.kind, spot(frame), frame.awaited)):
+        same = list(run)
+        if same[0].kind == "library":
+            library += same
+        else:
+            calls.append(Call(same[0], len(same), library))
+            library = []
+    if not calls and frames:
+        return [Call(frames[0])]
+    return calls
+
+
+def _chosen(calls: list[Call]) -> list[Call]:
+    """As many as a report tells: the inner ones, and the outermost, with how many are left out between."""
+    if len(calls) <= MOST:
+        return calls
+    left_out, end = calls[MOST - LAST : -LAST], calls[-LAST:]
+    end[0].skipped += sum(call.times + call.skipped + len(call.folded) for call in left_out)
+    return [*calls[: MOST - LAST], *end]
+
+
+async def _told(session: Session, call: Call, number: int, *, live: bool, full: int) -> ReportFrame:
+    frame = call.frame
+    await borrow(session, frame.file, frame.id)
+    lines = (
+        session.sources.around(frame.file, frame.line, before=2 if number == 0 else 0, column=frame.column or 0)
+        if frame.file and frame.line
+        else ()
+    )
+    names = {(each.module or "library").partition(".")[0]: None for each in call.folded}
+    told = ReportFrame(
+        function=frame.function,
+        file=session.show(frame.file),
+        line=frame.line,
+        source=lines,
+        folded=len(call.folded),
+        folded_in=tuple(names)[:3],
+        times=call.times,
+        skipped=call.skipped,
+        awaited=frame.awaited,
+        library=frame.kind == "library",
+    )
+    return await _with_values(session, told, frame, number, live=live) if number < full else told
+
+
+async def _with_values(session: Session, told: ReportFrame, frame: Frame, number: int, *, live: bool) -> ReportFrame:
+    count, text = _KEPT[min(number, len(_KEPT) - 1)]
+    bounds = Bounds(values=200, text=text, items=session.bounds.items, seconds=session.bounds.seconds)
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            page = await session.backend.locals(frame.id, bounds)
+    except TimeoutError:
+        return msgspec.structs.replace(told, note=f"its values could not be read within {READ_SECONDS:g} s")
+    except AdapterGone:
+        raise
+    except StillframeError as error:
+        return msgspec.structs.replace(told, note=f"its values could not be read: {error.message}")
+    line = next((each.text for each in told.source if each.here), "")
+    values, used = by_use(page, line)
+    values = values[: max(count, used)]
+    shown = session.handles.values(values) if live else tuple(unlinked(each) for each in values)
+    note = page.notes[0] if page.notes and not values else None
+    return msgspec.structs.replace(told, values=shown, values_total=page.total, used=used, note=note)
+
+
+def by_use(page: Values, line: str) -> tuple[tuple[Value, ...], int]:
+    """The values with those first that the line names, in the order in which it does; and how many these are."""
+    names = dict.fromkeys(_NAME.findall(line))
+    known = {value.name: value for value in reversed(page.values)}
+    first = [known[name] for name in names if name in known]
+    rest = [value for value in page.values if value.name not in names]
+    return (*first, *rest), len(first)
+
+
+def unlinked(value: Value) -> Value:
+    """A value of a program that will be gone: no handle could reach it any more."""
+    return msgspec.structs.replace(value, ref=None, children=tuple(unlinked(each) for each in value.children))
