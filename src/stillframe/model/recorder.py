@@ -68,7 +68,7 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 # What is told
 
 
-class Said(msgspec.Struct, frozen=True, array_like=True):
+class Said(msgspec.Struct, frozen=True, array_like=True, tag_field="said"):
     """One line of a recording."""
 
 
