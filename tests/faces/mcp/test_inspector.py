@@ -58,9 +58,9 @@ def inspector(tmp_path: Path) -> Iterator[Inspector]:
 
 def test_the_inspector_runs_the_job_for_both_languages(inspector: Inspector, tmp_path: Path) -> None:
     assert {"launch", "go", "state"} <= {tool["name"] for tool in inspector.ask("tools/list")["tools"]}
-    for file, text in (("count.py", COUNT), ("count.js", COUNT_JS)):
+    for runs, file, text in ((sys.executable, "count.py", COUNT), ("node", "count.js", COUNT_JS)):
         (tmp_path / file).write_text(text)
-        stop = inspector.call("launch", program=[file], breaks=[f"{file}:3"])["structuredContent"]
+        stop = inspector.call("launch", command=[runs, file], breaks=[f"{file}:3"])["structuredContent"]
         assert stop["result"]["frame"]["line"] == 3
         moved = inspector.call("go", how="next", count=1)
         assert moved["structuredContent"]["result"]["trail"]

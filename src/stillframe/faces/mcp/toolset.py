@@ -68,7 +68,7 @@ class Tool:
         """What a call takes. In a list that must be short, a text that stands in it already (`told`) is not told again,
         and what is not listed is taken as well."""
         properties: dict[str, Any] = {}
-        if self.by:
+        if self.by and (told is None or not self.plain):
             properties[self.by] = {"type": "string", "enum": list(self.verbs)}
         for name in self._listed():
             properties[name] = self._property(name, told)
@@ -100,7 +100,7 @@ class Tool:
         made, text = schema_of(self.fields[takers[0]][name]), MANUAL[takers[0]]["fields"][name]
         if told is not None:
             text = "" if name in CLEAR else BRIEF.get(name) or text.partition(";")[0]
-        few = f"{', '.join(takers)}: " if len(takers) < len(self.verbs) and len(takers) < 3 else ""
+        few = f"{', '.join(takers)}: " if told is None and len(takers) < min(len(self.verbs), 3) else ""
         return made | _told(few, text, told)
 
 
