@@ -26,6 +26,7 @@ from . import matches
 from .finding import Needs, Recipe
 from .interpreters import Interpreter, choose, identity, probe, remember
 from .python_command import runs_python, understood
+from .python_imports import FindsPythonImports
 from .python_joining import FAILURES, check_process
 from .python_logs import log_text
 
@@ -78,7 +79,7 @@ def exception_is(names: tuple[str, ...]) -> str:
     return f"any(n in {known} for c in __exception__[0].__mro__ for n in {names!r})"
 
 
-class PythonAdapter:
+class PythonAdapter(FindsPythonImports):
     """What Stillframe knows of Python."""
 
     name = "python"

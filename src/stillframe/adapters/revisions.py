@@ -1,0 +1,162 @@
+"""An earlier revision of a project beside the present one: laid out clean, the same command moved into it, and refused where
+it would run the present code after all."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import difflib
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from ..errors import LaunchFailed, Unsupported, UsageError
+from ..model.backend import Plan
+from ..transport.folders import private_folder, remove_folder
+from .building import run
+
+BORROWED = ("node_modules", ".venv", "venv")
+"""What is installed rather than kept in git, and that a program does not run without: the present one serves both."""
+
+
+@runtime_checkable
+class FindsImports(Protocol):
+    """An adapter that knows where the modules of a program would come from."""
+
+    async def imported_from(self, plan: Plan, folder: Path) -> Mapping[str, str]:
+        """For each module that this folder holds, the file that the program would load under its name."""
+        ...
+
+    def finding_first(self, plan: Plan, folders: Sequence[Path]) -> Plan:
+        """The plan that looks for its modules in these folders before any other."""
+        ...
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A revision laid out in a folder of its own."""
+
+    name: str
+    commit: str
+    top: Path
+    """The project as it is now."""
+    folder: Path
+
+    def moved(self, plan: Plan) -> Plan:
+        """The same program there: directory, paths and search paths that lead into the project lead into this one."""
+        return replace(
+            plan,
+            cwd=self._moved(plan.cwd),
+            program=self._moved(plan.program) if plan.kind == "file" and plan.program else plan.program,
+            args=tuple(map(self._moved, plan.args)),
+            command=tuple(map(self._moved, plan.command)),
+            stdin=self._moved(plan.stdin) if plan.stdin else None,
+            env={name: self._moved_list(value) for name, value in plan.env.items()},
+        )
+
+    def _moved(self, word: str) -> str:
+        """A path into the project, as the same path here; where there is none, and any other word, as it is."""
+        path = Path(word)
+        if not path.is_absolute() or not path.is_relative_to(self.top):
+            return word
+        there = self.folder / path.relative_to(self.top)
+        return str(there) if there.exists() else word
+
+    def _moved_list(self, value: str) -> str:
+        return os.pathsep.join(map(self._moved, value.split(os.pathsep))) if str(self.top) in value else value
+
+    def strays(self, files: Iterable[str]) -> tuple[str, ...]:
+        """Those of the files that are the present project's own, and neither of this revision nor installed."""
+        return tuple(each for each in files if self._is_present(Path(each)))
+
+    def _is_present(self, file: Path) -> bool:
+        file = Path(os.path.realpath(file))
+        if not file.is_relative_to(self.top) or file.is_relative_to(self.folder):
+            return False
+        return not set(BORROWED) & set(file.relative_to(self.top).parts)
+
+    def line(self, file: Path, number: int) -> int | None:
+        """Where a line of a present file stands in this revision; None where it was written since."""
+        there = self.folder / file.relative_to(self.top)
+        if not there.exists():
+            return None
+        old, new = (each.read_text("utf-8", "replace").splitlines() for each in (there, file))
+        for block in difflib.SequenceMatcher(None, new, old, autojunk=False).get_matching_blocks():
+            if block.a <= number - 1 < block.a + block.size:
+                return block.b + number - block.a
+        return None
+
+
+@contextlib.asynccontextmanager
+async def laid_out(name: str, cwd: str, env: Mapping[str, str]) -> AsyncIterator[Revision]:
+    """The revision for as long as it is needed; nothing of it is left, in git either."""
+    top = Path(await _git("rev-parse", "--show-toplevel", cwd=cwd, env=env, otherwise=f"{cwd} is in no git repository"))
+    commit = await _git(
+        "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", cwd=cwd, env=env,
+        otherwise=f"--since {name}: no such revision",
+    )  # fmt: skip
+    made = private_folder()
+    folder = Path(await asyncio.to_thread(os.path.realpath, made))
+    try:
+        there = folder / top.name
+        there.mkdir()
+        await _fill(there, top, commit, {**env, "GIT_INDEX_FILE": str(folder / "index")})
+        _lend_installed(top, there)
+        yield Revision(name, commit[:10], top, there)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)  # it may be large
+        remove_folder(made)
+
+
+async def _fill(there: Path, top: Path, commit: str, env: Mapping[str, str]) -> None:
+    """By an index of our own: no entry in the repository's list of worktrees, which a kill would leave behind."""
+    failed = f"git could not lay out {commit[:10]}"
+    await _git("read-tree", commit, cwd=str(top), env=env, otherwise=failed)
+    await _git("checkout-index", "--all", f"--prefix={there}/", cwd=str(top), env=env, otherwise=failed)
+
+
+def _lend_installed(top: Path, there: Path) -> None:
+    for folder, _, _ in os.walk(there):
+        for name in BORROWED:
+            installed = top / Path(folder).relative_to(there) / name
+            if installed.is_dir() and not Path(folder, name).exists():
+                Path(folder, name).symlink_to(installed, target_is_directory=True)
+
+
+async def with_its_own_modules(adapter: object, plan: Plan, revision: Revision) -> Plan:
+    """The moved program, made to load this revision's modules where an installed link leads to the present ones; refused
+    where it would load those all the same."""
+    if not isinstance(adapter, FindsImports):
+        return plan
+    found = await adapter.imported_from(plan, revision.folder)
+    if not revision.strays(found.values()):
+        return plan
+    led = {_holding(Path(file)) for file in revision.strays(found.values())}
+    own = sorted(revision.folder / each.relative_to(revision.top) for each in led)
+    plan = adapter.finding_first(plan, own)
+    found = await adapter.imported_from(plan, revision.folder)
+    if strays := [name for name, file in found.items() if revision.strays([file])]:
+        raise Unsupported(
+            f"--since {revision.name}: {strays[0]} would be loaded from the present tree all the same"
+            f" ({found[strays[0]]}), so that both runs would run the same code"
+        )
+    return plan
+
+
+def _holding(file: Path) -> Path:
+    """The folder to look in for a module of this file: beside it, or beside its package."""
+    file = Path(os.path.realpath(file))
+    return file.parent.parent if file.stem in ("__init__", "index") or file.is_dir() else file.parent
+
+
+async def _git(*words: str, cwd: str, env: Mapping[str, str], otherwise: str) -> str:
+    try:
+        code, said = await run(["git", *words], cwd=cwd, env=env, apart=True)
+    except LaunchFailed as error:
+        raise LaunchFailed(f"--since needs git: {error.message}") from None
+    if code:
+        raise UsageError(otherwise + (f": {said.strip()}" if said.strip() else ""))
+    return said.strip()
