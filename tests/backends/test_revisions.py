@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from stillframe.adapters.node import NODE
 from stillframe.adapters.python import PYTHON
 from stillframe.adapters.revisions import laid_out, with_its_own_modules
 from stillframe.errors import Unsupported, UsageError
@@ -81,3 +82,11 @@ async def test_what_is_no_revision_or_no_repository_is_said(project: Path, tmp_p
     with pytest.raises(UsageError, match="no git repository"):
         async with laid_out("HEAD", str(tmp_path), ENV):
             pass
+
+
+async def test_a_package_that_is_a_link_into_the_present_workspace_is_refused(project: Path) -> None:
+    (project / "packages" / "tax").mkdir(parents=True)
+    (project / "node_modules" / "tax").symlink_to(project / "packages" / "tax")
+    async with laid_out("HEAD", str(project), ENV) as old:
+        with pytest.raises(Unsupported, match="tax would be loaded from the present tree"):
+            await with_its_own_modules(NODE, old.moved(plan_for(project)), old)

@@ -17,6 +17,7 @@ from . import matches
 from .finding import Needs, Recipe
 from .interpreters import identity, on_path
 from .node_command import NAMES, runs_node, shebang, understood
+from .node_imports import FindsNodeImports
 from .node_running import address, ensure_alone, inspector_of, is_node, is_nodes_port, version
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "node"
@@ -35,7 +36,7 @@ _TALK = (
 """What Node 18 to 24 says of its inspector on standard error; one of them at the end, whatever was printed without a newline."""
 
 
-class NodeAdapter:
+class NodeAdapter(FindsNodeImports):
     """What Stillframe knows of Node."""
 
     name = "node"

@@ -1,0 +1,92 @@
+"""`--since REV`: the same command in a clean copy of an earlier revision, and the first thing that is otherwise now."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from ..adapters import for_plan
+from ..adapters.revisions import Revision, laid_out, with_its_own_modules
+from ..errors import Unsupported
+from ..model.backend import Caller, Plan
+from ..model.outcomes import AnyOutcome
+from ..model.places import BreakSpec, LinePlace
+from ..model.reports import ReportFrame
+from ..model.sinces import Since
+from ..registry import Param
+from ..session.breakpoints import absolute
+from ..session.sessions import Sessions
+from .walking import first_difference, walk
+
+SinceWord = Annotated[
+    str | None,
+    Param("also run it in a clean copy of this git revision, and tell the first difference", metavar="REV"),
+]
+MOST_PLACES = 12
+
+Then = Callable[[Plan, Caller], Awaitable[tuple[str, AnyOutcome]]]
+"""The same question asked of the revision: its verdict in a line, and the end of the program."""
+
+
+async def since(
+    sessions: Sessions, caller: Caller, plan: Plan, name: str, places: Iterable[LinePlace], then: Then, seconds: float
+) -> Since:
+    """Ask the revision the same, then walk both through the places and compare."""
+    async with laid_out(name, plan.cwd, caller.env) as old:
+        moved = await with_its_own_modules(for_plan(plan), old.moved(plan), old)
+        there = replace(caller, cwd=moved.cwd)
+        verdict, end = await then(moved, there)
+        pairs, notes = _paired(places, caller, old)
+        if not pairs:
+            return Since(revision=name, commit=old.commit, then=verdict, end=end, notes=notes)
+        now = await walk(sessions, caller, plan, [BreakSpec(place=each) for each, _ in pairs], seconds)
+        was = await walk(sessions, there, moved, [BreakSpec(place=each) for _, each in pairs], seconds)
+        _check(old, (frame.file for _, stop in was.seen for frame in stop.stack if frame.file), there)
+    cut = (f"only the first {len(now.seen):,} hits were compared",) if now.cut or was.cut else ()
+    return Since(
+        revision=name,
+        commit=old.commit,
+        then=verdict,
+        end=end,
+        places=len(pairs),
+        hits=(len(was.seen), len(now.seen)),
+        difference=first_difference(was, now, lambda text: text.replace(str(old.folder), str(old.top))),
+        notes=(*notes, *cut),
+    )
+
+
+def places_of(frames: Iterable[ReportFrame], caller: Caller) -> list[LinePlace]:
+    """The lines of the user's calls that a report tells, the outermost first: what leads to a failure."""
+    found = [
+        LinePlace(absolute(each.file, caller.cwd), each.line)
+        for each in frames
+        if each.file and each.line and not each.library
+    ]
+    return list(dict.fromkeys(reversed(found)))[-MOST_PLACES:]
+
+
+def _paired(
+    places: Iterable[LinePlace], caller: Caller, old: Revision
+) -> tuple[list[tuple[LinePlace, LinePlace]], tuple[str, ...]]:
+    """Each present place with its counterpart there; lines that were written since have none."""
+    pairs: list[tuple[LinePlace, LinePlace]] = []
+    new: list[str] = []
+    for place in places:
+        file = Path(absolute(place.file, caller.cwd))
+        if not file.is_relative_to(old.top):
+            continue
+        line = old.line(file, place.line)
+        if line is None:
+            new.append(f"{file.relative_to(old.top)}:{place.line}")
+        else:
+            pairs.append((place, LinePlace(str(old.folder / file.relative_to(old.top)), line)))
+    return pairs, (f"not there in {old.name}: {', '.join(new)}",) if new else ()
+
+
+def _check(old: Revision, files: Iterable[str], there: Caller) -> None:
+    if strays := old.strays(absolute(each, there.cwd) for each in files):
+        raise Unsupported(
+            f"--since {old.name}: the run of it ran {strays[0]}, a file of the present tree, so that nothing is compared"
+        )

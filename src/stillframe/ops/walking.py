@@ -1,0 +1,108 @@
+"""The same places walked in two runs, and where the one first differs from the other: what was reached, and with which values."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from ..model.backend import Caller, Move, Plan
+from ..model.outcomes import AnyOutcome, Stop
+from ..model.places import BreakSpec
+from ..model.recorded import Difference
+from ..model.sinces import Divergence
+from ..model.values import Value
+from ..record.comparing import differences
+from ..session.phases import Phase
+from ..session.sessions import Sessions
+from .common import heard_of
+from .investigate import started
+from .launch import default_name, start
+
+MOST_HITS = 1000
+"""Stops of one walk; each costs about a millisecond and its line in the record."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What one run came to, in order: the number of a place, and the stop there."""
+
+    seen: tuple[tuple[int, Stop], ...]
+    end: AnyOutcome
+    unbound: frozenset[int] = frozenset()
+    """Places that this run never had."""
+    cut: bool = False
+
+    def at(self, place: int) -> list[tuple[int, Stop]]:
+        """The hits of one place, each with its number among all of them."""
+        return [(number, stop) for number, (where, stop) in enumerate(self.seen) if where == place]
+
+
+async def walk(sessions: Sessions, caller: Caller, plan: Plan, places: Sequence[BreakSpec], seconds: float) -> Walk:
+    """Run the plan from place to place until it ends, or until enough was seen; nothing is left of it."""
+    name = f"walk-{default_name(plan)}"
+    # A path in a place may lead out of the caller's directory: into another revision of the project.
+    begun = start(
+        sessions, plan, caller, breaks=tuple(places), catch=("off",), name=None, default_name=name, private=True
+    )
+    session = await started(sessions, asyncio.ensure_future(begun))
+    seen: list[tuple[int, Stop]] = []
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    try:
+        ids = [session.breakpoints.id_of(spec, caller.cwd) for spec in places]
+        while True:
+            member = await heard_of(session, max(0.0, deadline - loop.time()))
+            stop = member.outcome(news=False)
+            cut = len(seen) >= MOST_HITS
+            if cut or not isinstance(stop, Stop):
+                break
+            seen += [(number, stop) for number, id in enumerate(ids) if id in stop.breakpoints and stop.hit]
+            if member.phase is Phase.STOPPED:
+                await member.resume(Move.CONTINUE)
+        states = [session.breakpoints.view(session.breakpoints.get(id)).state for id in ids]
+        unbound = frozenset(number for number, state in enumerate(states) if state in ("failed", "pending"))
+        return Walk(tuple(seen), stop, unbound, cut)
+    finally:
+        await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
+
+
+def first_difference(old: Walk, new: Walk, same: Callable[[str], str] = str) -> Divergence | None:
+    """Of each place the first hit that differs, and of those the one that came first in the new run.
+
+    Place by place, not in one row, so that threads which take turns otherwise are no difference. `same` makes the texts of
+    the old run comparable, as where it ran in another directory.
+    """
+    found: list[tuple[int, Divergence]] = []
+    for place in {where for where, _ in (*old.seen, *new.seen)}:
+        before, after = old.at(place), new.at(place)
+        for hit, ((_, one), (order, other)) in enumerate(zip(before, after, strict=False), 1):
+            differ, _ = differences(_texts(one, same), other.locals)
+            if differ:
+                found.append((order, _at(other, hit, (len(before), len(after)), tuple(differ))))
+                break
+        else:
+            if len(before) != len(after) and not (old.cut or new.cut):
+                longer = before if len(before) > len(after) else after
+                at = min(len(before), len(after))
+                order, stop = longer[at]
+                found.append((order, _at(stop, at + 1, (len(before), len(after)), ())))
+    return min(found, key=lambda each: each[0])[1] if found else None
+
+
+def _texts(stop: Stop, same: Callable[[str], str]) -> tuple[Value, ...]:
+    return tuple(msgspec.structs.replace(each, value=same(each.value)) for each in stop.locals)
+
+
+def _at(stop: Stop, hit: int, hits: tuple[int, int], found: tuple[Difference, ...]) -> Divergence:
+    frame = stop.frame
+    return Divergence(
+        function=frame.function if frame else "?",
+        file=frame.file if frame else None,
+        line=frame.line if frame else None,
+        hit=hit,
+        hits=hits,
+        differences=found,
+    )

@@ -1,0 +1,43 @@
+"""An earlier revision beside the present one, as text."""
+
+from __future__ import annotations
+
+from ..model.sinces import Divergence, Since
+from . import parts
+from .escape import escape, shorten
+
+VALUE = 100
+SHOWN = 4
+
+
+def rows(result: Since) -> list[str]:
+    named = escape(result.revision) + (f" ({result.commit})" if not result.commit.startswith(result.revision) else "")
+    told = [f"since {named}: {escape(result.then)}"]
+    if result.difference is not None:
+        told.append(f"first difference: {divergence(result.difference)}")
+    elif result.places:
+        hits = (
+            f"{result.hits[1]:,} hit{'s' * (result.hits[1] != 1)} of {result.places} place{'s' * (result.places != 1)}"
+        )
+        told.append(f"no difference in what was looked at: {hits}, values and all")
+    return told + [f"note: {escape(each)}" for each in result.notes]
+
+
+def divergence(found: Divergence) -> str:
+    """`shop.py:14 in total, hit 2: price 12.5 -> '12.50'`."""
+    head = f"{parts.place(found.file, found.line)} in {escape(found.function)}, hit {found.hit}"
+    if not found.differences:
+        then, now = found.hits
+        return f"{head}: reached {then:,} times then, {now:,} now"
+    words = [
+        f"{escape(each.name)} {_text(each.old, each.old_type)} -> {_text(each.new, each.new_type)}"
+        for each in found.differences[:SHOWN]
+    ]
+    more = len(found.differences) - SHOWN
+    return f"{head}: {', '.join(words)}" + (f" and {more} more" if more > 0 else "")
+
+
+def _text(value: str | None, type: str | None) -> str:
+    if value is None:
+        return "(none)"
+    return shorten(escape(value), VALUE) + (f" ({escape(type)})" if type and not value.startswith(("'", '"')) else "")
