@@ -11,7 +11,13 @@ from stillframe.model.outcomes import AnyOutcome, Exited, Running, Stop
 from .story import STORIES, Story
 
 
-@pytest.fixture(params=STORIES, ids=lambda story: story.name)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "story" in metafunc.fixturenames:
+        told = [each for each in STORIES if not each.only or metafunc.function.__name__ in each.only]
+        metafunc.parametrize("story", told, ids=lambda story: story.name, indirect=True)
+
+
+@pytest.fixture
 def story(request: pytest.FixtureRequest) -> Story:
     found: Story = request.param
     if found.missing:

@@ -42,6 +42,11 @@ _MY_CODE = (
     "libc.so.6 libstdc++.so.6 libm.so.6 libgcc_s.so.1 libpthread.so.0 ld-linux-x86-64.so.2",
 )
 """A step into the library is a step over it, also where the library has debug information."""
+_OWN_DEBUG_INFO = ("settings set symbols.enable-external-lookup false",)
+"""For a program that has all in itself. With the debug information of the libraries, where a machine has it, lldb 19.1 loses the
+callers of every function whose code lies in two parts, as that of `fflush` does."""
+_FOLLOWS_PARTS = (20,)
+"""The first version in which that is mended."""
 _TALK = re.compile(
     r"(?!warning: |error: )|.*\bDW_(?:AT|TAG)_|error: stopped due to an error evaluating condition", re.IGNORECASE
 )
@@ -118,8 +123,7 @@ class LldbAdapter:
         mark = secrets.token_hex(8)
         streams = (("input", STDIN), ("output", STDOUT), ("error", STDERR))
         commands = (
-            *_QUIET,
-            *(_MY_CODE if plan.just_my_code else ()),
+            *_settings(found, program, plan.just_my_code),
             "settings set target.inherit-env false",
             *(f'settings set target.{name}-path "{place}"' for name, place in streams),
             *await _formatters(program.is_rust, plan.env, plan.cwd),
@@ -164,7 +168,7 @@ class LldbAdapter:
         found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
         helped = await _has_python(found)
         joined = await asyncio.to_thread(native.joined, plan)
-        commands = (*_QUIET, *(_MY_CODE if plan.just_my_code else ()))
+        commands = _settings(found, joined, plan.just_my_code)
         formatters = await _formatters(joined.is_rust, plan.env, plan.cwd)
         arguments: dict[str, Any] = {"initCommands": [*commands, *formatters]}
         if joined.path:
@@ -224,6 +228,11 @@ def count_hits(condition: str | None, key: str, rule: HitRule) -> str:
 def _words(found: Found, helped: bool) -> tuple[str, ...]:
     assert found.path is not None
     return (found.path, "--repl-mode", "command", *(("--pre-init-command", _IMPORT) if helped else ()))
+
+
+def _settings(found: Found, program: native.Program, just_my_code: bool) -> tuple[str, ...]:
+    apart = program.has_debug_info and numbers(found.version) < _FOLLOWS_PARTS
+    return (*_QUIET, *(_MY_CODE if just_my_code else ()), *(_OWN_DEBUG_INFO if apart else ()))
 
 
 def _entry(program: native.Program) -> str:

@@ -37,6 +37,8 @@ class Program:
     args: tuple[str, ...]
     is_rust: bool
     notes: tuple[str, ...] = ()
+    has_debug_info: bool = False
+    """In itself; it may lie elsewhere."""
 
 
 def is_library(frame: Frame) -> bool:
@@ -123,7 +125,7 @@ def _checked(path: Path, args: tuple[str, ...], notes: tuple[str, ...], *, given
         raise LaunchFailed(f"{path} is not executable: chmod +x it")
     if given and not found.has_debug_info:
         notes = (*notes, _no_debug_info(path))
-    return Program(str(path), args, found.is_rust, notes)
+    return Program(str(path), args, found.is_rust, notes, found.has_debug_info)
 
 
 def _no_debug_info(path: Path) -> str:
@@ -171,7 +173,7 @@ def joined(plan: AttachPlan) -> Program:
         raise NotFound(f"no such file: {path}")
     found = elf.read(Path(path))
     notes = () if found is None or found.has_debug_info else (_no_debug_info(Path(path)),)
-    return Program(path, (), found is not None and found.is_rust, notes)
+    return Program(path, (), found is not None and found.is_rust, notes, found is not None and found.has_debug_info)
 
 
 def _tracer(pid: int) -> int:

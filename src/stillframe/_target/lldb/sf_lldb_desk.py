@@ -14,6 +14,7 @@ import sf_lldb_stops as stops
 import sf_lldb_values as values
 
 VERSION = 1
+_HELD = (lldb.eStateStopped, lldb.eStateCrashed, lldb.eStateSuspended)
 
 
 class Refused(Exception):
@@ -77,6 +78,14 @@ class Desk(object):
     def process(self):
         return self.target.GetProcess()
 
+    @property
+    def _is_running(self):
+        return self.process.IsValid() and self.process.GetState() not in (
+            *_HELD,
+            lldb.eStateUnloaded,
+            lldb.eStateExited,
+        )
+
     def answer(self, debugger, call, arguments):
         self.debugger = debugger
         try:
@@ -104,7 +113,7 @@ class Desk(object):
             return self.calls[call](arguments)
         if call not in self.held_calls:
             raise Refused("unknown", "no call %r" % (call,))
-        if self.process.GetState() not in (lldb.eStateStopped, lldb.eStateCrashed, lldb.eStateSuspended):
+        if self.process.GetState() not in _HELD:
             raise Refused("running", "the program is running")
         if self.stop_id != self.process.GetStopID():
             self.stop_id = self.process.GetStopID()
@@ -114,17 +123,27 @@ class Desk(object):
     # Of the whole program
 
     def resolve(self, arguments):
-        if not self.counts:
-            self.counts = True
-            made = values.options(5.0)
-            made.SetLanguage(lldb.eLanguageTypeC_plus_plus)
-            self.target.EvaluateExpression("int $stillframe_hits[1024] = {0}", made)
+        self._make_counters()
         double = places.double(self.debugger, self.target)
         return places.resolve(double, arguments.get("files") or {}, arguments.get("symbols") or [])
 
     def catch(self, arguments):
+        self._make_counters()
         self.watching.hold(self.debugger, arguments.get("modes") or (), arguments.get("classes") or ())
         return {}
+
+    def _make_counters(self):
+        """Variables of lldb's own for the hits of breakpoints; the first call of all comes before the program runs.
+
+        Never while it runs: to evaluate anything lldb 19.1 then reads the stack as if the program were held, keeps it, and tells
+        it again at the next stop, whatever that one's place is.
+        """
+        if self.counts or self._is_running:
+            return
+        self.counts = True
+        made = values.options(5.0)
+        made.SetLanguage(lldb.eLanguageTypeC_plus_plus)
+        self.target.EvaluateExpression("int $stillframe_hits[1024] = {0}", made)
 
     def crowd(self, arguments):
         held = self.process.GetState() == lldb.eStateStopped
@@ -167,7 +186,7 @@ class Desk(object):
             body["returned"] = [values.describe(function, thread.GetStopReturnValue(), bounds, self.keep)]
         if walked and count:
             self.functions[number] = frames.function_name(walked[0])
-        body["notes"] = values.Formatters.take_notes()
+        body["notes"] = values.Formatters.take_notes() + frames.cut(walked, levels)
         body["exception"] = self.watching.exception(thread)
         watch = arguments.get("watch") or []
         body["loaded"] = [each for each in watch if places.is_loaded(self.target, each)]

@@ -10,6 +10,8 @@ from sf_lldb_values import shorter
 
 _COUNTING = 0.2
 """How long the frames below those that are told may be counted, in seconds."""
+_OUTERMOST = ("_start", "clone", "__clone", "clone3", "__clone3", "start_thread")
+"""What every thread begins in."""
 _SHIFT = 19
 """lldb-dap's own number of a frame: its thread's index above so many bits, its own below."""
 
@@ -42,6 +44,16 @@ def total(thread, walked, levels):
         if count % 64 == 0 and time.monotonic() > end:
             return None
     return count
+
+
+def cut(walked, levels):
+    """What has to be said of a stack whose end is not where programs begin: lldb 19.1 loses the callers of a function whose code
+    an optimising compiler has put into two places."""
+    if not walked or len(walked) == levels or walked[-1].GetFunctionName() is None:
+        return []
+    last = walked[-1].GetSymbol().GetName() or walked[-1].GetFunctionName()
+    known = last in _OUTERMOST or last.startswith("___lldb_unnamed_symbol")
+    return [] if known else ["lldb finds no caller of %s, but there may be some" % function_name(walked[-1])]
 
 
 def number(frame):
