@@ -29,6 +29,7 @@ from .python_command import runs_python, understood
 from .python_imports import FindsPythonImports
 from .python_joining import FAILURES, check_process
 from .python_logs import log_text
+from .python_recording import PythonRecorder
 
 Server = Literal["boot", "stock", "adapter"]
 
@@ -176,6 +177,9 @@ class PythonAdapter(FindsPythonImports):
             asides=_ASIDES,
             **_HELPED,
         )
+
+    def recorder(self) -> PythonRecorder:
+        return PythonRecorder()
 
     def _through_adapter(self, plan: Plan, interpreter: Interpreter) -> DapLaunch:
         """debugpy's own adapter and launcher: slow, and the last resort."""

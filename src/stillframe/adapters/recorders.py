@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from ..model.backend import Plan
-from ..model.recorder import AnySaid, Ask, Recording
+from ..model.recorder import AnySaid, Ask, Hello
 
 ASK = "ask.json"
 PLAIN = "plain"
 """The adapter that runs a command without a debugger."""
-_MOST = 512 * 1024 * 1024
-"""Bytes of one file that are read."""
+_PIECE = 1 << 20
 
 
 class Recorder(Protocol):
@@ -91,29 +91,45 @@ def write_ask(folder: Path, ask: Ask) -> None:
 _DECODER = msgspec.json.Decoder(AnySaid)
 
 
+@dataclass(frozen=True)
+class Recording:
+    """What one process wrote. It may be much, so it is read anew each time it is asked for, line by line."""
+
+    file: Path
+
+    @property
+    def said(self) -> Iterator[AnySaid]:
+        """Everything that can be read, in order; of a killed process the torn last line is left out."""
+        for line in _lines(self.file):
+            try:
+                yield _DECODER.decode(line)
+            except msgspec.MsgspecError:  # two processes in one file, after a fork that nobody told us of
+                continue
+
+    @property
+    def hello(self) -> Hello | None:
+        first = next(self.said, None)
+        return first if isinstance(first, Hello) else None
+
+
 def read(folder: Path) -> tuple[Recording, ...]:
-    """What every process has written by now, in the order in which they came up; also while they run, and after a kill."""
-    files = sorted(folder.glob("*.told"), key=lambda file: (file.stat().st_mtime_ns, file.name))
-    found = [_recording(file) for file in files]
-    return tuple(each for each in found if each.said)
+    """The recordings of every process, in the order in which they came up; also while they run, and after a kill."""
+    files = sorted(folder.glob("*.told"), key=lambda file: (file.stat().st_ctime_ns, file.name))
+    return tuple(each for each in map(Recording, files) if each.hello is not None)
 
 
-def _recording(file: Path) -> Recording:
+def failures(folder: Path) -> tuple[str, ...]:
+    """Why recorders could not begin, by what they left instead of a recording."""
+    return tuple(dict.fromkeys(file.read_text(errors="replace")[:400] for file in sorted(folder.glob("*.failed"))))
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    """Whole lines; what a recorder has set aside and not filled is zero bytes, up to the end."""
+    rest = b""
     with file.open("rb") as stream:
-        text = stream.read(_MOST)
-    said: list[AnySaid] = []
-    torn = 0
-    for line in _lines(text):
-        try:
-            said.append(_DECODER.decode(line))
-        except msgspec.MsgspecError:
-            torn += 1
-    return Recording(tuple(said), torn)
-
-
-def _lines(text: bytes) -> Iterator[bytes]:
-    """Whole lines; what a recorder has set aside and not filled is zero bytes."""
-    whole = text[: text.rfind(b"\n") + 1]
-    for line in whole.split(b"\n"):
-        if line := line.strip(b"\0"):
-            yield line
+        while piece := stream.read(_PIECE):
+            text = piece.rstrip(b"\0")
+            *whole, rest = (rest + text).split(b"\n")
+            yield from whole
+            if len(text) < len(piece):
+                return

@@ -214,13 +214,13 @@ class Tally(Said, tag="tally", frozen=True):
 
 
 class Extent(Said, tag="extent", frozen=True):
-    """Of one expression: least and greatest number as text (empty: none yet), and how often it was a number at all."""
+    """Of one expression: least and greatest number as text (empty: none yet), and how often it was no number, or raised."""
 
     place: int
     expression: int
     least: str = ""
     most: str = ""
-    numbers: int = 0
+    others: int = 0
 
 
 class Distinct(Said, tag="distinct", frozen=True):
@@ -261,7 +261,7 @@ class Evidence(Said, tag="evidence", frozen=True):
     claim: int
     """-1 where it is no counter-example."""
     locals: tuple[tuple[str, str, str], ...] = ()
-    """Name, type and text."""
+    """Name, type and text; what the line uses need not come first."""
     stack: tuple[tuple[str, str, int], ...] = ()
     """Function, file and line, innermost first."""
     thread: str = ""
@@ -271,14 +271,3 @@ AnySaid = (
     Hello | Note | Defined | Found | Missing | Calls | Raising | Call | Line | Raised | Yielded | Resumed | Returned | Threw
     | Limited | Tally | Extent | Distinct | Failed | Sample | Evidence
 )  # fmt: skip
-
-
-class Recording(msgspec.Struct, frozen=True):
-    """What one process told, in order. `torn` counts lines that could not be read, the last one of a killed process left out."""
-
-    said: tuple[AnySaid, ...]
-    torn: int = 0
-
-    @property
-    def hello(self) -> Hello | None:
-        return next((each for each in self.said if isinstance(each, Hello)), None)

@@ -1,0 +1,187 @@
+"""Code objects: whose they are, what they are called, which statement a line belongs to, which names a line may change."""
+
+import ast
+import dis
+import os
+import sys
+import sysconfig
+
+FUNCTION = 0x01  # CO_OPTIMIZED: a function's, not a module's or a class's
+PAUSES = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
+_BEGINNING = frozenset(
+    ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "GEN_START", "NOP", "CACHE", "PUSH_NULL")
+)
+_LIBRARIES = ("site-packages", "dist-packages")
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_CWD = os.getcwd()
+
+
+def _stdlib():
+    found = {
+        sysconfig.get_path("stdlib"),
+        sysconfig.get_path("platstdlib"),
+        os.path.dirname(os.path.abspath(os.__file__)),
+    }
+    return tuple(os.path.realpath(each) + os.sep for each in found if each)
+
+
+_STDLIB = _stdlib()
+_real = {}
+_users = {}
+
+
+def real(filename):
+    """The file of a code object, absolute and without links."""
+    found = _real.get(filename)
+    if found is None:
+        whole = filename if filename.startswith("<") else os.path.realpath(os.path.join(_CWD, filename))
+        found = _real[filename] = whole
+    return found
+
+
+def is_users(filename, all_code=False):
+    """Whether code of this file is the user's: not the standard library's, not an installed package's, not ours."""
+    found = _users.get(filename)
+    if found is None:
+        if filename.startswith("<"):
+            found = filename in ("<string>", "<stdin>")
+        else:
+            path = real(filename)
+            inside = path.startswith(_STDLIB) or any(each in path.split(os.sep) for each in _LIBRARIES)
+            found = (all_code or not inside) and not path.startswith(_HERE)
+        _users[filename] = found
+    return found
+
+
+def nested(code, name=""):
+    """Every function below a code object, with its qualified name."""
+    for const in code.co_consts:
+        if not hasattr(const, "co_code"):
+            continue
+        if name and code.co_flags & FUNCTION:
+            inner = name + ".<locals>." + const.co_name
+        else:
+            inner = (name + "." if name else "") + const.co_name
+        if const.co_flags & FUNCTION:
+            yield const, inner
+        for each in nested(const, inner):
+            yield each
+
+
+def plain_name(qualname):
+    return qualname.replace(".<locals>", "")
+
+
+def lines_of(code):
+    """The lines that hold instructions of this code, its beginning left out."""
+    found = set()
+    line = None
+    for each in dis.get_instructions(code):
+        if sys.version_info >= (3, 13):
+            line = each.line_number
+        elif each.starts_line is not None:
+            line = each.starts_line
+        if line and each.opname not in _BEGINNING:
+            found.add(line)
+    return found
+
+
+class Statements:
+    """What the source says of a function's lines: loops, and the first line of each statement that has several."""
+
+    def __init__(self, code):
+        self.loops = []
+        self.first = {}
+        self.last = max(lines_of(code) or [code.co_firstlineno])
+        self.whole_loops = set()
+        tree = _tree(code.co_filename)
+        if tree is None:
+            return
+        low, high = code.co_firstlineno, self.last
+        for node in ast.walk(tree):
+            begin = getattr(node, "lineno", None)
+            if begin is None or not isinstance(node, ast.stmt) or begin > high or node.end_lineno < low:
+                continue
+            self._take(node, begin)
+
+    def _take(self, node, begin):
+        body = getattr(node, "body", None)
+        last = node.end_lineno
+        if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+            if body[0].lineno == begin:
+                self.whole_loops.add(begin)
+            else:
+                self.loops.append((begin, last))
+        if body:
+            begin = min([begin] + [each.lineno for each in getattr(node, "decorator_list", ())])
+            last = max(begin, body[0].lineno - 1)
+            if isinstance(node, ast.Try):
+                return
+        for line in range(begin + 1, last + 1):
+            self.first[line] = begin
+
+
+_trees = {}
+
+
+def _tree(filename):
+    """The parsed source; None where there is none, or it is of another version."""
+    path = real(filename)
+    if path not in _trees:
+        try:
+            with open(path, "rb") as file:
+                _trees[path] = ast.parse(file.read())
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            _trees[path] = None
+    return _trees[path]
+
+
+def changers(code, statements):
+    """Statement by statement: the names that it binds, and those whose values it may change without binding them."""
+    found = {}
+    cells = set(code.co_cellvars) | set(code.co_freevars)
+    line = code.co_firstlineno
+    for each in dis.get_instructions(code):
+        if sys.version_info >= (3, 13):
+            line = each.line_number or line
+        elif each.starts_line is not None:
+            line = each.starts_line
+        bound, used, acts = found.setdefault(statements.first.get(line, line), (set(), set(), [False]))
+        name = each.opname
+        given = each.argval if isinstance(each.argval, tuple) else (each.argval,)
+        given = [one for one in given if isinstance(one, str)]
+        if name.startswith(("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF")):
+            bound.update(given)
+        elif name.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")):
+            used.update(given)
+        elif name in ("STORE_NAME", "DELETE_NAME") and not code.co_flags & FUNCTION:
+            bound.update(given)
+        elif name == "LOAD_NAME" and not code.co_flags & FUNCTION:
+            used.update(given)
+        if name.startswith(
+            ("CALL", "FOR_ITER", "SEND", "STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE", "DELETE_", "INPLACE")
+        ):
+            acts[0] = True
+        elif name in ("BINARY_OP", "YIELD_FROM", "LIST_APPEND", "LIST_EXTEND", "WITH_CLEANUP_START", "END_FOR"):
+            acts[0] = True
+    hidden = lambda name: name[:1] in "@." or name.startswith("_[")  # noqa: E731
+    return {
+        line: (
+            tuple(sorted(one for one in bound if not hidden(one))),
+            tuple(sorted(one for one in (used | cells if acts[0] else cells & used) - bound if not hidden(one))),
+        )
+        for line, (bound, used, acts) in found.items()
+    }
+
+
+def entries(code, line, statements):
+    """Offsets at which a statement of several lines is come to from outside of it; None where every one of the line's will do."""
+    if line not in statements.first.values():
+        return None
+    found, before = set(), None
+    for offset, at in dis.findlinestarts(code):
+        at = statements.first.get(at, at)
+        if at == line and before != line:
+            found.add(offset)
+        before = at
+    return frozenset(found)

@@ -1,0 +1,87 @@
+"""Whether a value is still what it was, without keeping it alive or asking it: by identity, and by a print of what it holds."""
+
+import types
+
+ATOMS = frozenset({
+    int, float, complex, bool, str, bytes, type(None), type(Ellipsis), range, type(len), type(lambda: 0), type,
+})  # fmt: skip
+_FEW = 32  # items that are looked into one level further
+_MANY = 4096  # items that are looked at one by one
+GONE = object()
+
+
+def held(value):
+    """What to remember of a value: an atom itself, else who it is and a print of what it holds."""
+    return value if type(value) in ATOMS else (id(value), _print(value, 1))
+
+
+def same(before, value):
+    kind = type(value)
+    if kind in ATOMS:
+        return before is value or (type(before) is kind and before == value)
+    return type(before) is tuple and before[0] == id(value) and before == (id(value), _print(value, 1))
+
+
+def _items(values, deeper):
+    prints = hash(tuple(map(id, values)))
+    if deeper and len(values) <= _FEW:
+        for each in values:
+            if type(each) not in ATOMS:
+                prints = hash((prints, _print(each, deeper - 1)))
+    return prints
+
+
+def _print(value, deeper):
+    kind = type(value)
+    if kind is list or kind is tuple:
+        if len(value) > _MANY:
+            return len(value), hash(tuple(map(id, value[:64] + value[-64:])))
+        return len(value), _items(value, deeper)
+    if kind is dict:
+        return len(value), _items(list(value.values()), deeper) if len(value) <= _MANY else 0
+    if kind is set or kind is frozenset:
+        return len(value), hash(tuple(map(id, value))) if len(value) <= _MANY else 0
+    if kind is bytearray:
+        return len(value), hash(bytes(value[:_MANY]))
+    if kind.__name__ == "ndarray" and kind.__module__ == "numpy":
+        return value.size, hash(value.tobytes()) if value.size <= _MANY and value.dtype.kind != "O" else 0
+    for base, items in _BASES:
+        if issubclass(kind, base):
+            return base.__len__(value), _items(list(items(value))[:_MANY], deeper)
+    return _of_object(value, kind, deeper)
+
+
+_BASES = ((list, list.__iter__), (dict, dict.values), (set, set.__iter__))
+
+
+def _of_object(value, kind, deeper):
+    try:
+        inside = object.__getattribute__(value, "__dict__")
+    except Exception:  # no dict, or one that is code of the program's
+        inside = None
+    values = list(inside.values()) if type(inside) is dict else []
+    for slot in _slots(kind):
+        try:
+            values.append(slot.__get__(value, kind))
+        except AttributeError:  # not filled yet
+            values.append(None)
+    return (len(values), _items(values, deeper)) if values else 0
+
+
+_known_slots = {}
+
+
+def _slots(kind):
+    """The slots that a class declares; builtin ones have none that could be looked into."""
+    found = _known_slots.get(kind)
+    if found is None:
+        mro = type.__dict__["__mro__"].__get__(kind)
+        found = [
+            each
+            for base in mro
+            if "__slots__" in base.__dict__
+            for each in base.__dict__.values()
+            if type(each) is types.MemberDescriptorType
+        ]
+        _known_slots[kind] = found
+    return found

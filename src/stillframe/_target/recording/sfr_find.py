@@ -1,0 +1,116 @@
+"""Finding what was asked for among the code that the program runs, and telling which functions there are."""
+
+import sys
+
+from . import sfr_code
+from .sfr_told import quoted
+
+MOST_NAMES = 3000
+_MODULE = "<module>"
+
+
+class Finder:
+    """Looks at each code object once, when it first runs; a module's also for all that is defined in it."""
+
+    def __init__(self, told, wants, all_code):
+        self.told = told
+        self.wants = wants
+        self.all_code = all_code
+        self.names = {}
+        self.said = 0
+        self.by_name = any(each.where.get("function") for each in wants)
+        self.files = {each.where["file"] for each in wants if each.where.get("file")}
+
+    def look(self, code, frame):
+        """Take in a code object that runs for the first time; what is wanted is told of it by `want.found`."""
+        users = sfr_code.is_users(code.co_filename, self.all_code)
+        asked = sfr_code.real(code.co_filename) in self.files if self.files else False
+        if code.co_name == _MODULE:
+            if users or asked or self._is_named(frame):
+                self._module(code, frame, users)
+        elif users or asked or self._is_named(frame):
+            name = self.name_of(code)
+            self._match(code, name, frame, users)
+            if code.co_flags & sfr_code.FUNCTION:
+                self._defined(code, name, True)
+
+    def _is_named(self, frame):
+        module = frame.f_globals.get("__name__")
+        return any(each.where.get("module") == module for each in self.wants if each.where.get("module"))
+
+    def name_of(self, code):
+        found = self.names.get(id(code))
+        if found is not None and found[0] is code:
+            return found[1]
+        return getattr(code, "co_qualname", code.co_name)
+
+    def _module(self, code, frame, users):
+        inner = list(sfr_code.nested(code))
+        for each, name in inner:
+            self.names[id(each)] = (each, name)  # the code is kept, so that its id stays its own
+        for want in self.wants:
+            want.in_module(code, inner, self)
+        for each, name in inner:
+            self._match(each, name, frame, users)
+            if users:
+                self._defined(each, name, False)
+
+    def _match(self, code, name, frame, users):
+        for want in self.wants:
+            if want.where.get("function") and self._fits(want.where, code, name, frame, users):
+                want.found(code, name)
+
+    def _fits(self, where, code, name, frame, users):
+        wanted, module = where["function"], where.get("module")
+        plain = sfr_code.plain_name(name)
+        whole = (frame.f_globals.get("__name__") or "") + "." + plain
+        if where.get("file") and sfr_code.real(code.co_filename) != where["file"]:
+            return False
+        if module:
+            its = frame.f_globals.get("__name__") or ""
+            return (plain == wanted or plain.endswith("." + wanted)) and (its == module or its.endswith("." + module))
+        return (plain == wanted or plain.endswith("." + wanted) or whole == wanted) and (users or whole == wanted)
+
+    def _defined(self, code, name, ran):
+        if self.said >= MOST_NAMES or name.rpartition(".")[2].startswith("<"):
+            return
+        self.said += 1
+        where = quoted(sfr_code.real(code.co_filename))
+        line = '["defined",%s,%s,%d,%s]' % (
+            quoted(sfr_code.plain_name(name)),
+            where,
+            code.co_firstlineno,
+            "true" if ran else "false",
+        )
+        self.told.say(line)
+
+
+def innermost(code, inner, line):
+    """The function whose body holds the line, with its name; the module where none does."""
+    best, name = code, _MODULE
+    for each, its in inner:
+        last = max(sfr_code.lines_of(each) or [each.co_firstlineno])
+        if each.co_firstlineno <= line <= last and each.co_firstlineno >= best.co_firstlineno and not its.endswith(">"):
+            best, name = each, its
+    return best, name
+
+
+def holders(code, inner, line):
+    """The code in which a line's statement runs: (code, name) pairs. None of them where the line holds nothing."""
+    found = [(each, name) for each, name in [(code, _MODULE)] + inner if line in sfr_code.lines_of(each)]
+    named = [(each, name) for each, name in found if not name.endswith(">") or name == _MODULE]
+    functions = [(each, name) for each, name in named if name != _MODULE]
+    classes = [each for each in (functions or named or found)]
+    return classes[-1:] if functions else classes
+
+
+def next_line(code, inner, line):
+    """The line itself where it holds code, else the next one that does; None behind the last."""
+    lines = set(sfr_code.lines_of(code))
+    for each, _ in inner:
+        lines |= sfr_code.lines_of(each)
+    return min((each for each in lines if each >= line), default=None)
+
+
+def version():
+    return "CPython %d.%d.%d" % sys.version_info[:3]

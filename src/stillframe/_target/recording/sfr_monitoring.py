@@ -1,0 +1,164 @@
+"""Hearing of the program by `sys.monitoring`, from Python 3.12 on: nothing is paid outside of what was asked for."""
+
+import sys
+
+from . import sfr_code
+
+_TOOLS = (4, 3, 2, 5)
+_getframe = sys._getframe
+
+
+class NoTool(Exception):
+    """Every place for a tool is taken."""
+
+
+class Ears:
+    """Our place among the monitoring tools; what we register there never lets an error of ours into the program."""
+
+    def __init__(self, told):
+        self.told = told
+        self.monitoring = sys.monitoring
+        self.events = sys.monitoring.events
+        self.tool = next((each for each in _TOOLS if self.monitoring.get_tool(each) is None), None)
+        if self.tool is None:
+            raise NoTool("every place for a monitoring tool is taken")
+        self.monitoring.use_tool_id(self.tool, "stillframe")
+
+    def hear(self, event, callback):
+        disable = self.monitoring.DISABLE
+
+        def guarded(*given):
+            try:
+                return callback(*given)
+            except Exception as error:  # ours: raised here, it would be raised in the program
+                self.fail(error)
+                return disable
+
+        self.monitoring.register_callback(self.tool, event, guarded)
+
+    def fail(self, error):
+        self.monitoring.set_events(self.tool, 0)
+        for event in (self.events.LINE, self.events.PY_RETURN, self.events.PY_START, self.events.PY_YIELD):
+            self.monitoring.register_callback(self.tool, event, None)
+        self.told.note("the recorder failed, and stopped recording: %s: %s" % (type(error).__name__, error))
+
+
+class TraceEars(Ears):
+    """Hears of one call: of every function's first start until it is found, of everything of the user's while it runs."""
+
+    def __init__(self, told, trace, finder):
+        Ears.__init__(self, told)
+        self.trace = trace
+        self.finder = finder
+        self.seen = {}
+        self.local = {}
+        trace.listen, trace.unlisten = self.listen, self.unlisten
+        events = self.events
+        self.alone = events.PY_START | events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
+        self.hear(events.PY_START, self.start)
+        self.hear(events.LINE, self.line)
+        self.hear(events.PY_RETURN, lambda code, offset, value: trace.returned(_getframe(2), value))
+        self.hear(events.PY_YIELD, lambda code, offset, value: trace.yielded(_getframe(2), value))
+        self.hear(events.PY_RESUME, lambda code, offset: trace.resumed(_getframe(2)))
+        self.hear(events.PY_THROW, lambda code, offset, error: trace.resumed(_getframe(2)))
+        self.hear(events.RAISE, lambda code, offset, error: trace.threw(_getframe(2), error))
+        self.hear(events.PY_UNWIND, lambda code, offset, error: trace.unwound(_getframe(2), code, error))
+        self.monitoring.set_events(self.tool, events.PY_START | events.PY_UNWIND)
+
+    def start(self, code, offset):
+        trace, frame = self.trace, _getframe(2)
+        known = self.seen.get(id(code))
+        if known is None or known[0] is not code:
+            self.finder.look(code, frame)
+            self.seen[id(code)] = known = (code, sfr_code.is_users(code.co_filename, trace.all_code))
+        is_target = id(code) in trace.targets
+        if not is_target and (trace.root is None or trace.done or not known[1]):
+            return self.monitoring.DISABLE
+        lined = trace.entered(frame, code)
+        if trace.done or trace.root is None:
+            return None
+        life = trace.live.get(id(frame))
+        if life is not None:
+            self._want(code, self.alone | (self.events.LINE if lined else 0))
+        return None
+
+    def _want(self, code, events):
+        before = self.local.get(id(code), (code, 0))[1]
+        if events & ~before:
+            self.local[id(code)] = (code, before | events)
+            self.monitoring.set_local_events(self.tool, code, before | events)
+
+    def line(self, code, line):
+        if not self.trace.line(_getframe(2), line):
+            events = self.local[id(code)][1] & ~self.events.LINE
+            self.local[id(code)] = (code, events)
+            self.monitoring.set_local_events(self.tool, code, events)
+
+    def listen(self):
+        """The call has begun: every function of the user's may be one that it calls, those seen before too."""
+        events = self.events
+        self.monitoring.set_events(self.tool, events.PY_START | events.PY_UNWIND | events.RAISE | events.PY_THROW)
+        self.monitoring.restart_events()
+
+    def unlisten(self):
+        """The call is over: further ones are only counted."""
+        for code, _ in self.local.values():
+            self.monitoring.set_local_events(self.tool, code, 0)
+        self.local = {}
+        for body in self.trace.targets.values():
+            self.monitoring.set_local_events(self.tool, body.code, self.events.PY_START)
+        self.monitoring.set_events(self.tool, self.events.PY_START | self.events.PY_UNWIND)
+
+
+class ProbeEars(Ears):
+    """Hears of the lines that are probed, and of no others a second time."""
+
+    def __init__(self, told, probes, finder):
+        Ears.__init__(self, told)
+        self.finder = finder
+        self.lines = {}
+        self.starts = {}
+        self.seen = {}
+        for each in probes:
+            each.arm = self.arm
+        self.hear(self.events.PY_START, self.start)
+        disable, lines = self.monitoring.DISABLE, self.lines
+
+        def line(code, line):
+            found = lines.get(line)
+            if found is None:
+                return disable
+            mine = False
+            for each, probe, entries in found:
+                if each is code:
+                    mine = True
+                    frame = _getframe(1)
+                    if entries is None or frame.f_lasti in entries:
+                        try:
+                            probe.hit(frame)
+                        except Exception as error:
+                            self.fail(error)
+                            return disable
+            return None if mine else disable
+
+        self.monitoring.register_callback(self.tool, self.events.LINE, line)
+        self.monitoring.set_events(self.tool, self.events.PY_START)
+
+    def arm(self, probe, code, line, entries):
+        if line is None:
+            self.starts.setdefault(id(code), (code, []))[1].append(probe)
+        else:
+            self.lines[line] = (*self.lines.get(line, ()), (code, probe, entries))
+            self.monitoring.set_local_events(self.tool, code, self.events.LINE)
+
+    def start(self, code, offset):
+        frame = _getframe(2)
+        if id(code) not in self.seen:
+            self.seen[id(code)] = code
+            self.finder.look(code, frame)
+        found = self.starts.get(id(code))
+        if found is None:
+            return self.monitoring.DISABLE
+        for each in found[1]:
+            each.hit(frame)
+        return None

@@ -1,0 +1,172 @@
+"""Hearing of the program by `sys.settrace`, until Python 3.11: every call of the program pays, and a later tracer ends it."""
+
+import dis
+import os
+import sys
+import threading
+
+from . import sfr_code
+
+_RETURNS = frozenset(dis.opmap[each] for each in ("RETURN_VALUE",) if each in dis.opmap)
+_YIELDS = frozenset(
+    dis.opmap[each] for each in ("YIELD_VALUE", "YIELD_FROM", "SEND", "GET_AWAITABLE") if each in dis.opmap
+)
+
+
+class Tracer:
+    """Our place as the one tracer there is, kept as long as nobody takes it."""
+
+    def __init__(self, told):
+        self.told = told
+        self.taken = False
+        self.original = sys.settrace
+
+    def install(self):
+        original, mine = self.original, self.guarded
+
+        def settrace(function):
+            """Ours again where a tracer leaves; told where one comes."""
+            if function is None:
+                return original(mine)
+            if function is not mine and not self.taken:
+                self.taken = True
+                self._tell(sys._getframe(1), function)
+            return original(function)
+
+        sys.settrace = settrace
+        threading.settrace(mine)
+        original(mine)
+
+    def _tell(self, frame, function):
+        who = (getattr(type(function), "__module__", "") or "").partition(".")[0]
+        who = who if who not in ("builtins", "") else frame.f_globals.get("__name__", "something")
+        self.told.note(
+            "another tracer (%s, %s:%d) took the place of the recorder, which until Python 3.11 there is only one of: what ran"
+            " afterwards is not recorded" % (who.partition(".")[0], os.path.basename(frame.f_code.co_filename), frame.f_lineno)
+        )  # fmt: skip
+
+    def guarded(self, frame, event, given):
+        try:
+            return self.call(frame)
+        except Exception as error:  # ours: raised here, it would end all tracing without a word
+            self.told.note("the recorder failed, and stopped recording: %s: %s" % (type(error).__name__, error))
+            self.original(None)
+            return None
+
+
+class TraceTracer(Tracer):
+    def __init__(self, told, trace, finder):
+        Tracer.__init__(self, told)
+        self.trace = trace
+        self.finder = finder
+        self.seen = {}
+        self.install()
+
+    def call(self, frame):
+        trace, code = self.trace, frame.f_code
+        known = self.seen.get(id(code))
+        if known is None or known[0] is not code:
+            self.finder.look(code, frame)
+            self.seen[id(code)] = known = (code, sfr_code.is_users(code.co_filename, trace.all_code))
+        is_target = id(code) in trace.targets
+        if not is_target and (trace.root is None or trace.done or not known[1]):
+            return None
+        life = trace.live.get(id(frame))
+        if life is not None and life.code is code and life.body.pauses and _has_begun(frame):
+            trace.resumed(frame)
+            return self.inside
+        if code.co_flags & sfr_code.PAUSES and _has_begun(frame):
+            return None  # one that began before we listened
+        lined = trace.entered(frame, code)
+        if not is_target and id(frame) not in trace.live:
+            return None
+        frame.f_trace_lines = bool(lined)
+        return self.inside
+
+    def inside(self, frame, event, given):
+        try:
+            return self._inside(frame, event, given)
+        except Exception as error:
+            self.told.note("the recorder failed, and stopped recording: %s: %s" % (type(error).__name__, error))
+            self.original(None)
+            return None
+
+    def _inside(self, frame, event, given):
+        trace = self.trace
+        if event == "line":
+            if not trace.line(frame, frame.f_lineno):
+                frame.f_trace_lines = False
+        elif event == "exception":
+            trace.threw(frame, given[1])
+            self.seen[frame] = given[1]
+        elif event == "return":
+            self._left(frame, given)
+        return self.inside
+
+    def _left(self, frame, value):
+        trace, code = self.trace, frame.f_code
+        error = self.seen.pop(frame, None)
+        at = code.co_code[frame.f_lasti] if 0 <= frame.f_lasti < len(code.co_code) else -1
+        if value is not None or at in _RETURNS:
+            if code.co_flags & sfr_code.PAUSES and at not in _RETURNS:
+                trace.yielded(frame, value)
+            else:
+                trace.returned(frame, value)
+        elif at in _YIELDS and error is None:
+            trace.yielded(frame, value)
+        elif error is not None:
+            trace.unwound(frame, code, error)
+        else:
+            trace.returned(frame, value)
+
+
+def _has_begun(frame):
+    """Whether this call of a generator is its being resumed."""
+    if frame.f_lasti < 0:
+        return False
+    code, makes = frame.f_code.co_code, dis.opmap.get("RETURN_GENERATOR")
+    return makes is None or makes not in tuple(code[max(frame.f_lasti - 2, 0) : frame.f_lasti + 1 : 2])
+
+
+class ProbeTracer(Tracer):
+    def __init__(self, told, probes, finder):
+        Tracer.__init__(self, told)
+        self.finder = finder
+        self.codes = {}
+        self.seen = {}
+        for each in probes:
+            each.arm = self.arm
+        self.install()
+
+    def arm(self, probe, code, line, entries):
+        lines, starts = self.codes.setdefault(id(code), ({}, []))
+        if line is None:
+            starts.append(probe)
+        else:
+            lines[line] = (*lines.get(line, ()), (probe, entries))
+
+    def call(self, frame):
+        code = frame.f_code
+        if id(code) not in self.seen:
+            self.seen[id(code)] = code
+            self.finder.look(code, frame)
+        found = self.codes.get(id(code))
+        if found is None:
+            return None
+        lines, starts = found
+        if starts and not (code.co_flags & sfr_code.PAUSES and _has_begun(frame)):
+            for each in starts:
+                each.hit(frame)
+        if not lines:
+            return None
+
+        def inside(frame, event, given):
+            if event == "line":
+                here = lines.get(frame.f_lineno)
+                if here is not None:
+                    for probe, entries in here:
+                        if entries is None or frame.f_lasti in entries:
+                            probe.hit(frame)
+            return inside
+
+        return inside

@@ -1,0 +1,60 @@
+"""Values as bounded text, without running any code of the program: an object is told by its attributes, never by its own repr."""
+
+from . import sf_values
+from .sfr_told import quoted
+
+_PLAIN = frozenset({float, bool, type(None)})
+UNTOLD = sf_values._NAMED + (type, sf_values.types.ModuleType)
+"""What is no news in a function: its modules, classes and functions."""
+
+
+class _Writer(sf_values._Writer):
+    def _asked(self, value, room):
+        kind = type(value)
+        try:
+            attributes = sf_values.attributes_of(value)
+        except Exception:  # an object of somebody's own making may refuse to be looked at
+            attributes = []
+        if not attributes:
+            return self._short("<%s>" % kind.__name__, room)
+        return self._fields(kind.__name__, attributes, room, 2)
+
+
+class Texts:
+    """Writes values within the bounds that were asked for."""
+
+    def __init__(self, room):
+        self.room = room
+        self.bounds = sf_values.Bounds(room, 8, 0.2)
+
+    def text(self, value):
+        kind = type(value)
+        if kind in _PLAIN or (kind is int and -(1 << 63) < value < (1 << 63)):
+            return repr(value)
+        if kind is str and len(value) < self.room // 2:
+            text = repr(value)
+            if len(text) <= self.room:
+                return text
+        try:
+            return _Writer(self.bounds).text(value, self.room, sf_values.DEPTH)
+        except Exception as error:  # a container that another thread changes, a class that fails when looked at
+            return "<%s that could not be read: %s>" % (kind.__name__, type(error).__name__)
+
+    def quoted(self, value):
+        return quoted(self.text(value))
+
+    def exception(self, error):
+        """`Type: message`, with the message from its arguments where its class has no str of its own."""
+        name = type(error).__name__
+        plain = type(error).__str__ in (BaseException.__str__, Exception.__str__, KeyError.__str__, OSError.__str__)
+        try:
+            if plain:
+                text = str(error)
+            elif getattr(error, "args", ()):
+                text = ", ".join(each if type(each) is str else self.text(each) for each in error.args[:3])
+            else:
+                text = ""
+        except Exception:  # what an exception holds may be anything
+            text = ""
+        text = text if len(text) <= 300 else text[:299] + "…"
+        return "%s: %s" % (name, text) if text else name

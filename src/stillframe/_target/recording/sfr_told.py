@@ -1,0 +1,119 @@
+"""What the recorder writes: lines of JSON in a mapped file, so that nothing is lost at a hard exit or a kill, and nothing blocks.
+
+The file is mapped once, with room set aside on disk as it is needed; the descriptor is never used again, so that a program that
+closes every file it finds does no harm. A forked child begins a file of its own.
+"""
+
+import _thread
+import mmap
+import os
+from json.encoder import encode_basestring_ascii
+
+ROOM = 256 << 20  # bytes of one process, at the most
+STEP = 1 << 20  # bytes set aside at a time
+WIDTH = 12  # characters of a number that is rewritten in its place
+
+
+def quoted(text):
+    """A string of JSON; halves of surrogate pairs, which no JSON may hold, are replaced."""
+    made = encode_basestring_ascii(text)
+    if "\\ud" in made:
+        made = encode_basestring_ascii(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return made
+
+
+def pairs(items):
+    """Names and values that are quoted already, as JSON."""
+    return "[" + ",".join(["[" + name + "," + value + "]" for name, value in items]) + "]"
+
+
+class Told:
+    """The file of this process."""
+
+    def __init__(self, folder, hello):
+        self.folder = folder
+        self.hello = hello
+        self.dropped = 0
+        self.on_fork = []
+        self._open()
+        os.register_at_fork(after_in_child=self._after_fork)
+
+    def _open(self):
+        self.lock = _thread.allocate_lock()
+        self.pid = os.getpid()
+        self.at = self.ready = 0
+        number = 0
+        while True:
+            self.path = os.path.join(self.folder, "%d-%d.told" % (self.pid, number))
+            try:
+                file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+                break
+            except FileExistsError:  # the same process before an exec, or one before it with its number
+                number += 1
+        try:
+            os.ftruncate(file, ROOM)
+            self.map = mmap.mmap(file, ROOM)
+        finally:
+            os.close(file)
+        self.say(self.hello())
+
+    def _after_fork(self):
+        if not os.path.isdir(self.folder):  # the run is over, this is a daemon that outlives it
+            return
+        self._open()
+        for each in self.on_fork:
+            each()
+
+    def say(self, line):
+        """Write one line; where it begins, or -1 where there is no more room."""
+        data = (line + "\n").encode("ascii")
+        with self.lock:
+            at = self.at
+            end = at + len(data)
+            if end > self.ready and not self._set_aside(end):
+                self.dropped += 1
+                return -1
+            self.map[at:end] = data
+            self.at = end
+        return at
+
+    def _set_aside(self, end):
+        """Have the disk's word for the next bytes: writing to a map that the disk has no room for kills the program."""
+        ready = -(-end // STEP) * STEP
+        if ready > ROOM:
+            return False
+        try:
+            file = os.open(self.path, os.O_RDWR)
+            try:
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file, self.ready, ready - self.ready)
+            finally:
+                os.close(file)
+        except OSError:  # full, or the folder is gone
+            return False
+        self.ready = ready
+        return True
+
+    def note(self, text):
+        self.say('["note",%s]' % quoted(text))
+
+    def number(self, line, count=1):
+        """Write a line with `%s` for each number that will change; how to rewrite them: a function of their values."""
+        blank = line % ((" " * (WIDTH - 1) + "0",) * count)
+        at = self.say(blank)
+        if at < 0:
+            return [lambda value: None] * count
+        found, places = 0, []
+        for _ in range(count):
+            found = blank.index(" " * (WIDTH - 1) + "0", found)
+            places.append(at + found)
+            found += WIDTH
+        return [self._writer(place) for place in places]
+
+    def _writer(self, place):
+        room, end = self.map, place + WIDTH
+
+        def write(value):
+            room[place:end] = b"%12d" % value
+
+        return write

@@ -1,0 +1,337 @@
+"""One call's life, as the program lives it: which call it is, its lines with what they changed, the calls that it made, its end.
+
+Knows nothing of how Python tells of these events: `sfr_monitoring` and `sfr_settrace` call it, each in its own way.
+"""
+
+import os
+import threading
+
+from . import sfr_code
+from .sfr_compare import GONE, held, same
+from .sfr_find import innermost
+from .sfr_texts import UNTOLD, Texts
+from .sfr_told import pairs, quoted
+
+_FOLDED = 40  # library frames between two of the user's
+_FORBIDDEN = ("__builtins__", "__name__", "__doc__", "__file__", "__loader__", "__spec__", "__package__", "__cached__")
+
+
+class Body:
+    """What is known of a function beforehand."""
+
+    def __init__(self, code, name):
+        self.code = code
+        self.name = sfr_code.plain_name(name)
+        self.statements = sfr_code.Statements(code)
+        self.first = self.statements.first
+        self.changers = sfr_code.changers(code, self.statements)
+        self.pauses = bool(code.co_flags & sfr_code.PAUSES)
+        count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+        self.arguments = code.co_varnames[:count]
+
+
+class Life:
+    """One call that is being written down."""
+
+    __slots__ = ("id", "depth", "body", "lined", "statement", "known", "raised", "code")
+
+    def __init__(self, id, depth, body, lined, code):
+        self.id = id
+        self.depth = depth
+        self.body = body
+        self.lined = lined
+        self.statement = 0
+        self.known = {}
+        self.raised = None
+        self.code = code
+
+
+class Trace:
+    """Chooses the call and writes it down. `listen` and `unlisten` are the way to hear more or less, of whoever calls this."""
+
+    def __init__(self, ask, told, all_code):
+        self.where = ask["where"]
+        self.number = ask.get("call")
+        self.depth = ask.get("depth", 0)
+        self.with_lines = ask.get("lines", True)
+        self.lines_left = ask.get("most_lines", 1000000)
+        self.calls_left = ask.get("most_calls", 20000)
+        self.told = told
+        self.all_code = all_code
+        self.texts = Texts(ask.get("text", 100))
+        condition = ask.get("condition")
+        self.condition = compile("(\n%s\n)" % condition, "<--if>", "eval") if condition else None
+        self.bodies = {}
+        self.targets = {}
+        self.live = {}
+        self.ids = 0
+        self.calls = self.raised = 0
+        self.numbers = {}  # a frame that lives has its id to itself
+        self.count = self.count_raised = None
+        self.root = None
+        self.done = False
+        self.complained = False
+        self.listen = self.unlisten = lambda: None
+        self.lock = threading.Lock()
+        told.on_fork.append(self._forked)
+
+    # Finding
+
+    def found(self, code, name):
+        if id(code) in self.targets:
+            return
+        body = self.body(code, name)
+        self.targets[id(code)] = body
+        loops = "[" + ",".join("[%d,%d]" % each for each in body.statements.loops) + "]"
+        self.told.say(
+            '["found",-1,%s,%s,%d,%d,%s]'
+            % (
+                quoted(body.name),
+                quoted(sfr_code.real(code.co_filename)),
+                code.co_firstlineno,
+                body.statements.last,
+                loops,
+            )
+        )
+        if self.count is None:
+            self.count, self.count_raised = self.told.number('["calls",%s,%s]', 2)
+
+    def in_module(self, code, inner, finder):
+        """A line was asked for: it means the function that holds it."""
+        if self.where.get("file") != sfr_code.real(code.co_filename) or self.where.get("line") is None:
+            return
+        found, name = innermost(code, inner, self.where["line"])
+        last = max(sfr_code.lines_of(code) | {line for each, _ in inner for line in sfr_code.lines_of(each)} or {0})
+        if self.where["line"] > last:
+            reason = "the last line of %s that holds code is %d" % (os.path.basename(code.co_filename), last)
+            self.told.say('["missing",-1,%s]' % quoted(reason))
+            return
+        self.found(found, name)
+
+    def body(self, code, name):
+        found = self.bodies.get(id(code))
+        if found is None:
+            found = self.bodies[id(code)] = Body(code, name)
+        return found
+
+    def _forked(self):
+        """A child of the program writes a file of its own, and counts from nothing; the call at hand was its parent's."""
+        self.live.clear()
+        self.calls = self.raised = 0
+        self.count = None
+        targets, self.targets = self.targets, {}
+        for body in targets.values():
+            self.found(body.code, body.name)
+
+    # Calls
+
+    def entered(self, frame, code):
+        """A function of the user's begins. True where its lines are to be heard."""
+        target = self.targets.get(id(code))
+        if self.root is not None and not self.done:
+            parent = self._parent(frame)
+            if parent is not None:
+                if target is not None:
+                    self.numbers[id(frame)] = self._counted()
+                return self._callee(frame, code, parent)
+        if target is None:
+            return False
+        number = self._counted()
+        self.numbers[id(frame)] = number
+        if self.root is not None or not self._is_chosen(frame, number):
+            return False
+        with self.lock:
+            if self.root is not None:
+                return False
+            self.root = life = self._life(target, 0, code)
+        self.live[id(frame)] = life
+        self._begin(frame, life, 0, number)
+        self.listen()
+        return self.with_lines
+
+    def _counted(self):
+        with self.lock:
+            self.calls += 1
+            self.count(self.calls)
+            return self.calls
+
+    def _is_chosen(self, frame, number):
+        if self.number is not None:
+            return number == self.number
+        if self.condition is None:
+            return True
+        try:
+            return bool(eval(self.condition, frame.f_globals, dict(frame.f_locals)))
+        except Exception as error:
+            if not self.complained:
+                self.complained = True
+                self.told.note("--if failed at call %d: %s" % (number, self.texts.exception(error)))
+            return False
+
+    def _parent(self, frame):
+        """The call being written down that made this one, with only library code between."""
+        frame = frame.f_back
+        for _ in range(_FOLDED):
+            if frame is None:
+                return None
+            life = self.live.get(id(frame))
+            if life is not None and life.code is frame.f_code:
+                return life if life.depth <= self.depth else None
+            if sfr_code.is_users(frame.f_code.co_filename, self.all_code):
+                return None
+            frame = frame.f_back
+        return None
+
+    def _callee(self, frame, code, parent):
+        if code.co_name.startswith("<") and code.co_name != "<lambda>":
+            return False  # a comprehension is part of its statement
+        if self.calls_left <= 0:
+            return False
+        self.calls_left -= 1
+        depth = parent.depth + 1
+        lined = self.with_lines and depth <= self.depth
+        life = self._life(self.body(code, getattr(code, "co_qualname", None) or self._name(code)), depth, code)
+        life.lined = lined
+        self.live[id(frame)] = life
+        self._begin(frame, life, parent.id, 0)
+        if self.calls_left == 0:
+            self.told.say('["cut",%d,"calls"]' % self.root.id)
+        return lined
+
+    def _name(self, code):
+        return self.name_of(code)
+
+    name_of = staticmethod(lambda code: code.co_name)
+
+    def _life(self, body, depth, code):
+        self.ids += 1
+        return Life(self.ids, depth, body, self.with_lines, code)
+
+    def _begin(self, frame, life, parent, number):
+        names, body = frame.f_locals, life.body
+        given = [(quoted(each), self.texts.quoted(names[each])) for each in body.arguments if each in names]
+        if life.lined:
+            life.known = {name: held(names[name]) for name in names if name not in _FORBIDDEN}
+        back = frame.f_back
+        while back is not None and not sfr_code.is_users(back.f_code.co_filename, self.all_code):
+            back = back.f_back
+        caller = "null"
+        if back is not None:
+            code = back.f_code
+            name = sfr_code.plain_name(self.name_of(code))
+            caller = "[%s,%s,%d]" % (quoted(name), quoted(sfr_code.real(code.co_filename)), back.f_lineno)
+        thread = threading.current_thread()
+        thread = "" if thread is threading.main_thread() else thread.name
+        self.told.say(
+            '["call",%d,%d,%s,%s,%d,%s,%d,%s,%s,%s]'
+            % (
+                life.id, parent, quoted(body.name), quoted(sfr_code.real(body.code.co_filename)), body.code.co_firstlineno,
+                pairs(given), number, caller, quoted(thread), "true" if life.lined else "false",
+            )
+        )  # fmt: skip
+
+    # Lines
+
+    def line(self, frame, line):
+        """A line is about to run. False where no more of this call's are wanted."""
+        life = self.live.get(id(frame))
+        if life is None or not life.lined:
+            return True
+        line = life.body.first.get(line, line)
+        if line == life.statement and line in life.body.first.values():
+            return True  # a statement of several lines goes to and fro between them
+        if self.lines_left <= 0:
+            self.told.say('["cut",%d,"lines"]' % life.id)
+            life.lined = False
+            return False
+        self.lines_left -= 1
+        changes = self._changes(frame, life) if life.statement else "[]"
+        life.statement = line
+        life.raised = None
+        self.told.say('["l",%d,%d,%s]' % (life.id, line, changes))
+        return True
+
+    def _changes(self, frame, life):
+        """What the statement that has just run changed, as JSON."""
+        bound, used = life.body.changers.get(life.statement, ((), ()))
+        if not bound and not used:
+            return "[]"
+        names, known = frame.f_locals, life.known
+        made = []
+        for name in bound:
+            value = names.get(name, GONE)
+            before = known.get(name, GONE)
+            if value is GONE:
+                if before is not GONE:
+                    del known[name]
+                    made.append((quoted(name), '"(unbound)"'))
+            elif before is GONE or not same(before, value):
+                known[name] = held(value)
+                if type(value) not in UNTOLD:
+                    made.append((quoted(name), self.texts.quoted(value)))
+        for name in used:
+            value = names.get(name, GONE)
+            if value is GONE or same(known.get(name, GONE), value):
+                continue
+            new = name not in known
+            known[name] = held(value)
+            if not new and type(value) not in UNTOLD:
+                made.append((quoted(name), self.texts.quoted(value)))
+        return pairs(made) if made else "[]"
+
+    # Ends
+
+    def threw(self, frame, error):
+        """An exception came up in this frame, its own or out of a call."""
+        life = self.live.get(id(frame))
+        if life is not None and life.raised is not error and not _is_end(error, life):
+            life.raised = error
+            if life.lined:
+                self.told.say('["raised",%d,%s]' % (life.id, quoted(self.texts.exception(error))))
+
+    def yielded(self, frame, value):
+        life = self.live.get(id(frame))
+        if life is not None:
+            changes = self._changes(frame, life) if life.lined else "[]"
+            self.told.say('["yield",%d,%s,%s]' % (life.id, self.texts.quoted(value), changes))
+
+    def resumed(self, frame):
+        life = self.live.get(id(frame))
+        if life is not None:
+            self.told.say('["resume",%d]' % life.id)
+
+    def returned(self, frame, value):
+        life = self.live.pop(id(frame), None)
+        if life is not None:
+            changes = self._changes(frame, life) if life.lined else "[]"
+            self.told.say('["ret",%d,%s,%s]' % (life.id, self.texts.quoted(value), changes))
+            self._over(life)
+
+    def unwound(self, frame, code, error):
+        """The call ended by an exception."""
+        life = self.live.pop(id(frame), None)
+        if life is not None:
+            changes = self._changes(frame, life) if life.lined else "[]"
+            self.told.say('["exc",%d,%s,%s]' % (life.id, quoted(self.texts.exception(error)), changes))
+        if id(code) in self.targets:
+            with self.lock:
+                self.raised += 1
+                self.count_raised(self.raised)
+                if self.raised == 1:
+                    self.told.say(
+                        '["raising",%d,%s]'
+                        % (self.numbers.get(id(frame), self.calls), quoted(self.texts.exception(error)))
+                    )
+        if life is not None:
+            self._over(life)
+
+    def _over(self, life):
+        if life is self.root:
+            self.done = True
+            self.live.clear()
+            self.unlisten()
+
+
+def _is_end(error, life):
+    """What a generator or coroutine ends or waits by is no error of its."""
+    return life.body.pauses and isinstance(error, (StopIteration, StopAsyncIteration, GeneratorExit))
