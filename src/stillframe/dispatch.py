@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from .errors import Internal, StillframeError, UsageError
+from .errors import Denied, Internal, StillframeError, UsageError
 from .model.backend import Tool
 from .model.host import Host
 from .model.recording import Operated, Recorder
 from .ops import load_all
-from .policy import Audit, check
+from .policy import Audit, check, must_ask, unasked
 from .registry import OPERATIONS, Access, Call, From, Judged, Meant, Operation
 from .session.kept import Kept
 from .session.session import Session
@@ -24,6 +24,9 @@ from .settings import Settings, project_root
 load_all()
 
 log = logging.getLogger(__name__)
+
+ASKED = 400
+"""Characters of a call's arguments that a question about it shows."""
 
 
 class ErrorReply(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -117,8 +120,7 @@ class Dispatcher:
             operation = self._operation(call.op)
             bound = operation.bind(call.args)
             here = self.sessions.settings(call.caller.cwd)
-            # of the rights that it has, what the project's settings leave
-            self._check(call, operation, bound, min(call.allow, Access[here.allow.upper()]))
+            await self._permit(call, operation, bound, here)
             session, kept = self._session(operation, call)
             arguments = {**bound, **self._injected(operation, call, session, kept)}
             journal.open(operation, session)
@@ -138,11 +140,27 @@ class Dispatcher:
             return msgspec.structs.replace(done, exit_code=0 if result.good else 1)
         return self._done(call, session, result, here)
 
-    def _check(self, call: Call, operation: Operation, bound: dict[str, Any], allow: Access) -> None:
-        """Refuse what is not allowed; what runs code is written down, refused or not."""
-        if self._audit is not None and operation.access_for(bound) is Access.EXEC:
-            self._audit.note(call, refused=allow < Access.EXEC)
-        check(operation, bound, allow)
+    async def _permit(self, call: Call, operation: Operation, bound: dict[str, Any], here: Settings) -> None:
+        """Refuse what is not allowed or not agreed to; what runs code is written down, refused or not."""
+        refused = True
+        try:
+            check(operation, bound, call.allow, Access[here.allow.upper()])
+            if must_ask(operation, bound, here.ask) and not call.agreed:
+                await self._ask(call, operation, operation.access_for(bound).name.lower())
+            refused = False
+        finally:
+            if self._audit is not None and operation.access_for(bound) is Access.EXEC:
+                self._audit.note(call, refused=refused)
+
+    async def _ask(self, call: Call, operation: Operation, needs: str) -> None:
+        """Have somebody agree to a call, where somebody is; else it is not made."""
+        given = " ".join(f"{name}={value!r}" for name, value in call.args.items() if value not in (None, (), [], False))
+        question = f"{call.op} {given[:ASKED]}: it needs {needs}, which is asked about here. Let it?"
+        answer = await self._host.ask(question) if self._host is not None else None
+        if answer is None:
+            raise unasked(operation, needs)
+        if not answer:
+            raise Denied(f"{call.op} was not agreed to")
 
     def _operation(self, name: str) -> Operation:
         if name not in OPERATIONS:

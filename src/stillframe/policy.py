@@ -21,14 +21,31 @@ SHOWN = 500
 """Characters of one argument that the log keeps."""
 
 
-def check(operation: Operation, bound: Mapping[str, Any], allow: Access) -> None:
-    """Refuse a call whose class is above what is allowed; a condition or `--do` makes any call exec."""
-    needed = operation.access_for(bound)
+def check(operation: Operation, bound: Mapping[str, Any], given: Access, settings: Access) -> None:
+    """Refuse a call whose class is above what its client was given, or above what the settings leave of that;
+    a condition or `--do` makes any call exec."""
+    needed, allow = operation.access_for(bound), min(given, settings)
     if needed > allow:
+        needs, only = needed.name.lower(), allow.name.lower()
+        way = f"`allow` in the settings, now {only}," if settings < needed else f"--allow {needs}"
         raise Denied(
-            f"{operation.name} needs {needed.name.lower()}, and only {allow.name.lower()} is allowed here",
-            detail={"needs": needed.name.lower(), "allowed": allow.name.lower()},
+            f"{operation.name} needs {needs}, and only {only} is allowed here: {way} grants it",
+            detail={"needs": needs, "allowed": only},
         )
+
+
+def must_ask(operation: Operation, bound: Mapping[str, Any], ask: str) -> bool:
+    """Whether the settings want somebody to be asked before a call of this class is made."""
+    return bool(ask) and operation.access_for(bound) >= Access[ask.upper()]
+
+
+def unasked(operation: Operation, needs: str) -> Denied:
+    """A call that somebody has to agree to, and nobody is there."""
+    return Denied(
+        f"{operation.name} needs {needs}, which is asked about here, and nobody is there to be asked: "
+        "call it at a terminal; or `ask` in the settings grants it",
+        detail={"needs": needs, "asked": True},
+    )
 
 
 class Audit:

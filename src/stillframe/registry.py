@@ -339,3 +339,5 @@ class Call:
     budget: int | None = None
     sticky: bool = False
     """Whether a session that is named becomes the one that later calls of this client mean."""
+    agreed: bool = False
+    """Whether somebody was asked about this very call, and let it be made."""

@@ -2,7 +2,7 @@
 
 The user's `config.toml` in the config directory, then `stillframe.toml` or `[tool.stillframe]` of `pyproject.toml` in the
 project, then the environment. A value that does not fit is a usage error that names it and where it stands. `allow`, the highest
-access of any call, can only be narrowed by each of them.
+access of any call, can only be narrowed by each of them, and `ask`, the lowest that is asked about, only be lowered.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ class Settings:
     """Size of the record from which on the oldest runs leave it; 0 lets it grow."""
     allow: str = "exec"
     """The highest access that any call may use: read, inspect, control or exec."""
+    ask: str = ""
+    """The access from which on somebody is asked before a call is made; empty: nobody is."""
 
     def updated(self, values: Mapping[str, Any], where: str) -> Settings:
         """These settings with some changed; names that do not exist and values that do not fit are refused."""
@@ -54,6 +56,8 @@ class Settings:
                 changes[key] = _convert(known[key], value, f"{name} in {where}")
         if "allow" in changes:
             changes["allow"] = min(self.allow, changes["allow"], key=_ACCESS.index)
+        if "ask" in changes:
+            changes["ask"] = min(filter(None, (self.ask, changes["ask"])), key=_ACCESS.index, default="")
         return replace(self, **changes)
 
 
@@ -62,7 +66,7 @@ _ACCESS = ("read", "inspect", "control", "exec")
 
 def _convert(kind: type, value: Any, what: str) -> Any:
     if kind is str:
-        if value in _ACCESS:
+        if value in _ACCESS or (value == "" and what.startswith("ask ")):
             return value
         raise UsageError(f"{what} is one of {', '.join(_ACCESS)}, not {value!r}")
     if kind is bool:

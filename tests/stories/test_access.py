@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import signal
 import subprocess
 
+from ..faces.conftest import CLIENT, DEADLINE, Said
 from .conftest import CLIENT_LINE, User, eventually
 
 
@@ -67,3 +70,47 @@ def test_json_of_a_usage_error_is_an_envelope_too(user: User) -> None:
     said = user.says("nosuchverb", "--json")
     reply = json.loads(said.out)
     assert (said.code, reply["ok"], reply["error"]["code"]) == (2, False, "usage")
+
+
+def answered(user: User, answer: bytes, *words: str) -> Said:
+    """A call at a terminal, at which somebody types an answer as soon as there is a question."""
+    ours, theirs = pty.openpty()
+    try:
+        process = subprocess.Popen(
+            [*CLIENT, *words],
+            cwd=user.here,
+            stdin=theirs,
+            stderr=theirs,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        os.close(theirs)
+        asked = b""
+        while not asked.endswith(b"[y/N] "):
+            asked += os.read(ours, 1024)
+        os.write(ours, answer)
+        out, _ = process.communicate(timeout=DEADLINE)
+    finally:
+        os.close(ours)
+    return Said(out.decode(), asked.decode(), process.returncode)
+
+
+def test_what_the_settings_want_asked_is_asked_at_a_terminal_and_refused_elsewhere(user: User) -> None:
+    user.file("app.py", "x = 1\ny = 2\n")
+    user.file("stillframe.toml", 'ask = "exec"\n')
+    refused = user.fails("launch", "app.py", "--break", "app.py:2", code=7, error="denied")
+    assert "needs exec" in refused and "`ask` in the settings" in refused
+    no = answered(user, b"no\n", "launch", "app.py", "--break", "app.py:2", "--json")
+    assert (no.code, json.loads(no.out)["error"]["code"]) == (7, "denied")
+    assert user.json("sessions")["sessions"] == []
+    yes = answered(user, b"y\n", "launch", "app.py", "--break", "app.py:2")
+    assert (yes.code, "app.py:2" in yes.out) == (0, True)
+    assert "dbg launch app.py --break app.py:2 needs exec" in yes.err
+    odd = answered(user, b"n\n", "eval", "\x1b[2J")
+    assert (odd.code, "\x1b" in odd.err) == (7, False)
+    user.ok("next")  # below what is asked about
+    # A verb that runs in the client's own process asks there.
+    here = answered(user, b"n\n", "install", "claude", "--dry-run")
+    assert (here.code, "install" in here.err) == (7, True)
+    user.file("stillframe.toml", 'ask = "often"\n')
+    user.fails("status", code=2, error="usage")

@@ -1,7 +1,8 @@
 """The line to the daemon: connect, start one if there is none, send one request, copy its frames out.
 
 A request is one line of JSON. The reply is a row of frames, each a letter, a length and as many bytes: `a` the request
-was taken, `h` still at it, `o` for stdout, `e` for stderr, `x` the exit code (in place of a length), `v` another version.
+was taken, `h` still at it, `o` for stdout, `e` for stderr, `x` the exit code (in place of a length), `v` another version,
+`q` the class of a call that was not made because somebody must be asked first, and which may be sent again as agreed to.
 Until `a` has come nothing was done, so the call may be repeated; after it never.
 """
 
@@ -40,6 +41,14 @@ class Gone(Exception):
 
 class NoDaemon(Exception):
     """Nobody answers, and the caller did not want one started."""
+
+
+class Question(Exception):
+    """The call was not made: it needs this access, and somebody must agree to it first."""
+
+    def __init__(self, needs: str) -> None:
+        super().__init__(needs)
+        self.needs = needs
 
 
 class Line:
@@ -201,6 +210,8 @@ def _one_try(line: Line, request: bytes, write: "Callable[[int, bytes], None]", 
                 write(1, body)
             elif kind == "e":
                 write(2, body)
+            elif kind == "q":
+                raise Question(body.decode())
             elif kind == "x":
                 return int(body)
             elif kind == "v":

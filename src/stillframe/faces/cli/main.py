@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .shapes import Json
 
 EXIT_USAGE, EXIT_DENIED, EXIT_INTERNAL, EXIT_CANCELLED = 2, 7, 70, 130
+ANSWER_SECONDS = 300.0
+"""How long somebody at a terminal may think about a question."""
 
 
 def entry() -> "NoReturn":
@@ -121,15 +123,40 @@ def run_here(understood: parser.Line, argv: "list[str]") -> int:
 def ask_daemon(understood: parser.Line, argv: "list[str]") -> int:
     from . import link
 
-    request = encode(request_for(understood, argv)) + "\n"
+    request = request_for(understood, argv)
     try:
-        return link.converse(request.encode("ascii"), write)
+        try:
+            return send(request)
+        except link.Question as question:
+            if not agreed(f"{line(argv)} needs {question.needs}, which is asked about here. Let it? [y/N] "):
+                message = f"{understood.verb} was not agreed to"
+                return fail("denied", message, EXIT_DENIED, understood.json, understood.verb)
+            return send({**request, "agreed": True})
     except link.Gone as gone:
         return fail(
             "internal", str(gone) + way_around(understood.verb), EXIT_INTERNAL, understood.json, understood.verb
         )
     except rendezvous.Unsafe as unsafe:
         return fail("denied", str(unsafe) + way_around(understood.verb), EXIT_DENIED, understood.json, understood.verb)
+
+
+def send(request: "dict[str, Json]") -> int:
+    from . import link
+
+    return link.converse((encode(request) + "\n").encode("ascii"), write)
+
+
+def agreed(question: str) -> bool:
+    """Ask whoever types at the terminal; only a yes is one."""
+    from . import link
+
+    typed: list[bytes] = []
+    say(question)
+    try:
+        link.with_deadline(ANSWER_SECONDS, lambda: typed.append(posix.read(0, 1024)))
+    except TimeoutError:
+        say(f"\nnobody answered within {ANSWER_SECONDS:.0f} s\n")
+    return b"".join(typed).strip().lower() in (b"y", b"yes")
 
 
 def way_around(verb: str) -> str:
@@ -156,6 +183,7 @@ def request_for(understood: parser.Line, argv: "list[str]") -> "dict[str, Json]"
         "cwd": current_directory(understood.verb),
         "umask": current_umask(),
         "argv": [*argv],
+        "asks": posix.isatty(0) and posix.isatty(2),
     }
     if verb.get("starts") or verb.get("here") or "do" in understood.args:
         request["env"] = {

@@ -136,7 +136,9 @@ class Server:
             await self._complete(request, frames)
             return
         reply = await self._call(call_from(request), reader, frames)
-        if reply is not None:
+        if reply is not None and request.get("asks") and (needs := _asked_about(reply)):
+            await frames.question(needs)
+        elif reply is not None:
             out, err, code = self._render(reply, as_json=frames.as_json, budget=request.get("budget"))
             if frames.as_json and isinstance(room := request.get("text"), int):  # a face that shows both
                 err = "".join(self._render(reply, as_json=False, budget=room)[:2])
@@ -224,6 +226,12 @@ class Server:
                 yield each[key]
 
 
+def _asked_about(reply: Any) -> str:
+    """The class of a call that was not made since nobody here could be asked; nothing for any other reply."""
+    failure = getattr(reply, "failure", None)
+    return str(failure.detail["needs"]) if failure is not None and failure.detail.get("asked") else ""
+
+
 def _sessions(count: int) -> str:
     return f"{count} session" + ("s" if count != 1 else "")
 
@@ -253,6 +261,12 @@ class Frames:
 
     async def other_version(self, version: str) -> None:
         self._frame(b"v", version)
+        await self._drain()
+
+    async def question(self, needs: str) -> None:
+        """The call was not made: whoever types there is to be asked, and it may be sent again as agreed to."""
+        self._frame(b"q", needs)
+        self._writer.write(b"x%d\n" % _CODES["denied"])
         await self._drain()
 
     async def finish(self, out: str, err: str, code: int) -> None:
@@ -340,6 +354,7 @@ def call_from(request: dict[str, Any]) -> Call:
         allow=Access[str(allow).upper()],
         budget=budget,
         sticky=bool(request.get("sticky")),
+        agreed=request.get("agreed") is True,
     )
 
 

@@ -13,6 +13,7 @@ from mcp.server.context import ServerRequestContext
 
 from ...errors import StillframeError
 from ...render.escape import escape, shorten
+from ...settings import PerProject, project_root
 from .client import Client
 from .toolset import CLASSES
 
@@ -27,18 +28,19 @@ class Approval:
     def __init__(self) -> None:
         self._key = secrets.token_bytes(16)
         """Seals what a client hands back, so that an answer counts for the call that was asked about and no other."""
+        self._settings = PerProject()
 
     async def of(
         self, client: Client, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> str | types.InputRequiredResult:
         """Nothing where the call may be made; else a refusal, or the question for a client that asks by itself."""
-        if not _must_ask(client, params.name):
+        if not self.needed(client, params):
             return ""
         capabilities = context.session.client_capabilities
         if capabilities is None or capabilities.elicitation is None:
             return (
-                f"{params.name} is asked about first, and this client cannot ask; without --ask {client.ask} "
-                "`dbg mcp` does not ask"
+                f"{params.name} is asked about first, and this client cannot ask; `dbg mcp` without --ask, and settings "
+                "without `ask`, grant it"
             )
         question = f"Let the debugger do this? {params.name} " + shorten(
             escape(json.dumps(params.arguments or {})), SHOWN
@@ -60,12 +62,13 @@ class Approval:
         what = json.dumps([params.name, params.arguments or {}], sort_keys=True).encode()
         return hmac.new(self._key, what, hashlib.sha256).hexdigest()
 
-
-def _must_ask(client: Client, name: str) -> bool:
-    if not client.ask:
-        return False
-    try:
-        tool = client.tools.find(name)
-    except StillframeError:
-        return False  # the call itself says that there is none
-    return CLASSES.index(tool.access) >= CLASSES.index(client.ask)
+    def needed(self, client: Client, params: types.CallToolRequestParams) -> bool:
+        """Whether a call of this tool is asked about: by the wish of whoever started us, or of the project's settings."""
+        project = (params.arguments or {}).get("project")
+        folder = client.folder(project) if isinstance(project, str) else client.cwd
+        try:
+            tool = client.tools.find(params.name)
+            wishes = [each for each in (client.ask, self._settings.at(project_root(folder)).ask) if each]
+        except StillframeError:
+            return False  # the call itself says what is wrong
+        return any(CLASSES.index(tool.access) >= CLASSES.index(each) for each in wishes)

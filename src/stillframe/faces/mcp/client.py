@@ -59,7 +59,7 @@ class Client:
     cancelled: list[str] = field(default_factory=list[str])
     """What became of calls that were cancelled, told with the next answer."""
 
-    async def call(self, name: str, arguments: Mapping[str, Any], progress: Progress) -> Told:
+    async def call(self, name: str, arguments: Mapping[str, Any], progress: Progress, *, agreed: bool = False) -> Told:
         """Do what a tool call asks; whatever goes wrong is an answer."""
         verb = name
         try:
@@ -67,7 +67,7 @@ class Client:
             order = understand(self.tools, tool, arguments)
             verb = order.verb
             self._enter(order.project)
-            answer = await self._asked(tool, order, progress)
+            answer = await self._asked(tool, order, progress, agreed)
         except StillframeError as error:
             return self._failed(_envelope(verb, error))
         envelope = _decoded(answer.reply)
@@ -79,12 +79,15 @@ class Client:
         """Take another directory as the one that paths are relative to, for this call and those that follow."""
         if project is None:
             return
-        folder = os.path.abspath(os.path.join(self.cwd, os.path.expanduser(project)))
+        folder = self.folder(project)
         if not os.path.isdir(folder):
             raise UsageError(f"project is no directory: {folder}")
         self.cwd = folder
 
-    async def _asked(self, tool: Tool, order: Order, progress: Progress) -> daemonline.Answer:
+    def folder(self, project: str) -> str:
+        return os.path.abspath(os.path.join(self.cwd, os.path.expanduser(project)))
+
+    async def _asked(self, tool: Tool, order: Order, progress: Progress, agreed: bool) -> daemonline.Answer:
         began = time.monotonic()
         most = float(order.args.get("timeout", WAIT_SECONDS))
 
@@ -92,7 +95,7 @@ class Client:
             await progress(round(time.monotonic() - began, 1), most, f"{order.verb}: still at it")
 
         try:
-            return await LINES.ask(self._request(tool, order), alive)
+            return await LINES.ask({**self._request(tool, order), "agreed": agreed}, alive)
         except asyncio.CancelledError:
             self.cancelled.append(_left(order))
             raise
@@ -144,17 +147,17 @@ class Client:
 
     def _grant(self, error: dict[str, Any], tool: Tool | None) -> None:
         """Say how a refusal can be lifted: by another tool, by the command that started us, or in the settings."""
-        needs = (error.get("detail") or {}).get("needs")
-        if needs not in CLASSES:
+        detail = error.get("detail") or {}
+        needs = detail.get("needs")
+        if needs not in CLASSES or detail.get("asked"):
             return
         if CLASSES.index(needs) > CLASSES.index(self.allow):
-            error["message"] = f"{error['message']}; whoever started this server grants it: dbg mcp --allow {needs}"
+            only = str(error["message"]).partition(":")[0]
+            error["message"] = f"{only}: whoever started this server grants it by dbg mcp --allow {needs}"
         elif tool is not None and CLASSES.index(needs) > CLASSES.index(tool.access):
             error["message"] = f"{tool.name} takes no expression" + (
                 f"; the tool {tool.other} does" if tool.other else ""
             )
-        else:
-            error["message"] = f"{error['message']}; `allow` in the settings grants it"
         error.pop("detail", None)
 
     def _next_step(self, hint: Any) -> str:

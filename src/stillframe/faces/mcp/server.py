@@ -78,7 +78,8 @@ class Handlers:
         size = len(json.dumps(arguments))
         if size > ARGUMENT_CHARACTERS:
             return _failure(f"error usage: arguments of {size:,} characters; {ARGUMENT_CHARACTERS:,} are the most")
-        asked = await self._approval.of(self._client(context), context, params)
+        client = self._client(context)
+        asked = await self._approval.of(client, context, params)
         if isinstance(asked, types.InputRequiredResult):
             return asked
         if asked:
@@ -87,7 +88,8 @@ class Handlers:
         async def progress(done: float, most: float, word: str) -> None:
             await context.session.report_progress(done, most, word)
 
-        told = await self._client(context).call(params.name, arguments, progress)
+        agreed = self._approval.needed(client, params)  # or it would not have come here
+        told = await client.call(params.name, arguments, progress, agreed=agreed)
         return types.CallToolResult(
             content=[types.TextContent(text=told.text)], structured_content=told.envelope, is_error=told.failed
         )
