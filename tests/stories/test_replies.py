@@ -32,7 +32,8 @@ CALLS: dict[str, list[str]] = {
     "break": ["app.py:3"], "disable": ["b2"], "enable": ["b2"], "catch": ["uncaught"],
     "input": ["text"], "use": ["app"], "next": [], "jump": ["app.py:2"], "step": [], "finish": [],
     "unbreak": ["--all"], "until": ["app.py:6"], "continue": [], "exception": [], "pause": [], "wait": [],
-    "restart": [], "stop": [], "detach": [], "probe": ["app.py:2"], "attach": ["--pid", "999999"],
+    "restart": [], "stop": [], "detach": [], "probe": ["app.py:2"],
+    "crash": ["app.py"], "attach": ["--pid", "999999"],
     "hits": [], "hit-diff": ["h1", "h1"], "hit-trend": ["app.py:6", "missing"], "history": [], "events": [],
     "cross": ["f"], "save": ["before"], "diff": ["before", "r1"], "export": ["run.jsonl"],
     "import": ["run.jsonl", "--name", "theirs"], "prune": ["--days", "7", "--dry-run"], "replay": ["before"],
@@ -47,7 +48,7 @@ FAILS = {
 """Nothing to join, and what this debugger cannot do."""
 
 OF_NO_SESSION = {
-    "sessions", "probe", "adapters", "doctor", "setup", "configs", "trust", "install", "uninstall", "hits", "hit-diff",
+    "sessions", "probe", "crash", "adapters", "doctor", "setup", "configs", "trust", "install", "uninstall", "hits", "hit-diff",
     "hit-trend", "history", "events", "cross", "save", "diff", "export", "import", "prune", "replay",
 }  # fmt: skip
 

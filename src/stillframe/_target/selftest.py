@@ -18,7 +18,7 @@ NAMES = {
         "PyDB.has_user_threads_alive PyDB.check_output_redirect PyDB.post_method_as_internal_command "
         "PyDB.handle_breakpoint_condition PyDB.handle_breakpoint_expression PyDB._do_wait_suspend PyDB.do_wait_suspend "
         "PyDB.set_suspend PyDB.set_tracing_for_untraced_contexts collect_return_info "
-        "PyDB.ignore_system_exit_code PyDB.set_exclude_filters "
+        "PyDB.ignore_system_exit_code PyDB.set_exclude_filters PyDB.trigger_exception_handler "
         "PyDB.set_trace_for_frame_and_parents PyDB.notify_skipped_step_in_because_of_filters "
         "CheckAliveThread._on_run PyDBDaemonThread.__init__ SetupHolder.setup settrace config "
         "start_client patch_stdin time get_current_thread_id pydevd_utils.get_non_pydevd_threads pydevd_gevent_integration"
@@ -84,7 +84,7 @@ FIELDS = {  # set by constructors
     "pydevd.PyDB": (
         "ready_to_run pydb_disposed terminate_requested authentication writer created_pydb_daemon_threads _thread_events "
         "_py_db_command_thread_event _main_lock _client_socket suspended_frames_manager cmd_factory PYDEV_FILE "
-        "function_breakpoint_name_to_breakpoint fix_top_level_trace_and_get_trace_func"
+        "function_breakpoint_name_to_breakpoint fix_top_level_trace_and_get_trace_func _break_on_system_exit"
     ),
     "_pydevd_bundle.pydevd_suspended_frames.SuspendedFramesManager": "_thread_id_to_tracker",
     "_pydevd_bundle.pydevd_frame_utils.FramesList": (

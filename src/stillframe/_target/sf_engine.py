@@ -6,7 +6,16 @@ import sys
 import pydevd
 from _pydev_bundle._pydev_saved_modules import threading
 from _pydevd_bundle import pydevd_command_line_handling as command_line
-from _pydevd_bundle import pydevd_constants, pydevd_defaults, sf_children, sf_greenlets, sf_judging, sf_patches, sf_pdb
+from _pydevd_bundle import (
+    pydevd_constants,
+    pydevd_defaults,
+    sf_children,
+    sf_endings,
+    sf_greenlets,
+    sf_judging,
+    sf_patches,
+    sf_pdb,
+)
 from _pydevd_bundle.pydevd_api import PyDevdAPI
 
 NO_DEBUGGER = 70  # exit code of a launch that could not reach its debugger
@@ -82,6 +91,7 @@ def begin(db):
     if db is not None:
         db.wait_for_ready_to_run()
         sf_greenlets.hide_threads()
+        sf_endings.watch_tasks(db)
     names = itertools.count(1).__next__
     sf_greenlets.real_threading()._counter = names  # the program's first thread is Thread-1, as in a plain run
     if db is None or db.pydb_disposed:

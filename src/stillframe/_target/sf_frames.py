@@ -17,6 +17,7 @@ from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
 RETURNS = 8  # returned values that a stop tells at the most
 DEEPEST = 200  # frames told at the most to reach the user's own frame under library ones
+CAUSES = 8  # exceptions of a chain that a stop tells at the most
 MEMBERS = 16  # exceptions in groups that a stop tells at the most, however they are nested
 _WORD = re.compile(r"[^\W\d]\w*")
 _UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
@@ -192,19 +193,25 @@ class Stop:
 
     def _tell_error(self, error, trace, bounds, room, most=20):
         """An exception, where it passed, what it came from, and those inside it where it is a group of them."""
-        cause = getattr(error, "__cause__", None) or (
-            None if getattr(error, "__suppress_context__", True) else getattr(error, "__context__", None)
-        )
+        chain = _chain(error)
         kind, _, message = sf_values.told(error, bounds).partition(": ")
         row = {"type": kind, "message": message, "frames": self._raise_path(trace, most)}
-        row["cause"] = sf_values.told(cause, bounds) if cause is not None else None
+        row["cause"] = sf_values.told(chain[0][1], bounds) if chain else None
+        row["causes"] = [self._tell_cause(link, one, bounds) for link, one in chain]
         inside = _members(error)
         row["members"] = [self._tell_error(one, one.__traceback__, bounds, room, 8) for one, _ in zip(inside, room)]
         row["members_total"] = len(inside)
         return row
 
+    def _tell_cause(self, link, error, bounds):
+        """An exception of the chain that led to another one: where it passed, and how the one before came of it."""
+        kind, _, message = sf_values.told(error, bounds).partition(": ")
+        return {"type": kind, "message": message, "link": link, "frames": self._raise_path(error.__traceback__, 8)}
+
     def _mode(self):
         """How the exception came to stop us, as pydevd marked its list of frames."""
+        if isinstance(self.frames.exc_desc, SystemExit):
+            return "exit"
         thread = pydevd_find_thread_by_id(self.thread_id)
         if getattr(thread, "stop_reason", None) == CMD_STEP_CAUGHT_EXCEPTION:
             current = self.frames.current_frame
@@ -234,6 +241,22 @@ def _file_of(frame):
     if type(compiled) is str and compiled.endswith(".pyc") and not os.path.exists(path):
         return os.path.abspath(compiled[:-1])
     return path
+
+
+def _chain(error):
+    """[(how, exception)] that an exception was raised from, the nearest first: "cause" said so, "context" was being handled."""
+    chain, seen = [], {id(error)}
+    while len(chain) < CAUSES:
+        cause = getattr(error, "__cause__", None)
+        link = "cause" if cause is not None else "context"
+        if cause is None and not getattr(error, "__suppress_context__", True):
+            cause = getattr(error, "__context__", None)
+        if not isinstance(cause, BaseException) or id(cause) in seen:
+            break
+        seen.add(id(cause))
+        chain.append((link, cause))
+        error = cause
+    return chain
 
 
 def _members(error):

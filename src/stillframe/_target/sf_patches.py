@@ -18,6 +18,7 @@ from _pydevd_bundle import (
     pydevd_constants,
     pydevd_net_command,
     pydevd_thread_lifecycle,
+    sf_endings,
     sf_greenlets,
     sf_headroom,
     sf_leaving,
@@ -262,6 +263,7 @@ def _close_range(low, high):
 def _exit_without_loss(status):
     db = pydevd_constants.get_global_debugger()
     if db is not None and getattr(db, "stillframe_pid", None) == os.getpid() and not db.pydb_disposed:
+        sf_endings.exits(db, status)
         drain(db, Quick.ending(db))
     _real_exit(status)
 
@@ -312,7 +314,7 @@ def patch(settings):
     pydevd_thread_lifecycle.internal_run_thread = _run_thread
     for command in (pydevd_comm.InternalThreadCommand, pydevd_comm.InternalSetNextStatementThread):
         command.do_it = _waking(command.do_it)
-    cls.ignore_system_exit_code = lambda self, error: True  # sys.exit is how a program ends, whatever it says
+    cls.ignore_system_exit_code = sf_endings.is_plain_end
     DebugInfoHolder.DEBUG_TRACE_LEVEL = -1  # pydevd's own complaints are not the program's stderr
     pydev_log._pydevd_log_exception = lambda *arguments: None
     sf_tracing.patch()

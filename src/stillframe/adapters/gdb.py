@@ -23,6 +23,7 @@ from . import native
 from .building import run
 from .finding import Found, Needs, Recipe, needed
 from .interpreters import identity, on_path
+from .leaving import LIBC, Leaving
 from .listening import commands_of
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "gdb"
@@ -55,6 +56,7 @@ class GdbAdapter:
     languages: tuple[str, ...] = native.LANGUAGES
     claims: tuple[str, ...] = native.CLAIMS
     roots: tuple[str, ...] = native.ROOTS
+    leaving: tuple[Leaving, ...] = LIBC
     needs: tuple[Needs, ...] = (Needs("gdb", ("gdb",), (Recipe("pip", ("gdb-for-pwndbg",)),), (14,)),)
 
     def tool(self, version: str = "", how: str = "") -> Tool:

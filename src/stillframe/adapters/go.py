@@ -22,6 +22,7 @@ from . import matches
 from .finding import Found, Needs, Recipe, needed
 from .go_building import Built, build, is_go_binary
 from .go_command import parsed, runs_go, understood
+from .leaving import Leaving
 from .listening import owners_of
 
 _MODULES = re.compile(r"/pkg/mod/|/vendor/")
@@ -41,6 +42,7 @@ class GoAdapter:
     languages: tuple[str, ...] = ("Go",)
     claims: tuple[str, ...] = ("*.go",)
     roots: tuple[str, ...] = ("go.mod",)
+    leaving: tuple[Leaving, ...] = (Leaving("os.Exit", ("code",)),)
     needs: tuple[Needs, ...] = (
         Needs(
             "dlv", ("dlv",), (Recipe("go", ("github.com/go-delve/delve/cmd/dlv@latest",)),), (1, 26), "version",

@@ -21,6 +21,7 @@ from .building import run
 from .finding import Found, Needs, Recipe, find, needed, numbers
 from .gdb import GDB
 from .interpreters import identity, on_path
+from .leaving import LIBC, Leaving
 from .listening import commands_of
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "lldb"
@@ -85,6 +86,7 @@ class LldbAdapter:
     languages: tuple[str, ...] = native.LANGUAGES
     claims: tuple[str, ...] = native.CLAIMS
     roots: tuple[str, ...] = native.ROOTS
+    leaving: tuple[Leaving, ...] = LIBC
     needs: tuple[Needs, ...] = (
         Needs(
             "lldb",

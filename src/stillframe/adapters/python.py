@@ -132,7 +132,7 @@ class PythonAdapter(FindsPythonImports):
             tool=self.tool(how="" if boot else "stock server"),
             reach=DialsBack(),
             request="launch",
-            arguments=_arguments(plan.just_my_code, stop_on_entry=plan.stop_on_entry),
+            arguments=_arguments(plan.just_my_code, stop_on_entry=plan.stop_on_entry, tells_exits=plan.tells_exits),
             child_arguments=_arguments(plan.just_my_code, stop_on_entry=False),
             argv=(
                 interpreter.path, "-X", "frozen_modules=off", *plan.interpreter_flags, str(script),
@@ -285,14 +285,19 @@ _HELPED: dict[str, Any] = {
 """Our code inside the target matches classes by name, so that none need be found beforehand."""
 
 
-def _arguments(just_my_code: bool, *, stop_on_entry: bool) -> dict[str, Any]:
+_FAILING_CODES = [{"from": -(2**31), "to": -1}, {"from": 1, "to": 2**31}]
+"""Codes of sys.exit that say that something went wrong; debugpy 1.8.22 counts a text among them, as Python does."""
+
+
+def _arguments(just_my_code: bool, *, stop_on_entry: bool, tells_exits: bool = False) -> dict[str, Any]:
     return {
         "justMyCode": just_my_code,
         "stopOnEntry": stop_on_entry,
         "showReturnValue": True,
         "redirectOutput": False,
         "stopAllThreadsOnSuspend": True,
-        "breakOnSystemExit": [],  # sys.exit is how a program ends, not an error to be held at
+        # sys.exit is how a program ends, not an error to be held at, unless somebody wants to know why it failed
+        "breakOnSystemExit": _FAILING_CODES if tells_exits else [],
         "variablePresentation": _SHOW,
     }
 

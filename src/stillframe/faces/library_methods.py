@@ -11,6 +11,7 @@ from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, MemoryReply, SourceFiles
 from ..model.outcomes import AnyOutcome, Breakpoint, Ended, RawReply
 from ..model.recorded import Crossed, Events, Exported, History, HitDiff, Hits, Imported, Pruned, RunDiff, Saved, Trend
+from ..model.reports import CrashReport
 from ..model.values import ExceptionInfo, Frames, Modules, Values
 from ..model.views import (
     Breakpoints,
@@ -530,6 +531,54 @@ class Verbs(ABC):
                     "children": children,
                     "ready": ready,
                     "do": do,
+                    "timeout": timeout,
+                },
+                None,
+            ),
+        )
+
+    async def crash(
+        self,
+        *program: str,
+        command: Sequence[str] = (),
+        module: str | None = None,
+        code: str | None = None,
+        cwd: str | None = None,
+        env: Sequence[str] = (),
+        stdin: str | None = None,
+        python: str | None = None,
+        all_code: bool = False,
+        children: bool = True,
+        adapter: str | None = None,
+        ready: str | None = None,
+        do: str | None = None,
+        hold: bool = False,
+        timeout: float | None = None,
+    ) -> CrashReport:
+        """Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.
+
+        An uncaught exception, a fatal signal, a failed assertion or an exit code that is not 0. Then it is let go to its end. One
+        that runs out of time gives the report of `hang`.
+        """
+        return cast(
+            "CrashReport",
+            await self.call(
+                "crash",
+                {
+                    "program": program,
+                    "command": command,
+                    "module": module,
+                    "code": code,
+                    "cwd": cwd,
+                    "env": env,
+                    "stdin": stdin,
+                    "python": python,
+                    "all_code": all_code,
+                    "children": children,
+                    "adapter": adapter,
+                    "ready": ready,
+                    "do": do,
+                    "hold": hold,
                     "timeout": timeout,
                 },
                 None,

@@ -427,6 +427,8 @@ class Plan:
     adapter: str | None = None
     record: bool = False
     """Keep what is needed to go back in time, where the debugger can."""
+    tells_exits: bool = False
+    """Hold the program where it ends itself with another code than 0, where the debugger can tell."""
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What a configuration of the project tells a declared debugger beyond all this, in the debugger's own words."""
 

@@ -9,6 +9,9 @@ import msgspec
 from .outcomes import AnyOutcome, SourceLine
 from .values import ExceptionInfo, Frame, Value
 
+Verdict = Literal["crashed", "ended well", "hangs", "lost"]
+FailureWord = Literal["exception", "signal", "exit", "unknown"]
+
 
 class ReportFrame(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A call of the user's code as a report tells it: where it stands, its line, and what that line uses first."""
@@ -56,7 +59,7 @@ class Failure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     what: str
     """`KeyError: 'qty'`, `SIGSEGV: …`, `exit 3`."""
-    kind: Literal["exception", "signal", "exit", "unknown"] = "unknown"
+    kind: FailureWord = "unknown"
     exception: ExceptionInfo | None = None
     stack: Witnessed = Witnessed()
     process: str | None = None
@@ -130,7 +133,7 @@ class CrashReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     """A run until something went wrong, or to its good end."""
 
     command: tuple[str, ...]
-    verdict: Literal["crashed", "ended well", "hangs", "lost", "no longer seen"]
+    verdict: Verdict
     end: AnyOutcome
     failure: Failure | None = None
     also: tuple[Failure, ...] = ()

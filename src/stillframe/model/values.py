@@ -107,12 +107,16 @@ class ExceptionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
 
     type: str
     message: str = ""
-    mode: Literal["uncaught", "unhandled", "raised", "user", "unknown"] = "unknown"
-    """unhandled: it rejects a promise that nobody handles yet; somebody still may."""
+    mode: Literal["uncaught", "unhandled", "raised", "user", "exit", "unknown"] = "unknown"
+    """unhandled: it rejects a promise that nobody handles yet; somebody still may. exit: it is how the program ends itself."""
     frames: tuple[Frame, ...] = ()
     """Where it passed, innermost first, as far as the debugger told."""
     cause: str | None = None
     """`Type: message` of the exception it was raised from, where there is one."""
+    causes: tuple[ExceptionInfo, ...] = ()
+    """The whole chain of what it was raised from, the nearest first, as far as the debugger tells it; `link` says how."""
+    link: Literal["", "cause", "context"] = ""
+    """How the exception before it in a chain came of this one: raised from it, or while it was handled."""
     members: tuple[ExceptionInfo, ...] = ()
     """The exceptions that it holds, where it is a group of them; some where there are many."""
     members_total: int | None = None

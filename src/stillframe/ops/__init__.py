@@ -14,6 +14,7 @@ FILES = (
     "evaluate",
     "patch",
     "investigate",
+    "crash",
     "record",
     "crossing",
     "keeping",

@@ -105,6 +105,7 @@ _MODES = {
     "unhandled": ", not handled so far,",
     "user": ", leaving your code,",
     "raised": "",
+    "exit": "",
     "unknown": "",
 }
 
@@ -121,13 +122,22 @@ def exception(info: ExceptionInfo, limit: int = 2000) -> str:
 
 def background(info: ExceptionInfo, limit: int) -> str:
     """What an exception was raised from, and the exceptions in it where it is a group; those that have no room are counted."""
-    rows = [f"  from {shorten(escape(info.cause), 200)}"] if info.cause else []
+    rows = [_cause(each) for each in info.causes] or (
+        [f"  from {shorten(escape(info.cause), 200)}"] if info.cause else []
+    )
     for row in _members(info, "  "):
         limit -= len(row) + 1
         if limit < 0 and rows:
             return "\n".join([*rows, "  …"])
         rows.append(row)
     return "\n".join(rows)
+
+
+def _cause(info: ExceptionInfo) -> str:
+    """`  from ValueError: bad 0 at chain.py:5 in mid`; one that was merely being handled is said to be so."""
+    at = next((frame for frame in info.frames if frame.kind == "user"), next(iter(info.frames), None))
+    word = "while handling" if info.link == "context" else "from"
+    return shorten(f"  {word} {_raised(info)}", 300) + (f" at {where(at)}" if at else "")
 
 
 def _members(info: ExceptionInfo, indent: str) -> Iterator[str]:

@@ -30,6 +30,8 @@ READ_SECONDS = 10.0
 _KEPT = ((24, 200), (10, 120), (6, 80))
 """Values, and characters of each, of the innermost call, of the next one, and of those further outside."""
 _NAME = re.compile(r"(?<![.\w$])[A-Za-z_$][\w$]*")
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`")
+_PLUGGED = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass
@@ -136,11 +138,16 @@ async def _with_values(session: Session, told: ReportFrame, frame: Frame, number
 
 def by_use(page: Values, line: str) -> tuple[tuple[Value, ...], int]:
     """The values with those first that the line names, in the order in which it does; and how many these are."""
-    names = dict.fromkeys(_NAME.findall(line))
+    names = dict.fromkeys(names_on(line))
     known = {value.name: value for value in reversed(page.values)}
     first = [known[name] for name in names if name in known]
     rest = [value for value in page.values if value.name not in names]
     return (*first, *rest), len(first)
+
+
+def names_on(line: str) -> list[str]:
+    """The names that a line of source uses, in any language: no attributes, and of quoted texts what is plugged into them."""
+    return _NAME.findall(_QUOTED.sub(lambda quoted: f" {' '.join(_PLUGGED.findall(quoted[0]))} ", line))
 
 
 def unlinked(value: Value) -> Value:

@@ -202,6 +202,16 @@ class Sessions:
             self._found_again(found, session)
         return session
 
+    def hand_over(self, session: Session, client: str, lease: float) -> None:
+        """Make a session that belonged to one call everybody's, for as long as somebody uses it."""
+        for member in session.family():
+            member.private = False
+        self._leases[session.name] = lease
+        self._leases_changed.set()
+        self._keep(session)
+        self.use(session, client)
+        self.on_change()
+
     async def open(self, backend: Backend, plan: Plan, name: str, caller: Caller) -> Session:
         """A session over something that is there already, such as a recorded run; nothing of it is kept."""
         origin = Origin(plan, caller.cwd, project_root(caller.cwd), caller.client, kept=False)

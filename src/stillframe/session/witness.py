@@ -44,7 +44,8 @@ class Witness:
         """An exception as the user should see it. Its frames have no names of their own: some may have returned."""
         frames = (msgspec.structs.replace(self.show_frame(each), id="") for each in info.frames)
         members = tuple(self.show_exception(each) for each in info.members)
-        return msgspec.structs.replace(info, frames=tuple(frames), members=members)
+        causes = tuple(self.show_exception(each) for each in info.causes)
+        return msgspec.structs.replace(info, frames=tuple(frames), members=members, causes=causes)
 
     def scene(self, thread: str, capture: Capture, reason: str) -> Stop:
         """A held thread as it is now, whatever came before."""

@@ -108,8 +108,10 @@ class Family:
             return self._root.result()
         if self.process.exited.done():
             said = self._tail.decode("utf-8", "backslashreplace").strip()
-            how = f"it ended with {self.process.exited.result()} before it could be debugged"
-            raise LaunchFailed(how + (f": {said}" if said else ""))
+            how = self.process.exited.result()
+            detail = {"exit_code": how.code, "signal": how.signal, "stderr": said}
+            text = f"it ended with {how} before it could be debugged"
+            raise LaunchFailed(text + (f": {said}" if said else ""), detail=detail)
         raise AdapterUnresponsive(f"{launch.argv[0]} opened no inspector within {launch.start_timeout:g} s")
 
     def _variables(self, fifo: str) -> dict[str, str]:

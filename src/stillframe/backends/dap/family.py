@@ -187,7 +187,9 @@ class Family:
             how = exited.result()
             if self.launch.owns_target or how.code != 0:
                 failure = self.launch.failures.get(how.code or 0, LaunchFailed)
-                raise failure(self._why_it_never_came_up(how, f"it did not {what}"))
+                own = self.launch.owns_target and self.launch.launched
+                detail = {"exit_code": how.code, "signal": how.signal, "stderr": self.stderr_tail()} if own else None
+                raise failure(self._why_it_never_came_up(how, f"it did not {what}"), detail=detail)
             await asyncio.wait({wanted}, timeout=_HELPED)
         if wanted.done():
             return wanted.result()

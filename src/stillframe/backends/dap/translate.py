@@ -43,7 +43,8 @@ _REASONS: Mapping[str, str] = {
 }
 """Stop reasons that mean the same thing under another name."""
 
-_MODES: Mapping[str, Literal["uncaught", "raised", "user"]] = {
+_MODES: Mapping[str, Literal["uncaught", "raised", "user", "exit"]] = {
+    "exit": "exit",
     "unhandled": "uncaught",
     "uncaught": "uncaught",
     "always": "raised",
@@ -51,6 +52,7 @@ _MODES: Mapping[str, Literal["uncaught", "raised", "user"]] = {
     "userUnhandled": "user",
     "user": "user",
 }
+_LINKS: Mapping[str, Literal["cause", "context"]] = {"cause": "cause", "context": "context"}
 
 
 def capabilities(body: Body) -> frozenset[Capability]:
@@ -193,6 +195,8 @@ def helper_exception(body: Body) -> ExceptionInfo:
         mode=_MODES.get(text(body.get("mode")) or "", "unknown"),
         frames=tuple(helper_frame(each) for each in items(body, "frames")),
         cause=text(body.get("cause")),
+        causes=tuple(helper_exception(each) for each in items(body, "causes")),
+        link=_LINKS.get(text(body.get("link")) or "", ""),
         members=tuple(helper_exception(each) for each in items(body, "members")),
         members_total=number(body.get("members_total")) or None,
     )

@@ -1,0 +1,69 @@
+"""Stops, for whoever asked, at ways to fail that raise nothing: a failing exit code, an exception that nobody retrieves.
+
+They are asked for by `breakOnSystemExit`; otherwise sys.exit is how a program ends, whatever it says.
+"""
+
+import sys
+import types
+
+from _pydevd_bundle import sf_imports
+
+MOST = 200  # frames that the way to an exit is told in
+
+
+class OsExit(SystemExit):
+    """Stands for a call of os._exit, which raises nothing."""
+
+
+OsExit.__name__ = OsExit.__qualname__ = "os._exit"
+
+
+def are_told(db):
+    """Whether somebody wants to know why the program fails."""
+    asked = getattr(db, "_break_on_system_exit", None)
+    return bool(asked and asked[1])
+
+
+def is_plain_end(db, error):
+    """Whether a SystemExit is nothing to be held at."""
+    code = getattr(error, "code", error)
+    return not are_told(db) or code is None or code == 0
+
+
+def exits(db, status):
+    """os._exit was called: hold the program there where its own code did so, with a code that says that it failed."""
+    caller = sys._getframe(2)
+    if not are_told(db) or status == 0 or db.apply_files_filter(caller, caller.f_code.co_filename, True):
+        return
+    trace, frame = None, caller
+    for _ in range(MOST):
+        if frame is None:
+            break
+        if db.get_file_type(frame) != db.PYDEV_FILE:
+            trace = types.TracebackType(trace, frame, max(frame.f_lasti, 0), frame.f_lineno or 0)
+        frame = frame.f_back
+    _hold(db, OsExit(status), trace)
+
+
+def watch_tasks(db):
+    """Exceptions of tasks and callbacks that end nowhere but in the event loop's own handler."""
+    if are_told(db):
+        sf_imports.after("asyncio.base_events", lambda: _watch_loops(db))
+
+
+def _watch_loops(db):
+    loops = sys.modules["asyncio.base_events"].BaseEventLoop
+    real = loops.call_exception_handler
+
+    def call_exception_handler(self, context):
+        error = context.get("exception") if type(context) is dict else None
+        if isinstance(error, Exception) and error.__traceback__ is not None and not db.pydb_disposed:
+            _hold(db, error, error.__traceback__)
+        return real(self, context)
+
+    loops.call_exception_handler = call_exception_handler
+
+
+def _hold(db, error, trace):
+    if trace is not None:
+        db.trigger_exception_handler((type(error), error, trace))

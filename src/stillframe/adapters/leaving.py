@@ -1,0 +1,39 @@
+"""Where programs of a language end themselves: functions whose caller is the one to ask about a failing exit code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from ..model.backend import Plan
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """A function that ends the program, and expressions for its exit code where it is entered, any of which may do."""
+
+    function: str
+    code: tuple[str, ...]
+
+
+LIBC = (
+    Leaving("exit", ("$edi", "$w0")),
+    Leaving("_exit", ("$edi", "$w0")),
+    Leaving("__sanitizer::Die", ()),
+)
+"""The C library has no debug information, so that the code is read from the register that carries it: on x86-64, on aarch64."""
+
+
+@runtime_checkable
+class TellsLeaving(Protocol):
+    """An adapter whose debugger can be held at the functions that end a program."""
+
+    leaving: tuple[Leaving, ...]
+
+
+def leaving_of(plan: Plan) -> tuple[Leaving, ...]:
+    """The functions by which a program of this plan ends itself, as its debugger calls them; none where others tell."""
+    from . import for_plan
+
+    adapter = for_plan(plan)
+    return adapter.leaving if isinstance(adapter, TellsLeaving) else ()

@@ -1,0 +1,204 @@
+"""`crash`: run a program until something goes wrong in it, and tell what, where, with which values, and how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import msgspec
+
+from ..adapters.leaving import Leaving, leaving_of
+from ..errors import LaunchFailed, UsageError
+from ..model.backend import Caller, Plan
+from ..model.outcomes import Exited, Lost, Running
+from ..model.places import BreakSpec, SymbolPlace
+from ..model.reports import CrashReport, Failure, Held, Verdict
+from ..registry import Access, From, Param, operation
+from ..session.ready import Ready
+from ..session.session import Session
+from ..session.sessions import Sessions
+from .common import Do, Timeout, run_beside
+from .failing import Watched, watch
+from .hanging import gathered
+from .investigate import started
+from .launch import (
+    AdapterName,
+    AllCode,
+    Children,
+    Code,
+    Command,
+    Cwd,
+    Env,
+    Module,
+    Program,
+    Python,
+    ReadyWord,
+    Stdin,
+    default_name,
+    make_plan,
+    start,
+)
+
+HELD_LEASE = 600.0
+"""Seconds that `--hold` keeps a program that nobody uses."""
+Hold = Annotated[bool, Param("keep the program held where it failed, as a session for eval, expand and frame")]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be run, and how it is to be watched."""
+
+    plan: Plan
+    caller: Caller
+    ready: Ready | None
+    do: str | None
+    seconds: float
+    hold: bool
+
+    @property
+    def name(self) -> str:
+        return f"crash-{default_name(self.plan)}"
+
+
+@operation(Access.EXEC, starts=True, owned=True, example="dbg crash -- python shop.py --file orders.json")
+async def crash(
+    sessions: Sessions,
+    caller: Caller,
+    program: Program = (),
+    command: Command = (),
+    module: Module = None,
+    code: Code = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    stdin: Stdin = None,
+    python: Python = None,
+    all_code: AllCode = False,
+    children: Children = True,
+    adapter: AdapterName = None,
+    ready: ReadyWord = None,
+    do: Do = None,
+    hold: Hold = False,
+    timeout: Timeout = None,
+) -> From[CrashReport]:
+    """Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.
+
+    An uncaught exception, a fatal signal, a failed assertion or an exit code that is not 0. Then it is let go to its end. One
+    that runs out of time gives the report of `hang`.
+    """
+    readiness = Ready.parse(ready) if ready is not None else None
+    if readiness:
+        await readiness.check_free()
+    plan = make_plan(
+        caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
+        all_code=all_code, children=children, adapter=adapter,
+    )  # fmt: skip
+    if stdin == "-":
+        raise UsageError("crash runs a program by itself: --stdin takes a file here")
+    seconds = sessions.settings(caller.cwd).wait if timeout is None else timeout
+    wish = Wish(replace(plan, tells_exits=True), caller, readiness, do, seconds, hold)
+    return await run_once(sessions, wish)
+
+
+async def run_once(sessions: Sessions, wish: Wish) -> From[CrashReport]:
+    """One run to its end, and the report of it."""
+    exits = leaving_of(wish.plan)
+    breaks = tuple(BreakSpec(SymbolPlace(each.function)) for each in exits)
+    starting = start(
+        sessions, wish.plan, wish.caller, breaks=breaks, catch=(), name=None, default_name=wish.name, private=True
+    )
+    try:
+        session = await started(sessions, asyncio.ensure_future(starting))
+    except LaunchFailed as failed:
+        if "exit_code" not in failed.detail:
+            raise
+        return From(None, _stillborn(wish.plan, failed))
+    kept = False
+    try:
+        if wish.ready:
+            await wish.ready.wait(session, wish.seconds)
+        if wish.do:
+            await run_beside(session, wish.do, wish.caller)
+        report = await _report(sessions, session, wish, _by_id(session, exits, wish.caller))
+        kept = report.held is not None
+    finally:
+        if not kept:
+            await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
+    return From(session, report)
+
+
+def _by_id(session: Session, exits: tuple[Leaving, ...], caller: Caller) -> dict[str, Leaving]:
+    return {session.breakpoints.id_of(BreakSpec(SymbolPlace(each.function)), caller.cwd): each for each in exits}
+
+
+async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[str, Leaving]) -> CrashReport:
+    seen = await watch(session, wish.seconds, hold=wish.hold, exits=exits)
+    failure = _primary(seen)
+    report = CrashReport(
+        command=wish.plan.command,
+        verdict=_verdict(seen, failure),
+        end=seen.end,
+        failure=failure,
+        also=tuple(_bare(each) for each in seen.failures if each is not failure),
+        also_total=max(0, seen.total - (failure in seen.failures)),
+        notes=_notes(seen, failure),
+    )
+    if seen.overdue:
+        told = await gathered(session, after=wish.seconds, live=wish.hold)
+        report = msgspec.structs.replace(report, hang=msgspec.structs.replace(told, command=wish.plan.command))
+    if wish.hold and (seen.held is not None or seen.overdue):
+        sessions.hand_over(session, wish.caller.client, HELD_LEASE)
+        report = msgspec.structs.replace(report, held=Held(session=(seen.held or session).name, lease=HELD_LEASE))
+    return report
+
+
+def _primary(seen: Watched) -> Failure | None:
+    """What to tell first: the first thing that went wrong; a rejection that was handled after all is none."""
+    ended_well = isinstance(seen.end, Exited) and seen.end.exit_code == 0
+    for each in seen.failures:
+        handled = each.exception is not None and each.exception.mode == "unhandled" and ended_well
+        if not handled:
+            return each
+    return None if ended_well else seen.leaving
+
+
+def _verdict(seen: Watched, failure: Failure | None) -> Verdict:
+    match seen.end:
+        case Running() if failure is None and seen.held is None:
+            return "hangs"
+        case Lost():
+            return "lost"
+        case Exited(exit_code=0) if failure is None:
+            return "ended well"
+    return "crashed"
+
+
+def _notes(seen: Watched, failure: Failure | None) -> tuple[str, ...]:
+    notes: list[str] = []
+    if isinstance(seen.end, Running) and seen.failures and seen.held is None:
+        notes.append("it ran on after that, so it was ended")
+    if failure is None and seen.failures:
+        notes.append(f"{len(seen.failures)} rejected promises were handled after all, {seen.failures[0].what} first")
+    if failure is None and isinstance(seen.end, Exited) and seen.end.exit_code:
+        notes.append(
+            "nothing tells which of your calls ended it: no exception, and no call of yours that ends a program"
+        )
+    return tuple(notes)
+
+
+def _bare(failure: Failure) -> Failure:
+    """A further failure in a line: its place, without values."""
+    top = tuple(msgspec.structs.replace(each, values=(), source=()) for each in failure.stack.frames[:1])
+    return msgspec.structs.replace(failure, stack=msgspec.structs.replace(failure.stack, frames=top), exception=None)
+
+
+def _stillborn(plan: Plan, failed: LaunchFailed) -> CrashReport:
+    """A program that ended before its first line, as one does that cannot be compiled: what it said is all there is."""
+    detail = failed.detail
+    said = str(detail.get("stderr") or "")
+    return CrashReport(
+        command=plan.command,
+        verdict="crashed",
+        end=Exited(exit_code=detail.get("exit_code"), signal=detail.get("signal"), stderr=said),
+        notes=("it ended before its first line ran, so there are no calls and no values",),
+    )

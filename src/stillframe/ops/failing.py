@@ -1,0 +1,155 @@
+"""One run watched until it is over: every failure on the way is looked into once, and the program is let go to its true end."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from ..adapters.leaving import Leaving
+from ..errors import AdapterGone, StillframeError
+from ..model.backend import Bounds, Move
+from ..model.outcomes import AnyOutcome, Exited, Running, Stop
+from ..model.reports import Failure, FailureWord, ReportFrame, Witnessed, spot
+from ..model.values import ExceptionInfo
+from ..session.phases import Phase
+from ..session.reporting import unlinked, witnessed
+from ..session.session import Session
+from .common import heard_of
+
+LET_GO = 5.0
+"""Seconds that a program is given to come to its end after something went wrong in it."""
+CODE_SECONDS = 5.0
+MOST_ALSO = 6
+"""Further failures of a run that a report tells."""
+
+
+@dataclass
+class Watched:
+    """What was seen of one run."""
+
+    end: AnyOutcome = field(default_factory=Running)
+    failures: list[Failure] = field(default_factory=list[Failure])
+    total: int = 0
+    """Failures in all; those beyond some are counted and not looked into."""
+    leaving: Failure | None = None
+    """The last call that was to end the program."""
+    held: Session | None = None
+    """The member that is still held at its failure, where that was asked for."""
+    overdue: bool = False
+    """It ran on when the time was over, without anything having gone wrong."""
+
+
+async def watch(session: Session, seconds: float, *, hold: bool, exits: Mapping[str, Leaving]) -> Watched:
+    """Follow a run from failure to failure to its end, or to the end of the time; `exits` names the breakpoints at functions
+    that end a program. With `hold` the first failure is where it stays."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    until = began + seconds
+    seen = Watched()
+    while True:
+        member = await heard_of(session, max(0.0, until - loop.time()))
+        stop = member.outcome(news=False)
+        if not isinstance(stop, Stop):
+            break
+        exit_ = next((exits[id] for id in stop.breakpoints if id in exits), None)
+        found = await (_left(member, stop, seen, exit_, live=hold) if exit_ else _failed(member, stop, seen, live=hold))
+        if found is not None and hold:
+            seen.held = member
+            break
+        if seen.failures:
+            until = min(until, loop.time() + LET_GO)
+        await _let_go(member)
+    seen.overdue = isinstance(stop, Running) and not seen.failures
+    told = session.outcome(after=round(loop.time() - began, 1))
+    seen.end = msgspec.structs.replace(told, never_hit=()) if isinstance(told, Exited) else told
+    return seen
+
+
+async def _failed(member: Session, stop: Stop, seen: Watched, *, live: bool) -> Failure | None:
+    """The failure that a stop is for, noted; None where it is for none, or for one more than are looked into."""
+    if stop.exception is None and stop.reason in ("pause", "step", "entry", "breakpoint"):
+        return None
+    seen.total += 1
+    if seen.total > MOST_ALSO:
+        return None
+    seen.failures.append(await failure_of(member, stop, live=live))
+    return seen.failures[-1]
+
+
+async def _left(member: Session, stop: Stop, seen: Watched, exit_: Leaving, *, live: bool) -> Failure | None:
+    """A call that ends the program, noted unless it does so well; it is what to look at where its code surely is not 0."""
+    code = await _code(member, exit_)
+    if code == 0:
+        return None
+    found = await failure_of(member, stop, live=live, what=f"{exit_.function} called")
+    top = found.stack.frames[0] if found.stack.frames else None
+    if top is None or top.library:
+        return None
+    if seen.leaving is None or spot(top) != spot(seen.leaving.stack.frames[0]):  # exit itself calls _exit in the end
+        seen.leaving = found
+    return found if code is not None and seen.leaving is found else None
+
+
+async def _code(member: Session, exit_: Leaving) -> int | None:
+    """The exit code that a function was called with; None where the debugger cannot tell."""
+    thread = member.thread_id(None)
+    try:
+        top = (await member.backend.stack(thread, 0, 1)).frames[0].id
+        told = await member.backend.evaluate(top, exit_.code, Bounds(), CODE_SECONDS)
+    except (StillframeError, IndexError):
+        return None
+    found = (re.match(r"-?\d+", each.value.value) for each in told if each.value is not None)
+    return next((int(match[0]) for match in found if match), None)
+
+
+async def _let_go(member: Session) -> None:
+    if member.phase is Phase.STOPPED:
+        try:
+            await member.resume(Move.CONTINUE)
+        except AdapterGone:
+            return  # its end is told as an event
+
+
+async def failure_of(member: Session, stop: Stop, *, live: bool, what: str | None = None) -> Failure:
+    """A stop as a failure: what went wrong, and the user's calls with their values."""
+    try:
+        stack = await witnessed(member, member.thread_id(None), live=live)
+    except (
+        StillframeError
+    ):  # it is gone already, or cannot be read any further: what the stop itself tells is the evidence
+        stack = _of_stop(stop)
+    info = stop.exception
+    return Failure(
+        what=what or (described(info) if info else stop.reason),
+        kind=_kind(info) if what is None else "exit",
+        exception=info,
+        stack=stack,
+        process=member.name if member.parent is not None else None,
+        thread=stop.thread_name,
+        notes=stop.notes,
+    )
+
+
+def described(info: ExceptionInfo) -> str:
+    return f"{info.type}: {info.message}" if info.message else info.type
+
+
+def _kind(info: ExceptionInfo | None) -> FailureWord:
+    if info is None:
+        return "unknown"
+    if info.mode == "exit":
+        return "exit"
+    return "signal" if info.type.startswith("SIG") else "exception"
+
+
+def _of_stop(stop: Stop) -> Witnessed:
+    at = stop.frame
+    if at is None:
+        return Witnessed()
+    values = tuple(unlinked(each) for each in stop.locals)
+    frame = ReportFrame(function=at.function, file=at.file, line=at.line, source=stop.source, values=values)
+    return Witnessed(frames=(frame,), total=stop.stack_total)

@@ -1,0 +1,135 @@
+"""`crash`: one call from a failing program to its reason, whichever way it fails; and a good end is told as one."""
+
+from __future__ import annotations
+
+import psutil
+
+from .conftest import User, eventually, gone
+
+SHOP = """\
+import sys
+
+def total(items):
+    out = 0
+    for item in items:
+        price = item["price"]
+        out += price * item["qty"]
+    return out
+
+def checkout(cart, user):
+    try:
+        return total(cart)
+    except KeyError as missing:
+        raise ValueError(f"bad cart of {user}") from missing
+
+print("loaded")
+checkout([{"price": 2.0, "qty": 12}, {"price": 4.0}], "ann")
+"""
+
+
+def test_an_uncaught_exception_is_told_with_its_causes_its_calls_and_its_end(user: User) -> None:
+    user.file("shop.py", SHOP)
+    text = user.ok("crash", "--", "python3", "shop.py")
+    rows = text.splitlines()
+    assert rows[0].startswith("ValueError: bad cart of ann at shop.py:14 in checkout; exit 1 after ")
+    assert rows[1] == "  from KeyError: 'qty' at shop.py:7 in total"
+    assert '> 14          raise ValueError(f"bad cart of {user}") from missing' in rows
+    assert "  user='ann', cart=[{'price': 2.0, 'qty': 12}, {'price': 4.0}]" in rows
+    assert '< <module> shop.py:17  checkout([{"price": 2.0, "qty": 12}, {"price": 4.0}], "ann")' in rows
+    assert 'output: "loaded\\n"' in rows
+    assert rows[-1] == "recorded: values only (--hold keeps it live)"
+    report = user.json("crash", "--", "python3", "shop.py")
+    failure = report["failure"]
+    assert (report["verdict"], report["end"]["exit_code"]) == ("crashed", 1)
+    assert [frame["function"] for frame in failure["stack"]["frames"]] == ["checkout", "<module>"]
+    assert "Traceback" in report["end"]["stderr"]
+    assert not any("ref" in value for frame in failure["stack"]["frames"] for value in frame.get("values", ()))
+    assert user.json("sessions")["sessions"] == []
+    assert "shop.py:14" in user.ok("hits", "shop.py:14")
+
+
+WAYS = """\
+import asyncio, os, sys, threading
+
+def by_code(limit):
+    sys.exit(3)
+
+def at_once(limit):
+    os._exit(4)
+
+def deep(n):
+    return deep(n + 1)
+
+async def job(n):
+    raise RuntimeError(f"job {n}")
+
+async def main():
+    asyncio.create_task(job(7))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+def work(n):
+    assert n < 1, f"n is {n}"
+
+match sys.argv[1]:
+    case "code":
+        by_code(9)
+    case "once":
+        at_once(9)
+    case "deep":
+        deep(0)
+    case "task":
+        asyncio.run(main())
+    case "thread":
+        for n in range(3):
+            thread = threading.Thread(target=work, args=(n,), name=f"w{n}")
+            thread.start()
+            thread.join()
+    case "kill":
+        os.kill(os.getpid(), 9)
+    case "well":
+        print("fine")
+"""
+
+
+def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
+    user.file("ways.py", WAYS)
+
+    def told(way: str) -> list[str]:
+        return user.ok("crash", "--", "python3", "ways.py", way).splitlines()
+
+    code = told("code")
+    assert code[0].startswith("SystemExit: 3 at ways.py:4 in by_code; exit 3 after "), code
+    assert "  limit=9" in code
+    assert told("once")[0].startswith("os._exit: 4 at ways.py:7 in at_once; exit 4 after ")
+    deep = told("deep")
+    assert deep[0].startswith("RecursionError: maximum recursion depth exceeded"), deep
+    assert any("calls" in row for row in deep) and any(row.startswith("< <module> ways.py:") for row in deep), deep
+    assert len("\n".join(deep)) <= 4000
+    task = told("task")
+    assert task[0].startswith("RuntimeError: job 7 at ways.py:13 in job; exit 0 after "), task
+    thread = told("thread")
+    assert thread[0].startswith("AssertionError: n is 1 at ways.py:21 in work, thread w1; exit 0 after "), thread
+    assert "also: AssertionError: n is 2 at ways.py:21 in work, thread w2" in thread
+    assert "ended by SIGKILL" in told("kill")[0]
+    well = told("well")
+    assert "ended well: exit 0 after" in well[0] and well[1:] == ['output: "fine\\n"'], well
+
+
+def test_a_program_that_cannot_even_begin_is_a_crash_and_one_that_is_not_there_an_error(user: User) -> None:
+    user.file("wrong.py", "def f(:\n")
+    report = user.json("crash", "--", "python3", "wrong.py")
+    assert (report["verdict"], report["end"]["exit_code"], "failure" in report) == ("crashed", 1, False)
+    assert "SyntaxError" in report["end"]["stderr"]
+    assert "no such file" in user.fails("crash", "none.py", code=1, error="launch_failed")
+    user.fails("crash", code=2, error="usage")
+
+
+def test_a_held_crash_is_an_ordinary_session_until_it_is_stopped(user: User) -> None:
+    user.file("shop.py", SHOP)
+    text = user.ok("crash", "--hold", "--", "python3", "shop.py")
+    assert text.splitlines()[-1].startswith("held: session crash-shop, given up after 10 minutes unused")
+    assert user.ok("eval", "len(cart) * 2", "user").splitlines() == ["len(cart) * 2 = 4", "user = 'ann'"]
+    held: psutil.Process = user.pid()
+    user.ok("stop")
+    eventually(lambda: gone(held), "the program was left behind")
