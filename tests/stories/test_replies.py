@@ -34,6 +34,7 @@ CALLS: dict[str, list[str]] = {
     "unbreak": ["--all"], "until": ["app.py:6"], "continue": [], "exception": [], "pause": [], "wait": [],
     "restart": [], "stop": [], "detach": [], "probe": ["app.py:2"],
     "crash": ["app.py"], "attach": ["--pid", "999999"],
+    "test": ["--runner", "nosuch"],
     "hits": [], "hit-diff": ["h1", "h1"], "hit-trend": ["app.py:6", "missing"], "history": [], "events": [],
     "cross": ["f"], "save": ["before"], "diff": ["before", "r1"], "export": ["run.jsonl"],
     "import": ["run.jsonl", "--name", "theirs"], "prune": ["--days", "7", "--dry-run"], "replay": ["before"],
@@ -43,7 +44,7 @@ CALLS: dict[str, list[str]] = {
 
 FAILS = {
     "attach", "restart-frame", "set-return", "hotpatch", "disasm", "memory", "registers", "sources", "watch",
-    "break-insn", "step-back", "reverse-continue", "configs", "hit-trend", "cross",
+    "break-insn", "step-back", "reverse-continue", "configs", "hit-trend", "cross", "test",
 }  # fmt: skip
 """Nothing to join, and what this debugger cannot do."""
 

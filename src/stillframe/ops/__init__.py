@@ -15,6 +15,7 @@ FILES = (
     "patch",
     "investigate",
     "crash",
+    "testing",
     "record",
     "crossing",
     "keeping",

@@ -116,7 +116,7 @@ async def launch(
     if config is not None:
         if program or command or any((module, code, cwd, python, adapter)):
             raise UsageError("--config says what is run, how and where; only --env, --stdin and the like go with it")
-        added = dict(_pair(each) for each in env)
+        added = dict(pair(each) for each in env)
         wishes = configured_plans(caller, config, env=added, stdin=stdin, stop_on_entry=stop_on_entry, record=record)
     else:
         plan = make_plan(
@@ -268,7 +268,7 @@ def make_plan(
         args=args,
         program=path or module or code,
         cwd=absolute(cwd, caller.cwd) if cwd else caller.cwd,
-        env={**caller.env, **dict(_pair(each) for each in env)},
+        env={**caller.env, **dict(pair(each) for each in env)},
         umask=caller.umask,
         stdin=stdin if stdin in (None, "-") else absolute(stdin, caller.cwd),
         interpreter=python,
@@ -281,7 +281,8 @@ def make_plan(
     return understand(plan)
 
 
-def _pair(text: str) -> tuple[str, str]:
+def pair(text: str) -> tuple[str, str]:
+    """Name and value of what --env gives."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise UsageError(f"--env takes K=V, not {text!r}")

@@ -35,9 +35,9 @@ def crash(result: CrashReport, budget: int) -> str:
         return hang(result.hang, budget)
     room = Room(budget)
     rows: list[str] = []
-    last = room.take(_last(result.held, told=result.failure is not None))
+    last = room.take(last_line(result.held, told=result.failure is not None))
     if result.repeated:
-        rows.append(room.take(_repeated(result.repeated)))
+        rows.append(room.take(repeated_rows(result.repeated)))
     rows.append(room.take(_verdict(result)))
     notes = [room.take(f"note: {shorten(escape(note), 400)}") for note in _notes(result)]
     also = _also(result, room)
@@ -104,7 +104,8 @@ def _also(result: CrashReport, room: Room) -> list[str]:
     return [*rows, room.take(f"also: {more:,} more") if more > 0 else ""]
 
 
-def _last(held: Held | None, *, told: bool) -> str:
+def last_line(held: Held | None, *, told: bool) -> str:
+    """Whether anything of the program is still there to be asked."""
     if held is None:
         return RECORDED if told else ""
     minutes = f"{held.lease / 60:g} minutes" if held.lease >= 60 else f"{held.lease:g} s"
@@ -175,7 +176,7 @@ def _folded(frame: ReportFrame) -> str:
 
 def hang(result: HangReport, budget: int) -> str:
     room = Room(budget)
-    last = room.take(_last(result.held, told=bool(result.groups)))
+    last = room.take(last_line(result.held, told=bool(result.groups)))
     rows = [room.take(_hangs(result))]
     if result.cycle:
         around = " waits for ".join(escape(each) for each in (*result.cycle, result.cycle[0]))
@@ -228,7 +229,8 @@ def _group(group: Waiting, room: Room) -> list[str]:
 # Runs again and again
 
 
-def _repeated(repeated: Repeated) -> str:
+def repeated_rows(repeated: Repeated) -> str:
+    """How often it failed, in which ways, and what was otherwise then."""
     runs = f"{repeated.runs:,} run{'s' * (repeated.runs != 1)}"
     if not repeated.failed:
         return f"failed in none of {runs}"

@@ -17,8 +17,9 @@ from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, Memory, SourceFiles, Written
 from ..model.outcomes import Breakpoint, Ended, Exited, Lost, RawReply, Running, Stop
 from ..model.reports import CrashReport, HangReport
+from ..model.tested import TestReport
 from ..model.values import ExceptionInfo, Frames, Modules, Values
-from . import health, machine, parts, probes, reports
+from . import health, machine, parts, probes, reports, tested
 from .escape import escape, lines, shorten, source
 from .outcomes import exception, headline, outcome
 
@@ -370,6 +371,11 @@ def _hang(result: HangReport, name: str, budget: int) -> str:
 @show.register
 def _probe(result: views.ProbeReport, name: str, budget: int) -> str:
     return probes.report(result, budget)
+
+
+@show.register
+def _tests(result: TestReport, name: str, budget: int) -> str:
+    return tested.report(result, budget)
 
 
 def clipped(rows: list[str], budget: int, total: int | None = None, start: int = 0, ends: Sequence[int] = ()) -> str:

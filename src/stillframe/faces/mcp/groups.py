@@ -28,7 +28,7 @@ class Group:
 
 
 CORE = (
-    Group("test", ("test",), text="Run a red test; report why it fails.", shown=("command", "timeout")),
+    Group("test", ("test",), text="Run a red test; report why it fails.", shown=("selector", "timeout")),
     Group("crash", ("crash",), text="Run a program to its crash; report why.", shown=("command", "timeout")),
     Group("trace", ("trace",), text="Run a program; report calls and values.", shown=("places", "command", "timeout")),
     Group("hang", ("hang",), text="Report what a program waits for.", shown=("command", "pid", "timeout")),
@@ -103,6 +103,7 @@ CORE = (
 )  # fmt: skip
 
 BRIEF = {
+    "selector": "file, FILE::NAME or name",
     "places": "file:line, file@\"text\" or function; then ' if EXPR'",
     "breaks": "places",
     "at": "place",

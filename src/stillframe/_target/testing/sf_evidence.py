@@ -1,0 +1,312 @@
+"""From a live traceback to evidence: the user's own frames with their values, what the failing line compared, and the causes.
+
+The frames of a traceback keep their locals after the test has failed, so that no debugger is needed to read them.
+"""
+
+import ast
+import linecache
+import os
+import re
+import sys
+import sysconfig
+import types
+
+TEXT = 160
+FRAMES = 12  # of the user's own, told at the most: the inner ones and the outermost
+INNER, OUTER = 30, 10  # values of the failing frame, and of each one around it
+CAUSES = 6
+MESSAGE = 4000
+_WORD = re.compile(r"[^\W\d]\w*")
+_PACKAGES = re.compile(r"[/\\](site-packages|dist-packages)[/\\]")
+_UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
+_LIBRARY = tuple(
+    os.path.join(os.path.realpath(path), "")
+    for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+    if path
+)
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def is_user(code):
+    """Whether code is of the project's own: no library, nothing that no file holds, none of ours."""
+    file = code.co_filename
+    if file.startswith(("<", _OURS)) or _PACKAGES.search(file):
+        return False
+    return not os.path.realpath(file).startswith(_LIBRARY)
+
+
+def statement(file, line, lines=None):
+    """The innermost simple statement, or head of a compound one, that a line belongs to; None where there is none."""
+    tree = _tree(file) if lines is None else _parsed("".join(lines))
+    found = None
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.stmt) and node.lineno <= line <= _end(node):
+            if found is None or node.lineno >= found.lineno:
+                found = node
+    return found
+
+
+def _end(node):
+    body = getattr(node, "body", None)
+    return body[0].lineno - 1 if isinstance(body, list) and body else node.end_lineno
+
+
+_TREES = {}
+
+
+def _tree(file):
+    if file not in _TREES:
+        _TREES[file] = _parsed("".join(linecache.getlines(file)))
+    return _TREES[file]
+
+
+def _parsed(text):
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def segment(file, node):
+    """The source of a node in one line."""
+    lines = linecache.getlines(file)
+    if node.lineno == node.end_lineno:
+        raw = lines[node.lineno - 1].encode("utf-8")[node.col_offset : node.end_col_offset]
+        return raw.decode("utf-8", "replace")
+    text = "".join(lines[node.lineno - 1 : node.end_lineno])
+    whole = ast.get_source_segment("".join(lines), node) or text
+    return " ".join(whole.split())
+
+
+def names_of(node):
+    return [each.id for each in ast.walk(node) if isinstance(each, ast.Name)] if node is not None else []
+
+
+class Teller:
+    """Makes rows of values, within bounds, by the writer that stops use too."""
+
+    def __init__(self, values):
+        self._values = values
+        self.bounds = values.Bounds(TEXT, 8, 1.0)
+
+    def value(self, name, value):
+        row = self._values.describe(name, value, self.bounds, lambda value: None)
+        return {key: row[key] for key in ("name", "type", "value", "total", "truncated", "error")}
+
+    def told(self, error):
+        kind, _, message = self._values.told(error, self.bounds).partition(": ")
+        return {"type": kind, "message": message}
+
+    def message(self, error):
+        """What the exception says, at more length than a stop would tell: a failed assertion has its whole story there."""
+        row = self.told(error)
+        if isinstance(error, AssertionError) and error.args and type(error.args[0]) is str:
+            row["message"] = error.args[0][:MESSAGE]
+        return row
+
+    def locals(self, frame, line, most):
+        """(rows, how many there are): names of the failing statement first, then arguments, then the rest."""
+        names = {name: value for name, value in dict(frame.f_locals).items() if _is_told(name, value)}
+        node = statement(frame.f_code.co_filename, line)
+        here = names_of(node) or _WORD.findall(linecache.getline(frame.f_code.co_filename, line))
+        code = frame.f_code
+        count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+        order = dict.fromkeys(name for name in here if name in names)
+        order.update(dict.fromkeys(name for name in code.co_varnames[:count] if name in names))
+        order.update(dict.fromkeys(names))
+        parts = self._attributes(node, names)
+        rows = [(name, names[name]) for name in order if not _is_case(names[name])]
+        used = sum(name in here for name, _ in rows)
+        rows[used:used] = [(name, value) for name, value in parts.items()]
+        return [self.value(*row) for row in rows[:most]], len(rows)
+
+    def _attributes(self, node, names):
+        """What the statement reads of objects, as in `self.total`, where that is simply stored there."""
+        found = {}
+        for each in ast.walk(node) if node is not None else ():
+            if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id in names:
+                held = dict(self._values.attributes_of(names[each.value.id]))
+                if each.attr in held and _is_told(each.attr, held[each.attr]):
+                    found["%s.%s" % (each.value.id, each.attr)] = held[each.attr]
+        return found
+
+    def frames(self, steps):
+        """The user's own frames, innermost first, each with how many of the library lie before it (further in)."""
+        rows, folded = [], 0
+        own = [(frame, line) for frame, line in steps if is_user(frame.f_code)]
+        shown = {id(frame) for frame, _ in (own if len(own) <= FRAMES else own[-(FRAMES - 2) :] + own[:2])}
+        for frame, line in reversed(steps):
+            if id(frame) not in shown:
+                folded += not _is_runner(frame)
+                continue
+            values, total = self.locals(frame, line, OUTER if rows else INNER)
+            node = statement(frame.f_code.co_filename, line)
+            text = segment(frame.f_code.co_filename, node) if isinstance(node, _PLAIN) else ""
+            name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+            rows.append({
+                "function": name, "file": frame.f_code.co_filename, "line": line, "folded": folded, "values": values,
+                "total": total, "source": text or linecache.getline(frame.f_code.co_filename, line).strip(),
+            })  # fmt: skip
+            folded = 0
+        return rows
+
+    def causes(self, error):
+        """What the exception came from, the nearest first: each with where it was raised."""
+        rows, seen = [], {id(error)}
+        while len(rows) < CAUSES:
+            why = error.__cause__
+            if why is None and not error.__suppress_context__:
+                why = error.__context__
+            if why is None or id(why) in seen:
+                break
+            seen.add(id(why))
+            rows.append(dict(self.told(why), cause=error.__cause__ is not None, **_place(why)))
+            error = why
+        return rows
+
+    def members(self, error):
+        """The exceptions in a group, each with its own place."""
+        inside = getattr(error, "exceptions", ())
+        if not any(kind.__name__ == "BaseExceptionGroup" for kind in type(error).__mro__):
+            return []
+        return [dict(self.told(one), **_place(one)) for one in list(inside)[:8]]
+
+    def evidence(self, error, trace=None):
+        """Everything of a failure that its exception can tell."""
+        steps = walk(error.__traceback__ if trace is None else trace)
+        row = dict(self.message(error), causes=self.causes(error), members=self.members(error))
+        row["frames"] = self.frames(steps)
+        at = innermost(steps)
+        row["made"] = makers(*at) if at is not None else None
+        if isinstance(error, SyntaxError) and error.filename:
+            at = {
+                "function": "",
+                "file": error.filename,
+                "line": error.lineno or 0,
+                "folded": 0,
+                "values": [],
+                "total": 0,
+            }
+            row["frames"].insert(0, dict(at, source=(error.text or "").strip()))
+        return row
+
+
+_PLAIN = (ast.Assert, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise, ast.Delete)
+
+
+def walk(trace):
+    """(frame, line) of a traceback, outermost first."""
+    steps = []
+    while trace is not None:
+        steps.append((trace.tb_frame, trace.tb_lineno))
+        trace = trace.tb_next
+    return steps
+
+
+def _is_runner(frame):
+    """Whether a frame is of the runner that runs the test, which is nobody's business."""
+    name = frame.f_globals.get("__name__")
+    return "__unittest" in frame.f_globals or str(name).partition(".")[0] in ("_pytest", "pluggy")
+
+
+def _place(error):
+    own = [(frame, line) for frame, line in walk(error.__traceback__) if is_user(frame.f_code)]
+    if not own:
+        return {}
+    frame, line = own[-1]
+    return {"file": frame.f_code.co_filename, "line": line, "function": frame.f_code.co_name}
+
+
+def _is_told(name, value):
+    if not isinstance(name, str) or not name.isidentifier():  # comprehensions have `.0`, pytest `@py_assert1`
+        return False
+    if name.startswith("__pydevd") or (name.startswith("__") and name.endswith("__")):
+        return False
+    return not issubclass(type(value), _UNTOLD)
+
+
+def _is_case(value):
+    """Whether a value is the test itself, of which nothing is told but its name."""
+    return any(kind.__module__ == "unittest.case" for kind in type(value).__mro__)
+
+
+def innermost(steps):
+    """The user's own frame that failed, with its line; None where there is none."""
+    own = [(frame, line) for frame, line in steps if is_user(frame.f_code)]
+    return own[-1] if own else None
+
+
+def makers(frame, line):
+    """The lines of a frame's function that made what its failing statement uses, that one included, and the names."""
+    file = frame.f_code.co_filename
+    node, tree = statement(file, line), _tree(file)
+    inside = [
+        each
+        for each in (ast.walk(tree) if tree is not None else ())
+        if isinstance(each, ast.stmt) and frame.f_code.co_firstlineno <= each.lineno <= line
+    ]
+    wanted, lines = set(names_of(node)), set(range(node.lineno, _end(node) + 1)) if node is not None else {line}
+    named = sorted(wanted)
+    while True:
+        before = len(lines)
+        for each in inside:
+            if _stored(each) & wanted:
+                lines.update(range(each.lineno, _end(each) + 1))
+                wanted.update(names_of(each))
+        if len(lines) == before:
+            return {"lines": sorted(lines)[-200:], "names": named}
+
+
+def _stored(node):
+    """The names that a statement gives values to: itself, or in its head."""
+    parts = [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt)]
+    found = {each.id for part in parts for each in ast.walk(part) if _is_store(each)}
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        found.add(node.target.id)
+    return found
+
+
+def _is_store(node):
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def compared(teller, file, node, left, right):
+    """Rows for the two sides of a comparison, called by their source; a side that is written out there is not told again."""
+    test = node.test if isinstance(node, ast.Assert) else None
+    sides = _sides(test) if test is not None else ()
+    rows = []
+    for side, value in zip(sides or (None, None), (left, right)):
+        name = segment(file, side) if side is not None else ("left", "right")[len(rows)]
+        if side is None or not _is_literal(side):
+            rows.append(teller.value(name, value))
+    return rows
+
+
+def _sides(test):
+    """The operands of the comparison that an assertion is about; none where it has several."""
+    found = [each for each in ast.walk(test) if isinstance(each, ast.Compare)]
+    if len(found) != 1 or len(found[0].ops) != 1:
+        return ()
+    return (found[0].left, found[0].comparators[0])
+
+
+def _is_literal(node):
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def hold(error, trace):
+    """Have the debugger in this process, if there is one, stop as at an uncaught exception: the frames are still there."""
+    pydevd = sys.modules.get("pydevd")
+    db = pydevd.get_global_debugger() if pydevd is not None else None
+    if db is None:
+        return False
+    from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
+    from _pydevd_bundle.pydevd_breakpoints import stop_on_unhandled_exception
+
+    thread = pydevd.threading.current_thread()
+    stop_on_unhandled_exception(db, thread, set_additional_thread_info(thread), (type(error), error, trace))
+    return True

@@ -1,0 +1,178 @@
+"""A plugin of pytest's that tells of each test as it ends, and of each failure with the evidence of its living frames.
+
+Loaded by `-p sf_pytest`. It changes nothing but one thing: pytest-xdist runs the tests in this process, where their frames are.
+"""
+
+import importlib.util
+import os
+
+import pytest
+import sf_evidence
+from sf_journal import Journal
+
+OUTPUT = 4000  # characters of what a test printed, the newest
+_JOURNAL = Journal.take()
+_TARGET = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def _writer():
+    spec = importlib.util.spec_from_file_location("sf_plain", os.path.join(_TARGET, "sf_plain.py"))
+    plain = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(plain)
+    return plain.values(_TARGET)
+
+
+class Witness:
+    """The hooks, and what they know of the test that runs."""
+
+    def __init__(self, journal):
+        self.journal = journal
+        self.most = journal.asked["most"]
+        self.told = 0
+        self.comparison = None
+        self.pending = {}
+        self._teller = None
+        self._below = ""
+
+    @property
+    def teller(self):
+        if self._teller is None:
+            self._teller = sf_evidence.Teller(_writer())
+        return self._teller
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config):
+        if getattr(config.option, "numprocesses", None):
+            config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
+
+    def pytest_sessionstart(self, session):
+        """pytest names tests from its root directory; a user who is elsewhere has to give a path from there."""
+        here, root = os.getcwd(), str(session.config.rootdir)
+        self._below = "" if os.path.realpath(here) == os.path.realpath(root) else os.path.relpath(root, here)
+
+    def name(self, nodeid):
+        if not self._below or not nodeid:
+            return nodeid
+        file, colons, rest = nodeid.partition("::")
+        return os.path.normpath(os.path.join(self._below, file)) + colons + rest
+
+    def pytest_collection_finish(self, session):
+        names = [self.name(item.nodeid) for item in session.items[:2000]] if self.journal.asked["names"] else []
+        self.journal.tell("collected", count=len(session.items), names=names)
+
+    def pytest_deselected(self, items):
+        self.journal.tell("deselected", count=len(items))
+
+    def pytest_runtest_logstart(self, nodeid, location):
+        self.journal.tell("running", id=self.name(nodeid))
+
+    def pytest_assertrepr_compare(self, config, op, left, right):
+        self.comparison = (left, right)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        report = (yield).get_result()
+        comparison, self.comparison = self.comparison, None
+        if report.outcome != "failed" or getattr(report, "wasxfail", None) is not None:
+            return
+        self.told += 1
+        if call.excinfo is None:
+            self.pending[item.nodeid] = {
+                "type": "",
+                "message": str(report.longrepr)[: sf_evidence.MESSAGE],
+                "frames": [],
+            }
+            return
+        error, trace = call.excinfo.value, call.excinfo.value.__traceback__
+        self.pending[item.nodeid] = self._evidence(error, trace, comparison)
+        if self.journal.asked["hold"] and self.told == 1:
+            self._tell(report)
+            sf_evidence.hold(error, trace)
+
+    def _evidence(self, error, trace, comparison):
+        if self.told > self.most:
+            return dict(self.teller.message(error), frames=[], **sf_evidence._place(error))
+        row = self.teller.evidence(error, trace)
+        at = sf_evidence.innermost(sf_evidence.walk(trace))
+        if comparison is not None and at is not None and isinstance(error, AssertionError):
+            file = at[0].f_code.co_filename
+            node = sf_evidence.statement(file, at[1])
+            row["operands"] = sf_evidence.compared(self.teller, file, node, *comparison)
+        return row
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" or report.outcome != "passed":
+            self._tell(report)
+
+    def _tell(self, report):
+        outcome = report.outcome
+        if getattr(report, "wasxfail", None) is not None:
+            outcome = {"skipped": "xfailed", "passed": "xpassed"}.get(outcome, outcome)
+        row = {
+            "id": report.nodeid,
+            "when": report.when,
+            "outcome": outcome,
+            "seconds": getattr(report, "duration", 0.0),
+        }
+        if outcome == "failed":
+            evidence = self.pending.pop(report.nodeid, None)
+            if evidence is None and self.journal.asked["hold"]:
+                return  # told before it was held
+            row["evidence"] = evidence or {
+                "type": "",
+                "message": report.longreprtext[: sf_evidence.MESSAGE],
+                "frames": [],
+            }
+            row["label"] = _label(getattr(report, "context", None))
+            row["printed"] = _printed(report.sections)
+        elif outcome in ("skipped", "xfailed"):
+            row["reason"] = _reason(report)
+        self.journal.tell("test", **row)
+
+    def pytest_exception_interact(self, node, call, report):
+        if not isinstance(report, pytest.CollectReport):
+            return
+        error = call.excinfo.value
+        if error.__cause__ is not None and type(error).__name__ == "CollectError":
+            error = error.__cause__  # pytest wraps what importing a test file raised
+        evidence = self.teller.evidence(error)
+        self.journal.tell("uncollected", id=self.name(report.nodeid), evidence=evidence)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session, exitstatus):
+        self.journal.tell("end", status=int(exitstatus))
+
+
+def _label(context):
+    """What tells a subtest from its siblings."""
+    if context is None:
+        return ""
+    words = [str(context.msg)] if getattr(context, "msg", None) else []
+    words += ["%s=%.40r" % pair for pair in dict(getattr(context, "kwargs", None) or {}).items()]
+    return ", ".join(words)
+
+
+def _printed(sections):
+    rows = {}
+    for title, text in sections:
+        stream = next((each for each in ("stdout", "stderr", "log") if each in title), None)
+        if stream is not None:
+            rows[stream] = (rows.get(stream, "") + text)[-OUTPUT:]
+    return rows
+
+
+def _reason(report):
+    why = getattr(report, "wasxfail", "")
+    if not why and isinstance(report.longrepr, tuple):
+        why = str(report.longrepr[2])
+    return why[:200]
+
+
+def pytest_configure(config):
+    if _JOURNAL.asked is not None and not config.pluginmanager.has_plugin("stillframe"):
+        _JOURNAL.hello("pytest", pytest.__version__)
+
+
+def pytest_addhooks(pluginmanager):
+    if _JOURNAL.asked is not None:
+        pluginmanager.register(Witness(_JOURNAL), "stillframe-witness")

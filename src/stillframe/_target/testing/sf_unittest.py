@@ -1,0 +1,147 @@
+"""unittest as `python -m unittest` runs it, telling of each test as it ends, and of each failure with its living frames."""
+
+import ast
+import functools
+import importlib.util
+import os
+import sys
+import unittest
+
+import sf_evidence
+from sf_journal import Journal
+
+_JOURNAL = Journal.take()
+_TARGET = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def _writer():
+    spec = importlib.util.spec_from_file_location("sf_plain", os.path.join(_TARGET, "sf_plain.py"))
+    plain = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(plain)
+    return plain.values(_TARGET)
+
+
+class Witness:
+    """What the results of a run are told to, beside whoever else hears of them."""
+
+    def __init__(self, journal):
+        self.journal = journal
+        self.told = 0
+        self.imports = {}
+        self.failed = set()
+        self._teller = None
+
+    @property
+    def teller(self):
+        if self._teller is None:
+            self._teller = sf_evidence.Teller(_writer())
+        return self._teller
+
+    def started(self, test):
+        self.journal.tell("running", id=test.id())
+
+    def ended(self, test, outcome, reason=""):
+        if test.id() not in self.failed:
+            self.journal.tell("test", id=test.id(), when="call", outcome=outcome, reason=str(reason)[:200])
+
+    def failure(self, test, raised, label=""):
+        error, trace = raised[1], raised[2]
+        name = getattr(test, "_testMethodName", "")
+        if type(test).__name__ == "_FailedTest":  # what stands for a module that could not be imported
+            cause = self.imports.get(name, error)
+            self.journal.tell("uncollected", id=name, evidence=self.teller.evidence(cause))
+            self.failed.add(test.id())
+            return
+        self.told += 1
+        self.failed.add(test.id())
+        if self.told > self.journal.asked["most"]:
+            evidence = dict(self.teller.message(error), frames=[], **sf_evidence._place(error))
+        else:
+            evidence = self.teller.evidence(error, trace)
+            evidence["operands"] = self._operands(trace)
+        when = "call" if name else "setup"
+        self.journal.tell("test", id=test.id(), when=when, outcome="failed", evidence=evidence, label=label)
+        if self.journal.asked["hold"] and self.told == 1:
+            sf_evidence.hold(error, trace)
+
+    def subtest(self, test, subtest, raised):
+        if raised is not None:
+            self.failure(test, raised, subtest.id()[len(test.id()) :].strip())
+
+    def unexpected(self, test):
+        evidence = {"type": "", "message": "it passed, and was expected to fail", "frames": []}
+        self.failed.add(test.id())
+        self.journal.tell("test", id=test.id(), when="call", outcome="failed", evidence=evidence, label="")
+
+    def _operands(self, trace):
+        """What was given to the assertion: the arguments of the first call of unittest's own behind the user's frame."""
+        steps = sf_evidence.walk(trace)
+        at = next((i for i in range(len(steps) - 1, -1, -1) if "__unittest" not in steps[i][0].f_globals), -1)
+        if at < 0 or at + 1 >= len(steps):
+            return []
+        (frame, line), code = steps[at], steps[at + 1][0].f_code
+        given = steps[at + 1][0].f_locals
+        names = [name for name in code.co_varnames[1 : code.co_argcount] if name not in ("msg", "self", "standardMsg")]
+        node = sf_evidence.statement(frame.f_code.co_filename, line)
+        sources = _sources(frame.f_code.co_filename, node)
+        rows = []
+        for place, name in enumerate(names):
+            source, written = sources[place] if place < len(sources) else (name, False)
+            if name in given and not written:
+                rows.append(self.teller.value(source, given[name]))
+        return rows
+
+
+def _sources(file, node):
+    """(source, whether it is written out) of each argument of the assertion's call."""
+    call = getattr(node, "value", None)
+    if not isinstance(call, ast.Call):
+        return []
+    return [(sf_evidence.segment(file, each), sf_evidence._is_literal(each)) for each in call.args]
+
+
+def _also(name, tell):
+    """Have a method of every result tell the witness first: unittest 3.11 takes its own frames out of a traceback."""
+    plain = getattr(unittest.TestResult, name)
+
+    @functools.wraps(plain)
+    def method(self, *arguments):
+        tell(*arguments)
+        plain(self, *arguments)
+
+    setattr(unittest.TestResult, name, method)
+
+
+def _install(witness):
+    _also("startTest", witness.started)
+    _also("addSuccess", lambda test: witness.ended(test, "passed"))
+    _also("addSkip", lambda test, reason: witness.ended(test, "skipped", reason))
+    _also("addExpectedFailure", lambda test, raised: witness.ended(test, "xfailed"))
+    _also("addUnexpectedSuccess", witness.unexpected)
+    _also("addFailure", witness.failure)
+    _also("addError", witness.failure)
+    _also("addSubTest", witness.subtest)
+    made = unittest.loader._make_failed_import_test
+
+    def make_failed_import_test(name, suite_class):
+        witness.imports[name.rpartition(".")[2]] = sys.exc_info()[1]
+        witness.imports[name] = sys.exc_info()[1]
+        return made(name, suite_class)
+
+    unittest.loader._make_failed_import_test = make_failed_import_test
+
+
+def _main():
+    _JOURNAL.hello("unittest", ".".join(str(part) for part in sys.version_info[:3]))
+    sys.argv[0] = "python -m unittest"
+    if _JOURNAL.asked is not None:
+        _install(Witness(_JOURNAL))
+    program = unittest.main(module=None, exit=False)
+    count = program.result.testsRun
+    _JOURNAL.tell("collected", count=count, names=[])
+    _JOURNAL.tell("end", status=0 if program.result.wasSuccessful() else 1)
+    sys.exit(not program.result.wasSuccessful())
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,132 @@
+"""Test runners: one file a family, with how each is found in a project, run, and read; and the list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from ...errors import UsageError
+from ...model.backend import Plan
+from ...model.outcomes import AnyOutcome, Stop
+from ...model.places import BreakSpec
+from ...model.tested import TestFailure, Told
+from ...settings import project_root
+from .signs import Signs
+
+
+@dataclass(frozen=True)
+class TestAsk:
+    """What is to be tested, as the caller gave it, and in which project."""
+
+    selector: str | None
+    args: tuple[str, ...]
+    cwd: str
+    """Where the words of the caller are meant."""
+    root: str = "."
+    """The directory that the runner's signs were found in."""
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    umask: int = 0o022
+    python: str | None = None
+    hold: bool = False
+    """Stay at the first failure, under a debugger."""
+    first: bool = False
+    """No test after the first that fails is of interest."""
+    names: bool = False
+    """Tell the names of tests and run none."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """A second run under a debugger that stops where the first one failed."""
+
+    plan: Plan
+    breaks: tuple[BreakSpec, ...] = ()
+    catch: tuple[str, ...] = ("off",)
+    is_it: Callable[[Stop], bool] = lambda stop: True
+    """Whether a stop is at the failure that the first run told of."""
+    hidden: Callable[[str], bool] = lambda name: False
+    """Names of the runner's own making among the user's values."""
+
+
+class Runner(Protocol):
+    """A test runner."""
+
+    name: str
+    stays: bool
+    """Whether the run itself can stay at its first failure, so that no second one is needed to look at it."""
+
+    def signs(self, signs: Signs) -> int:
+        """How surely a directory's tests are of its kind: 0 not at all, 1 perhaps, 2 it says so itself."""
+        ...
+
+    async def plan(self, ask: TestAsk, folder: Path) -> Plan:
+        """The run, which leaves its report in the folder. LaunchFailed or AdapterMissing where that is known to be in vain."""
+        ...
+
+    def read(self, ask: TestAsk, folder: Path, end: AnyOutcome) -> Told:
+        """What the run told, also of one that did not come to its end."""
+        ...
+
+    async def live(self, ask: TestAsk, failure: TestFailure, folder: Path) -> Live | None:
+        """How to stop at a failure; None where the first run has told everything."""
+        ...
+
+
+def runners() -> tuple[Runner, ...]:
+    """Every runner, the likelier one first where a project has signs of several."""
+    from .pythons import PYTEST, UNITTEST
+
+    return (PYTEST, UNITTEST)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The runner of a project, the directory that says so, and what else might have been meant."""
+
+    runner: Runner
+    root: str
+    others: tuple[str, ...] = ()
+
+
+def choose(selector: str | None, cwd: str, name: str | None) -> Choice:
+    """The runner asked for, or that the project at hand has signs of; a usage error that lists them where there is none."""
+    everyone = runners()
+    start = _start(selector, cwd)
+    levels = _levels(start, cwd)
+    if name is not None:
+        found = next((each for each in everyone if each.name == name), None)
+        if found is None:
+            known = ", ".join(each.name for each in everyone)
+            raise UsageError(f"no runner {name!r}; there are: {known}")
+        root = next((str(each.folder) for each in levels if found.signs(each)), cwd)
+        return Choice(found, root)
+    ending = start.suffix if start.is_file() else ""
+    for least in (2, 1):
+        for level in levels:
+            likely = [each for each in everyone if each.signs(level) >= least]
+            if ending:
+                likely = [each for each in likely if ending in level.endings_of(each.name)] or likely
+            if likely:
+                first = level.endings_of(likely[0].name)
+                others = [each.name for each in likely[1:] if level.endings_of(each.name) != first]
+                return Choice(likely[0], str(level.folder), tuple(others))
+    known = ", ".join(each.name for each in everyone)
+    raise UsageError(f"no tests of a known runner found from {cwd}; --runner names one: {known}")
+
+
+def _start(selector: str | None, cwd: str) -> Path:
+    """The file or directory that a selector names, if it names one; else where the call came from."""
+    word = (selector or "").partition("::")[0]
+    path = Path(cwd, word)
+    return path if word and path.exists() else Path(cwd)
+
+
+def _levels(start: Path, cwd: str) -> list[Signs]:
+    """The directories from where the tests are up to the project's root."""
+    folder = start if start.is_dir() else start.parent
+    top = Path(project_root(str(folder)))
+    folders = [folder, *folder.parents]
+    last = folders.index(top) if top in folders else 0
+    return [Signs(each) for each in folders[: last + 1]]

@@ -1,0 +1,138 @@
+"""Reading what our code inside a runner's process wrote (`_target/testing`): lines of JSON, whole up to the moment of a kill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...model.outcomes import SourceLine
+from ...model.reports import ReportFrame
+from ...model.tested import Counts, TestFailure, Told
+from ...model.values import Value
+
+FILE = "journal"
+MOST = 20
+"""Failures whose evidence is told."""
+_WORST = ("passed", "xpassed", "xfailed", "skipped", "failed")
+Show = Callable[[str | None], str | None]
+
+
+def read(folder: Path, show: Show) -> Told:
+    """Everything that was told; `show` makes a file's path what the user should see."""
+    outcomes: dict[str, str] = {}
+    failures: list[TestFailure] = []
+    hello: dict[str, Any] = {}
+    counts = {"collected": 0, "deselected": 0, "uncollected": 0}
+    names: tuple[str, ...] = ()
+    running: str | None = None
+    status: int | None = None
+    called: dict[str, int] = {}
+    for said in _lines(folder / FILE):
+        match said["kind"]:
+            case "hello":
+                hello = said
+            case "collected":
+                counts["collected"] = said["count"]
+                names = tuple(said["names"])
+            case "deselected":
+                counts["deselected"] += said["count"]
+            case "running":
+                running = said["id"]
+            case "uncollected":
+                counts["uncollected"] += 1
+                failures.append(failure({**said, "when": "collection"}, show))
+            case "test":
+                running = None
+                id, outcome = said["id"], said["outcome"]
+                outcomes[id] = max(outcomes.get(id, "passed"), outcome, key=_WORST.index)
+                if outcome == "failed" and not any(each.when != "collection" for each in failures):
+                    called = {"": sum(function_of(each) == function_of(id) for each in outcomes)}
+                if outcome == "failed":
+                    failures.append(failure(said, show))
+            case "end":
+                status = said["status"]
+    ended = list(outcomes.values())
+    return Told(
+        version=hello.get("version", ""),
+        runtime=f"Python {hello['python']}" if hello else "",
+        interpreter=hello.get("executable", ""),
+        counts=Counts(
+            total=max(len(ended), counts["collected"]),
+            uncollected=counts["uncollected"],
+            deselected=counts["deselected"],
+            **{kind: ended.count(kind) for kind in _WORST},
+        ),
+        failures=tuple(failures[:MOST]),
+        names=names,
+        begun=bool(hello),
+        finished=status is not None,
+        running=running,
+        ordinal=called.get("", 1),
+    )
+
+
+def function_of(id: str) -> str:
+    """A test without what tells apart the runs of its function."""
+    return id.partition("[")[0]
+
+
+def _lines(file: Path) -> Iterator[dict[str, Any]]:
+    try:
+        text = file.read_bytes()
+    except FileNotFoundError:
+        return
+    for line in text[: text.rfind(b"\n") + 1].splitlines():
+        yield msgspec.json.decode(line)
+
+
+def failure(said: dict[str, Any], show: Show) -> TestFailure:
+    """One failure with the evidence of its frames."""
+    told: dict[str, Any] = said["evidence"]
+    frames = tuple(_frame(each, show) for each in told["frames"])
+    top = frames[0] if frames else None
+    printed = said.get("printed") or {}
+    made = told.get("made") or {}
+    return TestFailure(
+        id=said["id"],
+        label=said.get("label", ""),
+        when=said.get("when", "call"),
+        type=told["type"],
+        message=told["message"],
+        causes=tuple(_cause(each, show) for each in told.get("causes", ())),
+        members=tuple(_cause(each, show) for each in told.get("members", ())),
+        expression=told["frames"][0]["source"] if frames else "",
+        operands=tuple(_value(each) for each in told.get("operands", ())),
+        frames=frames,
+        file=top.file if top else show(told.get("file")),
+        line=top.line if top else told.get("line"),
+        output=printed.get("stdout", ""),
+        stderr=printed.get("stderr", ""),
+        log=printed.get("log", ""),
+        makers=tuple(made.get("lines", ())),
+        names=tuple(made.get("names", ())),
+    )
+
+
+def _value(told: dict[str, Any]) -> Value:
+    return Value(**{name: told[name] for name in ("name", "type", "value", "total", "truncated", "error")})
+
+
+def _frame(told: dict[str, Any], show: Show) -> ReportFrame:
+    return ReportFrame(
+        function=told["function"],
+        file=show(told["file"]),
+        line=told["line"],
+        source=(SourceLine(told["line"], told["source"], here=True),),
+        values=tuple(_value(each) for each in told["values"]),
+        values_total=told["total"],
+        folded=told["folded"],
+    )
+
+
+def _cause(told: dict[str, Any], show: Show) -> str:
+    text = f"{told['type']}: {told['message']}" if told["message"] else told["type"]
+    where = f" at {show(told['file'])}:{told['line']} in {told['function']}" if told.get("file") else ""
+    return text + where

@@ -1,0 +1,151 @@
+"""pytest and unittest: run as they are, with our code in their process, where the frames of a failed test live on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from ...errors import LaunchFailed
+from ...model.backend import Plan
+from ...model.outcomes import AnyOutcome, Exited
+from ...model.tested import TestFailure, Told
+from ..interpreters import choose, probe
+from ..recorders import PLAIN
+from . import Live, TestAsk
+from .journal import FILE, MOST, read
+from .shown import shown_from
+from .signs import Signs
+
+_TESTING = Path(__file__).resolve().parents[2] / "_target" / "testing"
+_MODULE = re.compile(r"^def test|^async def test|^import pytest|^from pytest|@pytest\.", re.MULTILINE)
+_UNITTEST = re.compile(r"^\s*(import unittest|from unittest|from django)", re.MULTILINE)
+
+
+class PythonRunner:
+    """What is the same of both."""
+
+    name = ""
+    module = ""
+    stays = True
+
+    def words(self, ask: TestAsk) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    def signs(self, signs: Signs) -> int:
+        raise NotImplementedError
+
+    def problem(self, told: Told, end: AnyOutcome) -> str:
+        raise NotImplementedError
+
+    async def plan(self, ask: TestAsk, folder: Path) -> Plan:
+        interpreter = (await probe(choose(ask.python, Path(ask.cwd), ask.env, ask.cwd))).path
+        before = ask.env.get("PYTHONPATH")
+        settings = {
+            "journal": str(folder / FILE), "path": before, "most": MOST, "hold": ask.hold, "names": ask.names,
+        }  # fmt: skip
+        env = {
+            **ask.env,
+            "PYTHONPATH": os.pathsep.join([str(_TESTING), *([before] if before else [])]),
+            "STILLFRAME_TEST": json.dumps(settings),
+        }
+        words = self.words(ask)
+        plan = Plan(
+            command=(interpreter, "-m", self.module, *words), kind="command", cwd=ask.cwd, env=env, umask=ask.umask,
+            adapter=PLAIN,
+        )  # fmt: skip
+        if not ask.hold:
+            return plan
+        return replace(
+            plan, kind="module", program=self.module, args=words, interpreter=interpreter, adapter="python",
+            children=False,
+        )  # fmt: skip
+
+    def read(self, ask: TestAsk, folder: Path, end: AnyOutcome) -> Told:
+        told = read(folder, shown_from(ask.cwd))
+        return told if told.finished and told.counts.total else _with_problem(told, self.problem(told, end))
+
+    async def live(self, ask: TestAsk, failure: TestFailure, folder: Path) -> Live | None:
+        return None
+
+
+def _with_problem(told: Told, problem: str) -> Told:
+    import msgspec
+
+    return msgspec.structs.replace(told, problem=problem)
+
+
+class Pytest(PythonRunner):
+    name = "pytest"
+    module = "pytest"
+
+    def signs(self, signs: Signs) -> int:
+        said = "[tool.pytest" in signs.text("pyproject.toml") or "[tool:pytest]" in signs.text("setup.cfg")
+        if (
+            said
+            or "[pytest]" in signs.text("tox.ini")
+            or signs.has("pytest.ini", ".pytest.ini", "conftest.py", "*/conftest.py")
+        ):
+            return 2
+        return 1 if any(_MODULE.search(each) for each in signs.test_texts(".py")) else 0
+
+    def words(self, ask: TestAsk) -> tuple[str, ...]:
+        words: list[str] = ["-p", "sf_pytest"]
+        if ask.selector is not None:
+            path = Path(ask.cwd, ask.selector.partition("::")[0])
+            is_place = path.exists() or "::" in ask.selector or "/" in ask.selector or ask.selector.endswith(".py")
+            words += [ask.selector] if is_place else ["-k", ask.selector]
+        words += ["--collect-only", "-q"] if ask.names else []
+        words += ["-x"] if ask.first or ask.hold else []
+        return (*words, *ask.args)
+
+    def problem(self, told: Told, end: AnyOutcome) -> str:
+        if not told.begun and re.search(r"No module named '?pytest", end.stderr):
+            raise LaunchFailed(
+                "pytest is not installed for the interpreter that was found; name another one with --python, or: "
+                "python -m pip install pytest"
+            )
+        return _last_words(end) if not told.finished or not told.counts.total else ""
+
+
+class Unittest(PythonRunner):
+    name = "unittest"
+    module = "sf_unittest"
+
+    def signs(self, signs: Signs) -> int:
+        return 1 if any(_UNITTEST.search(each) for each in signs.test_texts(".py")) else 0
+
+    def words(self, ask: TestAsk) -> tuple[str, ...]:
+        words: list[str] = []
+        if ask.selector is not None:
+            words = _unittest_name(ask.selector, ask.cwd)
+        elif not ask.args or ask.args[0].startswith("-"):
+            words = ["discover"] if not ask.args else ["discover", *ask.args]
+            return (*words, *(["-f"] if ask.first or ask.hold else []))
+        return (*words, *ask.args, *(["-f"] if ask.first or ask.hold else []))
+
+    def problem(self, told: Told, end: AnyOutcome) -> str:
+        return _last_words(end) if not told.finished else ""
+
+
+def _unittest_name(selector: str, cwd: str) -> list[str]:
+    """`tests/test_shop.py::Shop::test_total` in unittest's own words; a bare word chooses among all tests."""
+    file, *names = selector.split("::")
+    if file.endswith(".py"):
+        return [".".join([file.removesuffix(".py").removeprefix("./").replace("/", "."), *names])] if names else [file]
+    if Path(cwd, file).is_dir():
+        return ["discover", "-s", file]
+    return [selector] if "." in selector else ["-k", selector]
+
+
+def _last_words(end: AnyOutcome) -> str:
+    """What the runner said itself: its errors, else the end of what it printed."""
+    text = end.stderr.strip() or end.output.strip()
+    if isinstance(end, Exited) and end.signal and not text:
+        return f"ended by {end.signal}"
+    return text[-1500:]
+
+
+PYTEST, UNITTEST = Pytest(), Unittest()

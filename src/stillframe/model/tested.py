@@ -1,0 +1,130 @@
+"""What `test` answers: how the tests went, and of a red one everything that explains it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from .outcomes import AnyOutcome
+from .reports import Held, Repeated, ReportFrame
+from .values import Value
+
+Verdict = Literal["green", "red", "broken", "unfinished", "nothing ran"]
+
+
+class MadeCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A call that was made on the way to a failure, as a recorded run saw it return."""
+
+    function: str
+    arguments: tuple[Value, ...] = ()
+    result: str | None = None
+    raised: str | None = None
+    file: str | None = None
+    line: int | None = None
+    """Where it returned from, or where its function begins."""
+    depth: int = 0
+    """How many calls lie between this one and the test."""
+    count: int = 1
+    """How many calls like this one follow each other."""
+    values: tuple[Value, ...] = ()
+    """Its other locals when it returned."""
+
+
+class TestFailure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One test that failed, or a file of tests that could not be read."""
+
+    id: str
+    label: str = ""
+    """Which part of it, where a test has several (subtests)."""
+    when: str = "call"
+    """setup, call, teardown; collection where no test of the file could run."""
+    type: str = ""
+    message: str = ""
+    causes: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    expression: str = ""
+    """The source of the statement that failed."""
+    operands: tuple[Value, ...] = ()
+    frames: tuple[ReportFrame, ...] = ()
+    """The user's own calls from the one that failed out to the test."""
+    file: str | None = None
+    line: int | None = None
+    output: str = ""
+    stderr: str = ""
+    log: str = ""
+    calls: tuple[MadeCall, ...] = ()
+    calls_total: int = 0
+    makers: tuple[int, ...] = ()
+    """The lines of the failing call that made what the failing line uses."""
+    names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """Test, type and place, by which two failures are of one kind."""
+        top = self.frames[0] if self.frames else None
+        where = f" at {top.file}:{top.line}" if top else ""
+        return f"{self.id}: {self.type or self.message[:80]}{where}"
+
+
+class Counts(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """How many tests ended in which way."""
+
+    total: int = 0
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    xfailed: int = 0
+    """Failed as they were expected to."""
+    xpassed: int = 0
+    """Passed though they were expected to fail, which the runner lets pass."""
+    uncollected: int = 0
+    """Files of tests that could not be read."""
+    deselected: int = 0
+
+
+class Told(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One run of a runner, as it was told from the inside or by the runner's own report."""
+
+    version: str = ""
+    runtime: str = ""
+    """`Python 3.12.1`, `Node 20.20.2`."""
+    interpreter: str = ""
+    counts: Counts = Counts()
+    failures: tuple[TestFailure, ...] = ()
+    """The first ones; all are counted."""
+    names: tuple[str, ...] = ()
+    """Tests that there are, where they were asked for."""
+    begun: bool = False
+    """The runner came up at all."""
+    finished: bool = False
+    running: str | None = None
+    """The test that was under way when it ended."""
+    ordinal: int = 1
+    """Of the calls of the first failing test's function, the one that failed."""
+    problem: str = ""
+    """What the runner itself had to say, where it did not run the tests."""
+
+
+class TestReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Tests that were run, and why the first red one is red."""
+
+    runner: str
+    verdict: Verdict
+    command: tuple[str, ...]
+    end: AnyOutcome
+    version: str = ""
+    runtime: str = ""
+    interpreter: str = ""
+    counts: Counts = Counts()
+    failures: tuple[TestFailure, ...] = ()
+    ran: int = 1
+    """How often the tests, or the failing one, ran."""
+    running: str | None = None
+    problem: str = ""
+    every: bool = False
+    """Each failure was asked for, in short."""
+    held: Held | None = None
+    repeated: Repeated | None = None
+    notes: tuple[str, ...] = ()

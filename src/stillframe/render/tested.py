@@ -1,0 +1,223 @@
+"""The report of tests as text: how they went, then why the first red one is red; or one short entry for each failure."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import msgspec
+
+from ..model.outcomes import Exited, Running
+from ..model.reports import Witnessed
+from ..model.tested import Counts, MadeCall, TestFailure, TestReport
+from . import parts
+from .escape import escape, lines, shorten, source
+from .outcomes import Room
+from .reports import ending, last_line, repeated_rows, witnessed_rows
+
+CALLS = 12
+"""Calls that are told of one failure."""
+ENTRY = 360
+"""Characters of one failure among many."""
+OTHERS = 8
+MESSAGE = 10
+"""Lines of what an exception says."""
+_PLAIN = re.compile(r"assert ")
+"""How pytest repeats the assertion with its values in place."""
+_OBVIOUS = re.compile(r"\s*(Use -v to get|Full diff|\.\.\.Full output truncated|First differing element)")
+
+
+def report(result: TestReport, budget: int) -> str:
+    room = Room(budget)
+    told = bool(result.failures)
+    last = room.take(last_line(result.held, told=told))
+    head = [room.take(each) for each in (_headline(result), repeated_rows(result.repeated) if result.repeated else "")]
+    notes = [room.take(f"note: {shorten(escape(each), 400)}") for each in (*result.notes, *result.end.notes)]
+    rows = head + ([room.take(_problem(result))] if result.problem else [])
+    if result.every:
+        rows += _entries(result, room)
+    elif told:
+        others = room.take(_others(result))
+        rows += _failure(result.failures[0], room)
+        rows.append(others)
+    rows += notes + [room.take(parts.beside(each)) for each in result.end.do]
+    return "\n".join(row for row in (*rows, last) if row)
+
+
+def _headline(result: TestReport) -> str:
+    by = escape(f"{result.runner} {result.version}".rstrip())
+    runtime = result.runtime.rpartition(" ")[2]
+    if result.interpreter:
+        by += f", {escape(_near(result.interpreter))} {runtime}"
+    elif result.runtime:
+        by += f", {escape(result.runtime)}"
+    return f"{by}: {_verdict(result)}" + (f", ran {result.ran}x" if result.ran > 1 else "")
+
+
+def _near(path: str) -> str:
+    """An interpreter by the part of its path that tells it from others."""
+    return os.path.join(*path.split("/")[-3:]) if path.count("/") > 3 else path
+
+
+def _verdict(result: TestReport) -> str:
+    counts, said = result.counts, _also(result.counts)
+    match result.verdict:
+        case "green":
+            return f"green, {counts.passed:,} passed{said}{_seconds(result)}"
+        case "red" if counts.uncollected and not counts.failed:
+            files = f"{counts.uncollected} file{'s' * (counts.uncollected > 1)} of tests could not be read"
+            ran = f", {counts.passed:,} passed" if counts.passed else ""
+            unrun = counts.total - counts.passed - counts.skipped - counts.xfailed - counts.xpassed
+            return files + ran + (f", {unrun:,} tests were not run" if unrun > 0 and not ran else "")
+        case "red" if result.held:
+            return f"red: held at the first failure, after {counts.passed:,} passed"
+        case "red":
+            bad = f", {counts.uncollected} file{'s' * (counts.uncollected > 1)} unread" if counts.uncollected else ""
+            return f"{counts.failed:,} of {counts.total:,} failed{said}{bad}"
+        case "unfinished":
+            at = f" in {escape(result.running)}" if result.running else ""
+            failed = f", {counts.failed:,} failed" if counts.failed else ""
+            return f"{ending(result.end)}{at}; {counts.passed:,} passed{failed} of {counts.total:,} by then"
+        case _:
+            return f"it ran no tests, {ending(result.end)}"
+
+
+def _also(counts: Counts) -> str:
+    names = {"skipped": counts.skipped, "xfailed": counts.xfailed, "xpassed": counts.xpassed}
+    names["deselected"] = counts.deselected
+    said = [f"{number:,} {name}" for name, number in names.items() if number]
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _seconds(result: TestReport) -> str:
+    return f" in {result.end.after:g} s" if isinstance(result.end, Exited | Running) and result.end.after else ""
+
+
+def _problem(result: TestReport) -> str:
+    return f"{escape(result.runner)} says: {lines(shorten(result.problem, 1200))}"
+
+
+# One failure
+
+
+def title(failure: TestFailure) -> str:
+    """`tests/test_price.py::test_again[50-45] at tests/test_price.py:23 in net`."""
+    text = escape(failure.id)
+    if failure.label:
+        text += f" [{escape(shorten(failure.label, 120))}]"
+    if failure.when not in ("call", "collection"):
+        text += f", in its {escape(failure.when)}"
+    elif failure.when == "collection":
+        text += " could not be read"
+    top = failure.frames[0] if failure.frames else None
+    place = parts.place(top.file, top.line) if top else parts.place(failure.file, failure.line) if failure.file else ""
+    if place:
+        text += f" at {place}"
+    return text + (f" in {escape(top.function)}" if top and len(failure.frames) > 1 and top.function else "")
+
+
+def _failure(failure: TestFailure, room: Room) -> list[str]:
+    rows = [room.take(shorten(title(failure), max(120, room.left // 3)))]
+    rows.append(room.take(_what(failure, max(200, room.left // 3))))
+    calls = _calls(failure, room.left // 3)
+    spare = len(calls) + 1 + (160 if failure.output or failure.stderr else 0)
+    rows += _frames(failure, room, spare)
+    rows.append(room.take(calls))
+    rows += [room.take(f"note: {escape(each)}") for each in failure.notes]
+    for name, text in (("output", failure.output), ("stderr", failure.stderr), ("log", failure.log)):
+        if text and room.left > 40:
+            rows.append(room.take(parts.printed(name, text, room.left - 1)))
+    return rows
+
+
+def _frames(failure: TestFailure, room: Room, spare: int) -> list[str]:
+    """The calls from the failing one outwards; what the failing line compared stands beside it, not among its values."""
+    if not failure.frames:
+        return []
+    top = failure.frames[0]
+    compared = {each.name for each in failure.operands}
+    rest = tuple(each for each in top.values if each.name not in compared)
+    total = (top.values_total or len(top.values)) - len(top.values) + len(rest)
+    inner = msgspec.structs.replace(top, values=rest, values_total=total)
+    rows = witnessed_rows(Witnessed(frames=(inner, *failure.frames[1:])), room, spare)
+    if rows and failure.operands:
+        held = " ".join(parts.value(each) for each in failure.operands)
+        first, _, more = rows[0].rpartition("\n")
+        beside = f"{more}    {held}" if len(more) + len(held) < 110 else f"{more}\n  {held}"
+        room.take(held + "  ")
+        rows[0] = f"{first}\n{beside}" if first else beside
+    return rows
+
+
+def _what(failure: TestFailure, limit: int) -> str:
+    """What was raised and what it came from; of a failed assertion, what the line beside its values does not say."""
+    said = [each for each in failure.message.strip().splitlines() if each.strip() and not _OBVIOUS.match(each)]
+    if failure.type == "AssertionError" and failure.operands and said and _PLAIN.match(said[0]):
+        said = said[1:]
+    elif failure.type:
+        said = [f"{failure.type}: {said[0]}" if said else failure.type, *said[1:]]
+    rows = [f"  {source(shorten(each, 240))}" for each in said[:MESSAGE]]
+    if len(said) > MESSAGE:
+        rows.append(f"  … {MESSAGE} of {len(said)} lines shown")
+    rows += [f"  from {shorten(escape(each), 240)}" for each in failure.causes]
+    rows += [f"  holds {shorten(escape(each), 240)}" for each in failure.members]
+    return shorten("\n".join(rows), limit)
+
+
+def _calls(failure: TestFailure, limit: int) -> str:
+    """The calls that made what the failing line uses, each with what it returned."""
+    if not failure.calls:
+        return ""
+    names = ", ".join(failure.names[:4])
+    head = f"calls that made {escape(names)}, returned:" if names else "calls that led there, returned:"
+    rows = [head, *(_call(each) for each in failure.calls[:CALLS])]
+    shown, count = parts.joined(rows, "\n", limit, 40)
+    total = max(failure.calls_total, len(failure.calls))
+    return shown + (f"\n  … {count - 1} of {total:,} calls shown" if count - 1 < total else "")
+
+
+def _call(call: MadeCall) -> str:
+    given = ", ".join(parts.value(each, limit=60) for each in call.arguments)
+    came = f" raised {escape(call.raised)}" if call.raised else f" = {shorten(escape(call.result or ''), 120)}"
+    times = f" x {call.count:,}" if call.count > 1 else ""
+    held = "  " + " ".join(parts.value(each, limit=40) for each in call.values) if call.values else ""
+    where = f" {parts.place(call.file, call.line)}" if call.file else ""
+    return shorten(f"{'  ' * (call.depth + 1)}{source(call.function)}({given}){came}{where}{times}{held}", 300)
+
+
+# Many
+
+
+def _entries(result: TestReport, room: Room) -> list[str]:
+    rows: list[str] = []
+    total = result.counts.failed + result.counts.uncollected
+    for number, each in enumerate(result.failures):
+        entry = shorten(f"{title(each)}\n{_brief(each)}", ENTRY)
+        if len(entry) + 40 > room.left and number:
+            break
+        rows.append(room.take(entry))
+    if len(rows) < total:
+        rows.append(room.take(f"… {len(rows):,} of {total:,} failures shown"))
+    return rows
+
+
+def _brief(failure: TestFailure) -> str:
+    first = failure.message.strip().splitlines()[:1]
+    said = failure.type + (": " if failure.type and first else "") + "".join(first)
+    line = next((each.text for each in failure.frames[0].source if each.here), "") if failure.frames else ""
+    held = "  ".join(parts.value(each, limit=80) for each in failure.operands)
+    rows = [f"  {shorten(source(line), 120)}" if line else "", f"  {shorten(escape(said), 160)}" if said else ""]
+    return "\n".join(row for row in (*rows, f"  {held}" if held else "") if row)
+
+
+def _others(result: TestReport) -> str:
+    """The further failures by name."""
+    rest = result.failures[1:]
+    total = result.counts.failed + result.counts.uncollected - 1
+    if not rest:
+        return ""
+    names = [
+        escape(each.id) + (f" [{escape(shorten(each.label, 60))}]" if each.label else "") for each in rest[:OTHERS]
+    ]
+    shown, count = parts.joined(names, ", ", 500, 20)
+    return f"also failed: {shown}" + (f", … {total - count:,} more" if total > count else "") + " (--all)"

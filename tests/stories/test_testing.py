@@ -1,0 +1,177 @@
+"""From a red test to evidence: the runner is found, the failure explained, green said to be green, and nothing left behind."""
+
+from __future__ import annotations
+
+import sys
+
+from .conftest import User
+
+PRICE = """\
+def discount(basket, code, memo={}):
+    if code not in memo:
+        memo[code] = sum(basket) * 20 // 100
+    return memo[code]
+
+
+def net(basket, code):
+    cut = discount(basket, code)
+    return sum(basket) - cut
+"""
+
+TESTS = """\
+import pytest
+from price import net
+
+@pytest.mark.parametrize("amount,want", [(100, 80), (50, 40)])
+def test_again(amount, want):
+    basket = [amount]
+    print("the basket is", basket)
+    got = net(basket, "A")
+    assert got == want
+
+def quantity(item):
+    return item["qty"]
+
+def test_deep():
+    item = {"sku": 1}
+    assert quantity(item) == 2
+
+@pytest.fixture
+def broken():
+    raise RuntimeError("no database") from OSError("refused")
+
+def test_with_fixture(broken):
+    pass
+
+@pytest.mark.skip(reason="later")
+def test_skipped():
+    pass
+
+@pytest.mark.xfail
+def test_expected_to_fail():
+    assert 0
+
+@pytest.mark.xfail(strict=True)
+def test_strictly_expected_to_fail():
+    pass
+
+def test_good():
+    pass
+"""
+OURS = ("--python", sys.executable, "--timeout", "100")
+
+
+def test_pytest_is_found_and_its_first_failure_explained_with_operands_locals_and_output(user: User) -> None:
+    user.file("price.py", PRICE)
+    user.file("tests/test_price.py", TESTS)
+    report = user.json("test", *OURS, "--once", "--", "-p", "no:cacheprovider", "-n", "2")
+    assert (report["runner"], report["verdict"], report["runtime"].split()[0]) == ("pytest", "red", "Python")
+    assert report["version"] and report["interpreter"]
+    assert report["counts"] == {"total": 8, "passed": 2, "failed": 4, "skipped": 1, "xfailed": 1}
+    first = report["failures"][0]
+    assert first["id"] == "tests/test_price.py::test_again[50-40]"
+    assert first["expression"] == "assert got == want"
+    assert {each["name"]: each["value"] for each in first["operands"]} == {"got": "30", "want": "40"}
+    assert {each["name"]: each["value"] for each in first["frames"][0]["values"]}["basket"] == "[50]"
+    assert first["output"] == "the basket is [50]\n"
+    deep, fixture, strict = report["failures"][1:]
+    assert [each["function"] for each in deep["frames"]] == ["quantity", "test_deep"]
+    assert (deep["type"], deep["message"]) == ("KeyError", "'qty'")
+    assert (fixture["when"], fixture["causes"]) == ("setup", ["OSError: refused"])
+    assert "XPASS" in strict["message"]
+    text = user.ok("test", "tests/test_price.py", *OURS, "--once")
+    assert "4 of 8 failed (1 skipped, 1 xfailed)\n" in text
+    assert "assert got == want    got=30 want=40\n" in text
+    assert text.endswith("recorded: values only (--hold keeps it live)\n")
+    short = user.ok("test", "--all", *OURS)
+    assert "tests/test_price.py::test_deep at tests/test_price.py:12 in quantity\n" in short
+    assert short.count("tests/test_price.py::") == 4
+    assert user.json("sessions")["sessions"] == []
+
+
+def test_green_says_green_and_what_matches_nothing_names_the_nearest(user: User) -> None:
+    user.file("price.py", PRICE)
+    user.file("tests/test_price.py", TESTS)
+    green = user.ok("test", "tests/test_price.py::test_good", *OURS)
+    assert ": green, 1 passed" in green
+    assert "recorded" not in green
+    said = user.fails("test", "tests/test_price.py::test_agian", *OURS, code=1, error="not_found")
+    assert "nearest: tests/test_price.py::test_again[100-80]" in said
+    said = user.fails("test", "goood", *OURS, code=1, error="not_found")
+    assert "nearest: tests/test_price.py::test_good" in said
+    user.fails("test", "--runner", "nosuch", code=2, error="usage")
+
+
+def test_a_file_of_tests_that_does_not_import_is_told_with_the_reason(user: User) -> None:
+    user.file("test_bad.py", "import no_such_module\n\ndef test_a():\n    pass\n")
+    user.file("test_ok.py", "def test_b():\n    pass\n")
+    text = user.ok("test", *OURS)
+    assert "1 file of tests could not be read, 1 tests were not run" in text
+    assert "test_bad.py could not be read at test_bad.py:1\n" in text
+    assert "ModuleNotFoundError: No module named 'no_such_module'" in text
+    user.file("test_bad.py", "def test_a(:\n    pass\n")
+    assert "SyntaxError" in user.ok("test", *OURS)
+
+
+UNITTESTS = """\
+import unittest
+from price import net
+
+class Price(unittest.TestCase):
+    def setUp(self):
+        self.code = "A"
+
+    def test_again(self):
+        net([100], self.code)
+        got = net([50], self.code)
+        self.assertEqual(got, 40)
+
+    def test_parts(self):
+        for part in range(3):
+            with self.subTest(part=part):
+                self.assertLess(part, 2)
+
+    @unittest.expectedFailure
+    def test_expected_to_fail(self):
+        self.fail()
+
+    def test_good(self):
+        pass
+
+class Broken(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        raise OSError("no database")
+
+    def test_never(self):
+        pass
+"""
+
+
+def test_unittest_tells_the_same_of_its_assertions_subtests_and_classes(user: User) -> None:
+    user.file("price.py", PRICE)
+    user.file("tests/__init__.py", "")
+    user.file("tests/test_price.py", UNITTESTS)
+    user.file("tests/test_bad.py", "import no_such_module\nimport unittest\n")
+    report = user.json("test", *OURS, "--once")
+    assert (report["runner"], report["verdict"]) == ("unittest", "red")
+    assert (report["counts"]["failed"], report["counts"]["passed"], report["counts"]["uncollected"]) == (3, 1, 1)
+    failures = {each["id"]: each for each in report["failures"]}
+    again = failures["tests.test_price.Price.test_again"]
+    assert [(each["name"], each["value"]) for each in again["operands"]] == [("got", "30")]
+    assert failures["tests.test_price.Price.test_parts"]["label"] == "(part=2)"
+    assert failures["setUpClass (tests.test_price.Broken)"]["message"] == "no database"
+    assert "no_such_module" in failures["tests.test_bad"]["message"]
+    text = user.ok("test", "tests/test_price.py::Price::test_again", *OURS, "--once", "--runner", "unittest")
+    assert ": 1 of 1 failed\n" in text
+    assert "self.assertEqual(got, 40)    got=30" in text
+
+
+def test_tests_that_do_not_end_or_take_the_process_down_are_told_as_unfinished(user: User) -> None:
+    user.file("test_kill.py", "import os\n\ndef test_first():\n    pass\n\ndef test_kills():\n    os.kill(os.getpid(), 9)\n")
+    text = user.ok("test", *OURS)
+    assert "ended by SIGKILL" in text and "in test_kill.py::test_kills; 1 passed of 2 by then" in text
+    user.file("test_kill.py", "import time\n\ndef test_long():\n    time.sleep(600)\n")
+    report = user.json("test", "--timeout", "2")
+    assert (report["verdict"], report["end"]["state"]) == ("unfinished", "running")
+    assert user.json("sessions")["sessions"] == []
