@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 from stillframe.dispatch import OPERATIONS
-from stillframe.model import agents, health, machine, outcomes, recorded, reports, values, views
+from stillframe.model import agents, health, machine, outcomes, recorded, reports, tested, traces, values, views
 from stillframe.registry import Field, Operation
 
 TARGET = Path(__file__).parents[1] / "src/stillframe/faces/library_methods.py"
+MODULES = (agents, health, machine, outcomes, recorded, reports, tested, traces, values, views)
 KINDS = {
     "str": "str", "int": "int", "float": "float", "bool": "bool", "place": "str", "break": "str", "hit": "str",
     "json": "str | Mapping[str, Any]",
@@ -86,7 +87,7 @@ def result_names() -> tuple[dict[str, str], str]:
     found: dict[str, str] = {}
     used: dict[str, set[str]] = {}
     for operation in OPERATIONS.values():
-        for module in (agents, health, machine, outcomes, recorded, reports, values, views):
+        for module in MODULES:
             for name, thing in vars(module).items():
                 if thing == operation.result and not name.startswith("_"):
                     owner = getattr(thing, "__module__", module.__name__)

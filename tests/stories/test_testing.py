@@ -168,7 +168,9 @@ def test_unittest_tells_the_same_of_its_assertions_subtests_and_classes(user: Us
 
 
 def test_tests_that_do_not_end_or_take_the_process_down_are_told_as_unfinished(user: User) -> None:
-    user.file("test_kill.py", "import os\n\ndef test_first():\n    pass\n\ndef test_kills():\n    os.kill(os.getpid(), 9)\n")
+    user.file(
+        "test_kill.py", "import os\n\ndef test_first():\n    pass\n\ndef test_kills():\n    os.kill(os.getpid(), 9)\n"
+    )
     text = user.ok("test", *OURS)
     assert "ended by SIGKILL" in text and "in test_kill.py::test_kills; 1 passed of 2 by then" in text
     user.file("test_kill.py", "import time\n\ndef test_long():\n    time.sleep(600)\n")

@@ -12,6 +12,7 @@ from ..model.machine import Disassembly, MemoryReply, SourceFiles
 from ..model.outcomes import AnyOutcome, Breakpoint, Ended, RawReply
 from ..model.recorded import Crossed, Events, Exported, History, HitDiff, Hits, Imported, Pruned, RunDiff, Saved, Trend
 from ..model.reports import CrashReport
+from ..model.tested import TestReport
 from ..model.values import ExceptionInfo, Frames, Modules, Values
 from ..model.views import (
     Breakpoints,
@@ -579,6 +580,46 @@ class Verbs(ABC):
                     "ready": ready,
                     "do": do,
                     "hold": hold,
+                    "timeout": timeout,
+                },
+                None,
+            ),
+        )
+
+    async def test(
+        self,
+        selector: str | None = None,
+        *,
+        command: Sequence[str] = (),
+        runner: str | None = None,
+        every: bool = False,
+        once: bool = False,
+        hold: bool = False,
+        cwd: str | None = None,
+        env: Sequence[str] = (),
+        python: str | None = None,
+        do: str | None = None,
+        timeout: float | None = None,
+    ) -> TestReport:
+        """Run tests, and report why the first red one is red: what was compared, the frame that failed, the calls that led there.
+
+        The runner is found from the project: pytest, unittest. Green says green, with the count.
+        """
+        return cast(
+            "TestReport",
+            await self.call(
+                "test",
+                {
+                    "selector": selector,
+                    "command": command,
+                    "runner": runner,
+                    "every": every,
+                    "once": once,
+                    "hold": hold,
+                    "cwd": cwd,
+                    "env": env,
+                    "python": python,
+                    "do": do,
                     "timeout": timeout,
                 },
                 None,
