@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 import secrets
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from ..backends.cdp.launch import FIFO, CdpLaunch
-from ..errors import AdapterMissing, LaunchFailed, UsageError
+from ..errors import AdapterMissing, UsageError
 from ..model.backend import AttachPlan, Plan, Tool
 from . import matches
 from .finding import Needs, Recipe
-from .interpreters import identity, on_path
+from .interpreters import on_path
 from .node_command import NAMES, runs_node, shebang, understood
 from .node_imports import FindsNodeImports
+from .node_options import OLDEST, TYPED, check_program, flags_for_types, is_package, preloading, version_of
+from .node_recording import NodeRecorder
 from .node_running import address, ensure_alone, inspector_of, is_node, is_nodes_port, version
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "node"
 _HOOK = _TARGET / "hook.cjs"
-_OLDEST = (18,)
-_TYPED = ("*.ts", "*.mts", "*.cts", "*.tsx", "*.jsx")
 
 _LIBRARY = (r"^node:", r"/node_modules/", r"^\[eval\]-wrapper$")
 _TALK = (
@@ -41,9 +39,9 @@ class NodeAdapter(FindsNodeImports):
 
     name = "node"
     languages: tuple[str, ...] = ("JavaScript", "TypeScript")
-    claims: tuple[str, ...] = ("*.js", "*.mjs", "*.cjs", *_TYPED)
+    claims: tuple[str, ...] = ("*.js", "*.mjs", "*.cjs", *TYPED)
     roots: tuple[str, ...] = ("package.json", "index.js")
-    needs: tuple[Needs, ...] = (Needs("node", ("node", "nodejs"), (Recipe("apt", ("nodejs",)),), _OLDEST),)
+    needs: tuple[Needs, ...] = (Needs("node", ("node", "nodejs"), (Recipe("apt", ("nodejs",)),), OLDEST),)
 
     def tool(self, version: str = "", how: str = "") -> Tool:
         return Tool("node", version, how)
@@ -54,19 +52,19 @@ class NodeAdapter(FindsNodeImports):
         if plan.kind != "file":
             return False
         path = Path(plan.cwd, plan.program or "")
-        return matches(plan.program or "", self.claims) or shebang(path) is not None or _is_package(path)
+        return matches(plan.program or "", self.claims) or shebang(path) is not None or is_package(path)
 
     def understood(self, plan: Plan) -> Plan:
         return understood(plan)
 
     async def launch(self, plan: Plan) -> CdpLaunch:
         plan = understood(plan)
-        _check(plan)
+        check_program(plan)
         runtime = plan.interpreter or on_path("node", plan.env, plan.cwd)
         if runtime is None:
             raise AdapterMissing("no node on PATH: apt install nodejs")
-        version = await _version(runtime)
-        flags = (*plan.interpreter_flags, *_for_types(plan, version))
+        version = await version_of(runtime)
+        flags = (*plan.interpreter_flags, *flags_for_types(plan, version))
         program = (plan.program,) if plan.program else ()
         return CdpLaunch(
             tool=self.tool(".".join(map(str, version))),
@@ -88,6 +86,10 @@ class NodeAdapter(FindsNodeImports):
         return CdpLaunch(
             tool=self.tool(), env=_added(plan), just_my_code=plan.just_my_code, children=plan.children, **_COMMON
         )
+
+    def recorder(self) -> NodeRecorder:
+        """How its programs are made to write down what they do."""
+        return NodeRecorder()
 
     # Joining
 
@@ -154,102 +156,14 @@ def _environment(plan: Plan) -> dict[str, str]:
 def _added(plan: Plan) -> dict[str, str]:
     """Our script is preloaded by environment, so that every Node behind the program comes up as it does."""
     before = plan.env.get("NODE_OPTIONS", "")
-    path = str(_HOOK)
-    word = '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"' if re.search(r'[\s"\\]', path) else path
     added = {
-        "NODE_OPTIONS": f"--require {word} --inspect-publish-uid=stderr {before}".strip(),
+        "NODE_OPTIONS": f"{preloading(_HOOK)} --inspect-publish-uid=stderr {before}".strip(),
         "STILLFRAME_NODE_OPTIONS": before,
         "STILLFRAME_NODE": FIFO,
     }
     if not plan.children:
         added["STILLFRAME_NODE_ALONE"] = "1"
     return added
-
-
-def _check(plan: Plan) -> None:
-    """What can be known to fail fails here, with its reason."""
-    if not Path(plan.cwd).is_dir():
-        raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
-    if plan.kind != "file" or not plan.program:
-        return
-    path = Path(plan.cwd, plan.program)
-    if path.is_dir():
-        if not _is_package(path):
-            raise LaunchFailed(f"{path} is a directory without a package.json or index.js")
-        return
-    if not path.exists():
-        if not any(Path(f"{path}{ending}").exists() for ending in (".js", ".mjs", ".cjs", ".json")):
-            raise LaunchFailed(f"no such file: {path}")
-    elif not os.access(path, os.R_OK):
-        raise LaunchFailed(f"not permitted to read {path}")
-
-
-def _is_package(path: Path) -> bool:
-    """Whether Node runs this directory: by what its package.json names, or by its index."""
-    return any((path / name).is_file() for name in ("package.json", "index.js", "index.json", "index.node"))
-
-
-# Versions, and who runs TypeScript
-
-_VERSIONS: dict[str, tuple[int, ...]] = {}
-
-
-async def _version(runtime: str) -> tuple[int, ...]:
-    key = identity(runtime)
-    if key not in _VERSIONS:
-        try:
-            process = await asyncio.create_subprocess_exec(
-                runtime, "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-                stdin=asyncio.subprocess.DEVNULL,
-            )  # fmt: skip
-            async with asyncio.timeout(10):
-                said, _ = await process.communicate()
-        except (OSError, TimeoutError) as error:
-            raise LaunchFailed(f"cannot run {runtime}: {error}") from None
-        found = re.match(r"v(\d+)\.(\d+)\.(\d+)", said.decode("utf-8", "replace"))
-        if not found:
-            raise LaunchFailed(f"{runtime} is no Node: `{runtime} --version` says {said[:80]!r}")
-        _VERSIONS[key] = tuple(int(part) for part in found.groups())
-    version = _VERSIONS[key]
-    if version < _OLDEST:
-        raise LaunchFailed(f"{runtime} is Node {version[0]}; Node {_OLDEST[0]} or later is needed")
-    return version
-
-
-def _for_types(plan: Plan, version: tuple[int, ...]) -> tuple[str, ...]:
-    """The flags by which a TypeScript program runs: Node's own type stripping, else the project's tsx or ts-node."""
-    program = plan.program or ""
-    if plan.kind != "file" or not matches(program, _TYPED):
-        return ()
-    if any(
-        "tsx" in flag or "ts-node" in flag or "strip-types" in flag or "loader" in flag
-        for flag in plan.interpreter_flags
-    ):
-        return ()
-    near = Path(plan.cwd, program).resolve().parent
-    strips = not matches(program, ("*.tsx", "*.jsx"))
-    if strips and (version >= (23, 6) or (22, 18) <= version < (23,)):
-        return ()
-    if strips and version >= (22, 6):
-        return ("--experimental-strip-types", "--disable-warning=ExperimentalWarning")
-    if (tsx := _package(near, "tsx")) is not None:
-        if version >= (20, 6):
-            return ("--import", (tsx / "dist" / "loader.mjs").as_uri())
-        return ("--require", str(tsx / "dist" / "preflight.cjs"), "--loader", (tsx / "dist" / "loader.mjs").as_uri())
-    if (ts_node := _package(near, "ts-node")) is not None:
-        return ("--require", str(ts_node / "register" / "index.js"))
-    number = ".".join(map(str, version))
-    raise LaunchFailed(
-        f"Node {number} does not run {Path(program).name} itself: npm install tsx, or compile it and launch that"
-    )
-
-
-def _package(near: Path, name: str) -> Path | None:
-    for folder in (near, *near.parents):
-        found = folder / "node_modules" / name
-        if found.is_dir():
-            return found
-    return None
 
 
 NODE = NodeAdapter()

@@ -192,7 +192,7 @@
       if (!state.length && !keys.length && !inside.length && isOpaque(value, name)) return this.short(`[${tagOf(value) || name}]`, room);
       const open = name === 'Object' ? '{' : name ? `${name} {` : prototype(value) === null ? '[Object: null prototype] {' : '{';
       const pair = (key, left, deeper) => {
-        if (isArray(key)) return `${key[0]}: ${this.text(key[1], left - key[0].length - 2, deeper)}`;
+        if (isArray(key)) return key.length === 1 ? key[0] : `${key[0]}: ${this.text(key[1], left - key[0].length - 2, deeper)}`;
         const word = keyText(key);
         const found = descriptor(value, key);
         if (!found) return `${word}: <gone>`;
@@ -206,7 +206,7 @@
       const found = inner.privates(value);
       if (found !== undefined) return found;
       this.cut = true;
-      return [['#' + MORE, undefined]];
+      return [['#' + MORE]];
     }
 
     error(value, room, depth) {

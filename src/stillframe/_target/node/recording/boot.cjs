@@ -1,0 +1,141 @@
+'use strict';
+// Preloaded into every Node process of a recorded run: what it loads is rewritten where that was asked for, and tells of itself
+// in a file of its own. No debugger is there; a process in which nothing was asked for runs as it is.
+
+(function () {
+  const RUNNERS = /(^|[\\/])(npm|npx|pnpm|pnpx|yarn|yarnpkg|corepack|tsx)(-cli)?(\.[cm]?js)?$|[\\/]tsx[\\/]dist[\\/]cli\.[cm]js$/;
+  const LOADERS_FROM = 1_000_000; // the numbers of functions that were rewritten on another thread
+
+  function comeUp() {
+    const folder = process.env.STILLFRAME_RECORD_NODE;
+    if (!folder || RUNNERS.test(process.argv[1] || '') || isLoaderThread()) return;
+    const fs = require('fs');
+    const path = require('path');
+    let ask;
+    try {
+      ask = JSON.parse(fs.readFileSync(path.join(folder, 'ask.json'), 'utf8'));
+      ask.root = fs.realpathSync(ask.root || '.');
+    } catch (error) {
+      return; // the run is over, and this one has outlived it
+    }
+    record(ask, folder);
+    forgetUs(path);
+  }
+
+  // Node 18 and 20 preload into the thread that loads modules, too.
+  function isLoaderThread() {
+    const { isMainThread, isInternalThread } = require('worker_threads');
+    return isInternalThread === true || (!isMainThread && process.argv[1] === undefined);
+  }
+
+  function record(ask, folder) {
+    const { Journal } = require('./journal.cjs');
+    const { threadId } = require('worker_threads');
+    const journal = new Journal(folder);
+    const thread = threadId ? `worker ${threadId}` : '';
+    journal.tell(['hello', process.pid, process.ppid, `Node ${process.versions.node}`, 'rewriting', process.argv.slice(1, 12).map((word) => word.slice(0, 200))]);
+    const { Rewriter } = require('./rewriter.cjs');
+    const rewriter = new Rewriter(ask, 1);
+    for (const [what, why] of rewriter.wrong) journal.tell(['note', `${what} is no expression of JavaScript: ${why}`]);
+    if (rewriter.unreadable) {
+      journal.tell(['note', `nothing is recorded in this process: ${rewriter.unreadable}`]);
+      return;
+    }
+    const recorder = recorderFor(ask, rewriter, journal, thread);
+    Object.defineProperty(globalThis, '__stillframe_r', { value: recorder, configurable: true });
+    process.on('exit', () => journal.end());
+    mindScripts(rewriter, recorder);
+    mindModules(rewriter, recorder, ask, journal);
+  }
+
+  function recorderFor(ask, rewriter, journal, thread) {
+    const { Frames } = require('./frames.cjs');
+    const { Place } = require('./tallies.cjs');
+    const recorder = rewriter.trace ? new Frames(rewriter.trace, ask.text, journal, thread) : {};
+    const places = [];
+    for (const each of rewriter.probes) places[each.place] = new Place(each, journal, ask.text ?? 100, thread);
+    recorder.places = places;
+    recorder.take = ({ said, metas }) => {
+      for (const [id, meta] of metas) recorder.keep(id, meta);
+      for (const each of said) tell(each, journal, places);
+    };
+    recorder.learn = (text) => recorder.take(JSON.parse(text));
+    return recorder;
+  }
+
+  function tell(said, journal, places) {
+    if (said[0] !== 'found' || said[1] < 0) return journal.tell(said);
+    const [kind, place, called, file, line, names] = said;
+    places[place].know(called, names);
+    return journal.tell([kind, place, called, file, line]);
+  }
+
+  // CommonJS, TypeScript that was compiled to it on the way included.
+  function mindScripts(rewriter, recorder) {
+    const Module = module.constructor;
+    const compile = Module.prototype._compile;
+    Module.prototype._compile = function (content, filename, ...rest) {
+      let text = content;
+      if (typeof content === 'string' && typeof filename === 'string') {
+        const made = rewriter.rewrite(content, filename, rest[0] === 'module' ? 'module' : 'script');
+        if (made) {
+          recorder.take(made);
+          text = made.text;
+        }
+      }
+      return Reflect.apply(compile, this, [text, filename, ...rest]);
+    };
+  }
+
+  function mindModules(rewriter, recorder, ask, journal) {
+    const Module = require('module');
+    if (Module.registerHooks) return registerHere(Module, rewriter, recorder);
+    if (!Module.register) return journal.tell(['note', `Node ${process.versions.node} lets nobody see the modules that it imports: what is in them is not recorded`]);
+    return registerThere(Module, ask);
+  }
+
+  // From Node 22.15 on, on the program's own thread.
+  function registerHere(Module, rewriter, recorder) {
+    const { fileURLToPath } = require('url');
+    Module.registerHooks({
+      load(url, context, nextLoad) {
+        const loaded = nextLoad(url, context);
+        if (!/^module/.test(loaded.format) || !url.startsWith('file:') || loaded.source == null) return loaded;
+        let text = typeof loaded.source === 'string' ? loaded.source : new TextDecoder().decode(loaded.source);
+        if (loaded.format === 'module-typescript') text = Module.stripTypeScriptTypes(text);
+        const made = rewriter.rewrite(text, fileURLToPath(url), 'module');
+        if (!made) return loaded;
+        recorder.take(made);
+        return { ...loaded, format: 'module', source: made.text };
+      },
+    });
+  }
+
+  // Before that on a thread of Node's own. Whoever registers later sees the text first, so ours comes last again behind each.
+  function registerThere(Module, ask) {
+    const { pathToFileURL } = require('url');
+    const { register } = Module;
+    const address = pathToFileURL(require('path').join(__dirname, 'loader.mjs')).href;
+    let next = LOADERS_FROM;
+    const ours = () => {
+      register(address, { data: { ask, firstId: next } });
+      next += LOADERS_FROM;
+    };
+    Module.register = function (...words) {
+      const result = Reflect.apply(register, this, words);
+      ours();
+      return result;
+    };
+    Module.syncBuiltinESMExports();
+    ours();
+  }
+
+  // Programs that look through the modules that were loaded find their own.
+  function forgetUs(path) {
+    const { _cache, _pathCache } = module.constructor;
+    for (const name of Object.keys(_cache)) if (path.dirname(name) === __dirname) delete _cache[name];
+    for (const key of Object.keys(_pathCache)) if (path.dirname(_pathCache[key]) === __dirname) delete _pathCache[key];
+  }
+
+  comeUp();
+})();

@@ -1,0 +1,99 @@
+'use strict';
+// What the functions of a text are called, and which of them somebody means: as people say it, `total`, `Cart.total`, `Cart`.
+const path = require('path');
+const { parts } = require('./parsing.cjs');
+
+const FUNCTION = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
+const KEPT_IN = /^(exports\d*|module\d*|this|prototype|__proto__|default)$/; // words that only say where something is kept
+const DEEPEST = 8;
+
+const isFunction = (node) => FUNCTION.test(node.type);
+const isClass = (node) => node.type === 'ClassDeclaration' || node.type === 'ClassExpression';
+
+// Every function: {node, name, qualified, around, owner}, where `around` are the functions that it stands in, the innermost
+// last, and `owner` is the class.
+function functions(tree) {
+  const found = [];
+  const open = [[tree, [], [], [], undefined]];
+  while (open.length) {
+    const [node, outside, around, hint, owner] = open.pop();
+    let inside = outside;
+    let within = around;
+    if (isFunction(node)) {
+      const own = [...kept(hint.slice(0, -1)), (node.id && node.id.name) || hint[hint.length - 1] || '<anonymous>'];
+      inside = own[own.length - 1] === 'constructor' ? outside : [...outside, ...own].slice(-DEEPEST);
+      found.push({ node, name: own[own.length - 1], qualified: [...outside, ...own].slice(-DEEPEST).join('.'), around, owner });
+      within = [...around, node];
+    } else if (isClass(node)) {
+      inside = [...outside, ...kept(node.id ? [node.id.name] : hint)].slice(-DEEPEST);
+    } else if (node.type === 'ObjectExpression') {
+      inside = [...outside, ...kept(hint)].slice(-DEEPEST);
+    }
+    const below = [...parts(node)].map(([key, part]) => [part, inside, within, hintFor(node, key, hint), isClass(node) ? node : owner]);
+    for (const each of below.reverse()) open.push(each);
+  }
+  return found;
+}
+
+// The names that a part of this node goes by because of where it stands.
+function hintFor(node, key, hint) {
+  switch (node.type) {
+    case 'VariableDeclarator': return key === 'init' && node.id.type === 'Identifier' ? [node.id.name] : [];
+    case 'AssignmentExpression': return key === 'right' ? spelling(node.left) : [];
+    case 'AssignmentPattern': return key === 'right' ? spelling(node.left) : [];
+    case 'Property':
+    case 'MethodDefinition':
+    case 'PropertyDefinition': return key === 'value' ? keyOf(node) : [];
+    case 'ExportDefaultDeclaration': return ['default'];
+    case 'ParenthesizedExpression': return hint;
+    default: return [];
+  }
+}
+
+function spelling(node) {
+  if (node.type === 'Identifier') return [node.name];
+  if (node.type !== 'MemberExpression') return [];
+  const own = node.computed ? (node.property.type === 'Literal' ? [String(node.property.value)] : []) : [nameOf(node.property)];
+  const before = node.object.type === 'ThisExpression' ? ['this'] : spelling(node.object);
+  return own.length ? [...before, ...own] : [];
+}
+
+function keyOf(node) {
+  if (!node.computed) return [node.key.type === 'Literal' ? String(node.key.value) : nameOf(node.key)];
+  return node.key.type === 'Literal' ? [String(node.key.value)] : [];
+}
+
+const nameOf = (node) => (node.type === 'PrivateIdentifier' ? `#${node.name}` : node.name);
+const kept = (words) => words.filter((word) => word && !KEPT_IN.test(word));
+
+// Those that are meant by a name.
+function named(found, wanted) {
+  const spelt = wanted.trim().replace(/^(new|get|set)\s+(?=\S)/, '').replace(/([\w$\]])#/g, '$1.');
+  const words = spelt.split('.').filter(Boolean);
+  if (!words.length) return [];
+  const tail = [...kept(words.slice(0, -1)), words[words.length - 1]].join('.');
+  const fits = (each) => `.${each}`.endsWith(`.${tail}`) || `.${each}`.endsWith(`.${tail}.constructor`);
+  const meant = found.filter((each) => fits(each.qualified));
+  return meant.length ? meant : found.filter((each) => fits(each.qualified.replace(/#/g, '')));
+}
+
+// The innermost function that a line is in.
+function covering(found, places, file, line) {
+  let best;
+  for (const each of found) {
+    const first = places.at(each.node.start);
+    const last = places.at(each.node.end - 1) || first;
+    if (!first || first[0] !== file || first[1] > line || last[1] < line) continue;
+    if (!best || each.node.end - each.node.start <= best.node.end - best.node.start) best = each;
+  }
+  return best;
+}
+
+// Whether a file is one that somebody calls so: by its name, with or without its ending, or by the end of its path.
+function isModule(file, wanted) {
+  const bare = file.replace(/\.[^./]+$/, '');
+  const name = path.basename(bare);
+  return [file, bare].some((each) => each === wanted || each.endsWith(`/${wanted}`)) || (name === 'index' && path.dirname(file).endsWith(`/${wanted}`));
+}
+
+module.exports = { covering, functions, isFunction, isModule, keyOf, named, nameOf };

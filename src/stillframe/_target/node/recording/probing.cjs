@@ -1,0 +1,110 @@
+'use strict';
+// Places rewritten so that each visit is counted, with the expressions and claims that were asked for, just before the statement
+// runs. What is counted is the business of `tallies.cjs`.
+const { covering, functions, isFunction, isModule, named } = require('./naming.cjs');
+const { bound, outer, usesThis } = require('./scopes.cjs');
+const { parts } = require('./parsing.cjs');
+const { R } = require('./tracing.cjs');
+
+const BLOCK = /^(BlockStatement|Program|StaticBlock)$/;
+const SINGLE = { IfStatement: ['consequent', 'alternate'], ForStatement: ['body'], ForOfStatement: ['body'], ForInStatement: ['body'], WhileStatement: ['body'], DoWhileStatement: ['body'] };
+const NO_CODE = /^(FunctionDeclaration|ImportDeclaration|ClassDeclaration|EmptyStatement|BlockStatement|ExportAllDeclaration|DebuggerStatement)$/;
+
+// Every statement at which a program can be looked at: {node, line, bare, scope, fn}; `bare` where it stands without braces.
+function statements(tree, places) {
+  const found = [];
+  const open = [[tree, undefined, []]];
+  while (open.length) {
+    const [node, fn, scope] = open.pop();
+    const within = isFunction(node) ? node : fn;
+    const inside = isFunction(node) ? [...scope, ...node.params.flatMap((each) => bound(each))] : scope;
+    if (isFunction(node) && node.body.type !== 'BlockStatement') add(found, places, { node: node.body, arrow: true, scope: inside, fn: node });
+    for (const { node: each, bare, names } of below(node, inside)) {
+      if (isStatement(each) && node.type !== 'LabeledStatement' && !NO_CODE.test(each.type) && !hasOnlyDeclarations(each)) add(found, places, { node: each, bare, scope: names, fn: within });
+      open.push([each, within, names]);
+    }
+  }
+  return found.sort((one, other) => one.node.start - other.node.start);
+}
+
+const isStatement = (node) => /Statement$|^VariableDeclaration$|^Export(Named|Default)Declaration$/.test(node.type);
+const hasOnlyDeclarations = (node) => node.directive || (/^Export/.test(node.type) && (!node.declaration || /^(Function|Class)Declaration$/.test(node.declaration.type)));
+
+function add(found, places, statement) {
+  const at = places.at(statement.node.start);
+  if (at) found.push({ ...statement, file: at[0], line: at[1] });
+}
+
+// The parts of a node with the names that are declared before each; declarations of a loop's header are no statements.
+function below(node, scope) {
+  const bare = SINGLE[node.type] || [];
+  const header = node.type === 'ForStatement' ? node.init : node.left;
+  let names = scope;
+  if (header && header.type === 'VariableDeclaration' && bare.length) names = [...names, ...header.declarations.flatMap((each) => bound(each.id))];
+  if (node.type === 'CatchClause' && node.param) names = [...names, ...bound(node.param)];
+  const found = [];
+  for (const [key, part] of parts(node)) {
+    if (part === header) continue;
+    found.push({ node: part, bare: bare.includes(key) && !BLOCK.test(part.type), names });
+    const declaration = part.type === 'ExportNamedDeclaration' ? part.declaration : part;
+    const inList = BLOCK.test(node.type) || node.type === 'SwitchCase';
+    if (inList && declaration && declaration.type === 'VariableDeclaration') names = [...names, ...declaration.declarations.flatMap((each) => bound(each.id))];
+  }
+  return found;
+}
+
+// The statement of a place: on its very line, else the next one behind it.
+function statementAt(all, file, line) {
+  const here = all.filter((each) => each.file === file);
+  const exact = here.find((each) => each.line === line);
+  if (exact) return exact;
+  return here.find((each) => each.line > line);
+}
+
+// Puts one probe in. Answers ['found', …] or ['missing', …], or nothing where the file is not meant.
+function place(ask, tree, places, edits) {
+  const { where } = ask;
+  const all = statements(tree, places);
+  let target;
+  let fn;
+  if (where.function) {
+    if ((where.module && !isModule(places.file, where.module)) || (where.file && !places.files.includes(where.file))) return undefined;
+    [fn] = named(functions(tree), where.function);
+    if (!fn) return undefined;
+    const { body } = fn.node;
+    target = all.find((each) => each.node.start >= body.start && each.node.end <= body.end);
+    if (!target) return ['missing', ask.place, `${fn.qualified} has no statement to look at`];
+  } else {
+    if (!places.files.includes(where.file)) return undefined;
+    target = statementAt(all, where.file, where.line);
+    if (!target) return ['missing', ask.place, `no statement at line ${where.line} or behind it`];
+    fn = covering(functions(tree), places, target.file, target.line);
+    if (fn && (fn.node.start > target.node.start || fn.node.end < target.node.end)) fn = undefined;
+  }
+  const names = visible(target, tree);
+  edits.wrap(target.node.start, target.node.end, ...inserted(ask, target, names));
+  const called = fn ? fn.qualified : '<module>';
+  return ['found', ask.place, called, target.file, target.line, names];
+}
+
+function visible({ fn, scope }, tree) {
+  const names = [...new Set(scope)].slice(-40);
+  if (fn) for (const name of outer(fn, [], tree)) if (!names.includes(name)) names.push(name);
+  return fn && usesThis(fn) ? ['this', ...names] : names;
+}
+
+function inserted(ask, { bare, arrow }, names) {
+  const begin = `const __sf_p=${R}.places[${ask.place}];`;
+  const each = [
+    ...(ask.evals || []).map((text, at) => `try{__sf_p.take(${at},(${text}))}catch(__sf_e){__sf_p.fail(${at},__sf_e)}`),
+    ...(ask.expects || []).map((text, at) => `try{__sf_p.claim(${at},(${text}))}catch(__sf_e){__sf_p.unclear(${at},__sf_e)}`),
+  ].map((text) => text.replace(/\n/g, ' '));
+  const values = names.map((name) => `__sf_p.o(()=>${name})`).join(',');
+  const look = `__sf_p.begin();${each.join('')}if(__sf_p.end())__sf_p.show([${values}]);`;
+  const condition = ask.condition ? `try{__sf_p.meets=(${ask.condition.replace(/\n/g, ' ')})}catch(__sf_e){__sf_p.odd(__sf_e)}if(__sf_p.meets){${look}}` : look;
+  const code = `{${begin}if(__sf_p){${condition}}}`;
+  if (arrow) return [`{${code}return (`, ')}'];
+  return bare ? [`{${code}`, '}'] : [code, ''];
+}
+
+module.exports = { place };

@@ -1,0 +1,161 @@
+'use strict';
+// A file about to be run: whether what was asked for is in it, and its text with the telling put in.
+const path = require('path');
+const { Edits } = require('./edits.cjs');
+const { covering, functions, isModule, named } = require('./naming.cjs');
+const { LARGEST, NoParser, Places, checkExpression, parse, visit } = require('./parsing.cjs');
+const { place } = require('./probing.cjs');
+const { know } = require('./stacks.cjs');
+const { Tracing } = require('./tracing.cjs');
+
+const LIBRARY = /[\\/]node_modules[\\/]/;
+const MOST_DEFINED = 2000;
+
+class Rewriter {
+  constructor(ask, firstId) {
+    this.ask = ask;
+    this.trace = ask.trace;
+    this.probes = ask.probes || [];
+    this.id = firstId;
+    this.defined = 0;
+    this.unreadable = undefined;
+    this.wrong = this.check();
+  }
+
+  // What is wrong with the question itself: [which part of it, why], for each expression that is none.
+  check() {
+    const wrong = [];
+    const isFine = (what, text) => {
+      try {
+        checkExpression(text);
+        return true;
+      } catch (error) {
+        if (error instanceof NoParser) throw error;
+        wrong.push([`${what} ${text}`, error.message.replace(/ \(\d+:\d+\)$/, '')]);
+        return false;
+      }
+    };
+    try {
+      if (this.trace && this.trace.condition && !isFine('--if', this.trace.condition)) this.trace = undefined;
+      this.probes = this.probes.filter(({ condition, evals = [], expects = [] }) => {
+        const words = [...(condition ? [['if', condition]] : []), ...evals.map((text) => ['--eval', text]), ...expects.map((text) => ['--expect', text])];
+        return words.map(([what, text]) => isFine(what, text)).every(Boolean);
+      });
+    } catch (error) {
+      if (!(error instanceof NoParser)) throw error;
+      this.unreadable = error.message;
+    }
+    return wrong;
+  }
+
+  isUsers(file) {
+    return this.ask.all_code || (!LIBRARY.test(file) && (file === this.ask.root || file.startsWith(path.join(this.ask.root, path.sep))));
+  }
+
+  // {text, said, metas, places}; undefined where nothing in it was asked for.
+  rewrite(text, file, type) {
+    if (this.unreadable || text.length > LARGEST || text.includes('__stillframe_r.')) return undefined;
+    if (!this.isUsers(file) && !this.isNamed(file)) return undefined;
+    const said = [];
+    let tree;
+    try {
+      tree = parse(text, type);
+    } catch (error) {
+      if (!this.isNamed(file)) return undefined;
+      return { text, said: [['note', `${path.basename(file)} cannot be read: ${error.message}`]], metas: [] };
+    }
+    const places = new Places(text, file);
+    const edits = new Edits();
+    const metas = this.trace ? this.traced(tree, text, places, edits, said) : [];
+    for (const each of this.probes) this.probed(each, tree, places, edits, said);
+    if (!edits.made.length) return said.length ? { text, said, metas } : undefined;
+    return this.finished(text, tree, edits, said, metas, places, type);
+  }
+
+  isNamed(file) {
+    return [this.trace, ...this.probes].some((each) => each && each.where.file === file);
+  }
+
+  finished(text, tree, edits, said, metas, places, type) {
+    const made = edits.applied(text);
+    try {
+      parse(made, type);
+    } catch (error) { // as of a function that declares a name twice, which a block may not
+      const note = ['note', `${path.basename(places.file)} cannot be rewritten for recording: ${error.message}`];
+      return { text, said: [note], metas: [] };
+    }
+    know(places);
+    return { text: made, said, metas, begin: tree.body.length ? tree.body[0].start : 0 };
+  }
+
+  probed(ask, tree, places, edits, said) {
+    const told = place(ask, tree, places, edits);
+    if (told) said.push(told);
+  }
+
+  traced(tree, text, places, edits, said) {
+    const found = functions(tree);
+    const targets = new Set(this.targets(found, places));
+    if (!targets.size) this.define(found, places, said);
+    const follows = this.trace.depth > 0 && this.isUsers(places.file);
+    const byName = follows || targets.size ? sorted(found) : undefined;
+    const metas = [];
+    for (const each of found) {
+      if (!targets.has(each) && !follows) continue;
+      const id = this.id++;
+      const meta = new Tracing(each, tree, text, places, edits, this.options(each, byName, places, targets.has(each))).rewrite(id);
+      if (targets.has(each)) said.push(['found', -1, meta.function, meta.file, meta.line, meta.last, meta.loops]);
+      metas.push([id, { ...meta, target: targets.has(each) }]);
+    }
+    return metas;
+  }
+
+  targets(found, places) {
+    const { where } = this.trace;
+    if (where.file && !places.files.includes(where.file)) return [];
+    if (where.module && !isModule(places.file, where.module)) return [];
+    if (where.function) return named(found, where.function);
+    const inner = where.file ? covering(found, places, where.file, where.line) : undefined;
+    return inner ? [inner] : [];
+  }
+
+  define(found, places, said) {
+    for (const { qualified, name, node } of found) {
+      const at = places.at(node.start);
+      if (name === '<anonymous>' || !at || this.defined++ >= MOST_DEFINED) continue;
+      said.push(['defined', qualified, at[0], at[1]]);
+    }
+  }
+
+  options({ node, name }, byName, places, isTarget) {
+    let awaits = false;
+    visit(node.body, (each) => {
+      if (each.type === 'ForOfStatement' && each.await) awaits = true;
+    });
+    return {
+      lines: this.trace.lines !== false,
+      condition: isTarget ? this.trace.condition : undefined,
+      derived: name === 'constructor',
+      awaits,
+      known: (callee) => known(callee, byName, places),
+    };
+  }
+}
+
+// Of a function that is called by its bare name, and that this file has one of: where it is, and what its parameters are called.
+function known(callee, byName, places) {
+  const named = callee.type === 'Identifier' ? byName.get(callee.name) : undefined;
+  if (!named || named.length !== 1) return {};
+  const [{ node }] = named;
+  const at = places.at(node.start);
+  const params = node.params.map((each) => (each.type === 'Identifier' ? each.name : each.left && each.left.type === 'Identifier' ? each.left.name : ''));
+  return at ? { file: at[0], line: at[1], params } : { params };
+}
+
+function sorted(found) {
+  const byName = new Map();
+  for (const each of found) byName.set(each.name, [...(byName.get(each.name) || []), each]);
+  return byName;
+}
+
+module.exports = { Rewriter };
