@@ -306,6 +306,14 @@ async def test_the_end_is_told_once_from_any_subset_of_its_signs(ending, exit_co
         assert len(run.events(Ended)) == 1
 
 
+async def test_a_debugger_that_dies_with_its_program_before_it_answers_the_move_is_an_end_like_others():
+    told = [{"event": "exited", "body": {"exitCode": 5}}, {"event": "terminated"}]
+    async with fake({"continue": [*told, {"kill": signal.SIGABRT}]}) as run:
+        await begin(run)
+        await run.go()
+        assert (await run.ended()).exit_code == 5
+
+
 async def test_an_event_storm_arrives_in_order():
     storm = [{"event": "output", "body": {"category": "stdout", "output": f"{n}\n"}} for n in range(500)]
     async with fake({"threads": [*storm, *DEFAULT]}) as run:

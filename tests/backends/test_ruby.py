@@ -241,3 +241,21 @@ def test_a_ruby_command_is_taken_apart(
 ) -> None:
     plan = understood(Plan(command=tuple(command.split()), kind="command", env=dict(os.environ)))
     assert (plan.kind, plan.program, plan.interpreter_flags, plan.args) == (kind, program, flags, args)
+
+
+async def test_threads_that_have_not_begun_are_told_and_terms_that_can_never_hold_fail_at_once(tmp_path: Path) -> None:
+    text = "20.times { Thread.new { sleep } }\ncount = Thread.list.size\nputs count\n"
+    breaks = ["app.rb:2", "app.rb:3 if ((", "nosuch.rb:1"]
+    async with debugged(tmp_path, text, breaks=breaks) as (dbg, first):
+        assert stopped(first).breakpoints == ("b1",)
+        told = (await dbg.breaks()).breakpoints
+        assert [each.state for each in told] == ["bound", "failed", "failed"]
+        assert (told[1].message or "").startswith("its condition: syntax error")
+        assert "No such file or directory: " in (told[2].message or "")
+        threads = (await dbg.threads()).threads
+        assert [each.state for each in threads] == ["stopped"] + ["blocked"] * 20
+        assert (await dbg.stack(thread=threads[1].id)).frames
+        with pytest.raises(WrongState, match="not held"):
+            await dbg.thread(threads[1].id)
+        end = exited(await dbg.continue_())
+        assert (end.exit_code, [each.id for each in end.never_hit]) == (0, ["b2", "b3"])

@@ -6,14 +6,17 @@ import asyncio
 import os
 import subprocess
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 import stillframe
 from stillframe.adapters.finding import find
 from stillframe.adapters.lldb import LLDB
-from stillframe.model.outcomes import AnyOutcome, Stop
+from stillframe.errors import AdapterDied
+from stillframe.model.outcomes import AnyOutcome, Lost, Stop
 
 PARTED = """
 #include <stdio.h>
@@ -55,3 +58,62 @@ async def test_callers_that_lldb_does_not_find_are_said_to_be_missing(dbg: still
     told = [each.function for each in stop.stack]
     assert told[0] == "inner"
     assert ("main" in told) != any("finds no caller of" in each for each in stop.notes)
+
+
+LOOP = """
+#include <stdio.h>
+int main(void) {
+    volatile long turns = 0;
+    puts("up");
+    fflush(stdout);
+    while (1) turns = turns + 1;
+}
+"""
+
+
+@dataclass
+class Looping:
+    """A program that runs on and on under lldb-dap."""
+
+    dbg: stillframe.Debugger
+    program: psutil.Process
+    lldb: psutil.Process
+
+    async def is_lost(self) -> bool:
+        """Whether the session knows that its debugger is gone, within a moment."""
+        await asyncio.to_thread(psutil.wait_procs, [self.lldb], timeout=0.5)
+        return isinstance(await self.dbg.state(), Lost)
+
+
+@pytest.fixture
+async def looping(tmp_path: Path) -> AsyncIterator[Looping]:
+    """Program and debugger are gone when the test is over, and what the debugger had on disk."""
+    (tmp_path / "loop.c").write_text(LOOP)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        await dbg.launch("loop.c", adapter="lldb", ready="up")
+        program = psutil.Process((await dbg.status()).pid)
+        lldb = next(each for each in program.parents() if "lldb-dap" in each.name())
+        scratch = lldb.environ()["TMPDIR"]
+        assert program.environ().get("TMPDIR") == os.environ.get("TMPDIR"), "the program's own is as it was"
+        assert os.listdir(scratch)
+        yield Looping(dbg, program, lldb)
+        await asyncio.to_thread(psutil.wait_procs, [program, lldb], timeout=10)
+        assert not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in (program, lldb))
+    assert not await asyncio.to_thread(os.path.exists, scratch)
+
+
+async def test_an_lldb_that_is_killed_in_the_middle_of_a_request_takes_its_program_along(looping: Looping) -> None:
+    dbg = looping.dbg
+    stopped(await dbg.pause())
+    await dbg.raw("script import os; _ = os.write(1, b'Content-Length: no protocol\\n\\n')")
+    assert (await dbg.eval("turns > 0")).values[0].value == "true", "what is printed into the line harms nothing"
+    with pytest.raises(AdapterDied):
+        await dbg.raw("script import os; os.kill(os.getpid(), 9)")
+    async with asyncio.timeout(20):
+        while not await looping.is_lost():
+            pass
+
+
+async def test_an_lldb_that_hangs_is_ended_with_its_program(looping: Looping) -> None:
+    looping.lldb.suspend()
+    assert (await looping.dbg.stop()).action == "terminated"

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ..backends.dap.launch import JOURNAL, STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
-from ..errors import LaunchFailed, Unsupported
+from ..errors import AdapterUnresponsive, LaunchFailed, Unsupported
 from ..model.backend import AttachPlan, Capability, Plan, Tool
 from ..model.places import HitRule
+from ..transport.folders import private_folder, remove_folder
 from ..transport.trees import MARK
 from ..wire.dap import encode
 from . import native
@@ -30,7 +31,7 @@ _IMPORT = f'command script import "{_TARGET / "sf_lldb.py"}"'
 _NO_CORE = ("--pre-init-command", "script import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))")
 """lldb-dap 19.1 aborts when it is let go; with a program, our code inside it takes care of that."""
 _SERVER = "lldb-server"
-_ANSWER = 20.0
+_ANSWER = 60.0
 _QUIET = (
     "settings set use-color false",
     "settings set target.load-script-from-symbol-file false",  # what a program brings along runs nowhere
@@ -141,14 +142,13 @@ class LldbAdapter:
                 "initCommands": list(commands),
             },
             cwd=plan.cwd,
-            env={**_environment(plan.env, plan.just_my_code, program.is_rust), **_JOURNAL},
             umask=plan.umask,
             stdin=plan.stdin,
             mark=mark,
             entry=_entry(program) if plan.stop_on_entry else None,
             deaths=_DEATHS,
             notes=program.notes,
-            **self._common(found, helped),
+            **self._common(found, helped, {**_environment(plan.env, plan.just_my_code, program.is_rust), **_JOURNAL}),
         )
 
     async def greeting(self, env: Mapping[str, str], cwd: str) -> DapLaunch:
@@ -156,8 +156,8 @@ class LldbAdapter:
         found = await asyncio.to_thread(needed, self.needs[0], env, cwd)
         helped = await _has_python(found)
         return DapLaunch(
-            argv=(*_words(found, helped), *_NO_CORE), request="launch", arguments={}, cwd=cwd, env=_environment(env),
-            mark=secrets.token_hex(8), **self._common(found, helped),
+            argv=(*_words(found, helped), *_NO_CORE), request="launch", arguments={}, cwd=cwd,
+            mark=secrets.token_hex(8), **self._common(found, helped, _environment(env)),
         )  # fmt: skip
 
     # Joining
@@ -186,16 +186,19 @@ class LldbAdapter:
             request="attach",
             arguments=arguments,
             cwd=plan.cwd,
-            env=_environment(plan.env, plan.just_my_code, joined.is_rust),
             launched=False,
             target_pid=plan.pid,
             is_dead=plan.core is not None,
             notes=(*joined.notes, *((_ZEROS,) if plan.core is not None else ())),
-            **self._common(found, helped),
+            **self._common(found, helped, _environment(plan.env, plan.just_my_code, joined.is_rust)),
         )
 
-    def _common(self, found: Found, helped: bool) -> dict[str, Any]:
+    def _common(self, found: Found, helped: bool, env: Mapping[str, str]) -> dict[str, Any]:
+        """What holds for every way to come to a program; the files that a killed lldb leaves go with the session."""
+        folder = private_folder()
         return {
+            "folder": folder,
+            "env": {**env, "TMPDIR": folder},
             "tool": self.tool(found.version, "" if helped else "without our code inside it: it has no Python"),
             "reach": Stdio(),
             "helper": _HELPER if helped else None,
@@ -284,21 +287,31 @@ async def _answers(words: tuple[str, ...]) -> bool:
         {"seq": at, "type": "request", "command": name, "arguments": body}
         for at, (name, body) in enumerate(requests, 1)
     ]
+    said = await _said(words, b"".join(encode(each) for each in asked))
+    return b'"request_seq":2' in said and f"'{_HELPER}' is not a known command".encode() not in said
+
+
+async def _said(words: tuple[str, ...], asked: bytes) -> bytes:
+    """All that lldb-dap says to some requests until their end; one that is only slow must not be taken for one without Python."""
+    folder = private_folder()
     try:
         process = await asyncio.create_subprocess_exec(
-            *words, env=_environment({}), stdin=asyncio.subprocess.PIPE,
+            *words, env={**_environment({}), "TMPDIR": folder}, stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
+        try:
+            async with asyncio.timeout(_ANSWER):
+                return (await process.communicate(asked))[0]
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
     except OSError as error:
         raise LaunchFailed(f"cannot run {words[0]}: {error.strerror}") from None
-    try:
-        async with asyncio.timeout(_ANSWER):
-            said, _ = await process.communicate(b"".join(encode(each) for each in asked))
     except TimeoutError:
-        process.kill()
-        await process.wait()
-        return False
-    return b'"request_seq":2' in said and f"'{_HELPER}' is not a known command".encode() not in said
+        raise AdapterUnresponsive(f"{words[0]} did not answer its first questions within {_ANSWER:g} s") from None
+    finally:
+        remove_folder(folder)
 
 
 LLDB = LldbAdapter()

@@ -37,21 +37,34 @@ module Stillframe
       { modules: told, total: found.size }
     end
 
+    # A thread that has run no line since rdbg came up is unknown to it, and asking it for one would wait for ever (debug 1.4).
+    UNMET = 1_000_000
+    @unmet = {}
+
     def crowd(_given)
-      told = DEBUGGER__::SESSION.managed_thread_clients.reject(&:management?).map do |each|
+      met, unmet = DEBUGGER__::SESSION.update_thread_list
+      told = met.map do |each|
         held = Hooks.held.key?(each.id)
         blocked = !held && each.thread.stop?
         { threadId: each.id, name: Hooks.thread_name(each), held: held, blocked: blocked }
       end
-      { threads: told, held: [] }
+      { threads: told + unmet.map { |each| unmet_row(each) }, held: [] }
+    end
+
+    def unmet_row(thread)
+      number = @unmet[thread.object_id] ||= UNMET + @unmet.size + 1
+      { threadId: number, name: thread.name || "new thread #{number - UNMET}", held: false, blocked: thread.stop? }
+    end
+
+    def thread_of(number)
+      client = DEBUGGER__::SESSION.managed_thread_clients.find { |each| each.id == number }
+      found = client&.thread || Thread.list.find { |each| @unmet[each.object_id] == number }
+      found || raise(Refusal.new('unknown', "no thread #{number}"))
     end
 
     # Where a thread is that runs, or waits for something outside of Ruby.
     def whereabouts(number, given)
-      client = DEBUGGER__::SESSION.managed_thread_clients.find { |each| each.id == number }
-      raise Refusal.new('unknown', "no thread #{number}") unless client
-
-      places = client.thread.backtrace_locations || []
+      places = thread_of(number).backtrace_locations || []
       told = places.first(given['levels']).map do |each|
         path = each.absolute_path || each.path
         { id: 0, function: each.label, file: path, line: each.lineno, user: !Frames.library?(path) }
@@ -76,7 +89,7 @@ module Stillframe
     rescue SyntaxError => e
       { lines: lines.map { |line| { asked: line, reason: e.message.lines.first.to_s.chomp } } }
     rescue SystemCallError => e
-      { lines: lines.map { |line| { asked: line, reason: e.message } } }
+      { lines: lines.map { |line| { asked: line, reason: "#{e.class.new.message}: #{path}" } } }
     end
 
     def reason(path, known)

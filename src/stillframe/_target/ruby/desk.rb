@@ -138,6 +138,8 @@ module Stillframe
       end
 
       def frame(number)
+        raise Refusal.new('running', 'this thread is not held: only its calls can be told') if number.zero?
+
         @frames.fetch(number) { raise Refusal.new('stale', "no frame #{number}") }
       end
 
@@ -226,29 +228,30 @@ module Stillframe
         @numbers += 1
       end
 
-      # The whole set of one file; a breakpoint that did not change keeps its count.
+      # The whole set of one file.
       def set_lines(given)
         path = given.dig('source', 'path')
-        before = @lines[path] || []
-        wishes = given['breakpoints'] || []
-        @lines[path] = wishes.map do |wish|
-          same = before.find { |each| each.wish == wish }
-          before -= [same] if same
-          same || DEBUGGER__::SESSION.add_bp(LineSpot.new(path, wish, number))
-        end
-        before.each { |each| drop(each) }
-        @lines[path].map { |each| { id: each.number, verified: !each.iseq.nil?, line: each.line } }
+        @lines[path], told = set(given, @lines[path] || []) { |wish| LineSpot.new(path, wish, number) }
+        told
       end
 
       def set_functions(given)
-        before = @functions
-        @functions = (given['breakpoints'] || []).map do |wish|
+        @functions, told = set(given, @functions) { |wish| FunctionSpot.new(wish, number) }
+        told
+      end
+
+      # What holds now, and the answer for each wish; a breakpoint that did not change keeps its count.
+      def set(given, before)
+        told = (given['breakpoints'] || []).map do |wish|
+          fault = Terms.fault(wish)
+          next { verified: false, reason: 'failed', message: fault } if fault
+
           same = before.find { |each| each.wish == wish }
           before -= [same] if same
-          same || DEBUGGER__::SESSION.add_bp(FunctionSpot.new(wish, number))
+          same || DEBUGGER__::SESSION.add_bp(yield(wish))
         end
         before.each { |each| drop(each) }
-        @functions.map { |each| { id: each.number, verified: true } }
+        [told.grep_v(Hash), told.map { |each| each.is_a?(Hash) ? each : each.told }]
       end
 
       def set_errors(given)

@@ -7,6 +7,14 @@ module Stillframe
   module Terms
     attr_reader :number, :wish
 
+    # Why a wish can never come true: a condition that is no Ruby; nil where it may.
+    def self.fault(wish)
+      RubyVM::InstructionSequence.compile(wish['condition'] || '', '(stillframe)')
+      nil
+    rescue SyntaxError => e
+      "its condition: #{e.message.lines.first.to_s.chomp.delete_prefix('(stillframe):1: ')}"
+    end
+
     # True where the program is to be held: the condition holds, for the right time, and nothing is to be logged instead.
     def due?(scope)
       return false if Thread.current[:stillframe_busy]
@@ -82,6 +90,10 @@ module Stillframe
       @type == :line
     end
 
+    def told
+      { id: number, verified: !iseq.nil?, line: line }
+    end
+
     def activate(iseq, event, line)
       super
       @key = [:stillframe, number].freeze
@@ -98,6 +110,10 @@ module Stillframe
       @number = number
       @key = [:stillframe, number].freeze
       super(true)
+    end
+
+    def told
+      { id: number, verified: true }
     end
 
     def setup

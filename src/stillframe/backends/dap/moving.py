@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import NotFound, Unsupported, WrongState
+from ...errors import AdapterDied, NotFound, Unsupported, WrongState
 from ...model.backend import Capability, Move, Stopped
 from ...model.values import Thread
+from ..ending import Signs
 from . import translate
 from .breakpoints import Breakpoints
 from .client import Body, DapClient, Refused
@@ -45,6 +46,7 @@ class Moving:
     _client: DapClient
     _launch: DapLaunch
     _news: News
+    _signs: Signs
     _breakpoints: Breakpoints
     _evidence: Evidence
     _helper: Helper | None
@@ -100,6 +102,10 @@ class Moving:
                     self._helper.opened("move", body)
             except Refused as refused:
                 raise WrongState(f"the debugger refused to {move.value}: {refused.message}") from None
+            except AdapterDied:
+                await self._news.idle()
+                if not self._signs.is_whole:  # else the program is over, and its end comes as an event
+                    raise
 
     def _order(self, move: Move, thread: int) -> asyncio.Future[Body]:
         if self._is_helpers(move) and self._helper:
