@@ -55,7 +55,7 @@ async def test_the_command_runs_in_the_revision_and_nothing_is_left_of_it(projec
         assert "RATE = 1" in (old.folder / "src" / "prices" / "__init__.py").read_text()
         assert (old.folder / "node_modules" / "dep").is_dir()
         assert old.line(project / "src" / "prices" / "__init__.py", 6) == 5
-        assert old.line(project / "src" / "prices" / "__init__.py", 2) is None
+        assert old.line(project / "src" / "prices" / "__init__.py", 1) is None
         files = [project / "app.py", old.folder / "app.py", project / "node_modules" / "x.js"]
         assert old.strays(map(str, files)) == (str(files[0]),)
     assert not old.folder.parent.exists()

@@ -84,9 +84,9 @@ class Revision:
         if not there.exists():
             return None
         old, new = (each.read_text("utf-8", "replace").splitlines() for each in (there, file))
-        for block in difflib.SequenceMatcher(None, new, old, autojunk=False).get_matching_blocks():
-            if block.a <= number - 1 < block.a + block.size:
-                return block.b + number - block.a
+        for tag, a, b, c, d in difflib.SequenceMatcher(None, new, old, autojunk=False).get_opcodes():
+            if a < number <= b and (tag == "equal" or b - a == d - c):  # an edited line is still the same line
+                return c + number - a
         return None
 
 

@@ -554,6 +554,7 @@ class Verbs(ABC):
         ready: str | None = None,
         do: str | None = None,
         hold: bool = False,
+        since: str | None = None,
         timeout: float | None = None,
     ) -> CrashReport:
         """Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.
@@ -580,6 +581,7 @@ class Verbs(ABC):
                     "ready": ready,
                     "do": do,
                     "hold": hold,
+                    "since": since,
                     "timeout": timeout,
                 },
                 None,

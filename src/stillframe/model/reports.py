@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from .outcomes import AnyOutcome, SourceLine
+from .sinces import Since
 from .values import ExceptionInfo, Frame, Value
 
 Verdict = Literal["crashed", "ended well", "hangs", "lost"]
@@ -141,6 +142,7 @@ class CrashReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     also_total: int = 0
     hang: HangReport | None = None
     repeated: Repeated | None = None
+    since: Since | None = None
     held: Held | None = None
     notes: tuple[str, ...] = ()
 

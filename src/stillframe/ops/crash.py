@@ -11,7 +11,7 @@ import msgspec
 from ..adapters.leaving import Leaving, leaving_of
 from ..errors import LaunchFailed, UsageError
 from ..model.backend import Caller, Plan
-from ..model.outcomes import Exited, Lost, Running
+from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.places import BreakSpec, SymbolPlace
 from ..model.reports import CrashReport, Failure, Held, Verdict
 from ..registry import Access, From, Param, operation
@@ -39,6 +39,8 @@ from .launch import (
     make_plan,
     start,
 )
+from .since import SinceWord, places_of
+from .since import since as since_revision
 
 HELD_LEASE = 600.0
 """Seconds that `--hold` keeps a program that nobody uses."""
@@ -79,6 +81,7 @@ async def crash(
     ready: ReadyWord = None,
     do: Do = None,
     hold: Hold = False,
+    since: SinceWord = None,
     timeout: Timeout = None,
 ) -> From[CrashReport]:
     """Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.
@@ -97,7 +100,21 @@ async def crash(
         raise UsageError("crash runs a program by itself: --stdin takes a file here")
     seconds = sessions.settings(caller.cwd).wait if timeout is None else timeout
     wish = Wish(replace(plan, tells_exits=True), caller, readiness, do, seconds, hold)
-    return await run_once(sessions, wish)
+    found = await run_once(sessions, wish)
+    return found if since is None else From(found.session, await _compared(sessions, wish, found.result, since))
+
+
+async def _compared(sessions: Sessions, wish: Wish, now: CrashReport, name: str) -> CrashReport:
+    """The report, with the same command in an earlier revision beside it."""
+
+    async def then(plan: Plan, there: Caller) -> tuple[str, AnyOutcome]:
+        was = (await run_once(sessions, replace(wish, plan=plan, caller=there, hold=False))).result
+        return was.failure.place if was.failure else was.verdict, was.end
+
+    frames = now.failure.stack.frames if now.failure else ()
+    places = places_of(frames, wish.caller)
+    told = await since_revision(sessions, wish.caller, wish.plan, name, places, then, wish.seconds)
+    return msgspec.structs.replace(now, since=told)
 
 
 async def run_once(sessions: Sessions, wish: Wish) -> From[CrashReport]:

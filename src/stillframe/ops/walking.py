@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from .common import heard_of
 from .investigate import started
 from .launch import default_name, start
 
+_LINE = re.compile(r", suspended at line \d+")
 MOST_HITS = 1000
 """Stops of one walk; each costs about a millisecond and its line in the record."""
 
@@ -79,7 +81,7 @@ def first_difference(old: Walk, new: Walk, same: Callable[[str], str] = str) -> 
     for place in {where for where, _ in (*old.seen, *new.seen)}:
         before, after = old.at(place), new.at(place)
         for hit, ((_, one), (order, other)) in enumerate(zip(before, after, strict=False), 1):
-            differ, _ = differences(_texts(one, same), other.locals)
+            differ, _ = differences(_texts(one, lambda text: _steady(same(text))), _texts(other, _steady))
             if differ:
                 found.append((order, _at(other, hit, (len(before), len(after)), tuple(differ))))
                 break
@@ -88,8 +90,14 @@ def first_difference(old: Walk, new: Walk, same: Callable[[str], str] = str) -> 
                 longer = before if len(before) > len(after) else after
                 at = min(len(before), len(after))
                 order, stop = longer[at]
-                found.append((order, _at(stop, at + 1, (len(before), len(after)), ())))
+                shown = after[-1][1] if after else stop  # the line as it is numbered now
+                found.append((order, _at(shown, at + 1, (len(before), len(after)), ())))
     return min(found, key=lambda each: each[0])[1] if found else None
+
+
+def _steady(text: str) -> str:
+    """Without the lines that generators are suspended at: an edit above moves them."""
+    return _LINE.sub("", text)
 
 
 def _texts(stop: Stop, same: Callable[[str], str]) -> tuple[Value, ...]:

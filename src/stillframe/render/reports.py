@@ -14,6 +14,7 @@ from ..model.reports import CrashReport, Failure, HangReport, Held, Repeated, Re
 from . import parts
 from .escape import escape, shorten, source
 from .outcomes import Room, background
+from .sinces import rows as since_rows
 
 LEAST_FRAME = 48
 """Characters that an outer call is worth telling in."""
@@ -43,6 +44,8 @@ def crash(result: CrashReport, budget: int) -> str:
     also = _also(result, room)
     if result.failure:
         rows += failure_rows(result.failure, room, spare=400)
+    if result.since:
+        rows += [room.take(each) for each in since_rows(result.since, ending(result.since.end))]
     rows += also + notes
     rows += [room.take(parts.beside(each)) for each in result.end.do]
     rows += printed(result.end, room, folds=result.failure is not None and result.failure.kind == "exception")

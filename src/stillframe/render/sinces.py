@@ -10,9 +10,9 @@ VALUE = 100
 SHOWN = 4
 
 
-def rows(result: Since) -> list[str]:
+def rows(result: Since, end: str) -> list[str]:
     named = escape(result.revision) + (f" ({result.commit})" if not result.commit.startswith(result.revision) else "")
-    told = [f"since {named}: {escape(result.then)}"]
+    told = [f"since {named}: {escape(result.then)}; {end}"]
     if result.difference is not None:
         told.append(f"first difference: {divergence(result.difference)}")
     elif result.places:

@@ -417,6 +417,7 @@ MANUAL: "dict[str, Page]" = {
             "ready": "return when it printed this text, or listens on this port",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
             "hold": "keep the program held where it failed, as a session for eval, expand and frame",
+            "since": "also run it in a clean copy of this git revision, and tell the first difference",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
         },
     },
