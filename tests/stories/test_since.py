@@ -45,7 +45,7 @@ def test_a_crash_is_told_beside_the_revision_that_had_none(user: User) -> None:
     user.file("app.py", APP.replace('"1"', '"y1"'))
     found = user.json("crash", "--since", "HEAD", "--", "python", "app.py")["since"]
     assert (found["then"], found["end"]["exit_code"], found["places"]) == ("ended well", 0, 3)
-    (rows,) = found["difference"]["differences"]
+    rows = found["difference"]["differences"][0]
     assert rows == {"name": "rows", "old": "['1', 'x2', '3']", "new": "['y1', 'x2', '3']"}
     assert user.fails("crash", "--since", "nosuch", "--", "python", "app.py", code=2, error="usage")
     assert user.json("sessions")["sessions"] == []
