@@ -92,21 +92,27 @@ def marked(name: str, value: str) -> list[psutil.Process]:
                 found.append(psutil.Process(pid))
             except psutil.NoSuchProcess:
                 continue
-    return [each for each in found if _alive(each)]
+    return [each for each in found if not gone(each)]
 
 
-def _alive(process: psutil.Process) -> bool:
+def gone(process: psutil.Process) -> bool:
+    """Whether it has ended, waited for or not; asked at once, since it may end between two questions."""
     try:
-        return bool(process.status() != psutil.STATUS_ZOMBIE)
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
-        return False
+        return True
+
+
+def command(process: psutil.Process) -> list[str]:
+    """The words that it was started with, none where it has just ended."""
+    try:
+        return list(process.cmdline())
+    except psutil.Error:
+        return []
 
 
 def _describe(process: psutil.Process) -> str:
-    try:
-        return f"{process.pid}: {' '.join(process.cmdline())}"
-    except psutil.Error:
-        return str(process.pid)
+    return f"{process.pid}: {' '.join(command(process))}"
 
 
 def _files(folder: Path) -> list[Path]:

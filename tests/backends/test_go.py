@@ -23,6 +23,7 @@ from stillframe.model.backend import Plan
 from stillframe.model.outcomes import AnyOutcome
 from stillframe.model.values import Frame
 
+from ..guard import gone
 from .nodes import exited, place, stopped, where
 from .ports import PATIENCE, free_port, printed, until
 
@@ -230,7 +231,7 @@ async def test_a_running_program_is_joined_and_lives_on(shop: Path) -> None:
             assert stop.frame is not None
             assert stop.frame.function == "cart.(*Cart).Sum"
             assert (await dbg.stop()).action == "detached"
-        assert psutil.Process(process.pid).status() != psutil.STATUS_ZOMBIE
+        assert not gone(psutil.Process(process.pid))
     finally:
         process.kill()
         await process.wait()
@@ -270,7 +271,7 @@ async def test_a_debugger_that_dies_takes_its_program_along_and_that_is_said(sho
             async with asyncio.timeout(PATIENCE):
                 while True:
                     await dbg.threads()
-        await until(lambda: not program.is_running() or program.status() == psutil.STATUS_ZOMBIE)
+        await until(lambda: gone(program))
 
 
 async def test_a_core_can_be_looked_at_and_never_moves(shop: Path) -> None:

@@ -20,6 +20,7 @@ from stillframe.errors import AdapterUnresponsive, NotFound, StillframeError, Un
 from stillframe.model.backend import BreakpointChanged, Capability, CatchRule, Ended, Move, Output, Stopped, Wanted
 from stillframe.transport.newcomers import newcomer
 
+from ..guard import gone
 from .driver import Driven, plan, started, states, write
 
 PROGRAM = Path(__file__).parent.parent / "languages" / "c" / "machine.c"
@@ -215,7 +216,7 @@ async def test_a_program_does_not_outlive_its_debugger(adapter: str) -> None:
         assert end.lost or end.signal or end.cause
         with pytest.raises(StillframeError):
             await backend.stack(driven.thread)
-    assert not program.is_running() or program.status() == psutil.STATUS_ZOMBIE
+    assert gone(program)
 
 
 def tracer_of(pid: int) -> Any:

@@ -228,6 +228,14 @@ async def test_a_program_that_rdbg_listens_in_is_joined_twice_and_lives_on(tmp_p
         await process.wait()
 
 
+async def test_a_program_that_only_compiles_code_is_paused_all_the_same(tmp_path: Path) -> None:
+    async with debugged(tmp_path, "n = 0\nloop { n = eval('n + 1') }\n", timeout=0) as (dbg, _):
+        first = stopped(await dbg.pause())
+        assert (first.reason, place(first)[1]) == ("pause", 2)
+        await dbg.continue_(timeout=0)
+        assert stopped(await dbg.pause()).local("n") != first.local("n")
+
+
 @pytest.mark.parametrize(
     ("command", "kind", "program", "flags", "args"),
     [

@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from ..faces.conftest import CLIENT, DEADLINE, Said
+from ..guard import gone as gone
 
 CLIENT_LINE = shlex.join(CLIENT)
 """The command as a shell takes it."""
@@ -94,13 +95,6 @@ def eventually(holds: Callable[[], bool], what: str, seconds: float = 10.0) -> N
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, what
-
-
-def gone(process: psutil.Process) -> bool:
-    try:
-        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import psutil
 import pytest
 
+from ..guard import command
 from .conftest import User, eventually, gone
 
 ENDINGS = {
@@ -94,7 +95,7 @@ def test_a_killed_guardian_is_replaced_and_a_killed_daemon_still_leaves_nothing(
     daemon = psutil.Process(user.json("daemon", "status")["pid"])
 
     def guardians() -> list[psutil.Process]:
-        return [each for each in daemon.children() if any("guardian" in word for word in each.cmdline())]
+        return [each for each in daemon.children() if any("guardian" in word for word in command(each))]
 
     [first] = guardians()
     first.kill()

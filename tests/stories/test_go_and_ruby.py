@@ -13,7 +13,7 @@ from stillframe.adapters.finding import find
 from stillframe.adapters.go import GO
 from stillframe.adapters.ruby import RUBY
 
-from .conftest import User
+from .conftest import User, gone
 
 LANGUAGES = Path(__file__).resolve().parents[1] / "languages"
 STOPS = {
@@ -52,7 +52,7 @@ def test_the_standard_job_takes_the_same_words_in_every_language(
     said = user.ok("launch", file, "shop", "--break", f"{file}:{line} if count == 3")
     assert said.replace(found.version, "VERSION") == STOPS[adapter.name]
     assert user.ok("eval", "count * 2").startswith("count * 2 = 6")
-    pid = user.json("status")["pid"]
+    process = psutil.Process(user.json("status")["pid"])
     assert f"{file}:{line} total 9 -> 18" in user.ok("next")
     assert "exited 0" in user.ok("continue")
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    assert gone(process)

@@ -18,6 +18,8 @@ from stillframe.adapters.lldb import LLDB
 from stillframe.errors import AdapterDied
 from stillframe.model.outcomes import AnyOutcome, Lost, Stop
 
+from ..guard import gone
+
 PARTED = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +100,8 @@ async def looping(tmp_path: Path) -> AsyncIterator[Looping]:
         assert os.listdir(scratch)
         yield Looping(dbg, program, lldb)
         await asyncio.to_thread(psutil.wait_procs, [program, lldb], timeout=10)
-        assert not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in (program, lldb))
+        assert gone(program)
+        assert gone(lldb)
     assert not await asyncio.to_thread(os.path.exists, scratch)
 
 

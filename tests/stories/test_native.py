@@ -21,6 +21,8 @@ from stillframe.adapters.gdb import GDB
 from stillframe.errors import Busy, EvalFailed, LaunchFailed, NotFound, WrongState
 from stillframe.model.outcomes import AnyOutcome, Exited, Lost, Stop
 
+from ..guard import gone
+
 LANGUAGES = Path(__file__).resolve().parents[1] / "languages"
 SOURCE = LANGUAGES / "c" / "native.c"
 
@@ -219,9 +221,10 @@ async def test_a_program_that_detached_itself_is_told_of_and_ended_when_asked(
 ) -> None:
     assert exited(await dbg.launch(str(binary), "daemon")).exit_code == 0
     (left,) = (await dbg.stop()).left
-    assert psutil.Process(left).cmdline()[1:] == ["daemon"]
+    process = psutil.Process(left)
+    assert process.cmdline()[1:] == ["daemon"]
     assert (await dbg.stop(tree=True)).left == ()
-    assert not psutil.pid_exists(left) or psutil.Process(left).status() == psutil.STATUS_ZOMBIE
+    assert gone(process)
 
 
 # Joined and let go
@@ -315,7 +318,8 @@ async def test_a_debugger_that_fails_takes_its_program_along(
     else:
         assert (await dbg.stop()).action == "terminated"
     await asyncio.to_thread(psutil.wait_procs, [program, debugger], timeout=10)
-    assert not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in (program, debugger))
+    assert gone(program)
+    assert gone(debugger)
 
 
 # Projects

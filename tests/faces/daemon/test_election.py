@@ -15,7 +15,7 @@ import pytest
 
 from stillframe.faces.cli import rendezvous
 
-from ...guard import COOKIE, marked
+from ...guard import COOKIE, command, marked
 from ..conftest import CLIENT, DEADLINE, ENTRY, TINY, Dbg, Said, Tiny, call, start_tiny
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a directory to another user")
@@ -32,7 +32,7 @@ def status(said: Said) -> dict[str, Any]:
 
 def daemons() -> list[int]:
     found = marked(COOKIE, os.environ[COOKIE])
-    return [each.pid for each in found if any("daemon/__main__.py" in word for word in each.cmdline())]
+    return [each.pid for each in found if any("daemon/__main__.py" in word for word in command(each))]
 
 
 def starts() -> int:

@@ -18,6 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
+from ...guard import gone
 from ..conftest import CLIENT, DEADLINE, SRC, Dbg, Said, begin, call
 
 PROGRAM = """\
@@ -58,13 +59,6 @@ def eventually(holds: Callable[[], bool], what: str, seconds: float = 10.0) -> N
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, what
-
-
-def gone(process: psutil.Process) -> bool:
-    try:
-        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 def test_the_callers_directory_environment_and_umask_reach_the_program_and_the_daemons_do_not(

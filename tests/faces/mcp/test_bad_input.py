@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
+from ...guard import COOKIE, command, gone, marked
 from ..conftest import call
 from .conftest import COUNT, MODERN, Connect, Pipe, text_of
 
@@ -133,20 +135,14 @@ def test_a_client_that_vanishes_takes_its_probe_with_it_and_no_session(pipe: Any
     line.request("tools/call", name="go", arguments={"how": "wait"})
     line.process.send_signal(signal.SIGKILL)
     line.process.wait()
-    _eventually(lambda: all(not each.is_running() or each.status() == "zombie" for each in own))
+    _eventually(lambda: all(map(gone, own)))
     assert json.loads(call("status", "--json", cwd=tmp_path).out)["result"]["state"] == "running"
     assert started["session"] == "spin"
 
 
 def _running(*words: str) -> list[psutil.Process]:
-    found = []
-    for each in psutil.process_iter():
-        try:
-            if set(words) <= set(each.cmdline()):
-                found.append(each)
-        except psutil.Error:
-            continue
-    return found
+    """Those of this test, not of another one like it."""
+    return [each for each in marked(COOKIE, os.environ[COOKIE]) if set(words) <= set(command(each))]
 
 
 def _eventually(look: Any) -> Any:

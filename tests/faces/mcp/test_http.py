@@ -21,6 +21,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from ...guard import COOKIE, command, marked
 from ..conftest import CLIENT, DEADLINE, call
 from ..daemon.test_server import DIAL_AS_NOBODY, as_root
 from .conftest import COUNT, LEGACY, META, MODERN, text_of
@@ -139,7 +140,8 @@ def test_it_listens_on_loopback_only_and_a_port_that_is_taken_is_said_to_be(serv
 def test_nothing_listens_for_tcp_unless_it_is_asked_for(tmp_path: Path, pipe: Any) -> None:
     line = pipe()
     assert line.ask("tools/list")["result"]["tools"]
-    hosts = [each for each in psutil.process_iter() if _is_host(each)]
+    mine = marked(COOKIE, os.environ[COOKIE])
+    hosts = [each for each in mine if any(word.endswith("/mcp/__main__.py") for word in command(each))]
     assert len(hosts) == 1
     assert hosts[0].net_connections("inet") == []
     runtime = Path(os.environ["XDG_RUNTIME_DIR"], "stillframe")
@@ -177,12 +179,3 @@ def test_another_user_is_refused_even_where_the_modes_let_it_through(pipe: Any) 
             folder.chmod(mode)
     assert done.stdout.startswith("-error denied: "), done.stderr
     assert line.ask("tools/list")["result"]["tools"]
-
-
-def _is_host(process: psutil.Process) -> bool:
-    try:
-        words = process.cmdline()
-        mine = process.environ().get("STILLFRAME_TEST") == os.environ["STILLFRAME_TEST"]
-    except psutil.Error:
-        return False
-    return mine and any(word.endswith("/mcp/__main__.py") for word in words)

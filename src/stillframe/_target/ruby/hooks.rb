@@ -10,6 +10,13 @@ module Stillframe
       # Thread number to the client of each thread that is held.
       attr_reader :held
 
+      # Who brought us here has muted the pauses that were left of that conversation.
+      def hear_again
+        DEBUGGER__::SESSION.managed_thread_clients.each do |client|
+          client.singleton_class.remove_method(:on_trap) if client.singleton_methods(false).include?(:on_trap)
+        end
+      end
+
       def thread_name(client)
         client.thread.name || (client.thread == Thread.main ? 'main' : "thread #{client.id}")
       end
@@ -22,6 +29,7 @@ module Stillframe
         @stillframe_connected = false
         Thread.pass until DEBUGGER__.const_defined?(:SESSION) # the door is open before the session has its name
         Desk.prepare(self)
+        Hooks.hear_again
         super
       end
 
@@ -100,7 +108,18 @@ module Stillframe
 
       # Code that we have compiled in a held thread is no news, and to tell of it would wait for a session that waits for us.
       def on_load(*)
-        super unless Thread.current[:stillframe_busy]
+        return if Thread.current[:stillframe_busy]
+
+        super
+        signal, @stillframe_missed = @stillframe_missed, nil
+        on_trap(signal) if signal
+      end
+
+      # debug 1.4.0 forgets a pause that comes while a thread tells of what it loads, and holds a held one twice.
+      def on_trap(signal)
+        return if Hooks.held[id]
+
+        waiting? ? @stillframe_missed = signal : super
       end
 
       def stillframe_frames
