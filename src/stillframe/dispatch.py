@@ -14,7 +14,8 @@ from .model.backend import Tool
 from .model.host import Host
 from .model.recording import Operated, Recorder
 from .ops import load_all
-from .policy import Audit, check, must_ask, unasked
+from .policy import TOLD_AS_THEY_ARE, Audit, check, must_ask, needed, unasked
+from .record import discretion
 from .registry import OPERATIONS, Access, Call, From, Judged, Meant, Operation
 from .session.kept import Kept
 from .session.session import Session
@@ -135,6 +136,8 @@ class Dispatcher:
         if isinstance(result, From):
             session, result = result.session, result.result
             journal.open(operation, session)
+        if not call.reveal and call.op not in TOLD_AS_THEY_ARE:
+            result = discretion.told(result)
         if isinstance(result, Judged):
             done = self._done(call, session, result.result, here)
             return msgspec.structs.replace(done, exit_code=0 if result.good else 1)
@@ -142,14 +145,14 @@ class Dispatcher:
 
     async def _permit(self, call: Call, operation: Operation, bound: dict[str, Any], here: Settings) -> None:
         """Refuse what is not allowed or not agreed to; what runs code is written down, refused or not."""
-        refused = True
+        access, refused = needed(operation, bound, reveal=call.reveal), True
         try:
-            check(operation, bound, call.allow, Access[here.allow.upper()])
-            if must_ask(operation, bound, here.ask) and not call.agreed:
-                await self._ask(call, operation, operation.access_for(bound).name.lower())
+            check(operation, access, call.allow, Access[here.allow.upper()])
+            if must_ask(access, here.ask) and not call.agreed:
+                await self._ask(call, operation, access.name.lower())
             refused = False
         finally:
-            if self._audit is not None and operation.access_for(bound) is Access.EXEC:
+            if self._audit is not None and access is Access.EXEC:
                 self._audit.note(call, refused=refused)
 
     async def _ask(self, call: Call, operation: Operation, needs: str) -> None:

@@ -21,10 +21,18 @@ SHOWN = 500
 """Characters of one argument that the log keeps."""
 
 
-def check(operation: Operation, bound: Mapping[str, Any], given: Access, settings: Access) -> None:
-    """Refuse a call whose class is above what its client was given, or above what the settings leave of that;
-    a condition or `--do` makes any call exec."""
-    needed, allow = operation.access_for(bound), min(given, settings)
+TOLD_AS_THEY_ARE = frozenset({"eval", "set", "set-return", "raw", "request"})
+"""Verbs by which a caller names the very thing that it wants to see: nothing is left out of what they answer."""
+
+
+def needed(operation: Operation, bound: Mapping[str, Any], *, reveal: bool) -> Access:
+    """The class of a call; a condition, `--do` or `--reveal` makes any call exec."""
+    return Access.EXEC if reveal else operation.access_for(bound)
+
+
+def check(operation: Operation, needed: Access, given: Access, settings: Access) -> None:
+    """Refuse a call whose class is above what its client was given, or above what the settings leave of that."""
+    allow = min(given, settings)
     if needed > allow:
         needs, only = needed.name.lower(), allow.name.lower()
         way = f"`allow` in the settings, now {only}," if settings < needed else f"--allow {needs}"
@@ -34,9 +42,9 @@ def check(operation: Operation, bound: Mapping[str, Any], given: Access, setting
         )
 
 
-def must_ask(operation: Operation, bound: Mapping[str, Any], ask: str) -> bool:
+def must_ask(needed: Access, ask: str) -> bool:
     """Whether the settings want somebody to be asked before a call of this class is made."""
-    return bool(ask) and operation.access_for(bound) >= Access[ask.upper()]
+    return bool(ask) and needed >= Access[ask.upper()]
 
 
 def unasked(operation: Operation, needs: str) -> Denied:
@@ -63,6 +71,7 @@ class Audit:
             "session": call.session,
             "cwd": call.caller.cwd,
             "args": {name: _kept(name, given) for name, given in call.args.items() if given not in (None, (), [])},
+            "reveal": call.reveal,
             "refused": refused,
         }
         line = json.dumps({key: value for key, value in entry.items() if value}, default=str) + "\n"

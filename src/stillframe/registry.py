@@ -341,3 +341,5 @@ class Call:
     """Whether a session that is named becomes the one that later calls of this client mean."""
     agreed: bool = False
     """Whether somebody was asked about this very call, and let it be made."""
+    reveal: bool = False
+    """Whether secrets are told, too; that makes any call exec."""

@@ -286,7 +286,15 @@ def test_secrets_are_nowhere_on_disk_and_what_is_left_out_says_so(user: User) ->
         "import sys\npassword = 'tig' + 'er99'\nlogin = {'user': 'ann', 'password': password}\n"
         "key = 'AKIA' + 'IOSFODNN7EXAMPLE'\nprint('password=' + password)\nprint(key)\nx = 1\n",
     )
-    user.ok("launch", "secrets_.py", "--break", "secrets_.py:7", "--", "--token", "abcdef0123456789")
+    stop = user.json("launch", "secrets_.py", "--break", "secrets_.py:7", "--", "--token", "abcdef0123456789")
+    # Replies leave them out, too, and say so, unless they are asked for by name.
+    for told in (stop["locals"], user.json("locals")["values"], user.json("state")["locals"]):
+        (seen,) = (each["value"] for each in told if each["name"] == "password")
+        assert seen == "[redacted: named password]"
+    assert "tiger99" not in stop["output"] and key not in user.ok("output")
+    assert user.ok("eval", "password") == "password = 'tiger99'\n"
+    assert "'tiger99'" in user.ok("locals", "--reveal") and key in user.ok("output", "--reveal")
+    user.fails("locals", "--reveal", "--allow", "control", code=7, error="denied")
     shown = {each["name"]: each["value"] for each in user.json("hits")["hits"][0]["locals"]}
     assert shown["password"] == "[redacted: named password]"
     assert shown["login"] == "{'user': 'ann', 'password': '[redacted: named password]'}"

@@ -71,6 +71,8 @@ _PLAIN_WORDS = re.compile(r"(?:None|null|nil|undefined|true|false|True|False|-?\
 _QUOTES = "\"'`"
 SHORTEST = 5
 """Characters below which no text holds a secret and its name: `pwd=x`."""
+REMEMBERED = 500
+"""Characters up to which a text that was looked through is known again."""
 LEAST_WEAK = 12
 """Characters of a value under a weak name that make it a secret."""
 
@@ -125,6 +127,16 @@ def text(found: str) -> str:
     """Any text with the secrets in it replaced: known shapes, and what stands behind a name that tells."""
     if len(found) < SHORTEST:
         return found
+    return _short(found) if len(found) <= REMEMBERED else _safe(found)
+
+
+@functools.lru_cache(maxsize=2048)
+def _short(found: str) -> str:
+    """The same values are told and written at stop after stop."""
+    return _safe(found)
+
+
+def _safe(found: str) -> str:
     if _holds(found, _TELLTALES):
         for what, shape in SHAPES:
             found = shape.sub(marker(f"looks like {what}"), found)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import msgspec
 
 from ..model import exact
-from ..model.outcomes import AnyOutcome, Breakpoint, Change, Exited, Lost, Stop
+from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Stop
 from ..model.recording import Operated, RunFacts
-from ..model.values import ExceptionInfo, Frame, Value
-from . import redaction
+from ..model.values import ExceptionInfo, Frame
+from . import discretion, redaction
 from .pen import Pen, clean, packed
 from .writer import Told, Writer
 
@@ -376,22 +376,17 @@ def _bare(stop: Stop) -> Stop:
     if not (stop.trail or stop.changes or stop.exception or stop.returned or stop.notes):
         return bare
     trail = tuple(
-        msgspec.structs.replace(line, changes=tuple(_safe_change(each) for each in line.changes)) for line in bare.trail
+        msgspec.structs.replace(line, changes=tuple(discretion.change(each) for each in line.changes))
+        for line in bare.trail
     )
     return msgspec.structs.replace(
         bare,
         trail=trail,
-        changes=tuple(_safe_change(each) for each in bare.changes),
+        changes=tuple(discretion.change(each) for each in bare.changes),
         returned=redaction.value(bare.returned) if bare.returned else None,
         exception=_safe(bare.exception),
         notes=tuple(redaction.text(each) for each in bare.notes),
     )
-
-
-def _safe_change(change: Change) -> Change:
-    old = redaction.value(Value(name=change.name, value=change.old)).value if change.old else change.old
-    new = redaction.value(Value(name=change.name, value=change.new)).value if change.new else change.new
-    return msgspec.structs.replace(change, old=old, new=new)
 
 
 def _safe(info: ExceptionInfo | None) -> ExceptionInfo | None:

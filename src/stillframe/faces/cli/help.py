@@ -63,6 +63,7 @@ _GLOBAL_TEXTS = {
     "session": "the session that is meant; else STILLFRAME_SESSION, else the one that lives here",
     "budget": "how much text the answer may have (default 4000)",
     "allow": "the highest access that this call may use: read, inspect, control or exec",
+    "reveal": "tell passwords, keys and other secrets, too; eval does so for what it names",
     "no_daemon": "run the call in this process, for verbs that end with their program",
     "help": "this page",
 }

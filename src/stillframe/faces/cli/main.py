@@ -179,6 +179,7 @@ def request_for(understood: parser.Line, argv: "list[str]") -> "dict[str, Json]"
         "json": understood.json,
         "budget": understood.budget,
         "allow": understood.allow,
+        "reveal": understood.reveal,
         "client": rendezvous.variable("STILLFRAME_CLIENT") or f"sid:{posix.getsid(0)}",
         "cwd": current_directory(understood.verb),
         "umask": current_umask(),

@@ -1,7 +1,7 @@
 """The grammar of the command line: `dbg [flags] VERB [flags] [words] [-- …]`, driven by the catalogue alone.
 
-Before `--` every flag is ours and may stand anywhere; `--json`, `--session`, `--budget` and `--allow` belong to every
-verb. A starting verb takes the target's command behind `--`; or a program and its plain words, whose further arguments
+Before `--` every flag is ours and may stand anywhere; `--json`, `--session`, `--budget`, `--allow` and `--reveal` belong to
+every verb. A starting verb takes the target's command behind `--`; or a program and its plain words, whose further arguments
 stand behind `--`; or `-m MODULE` and `-c CODE`, after which plain words are the program's. A flag that is not ours is an error
 that shows the line with it behind `--`: taken for the program's own, a mistyped one of ours would silently do nothing.
 Values stay text: their meaning is checked where the operation is declared.
@@ -25,6 +25,7 @@ GLOBALS: "list[Field]" = [
         "metavar": "CLASS",
         "choices": ["read", "inspect", "control", "exec"],
     },
+    {"name": "reveal", "kind": "bool", "flag": "--reveal"},
     {"name": "no_daemon", "kind": "bool", "flag": "--no-daemon"},
     {"name": "help", "kind": "bool", "flag": "--help", "short": "-h"},
 ]
@@ -40,6 +41,7 @@ class Line:
         self.json = False
         self.budget: int | None = None
         self.allow: str | None = None
+        self.reveal = False
         self.no_daemon = False
         self.help = False
 

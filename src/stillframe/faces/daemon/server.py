@@ -355,6 +355,7 @@ def call_from(request: dict[str, Any]) -> Call:
         budget=budget,
         sticky=bool(request.get("sticky")),
         agreed=request.get("agreed") is True,
+        reveal=request.get("reveal") is True,
     )
 
 

@@ -1,0 +1,58 @@
+"""A reply without the secrets in it, by the same rules as the disk, unless they were asked for by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ..model.outcomes import Breakpoint, Change, SourceLine, Spot
+from ..model.values import Frame, Value
+from ..model.views import ProbedPlace
+from . import redaction
+
+_NOT_OF_THE_TARGET = (SourceLine, Breakpoint, Spot, Frame)
+"""What the caller wrote, or what stands in a file that anybody can open."""
+_NOT_OF_ITS_TEXTS = frozenset({"source", "file", "function"})
+
+
+def told(node: Any) -> Any:
+    """The same, with markers in place of secrets; the very same where there are none."""
+    match node:
+        case Value():
+            return redaction.value(node)
+        case Change():
+            return change(node)
+        case tuple():
+            made = tuple(told(each) for each in node)
+            return made if any(new is not old for new, old in zip(made, node, strict=True)) else node
+        case msgspec.Struct():
+            return node if isinstance(node, _NOT_OF_THE_TARGET) else _struct(node)
+        case _:
+            return node
+
+
+def _struct(node: msgspec.Struct) -> msgspec.Struct:
+    changed: dict[str, Any] = {}
+    for name in node.__struct_fields__:
+        old = getattr(node, name)
+        new: Any
+        if isinstance(old, str):
+            new = old if name in _NOT_OF_ITS_TEXTS else redaction.text(old)
+        elif name == "values" and isinstance(node, ProbedPlace):
+            continue  # expressions that were asked for, as by `eval`
+        elif name == "notes":
+            new = tuple(redaction.text(each) for each in old)
+        else:
+            new = told(old)
+        if new is not old and new != old:
+            changed[name] = new
+    return msgspec.structs.replace(node, **changed) if changed else node
+
+
+def change(found: Change) -> Change:
+    """What a local went from and to, each left out where its name or shape tells."""
+    old, new = (
+        redaction.value(Value(name=found.name, value=text)).value if text else text for text in (found.old, found.new)
+    )
+    return found if (old, new) == (found.old, found.new) else msgspec.structs.replace(found, old=old, new=new)
