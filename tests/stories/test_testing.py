@@ -64,7 +64,7 @@ OURS = ("--python", sys.executable, "--timeout", "100")
 def test_pytest_is_found_and_its_first_failure_explained_with_operands_locals_and_output(user: User) -> None:
     user.file("price.py", PRICE)
     user.file("tests/test_price.py", TESTS)
-    report = user.json("test", *OURS, "--once", "--", "-p", "no:cacheprovider", "-n", "2")
+    report = user.json("test", *OURS, "--", "-p", "no:cacheprovider", "-n", "2")
     assert (report["runner"], report["verdict"], report["runtime"].split()[0]) == ("pytest", "red", "Python")
     assert report["version"] and report["interpreter"]
     assert report["counts"] == {"total": 8, "passed": 2, "failed": 4, "skipped": 1, "xfailed": 1}
@@ -74,6 +74,9 @@ def test_pytest_is_found_and_its_first_failure_explained_with_operands_locals_an
     assert {each["name"]: each["value"] for each in first["operands"]} == {"got": "30", "want": "40"}
     assert {each["name"]: each["value"] for each in first["frames"][0]["values"]}["basket"] == "[50]"
     assert first["output"] == "the basket is [50]\n"
+    made = [(each["function"], each["arguments"][-1]["value"], each["result"], each["line"]) for each in first["calls"]]
+    assert (report["ran"], made) == (2, [("net", "'A'", "30", 9), ("discount", "{'A': 20}", "20", 4)])
+    assert user.json("hits", "tests/test_price.py:9")["hits"], "the failure is in the record"
     deep, fixture, strict = report["failures"][1:]
     assert [each["function"] for each in deep["frames"]] == ["quantity", "test_deep"]
     assert (deep["type"], deep["message"]) == ("KeyError", "'qty'")
@@ -83,10 +86,24 @@ def test_pytest_is_found_and_its_first_failure_explained_with_operands_locals_an
     assert "4 of 8 failed (1 skipped, 1 xfailed)\n" in text
     assert "assert got == want    got=30 want=40\n" in text
     assert text.endswith("recorded: values only (--hold keeps it live)\n")
+    assert "calls that made" not in text and "ran 2x" not in text
     short = user.ok("test", "--all", *OURS)
     assert "tests/test_price.py::test_deep at tests/test_price.py:12 in quantity\n" in short
     assert short.count("tests/test_price.py::") == 4
     assert user.json("sessions")["sessions"] == []
+
+
+def test_a_held_test_stands_in_the_frame_that_failed(user: User) -> None:
+    user.file("price.py", PRICE)
+    user.file("tests/test_price.py", TESTS)
+    report = user.json("test", "test_deep", "--hold", *OURS)
+    assert (report["verdict"], report["held"]) == ("red", {"session": "test-pytest", "lease": 600.0})
+    assert user.json("eval", "item['sku'] + 1")["values"][0]["value"] == "2"
+    assert user.json("frame", "f1")["frame"]["function"] == "test_deep"
+    user.ok("stop")
+    green = user.ok("test", "test_good", "--hold", *OURS)
+    assert "green, 1 passed" in green
+    assert [each for each in user.json("sessions")["sessions"] if each["state"] != "exited"] == []
 
 
 def test_green_says_green_and_what_matches_nothing_names_the_nearest(user: User) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,13 +12,16 @@ from typing import Annotated
 
 import msgspec
 
+from ..adapters.recorders import recorder_for, write_ask
 from ..adapters.runners import Choice, TestAsk, choose
 from ..errors import NotFound, UsageError
 from ..model.backend import Caller, Plan
 from ..model.outcomes import AnyOutcome, Exited, Running, Stop
 from ..model.reports import Held
-from ..model.tested import TestReport, Told, Verdict
+from ..model.tested import TestFailure, TestReport, Told, Verdict
+from ..model.values import ExceptionInfo, Frame
 from ..registry import Access, From, Param, operation
+from ..session import taping
 from ..session.breakpoints import absolute
 from ..session.session import Session
 from ..session.sessions import Sessions
@@ -26,6 +29,7 @@ from ..transport.folders import private_folder, remove_folder
 from .common import Do, Timeout, run_beside
 from .investigate import started
 from .launch import Cwd, Env, Python, pair, start
+from .made import ask_for, with_calls
 
 HOLD_LEASE = 600.0
 """Seconds that a held test waits for somebody."""
@@ -53,6 +57,8 @@ class Asked:
     ask: TestAsk
     wait: float
     do: str | None = None
+    recorded: Callable[[Plan], Awaitable[Plan]] | None = None
+    """What makes a run record itself."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,35 @@ async def test(
     asked = Asked(sessions, caller, choice, ask, wait, do)
     async with _run(asked, ask) as ran:
         await _check(asked, ran)
-        return From(ran.session, _report(asked, ran, every=every))
+        report = _report(asked, ran, every=every)
+        if report.failures and not isinstance(ran.end, Stop):
+            await taping.stopped(ran.session, _as_stop(report.failures[0]))
+        if report.verdict == "red" and not (once or every or hold):
+            report = await _with_calls(asked, ran, report)
+        return From(ran.session, report)
+
+
+async def _with_calls(asked: Asked, ran: Ran, report: TestReport) -> TestReport:
+    """The report with the calls that led to its first failure, from a second run that records itself."""
+    first = report.failures[0]
+    wanted = ask_for(first, asked.ask.cwd, ran.told.ordinal)
+    recorder = recorder_for(replace(ran.plan, adapter=None)) if wanted is not None else None
+    if wanted is None or recorder is None:
+        return report
+    folder = Path(private_folder())
+    try:
+        write_ask(folder, wanted)
+        again = replace(asked, recorded=lambda plan: recorder.prepare(replace(plan, adapter=None), folder))
+        async with _run(again, replace(asked.ask, first=True)) as second:
+            told = with_calls(first, folder, asked.ask.cwd)
+            if told is not None:
+                await taping.stopped(second.session, _as_stop(told))
+    finally:
+        remove_folder(str(folder))
+    note = "a second, recorded run did not fail in the same way, so the calls that led here are not told"
+    if told is None:
+        return msgspec.structs.replace(report, ran=2, notes=(*report.notes, note))
+    return msgspec.structs.replace(report, ran=2, failures=(told, *report.failures[1:]))
 
 
 @asynccontextmanager
@@ -107,6 +141,7 @@ async def _run(asked: Asked, ask: TestAsk) -> AsyncIterator[Ran]:
     stays = False
     try:
         plan = await asked.choice.runner.plan(ask, Path(folder))
+        plan = await asked.recorded(plan) if asked.recorded else plan
         session = await _started(asked, plan, hold=ask.hold)
         try:
             if asked.do:
@@ -209,6 +244,25 @@ def _report(asked: Asked, ran: Ran, *, every: bool) -> TestReport:
     if isinstance(ran.end, Stop):
         report = msgspec.structs.replace(report, held=Held(session=ran.session.name, lease=HOLD_LEASE))
     return report
+
+
+def _as_stop(failure: TestFailure) -> Stop:
+    """A failure as the record keeps it, though no debugger stopped there: for `hits`, and for comparing runs."""
+    frames = tuple(
+        Frame(function=each.function, file=each.file, line=each.line, id=f"f{number}")
+        for number, each in enumerate(failure.frames)
+    )
+    top = failure.frames[0] if failure.frames else None
+    return Stop(
+        reason="exception",
+        thread="t1",
+        frame=frames[0] if frames else None,
+        stack=frames,
+        source=top.source if top else (),
+        locals=top.values if top else (),
+        exception=ExceptionInfo(type=failure.type, message=failure.message, mode="raised"),
+        number=1,
+    )
 
 
 def _verdict(ran: Ran) -> Verdict:

@@ -4,6 +4,7 @@ The frames of a traceback keep their locals after the test has failed, so that n
 """
 
 import ast
+import builtins
 import linecache
 import os
 import re
@@ -17,6 +18,7 @@ INNER, OUTER = 30, 10  # values of the failing frame, and of each one around it
 CAUSES = 6
 MESSAGE = 4000
 _WORD = re.compile(r"[^\W\d]\w*")
+_BUILTINS = frozenset(dir(builtins))
 _PACKAGES = re.compile(r"[/\\](site-packages|dist-packages)[/\\]")
 _UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 _LIBRARY = tuple(
@@ -246,7 +248,7 @@ def makers(frame, line):
         if isinstance(each, ast.stmt) and frame.f_code.co_firstlineno <= each.lineno <= line
     ]
     wanted, lines = set(names_of(node)), set(range(node.lineno, _end(node) + 1)) if node is not None else {line}
-    named = sorted(wanted)
+    named = [name for name in names_of(node) if any(name in _stored(each) and _derives(each) for each in inside)]
     while True:
         before = len(lines)
         for each in inside:
@@ -254,7 +256,21 @@ def makers(frame, line):
                 lines.update(range(each.lineno, _end(each) + 1))
                 wanted.update(names_of(each))
         if len(lines) == before:
-            return {"lines": sorted(lines)[-200:], "names": named}
+            calls = any(_calls_out(each) for each in inside if each.lineno in lines) or _calls_out(node)
+            return {"lines": sorted(lines)[-200:] if calls else [], "names": list(dict.fromkeys(named))}
+
+
+def _calls_out(node):
+    """Whether a statement calls anything but builtins."""
+    heads = [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt)] if node is not None else ()
+    calls = [each.func for part in heads for each in ast.walk(part) if isinstance(each, ast.Call)]
+    return any(not (isinstance(each, ast.Name) and each.id in _BUILTINS) for each in calls)
+
+
+def _derives(node):
+    """Whether what a statement stores comes from elsewhere, not from what is written out there."""
+    value = getattr(node, "value", None)
+    return value is None or not _is_literal(value)
 
 
 def _stored(node):

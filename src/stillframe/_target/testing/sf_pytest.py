@@ -32,7 +32,7 @@ class Witness:
         self.comparison = None
         self.pending = {}
         self._teller = None
-        self._below = ""
+        self._root = os.getcwd()
 
     @property
     def teller(self):
@@ -46,15 +46,13 @@ class Witness:
             config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
 
     def pytest_sessionstart(self, session):
-        """pytest names tests from its root directory; a user who is elsewhere has to give a path from there."""
-        here, root = os.getcwd(), str(session.config.rootdir)
-        self._below = "" if os.path.realpath(here) == os.path.realpath(root) else os.path.relpath(root, here)
+        self._root = str(session.config.rootdir)
 
     def name(self, nodeid):
-        if not self._below or not nodeid:
-            return nodeid
+        """pytest names tests from its root directory; a user who is elsewhere has to give a path from there."""
         file, colons, rest = nodeid.partition("::")
-        return os.path.normpath(os.path.join(self._below, file)) + colons + rest
+        path = os.path.join(self._root, file)
+        return (os.path.relpath(path) if file and os.path.exists(path) else file) + colons + rest
 
     def pytest_collection_finish(self, session):
         names = [self.name(item.nodeid) for item in session.items[:2000]] if self.journal.asked["names"] else []
@@ -109,7 +107,7 @@ class Witness:
         if getattr(report, "wasxfail", None) is not None:
             outcome = {"skipped": "xfailed", "passed": "xpassed"}.get(outcome, outcome)
         row = {
-            "id": report.nodeid,
+            "id": self.name(report.nodeid),
             "when": report.when,
             "outcome": outcome,
             "seconds": getattr(report, "duration", 0.0),

@@ -8,9 +8,11 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from ...errors import LaunchFailed
 from ...model.backend import Plan
-from ...model.outcomes import AnyOutcome, Exited
+from ...model.outcomes import AnyOutcome, Exited, Running, Stop
 from ...model.tested import TestFailure, Told
 from ..interpreters import choose, probe
 from ..recorders import PLAIN
@@ -65,16 +67,12 @@ class PythonRunner:
 
     def read(self, ask: TestAsk, folder: Path, end: AnyOutcome) -> Told:
         told = read(folder, shown_from(ask.cwd))
-        return told if told.finished and told.counts.total else _with_problem(told, self.problem(told, end))
+        if isinstance(end, Stop | Running) or (told.finished and told.counts.total):
+            return told
+        return msgspec.structs.replace(told, problem=self.problem(told, end))
 
     async def live(self, ask: TestAsk, failure: TestFailure, folder: Path) -> Live | None:
         return None
-
-
-def _with_problem(told: Told, problem: str) -> Told:
-    import msgspec
-
-    return msgspec.structs.replace(told, problem=problem)
 
 
 class Pytest(PythonRunner):
@@ -107,7 +105,7 @@ class Pytest(PythonRunner):
                 "pytest is not installed for the interpreter that was found; name another one with --python, or: "
                 "python -m pip install pytest"
             )
-        return _last_words(end) if not told.finished or not told.counts.total else ""
+        return _last_words(end)
 
 
 class Unittest(PythonRunner):
@@ -127,7 +125,7 @@ class Unittest(PythonRunner):
         return (*words, *ask.args, *(["-f"] if ask.first or ask.hold else []))
 
     def problem(self, told: Told, end: AnyOutcome) -> str:
-        return _last_words(end) if not told.finished else ""
+        return "" if told.finished else _last_words(end)
 
 
 def _unittest_name(selector: str, cwd: str) -> list[str]:

@@ -1,0 +1,125 @@
+"""The calls that made what a failing line uses, from a second run of the tests that records itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+
+from ..adapters.recorders import Recording, read
+from ..model.recorder import Ask, Call, Line, Returned, Threw, TraceAsk, Where
+from ..model.tested import MadeCall, TestFailure
+from ..model.values import Value
+
+DEPTH = 3
+"""How far below the test the lines of calls are recorded; what is called there is recorded by arguments and result."""
+MOST_LINES, MOST_CALLS = 200_000, 5_000
+SHOWN = 40
+"""Calls that a report carries."""
+LOCALS = 4
+
+
+@dataclass
+class Node:
+    """A recorded call, with those that it made."""
+
+    call: Call
+    parent: Node | None = None
+    calls: list[Node] = field(default_factory=list["Node"])
+    locals: dict[str, str] = field(default_factory=dict[str, str])
+    line: int | None = None
+    returned: str | None = None
+    raised: str | None = None
+
+
+def ask_for(failure: TestFailure, cwd: str, ordinal: int) -> Ask | None:
+    """What to record in the second run: the call of the test that failed. None where no call made anything."""
+    if not failure.frames or not failure.makers:
+        return None
+    test = failure.frames[-1]
+    if test.file is None or test.line is None:
+        return None
+    where = Where(file=str(Path(cwd, test.file).resolve()), line=test.line)
+    trace = TraceAsk(where=where, call=ordinal, depth=DEPTH, most_lines=MOST_LINES, most_calls=MOST_CALLS)
+    return Ask(trace=trace, root=cwd)
+
+
+def with_calls(failure: TestFailure, folder: Path, cwd: str) -> TestFailure | None:
+    """The failure with the calls behind it; None where the recorded run did not fail in that call."""
+    roots = [root for each in read(folder) if (root := _tree(each)) is not None]
+    root = next((each for each in roots if each.raised is not None), None)
+    if root is None or (failure.type and not (root.raised or "").startswith(failure.type)):
+        return None
+    failed = _failed(root, failure)
+    lines = set(failure.makers)
+    made = [each for each in failed.calls if each.call.caller is None or each.call.caller[2] in lines]
+    told = [_told(node, depth, cwd) for each in made for node, depth in _below(each, 0) if node.raised is None]
+    folded = [_folded(list(run)) for _, run in groupby(told, key=_likeness)]
+    return msgspec.structs.replace(failure, calls=tuple(folded[:SHOWN]), calls_total=len(folded))
+
+
+def _tree(recording: Recording) -> Node | None:
+    """The recorded call with everything below it."""
+    nodes: dict[int, Node] = {}
+    root: Node | None = None
+    for said in recording.said:
+        match said:
+            case Call():
+                node = nodes[said.id] = Node(said, nodes.get(said.parent))
+                if node.parent is not None:
+                    node.parent.calls.append(node)
+                root = root or node
+            case Line(call, line, changes) if call in nodes:
+                nodes[call].line = line
+                nodes[call].locals.update(changes)
+            case Returned(call, value, changes) if call in nodes:
+                nodes[call].returned = value
+                nodes[call].locals.update(changes)
+            case Threw(call, exception) if call in nodes:
+                nodes[call].raised = exception
+    return root
+
+
+def _failed(root: Node, failure: TestFailure) -> Node:
+    """The call that failed: down from the test through those that the exception came out of."""
+    node = root
+    for _ in failure.frames[1:]:
+        node = next((each for each in reversed(node.calls) if each.raised is not None), node)
+    return node
+
+
+def _below(node: Node, depth: int) -> Iterator[tuple[Node, int]]:
+    """A call and those below it, but for code that no file holds: what a library compiled as it ran."""
+    if not node.call.file.startswith("/"):
+        return
+    yield node, depth
+    for each in node.calls:
+        yield from _below(each, depth + 1)
+
+
+def _told(node: Node, depth: int, cwd: str) -> MadeCall:
+    call = node.call
+    given = dict(call.arguments)
+    file = Path(call.file)
+    shown = str(file.relative_to(Path(cwd).resolve())) if file.is_relative_to(Path(cwd).resolve()) else call.file
+    others = {name: text for name, text in node.locals.items() if text not in (given.get(name), node.returned)}
+    return MadeCall(
+        function=call.function,
+        arguments=tuple(Value(name=name, value=text) for name, text in call.arguments),
+        result=node.returned,
+        file=shown,
+        line=node.line or call.line,
+        depth=depth,
+        values=tuple(Value(name=name, value=text) for name, text in list(others.items())[-LOCALS:]),
+    )
+
+
+def _likeness(call: MadeCall) -> tuple[object, ...]:
+    return call.function, call.arguments, call.result, call.depth
+
+
+def _folded(run: list[MadeCall]) -> MadeCall:
+    return msgspec.structs.replace(run[0], count=len(run))
