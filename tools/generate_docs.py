@@ -47,7 +47,7 @@ takes its value with its type; `$${x}` is a plain `${x}`. What a project's files
 TITLES = {
     "launch": "start", "control": "move", "breakpoints": "breakpoints", "inspect": "look", "evaluate": "ask and change",
     "patch": "change what runs", "investigate": "one question",
-    "crash": "why it fails", "hang": "why it does not end", "testing": "a red test", "projects": "what a project brings",
+    "crash": "why it fails", "trace": "one call's life", "hang": "why it does not end", "testing": "a red test", "projects": "what a project brings",
     "record": "the record", "crossing": "one function from every side", "keeping": "keep what was seen",
     "health": "is everything there", "agents": "for agents", "admin": "sessions",
     "machine": "below the source", "lowlevel": "past us",

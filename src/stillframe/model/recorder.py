@@ -100,7 +100,7 @@ class Defined(Said, tag="defined", frozen=True):
 
 
 class Found(Said, tag="found", frozen=True):
-    """Code that is what was asked for. `place` is that of a probe, or -1 for the trace."""
+    """Code that is what was asked for. `place` is that of a probe, -1 for the trace's function, -2 for one that it follows."""
 
     place: int
     function: str

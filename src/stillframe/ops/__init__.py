@@ -16,6 +16,7 @@ FILES = (
     "investigate",
     "crash",
     "testing",
+    "trace",
     "record",
     "crossing",
     "keeping",

@@ -83,7 +83,7 @@ async def probe(
     Without a command, the file that the first place names is run.
     """
     readiness = await _checked(caller, places, hits, ready)
-    plan, assumed = _plan(caller, places, command, module, code, cwd, env, stdin, python, all_code, children)
+    plan, assumed = plan_for(caller, places, command, module, code, cwd, env, stdin, python, all_code, children)
     name = f"probe-{default_name(plan)}"
     starting = start(sessions, plan, caller, breaks=places, catch=("off",), name=None, default_name=name, private=True)
     session = await started(sessions, asyncio.ensure_future(starting))
@@ -132,7 +132,7 @@ async def _checked(caller: Caller, places: tuple[BreakSpec, ...], hits: int, rea
     return readiness
 
 
-def _plan(
+def plan_for(
     caller: Caller,
     places: tuple[BreakSpec, ...],
     command: tuple[str, ...],
@@ -144,15 +144,17 @@ def _plan(
     python: str | None,
     all_code: bool,
     children: bool,
+    *,
+    verb: str = "probe",
 ) -> tuple[Plan, bool]:
-    """The program to probe; where none was given, the file of the first place that names one."""
+    """The program to look into; where none was given, the file of the first place that names one."""
     program: tuple[str, ...] = ()
     assumed = not command and module is None and code is None
     if assumed:
         files = [spec.place.file for spec in places if isinstance(spec.place, LinePlace | TextPlace)]
         if not files:
             raise UsageError(
-                f"probe {places[0].place} in what? Give a command: dbg probe {places[0].place} -- python app.py"
+                f"{verb} {places[0].place} in what? Give a command: dbg {verb} {places[0].place} -- python app.py"
             )
         program = (files[0],)
     plan = make_plan(

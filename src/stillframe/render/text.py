@@ -18,8 +18,9 @@ from ..model.machine import Disassembly, Memory, SourceFiles, Written
 from ..model.outcomes import Breakpoint, Ended, Exited, Lost, RawReply, Running, Stop
 from ..model.reports import CrashReport, HangReport
 from ..model.tested import TestReport
+from ..model.traces import TraceReport
 from ..model.values import ExceptionInfo, Frames, Modules, Values
-from . import health, machine, parts, probes, reports, tested
+from . import health, machine, parts, probes, reports, tested, traces
 from .escape import escape, lines, shorten, source
 from .outcomes import exception, headline, outcome
 
@@ -77,6 +78,11 @@ def show(result: Any, name: str, budget: int) -> str:
 @show.register(Lost)
 def _outcome(result: Stop | Running | Exited | Lost, name: str, budget: int) -> str:
     return outcome(name, result, budget)
+
+
+@show.register
+def _trace(result: TraceReport, name: str, budget: int) -> str:
+    return traces.trace(result, budget)
 
 
 @show.register

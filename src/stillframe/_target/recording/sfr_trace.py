@@ -28,6 +28,7 @@ class Body:
         self.pauses = bool(code.co_flags & sfr_code.PAUSES)
         count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
         self.arguments = code.co_varnames[:count]
+        self.told = False
 
 
 class Life:
@@ -82,19 +83,18 @@ class Trace:
             return
         body = self.body(code, name)
         self.targets[id(code)] = body
-        loops = "[" + ",".join("[%d,%d]" % each for each in body.statements.loops) + "]"
-        self.told.say(
-            '["found",-1,%s,%s,%d,%d,%s]'
-            % (
-                quoted(body.name),
-                quoted(sfr_code.real(code.co_filename)),
-                code.co_firstlineno,
-                body.statements.last,
-                loops,
-            )
-        )
+        self._tell(body, -1)
         if self.count is None:
             self.count, self.count_raised = self.told.number('["calls",%s,%s]', 2)
+
+    def _tell(self, body, place):
+        """Which function it is, and where its loops are."""
+        body.told = True
+        code, statements = body.code, body.statements
+        loops = "[" + ",".join("[%d,%d]" % each for each in statements.loops) + "]"
+        where = quoted(sfr_code.real(code.co_filename))
+        told = (place, quoted(body.name), where, code.co_firstlineno, statements.last, loops)
+        self.told.say('["found",%d,%s,%s,%d,%d,%s]' % told)
 
     def in_module(self, code, inner, finder):
         """A line was asked for: it means the function that holds it."""
@@ -192,6 +192,8 @@ class Trace:
         lined = self.with_lines and depth <= self.depth
         life = self._life(self.body(code, getattr(code, "co_qualname", None) or self._name(code)), depth, code)
         life.lined = lined
+        if lined and not life.body.told:
+            self._tell(life.body, -2)
         self.live[id(frame)] = life
         self._begin(frame, life, parent.id, 0)
         if self.calls_left == 0:

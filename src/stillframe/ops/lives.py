@@ -1,0 +1,217 @@
+"""One call's life out of what a recorder wrote: each line with what it changed, the calls that it made, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..model.outcomes import Change, Spot
+from ..model.recorder import (
+    AnySaid,
+    Call,
+    Calls,
+    Defined,
+    Found,
+    Limited,
+    Line,
+    Missing,
+    Note,
+    Raised,
+    Raising,
+    Resumed,
+    Returned,
+    Text,
+    Threw,
+    Yielded,
+)  # fmt: skip
+from ..model.traces import Life, Step
+from ..model.values import Value
+from .folding import Fold
+
+Source = Callable[[str, int], str]
+"""The text of a line of a file."""
+
+
+@dataclass
+class StepNow:
+    """The line that a call is in."""
+
+    line: int
+    calls: list[LifeNow] = field(default_factory=list["LifeNow"])
+    raised: str | None = None
+    yielded: str | None = None
+
+
+class LifeNow:
+    """A call as far as it was told by now."""
+
+    def __init__(
+        self, call: Call, loops: Sequence[tuple[int, int]], show: Callable[[str], str], source: Source
+    ) -> None:
+        self._call = call
+        self._show = show
+        self._source = source
+        self._fold = Fold(loops)
+        self._texts = dict(call.arguments)
+        self._step: StepNow | None = None
+        self._waits = False
+        self._end: Returned | Threw | None = None
+        self._cut: list[str] = []
+        self._lines = 0
+
+    def line(self, said: Line) -> None:
+        self._over(said.changes)
+        self._step = StepNow(said.line)
+        self._lines += 1
+
+    def called(self, callee: LifeNow) -> None:
+        if self._step is None:
+            self._step = StepNow(0)
+        self._step.calls.append(callee)
+
+    def raised(self, said: Raised) -> None:
+        if self._step is not None:
+            self._step.raised = said.exception
+
+    def yielded(self, said: Yielded) -> None:
+        self._waits = True
+        if self._step is not None:
+            self._step.yielded = said.value
+
+    def resumed(self) -> None:
+        self._waits = False
+
+    def cut(self, what: str) -> None:
+        self._cut.append(what)
+
+    def ended(self, said: Returned | Threw) -> None:
+        self._end = said
+        self._over(said.changes, last=True)
+
+    def _over(self, changes: Iterable[Text], *, last: bool = False) -> None:
+        """The line at hand has run."""
+        step = self._step
+        if step is None:
+            return
+        told = tuple(self._change(name, text) for name, text in changes)
+        if not last:
+            self._step = None
+        self._fold.take(
+            Step(
+                line=step.line,
+                source=self._source(self._call.file, step.line) if step.line else "",
+                changes=told,
+                calls=tuple(each.life() for each in step.calls),
+                raised=step.raised,
+                yielded=step.yielded,
+            )
+        )
+
+    def _change(self, name: str, text: str) -> Change:
+        before = self._texts.get(name)
+        self._texts[name] = text
+        return Change(name=name, old=before, new=text)
+
+    def life(self) -> Life:
+        if self._end is None:
+            self._over((), last=True)
+        call, end = self._call, self._end
+        caller = (
+            Spot(file=self._show(call.caller[1]), line=call.caller[2], symbol=call.caller[0]) if call.caller else None
+        )
+        return Life(
+            function=call.function,
+            file=self._show(call.file),
+            line=call.line,
+            number=call.number or None,
+            caller=caller,
+            thread=call.thread or None,
+            arguments=tuple(Value(name=name, value=text) for name, text in call.arguments),
+            steps=self._fold.steps(),
+            lines=self._lines,
+            end="raised"
+            if isinstance(end, Threw)
+            else "returned"
+            if end
+            else "suspended"
+            if self._waits
+            else "running",
+            result=end.exception if isinstance(end, Threw) else end.value if end else None,
+            at=self._step.line if self._step else None,
+            cut=tuple(self._cut),
+        )
+
+
+@dataclass
+class TraceTold:
+    """Everything that one process told of a trace."""
+
+    life: Life | None = None
+    calls: Calls = field(default_factory=lambda: Calls(0))
+    raising: Raising | None = None
+    found: list[Found] = field(default_factory=list[Found])
+    missing: list[str] = field(default_factory=list[str])
+    notes: list[str] = field(default_factory=list[str])
+    names: dict[str, bool] = field(default_factory=dict[str, bool])
+    """Functions of the user's, and whether they ran."""
+    lives: tuple[Life, ...] = ()
+
+
+def told(said: Iterable[AnySaid], show: Callable[[str], str], source: Source) -> TraceTold:
+    """Read one process's recording of a trace; it may be long, so nothing is kept but what will be told."""
+    here = TraceTold()
+    loops: dict[tuple[str, int], tuple[tuple[int, int], ...]] = {}
+    lives: dict[int, LifeNow] = {}
+    root: LifeNow | None = None
+    for each in said:
+        match each:
+            case Call():
+                life = lives[each.id] = LifeNow(each, loops.get((each.file, each.line), ()), show, source)
+                if (parent := lives.get(each.parent)) is not None:
+                    parent.called(life)
+                elif root is None:
+                    root = life
+            case Returned() | Threw():
+                if (ended := lives.pop(each.call, None)) is not None:
+                    ended.ended(each)
+            case Line() | Raised() | Yielded() | Resumed() | Limited():
+                if (at := lives.get(each.call)) is not None:
+                    _goes_on(at, each)
+            case Found(place=-1) | Found(place=-2):
+                loops[each.file, each.line] = each.loops
+                if each.place == -1:
+                    here.found.append(each)
+            case _:
+                _aside(here, each)
+    here.life = root.life() if root is not None else None
+    return here
+
+
+def _goes_on(life: LifeNow, said: Line | Raised | Yielded | Resumed | Limited) -> None:
+    match said:
+        case Line():
+            life.line(said)
+        case Raised():
+            life.raised(said)
+        case Yielded():
+            life.yielded(said)
+        case Resumed():
+            life.resumed()
+        case Limited(what=what):
+            life.cut(what)
+
+
+def _aside(here: TraceTold, said: AnySaid) -> None:
+    match said:
+        case Calls():
+            here.calls = said
+        case Raising():
+            here.raising = said
+        case Missing(place=-1, reason=reason):
+            here.missing.append(reason)
+        case Note(text=text):
+            here.notes.append(text)
+        case Defined(function=name, ran=ran):
+            here.names[name] = here.names.get(name, False) or ran
+        case _:
+            pass

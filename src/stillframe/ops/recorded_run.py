@@ -1,0 +1,109 @@
+"""A run that is recorded from the inside: a private session without a debugger, and what its processes wrote of themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from ..adapters.recorders import Recorder, Recording, failures, read, write_ask
+from ..errors import UsageError
+from ..model.backend import Caller, Plan
+from ..model.outcomes import AnyOutcome, Exited
+from ..model.places import AddressPlace, DataPlace, HerePlace, Place, SymbolPlace
+from ..model.recorder import Ask, Where
+from ..session.breakpoints import locate
+from ..session.ready import Ready
+from ..session.session import Session
+from ..session.sessions import Sessions
+from ..transport.folders import private_folder, remove_folder
+from .common import heard_of, run_beside
+from .investigate import started
+from .launch import default_name, start
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """The run, which is over, and its recordings, which can be read until the folder goes."""
+
+    session: Session
+    end: AnyOutcome
+    recordings: tuple[Recording, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def how(self) -> str:
+        """What it was recorded by."""
+        told = [each.hello for each in self.recordings]
+        return ", ".join(dict.fromkeys(f"{each.how}, {each.runtime}" for each in told if each))
+
+
+@contextlib.asynccontextmanager
+async def recorded_run(
+    sessions: Sessions,
+    caller: Caller,
+    plan: Plan,
+    recorder: Recorder,
+    ask: Ask,
+    *,
+    verb: str,
+    readiness: Ready | None = None,
+    do: str | None = None,
+    timeout: float | None = None,
+) -> AsyncIterator[RecordedRun]:
+    """Run it to its end, or for as long as there is; then nothing of it is left but what was recorded."""
+    folder = Path(private_folder())
+    try:
+        await asyncio.to_thread(write_ask, folder, ask)
+        plain = await recorder.prepare(plan, folder)
+        name = f"{verb}-{default_name(plan)}"
+        begun = start(sessions, plain, caller, breaks=(), catch=("off",), name=None, default_name=name, private=True)
+        session = await started(sessions, asyncio.ensure_future(begun))
+        try:
+            end = await _ended(sessions, session, caller, readiness, do, timeout)
+        finally:
+            await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
+        found = await asyncio.to_thread(read, folder)
+        notes = [f"the recorder could not begin: {each}" for each in await asyncio.to_thread(failures, folder)]
+        if not found and not notes:
+            notes.append(f"nothing was recorded: {recorder.unseen(plan)}")
+        yield RecordedRun(session, end, found, tuple(notes))
+    finally:
+        remove_folder(str(folder))
+
+
+async def _ended(
+    sessions: Sessions,
+    session: Session,
+    caller: Caller,
+    readiness: Ready | None,
+    do: str | None,
+    timeout: float | None,
+) -> AnyOutcome:
+    wait = sessions.settings(session.origin.base).wait if timeout is None else timeout
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    if readiness:
+        await readiness.wait(session, wait)
+    if do:
+        await run_beside(session, do, caller)
+    await heard_of(session, max(0.0, wait - (loop.time() - began)))
+    end = session.outcome(after=round(loop.time() - began, 1))
+    return msgspec.structs.replace(end, never_hit=()) if isinstance(end, Exited) else end
+
+
+def where(place: Place, cwd: str) -> Where:
+    """A place as a recorder is asked for it."""
+    match place:
+        case SymbolPlace(name, module):
+            locate(place, cwd)
+            return Where(function=name, module=module)
+        case HerePlace() | AddressPlace() | DataPlace():
+            raise UsageError(f"{place} is no place that can be recorded: use a function's name, or file:line")
+        case _:
+            _, wanted = locate(place, cwd)
+            return Where(file=str(Path(wanted.file or "").resolve()), line=wanted.line)

@@ -1,0 +1,179 @@
+"""A call's life where no recorder can tell it: run to the function under a debugger and step through it, within a bound."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import msgspec
+
+from ..errors import StillframeError
+from ..model.backend import Bounds, Caller, Move, Plan
+from ..model.outcomes import AnyOutcome, Exited, Passed, Spot, Stop
+from ..model.places import BreakSpec, Place, SymbolPlace
+from ..model.recorder import TraceAsk
+from ..model.traces import Life, Step, TraceReport
+from ..model.values import Value
+from ..registry import From
+from ..session import family
+from ..session.breakpoints import absolute
+from ..session.ready import Ready
+from ..session.session import Session
+from ..session.sessions import Sessions
+from .common import heard_of, run_beside, settle
+from .folding import Fold, inferred
+from .investigate import started
+from .launch import default_name, start
+
+MOST_STEPS = 400
+"""Steps of one call: each costs a debugger some milliseconds."""
+SEEN = "ended by the trace, which had seen the call"
+
+
+@dataclass
+class Walked:
+    """The call as far as it was stepped through."""
+
+    stop: Stop
+    number: int
+    arguments: tuple[Value, ...]
+    passed: list[Passed] = field(default_factory=list[Passed])
+    last: AnyOutcome | None = None
+    cut: bool = False
+
+
+async def stepped(
+    sessions: Sessions,
+    caller: Caller,
+    plan: Plan,
+    at: Place,
+    asked: TraceAsk,
+    readiness: Ready | None,
+    do: str | None,
+    timeout: float | None,
+) -> From[TraceReport]:
+    """Run to the call that is meant, then a line at a time until it is left."""
+    spec = BreakSpec(at, asked.condition)
+    name = f"trace-{default_name(plan)}"
+    begun = start(sessions, plan, caller, breaks=(spec,), catch=("off",), name=None, default_name=name, private=True)
+    session = await started(sessions, asyncio.ensure_future(begun))
+    try:
+        wait = sessions.settings(session.origin.base).wait if timeout is None else timeout
+        deadline = asyncio.get_running_loop().time() + wait
+        if readiness:
+            await readiness.wait(session, wait)
+        if do:
+            await run_beside(session, do, caller)
+        member, outcome, number = await _reach(session, asked.call or 1, deadline)
+        made = session.breakpoints.view(session.breakpoints.get(session.breakpoints.id_of(spec, caller.cwd)))
+        walked = None
+        if isinstance(outcome, Stop):
+            session.breakpoints.enable([made.id], enabled=False)
+            await family.sync_breakpoints(session)
+            walked = Walked(outcome, number, await _arguments(member))
+            await _walk(sessions, member, walked, deadline)
+            outcome = _over(session)
+        report = _report(plan, at, asked, member, walked, outcome, number)
+        if walked is None and not number:
+            state = "never called" if made.state == "bound" else "no such function"
+            notes = (*report.notes, made.message) if made.message else report.notes
+            report = msgspec.structs.replace(report, verdict=state, notes=notes)
+    finally:
+        await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
+    return From(session, report)
+
+
+async def _reach(session: Session, wanted: int, deadline: float) -> tuple[Session, AnyOutcome, int]:
+    """The stop at the call that is meant; or how it ended, and after how many calls."""
+    loop = asyncio.get_running_loop()
+    number = 0
+    while True:
+        member = await heard_of(session, max(0.0, deadline - loop.time()))
+        stop = member.outcome(news=False)
+        if not isinstance(stop, Stop):
+            end = member.outcome()
+            return member, msgspec.structs.replace(end, never_hit=()) if isinstance(end, Exited) else end, number
+        number += 1 if stop.hit else 0
+        if number >= wanted:
+            return member, stop, number
+        await member.resume(Move.CONTINUE)
+
+
+async def _arguments(session: Session) -> tuple[Value, ...]:
+    """The arguments where the debugger tells them from other locals; else none, for what is not set yet is no argument."""
+    try:
+        scopes = await session.backend.scopes(await session.frame_id(session.thread_id(None)))
+        given = next((each for each in scopes if each.name.lower().startswith("arg") and each.ref), None)
+        found = await session.backend.expand(given.ref, Bounds()) if given and given.ref else None
+    except StillframeError:
+        return ()
+    return tuple(msgspec.structs.replace(each, ref=None) for each in found.values) if found else ()
+
+
+async def _walk(sessions: Sessions, session: Session, walked: Walked, deadline: float) -> None:
+    loop = asyncio.get_running_loop()
+    for _ in range(MOST_STEPS):
+        await session.resume(Move.NEXT)
+        told = await settle(sessions, session, max(0.0, deadline - loop.time()), alone=True, news=False)
+        walked.last = told.result
+        if not isinstance(told.result, Stop):
+            return
+        walked.passed.extend(told.result.trail)
+        if not told.result.same_frame:
+            return
+    walked.cut = True
+
+
+def _over(session: Session) -> AnyOutcome:
+    told = session.outcome()
+    if isinstance(told, Exited):
+        return msgspec.structs.replace(told, never_hit=())
+    return Exited(cause=SEEN, output=told.output, stderr=told.stderr, log=told.log, dropped=told.dropped)
+
+
+def _report(
+    plan: Plan, at: Place, asked: TraceAsk, session: Session, walked: Walked | None, end: AnyOutcome, number: int
+) -> TraceReport:
+    notes = [f"seen by steps of {session.tool}, at most {MOST_STEPS}: the calls that it made are not told"]
+    if asked.depth:
+        notes.append("--depth needs a recorder inside the program, which there is none of for this language")
+    if not isinstance(at, SymbolPlace):
+        notes.append("told from that line on: the debugger was not there when the call began")
+    return TraceReport(
+        command=plan.command,
+        asked=str(at),
+        verdict="traced" if walked else "not chosen",
+        end=end,
+        life=_life(session, walked) if walked else None,
+        calls=0 if walked else number,
+        how=f"steps, {session.tool}",
+        notes=tuple(notes),
+    )
+
+
+def _life(session: Session, walked: Walked) -> Life:
+    stop, frame = walked.stop, walked.stop.frame
+    lines = [each.line or 0 for each in walked.passed]
+    fold = Fold(inferred(lines))
+    sources = session.sources.lines(absolute(frame.file, session.origin.base)) if frame and frame.file else []
+    for each in walked.passed:
+        line = each.line or 0
+        text = sources[line - 1].rstrip() if 0 < line <= len(sources) else ""
+        fold.take(Step(line=line, source=text, changes=each.changes))
+    last = walked.last
+    left = isinstance(last, Stop) and not last.same_frame
+    caller = stop.stack[1] if len(stop.stack) > 1 else None
+    return Life(
+        function=frame.function if frame else "?",
+        file=frame.file if frame else None,
+        line=frame.line if frame else None,
+        number=walked.number,
+        caller=Spot(file=caller.file, line=caller.line, symbol=caller.function) if caller else None,
+        arguments=walked.arguments,
+        steps=fold.steps(),
+        lines=len(lines),
+        end="returned" if left else "running",
+        result=last.returned.value if isinstance(last, Stop) and left and last.returned else None,
+        at=lines[-1] if lines else None,
+        cut=("lines",) if walked.cut else (),
+    )

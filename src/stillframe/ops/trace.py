@@ -1,0 +1,163 @@
+"""One call's whole life in one answer: `trace` has the program write it down where it can, else steps through it."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import msgspec
+
+from ..adapters.recorders import Recorder, recorder_for
+from ..errors import UsageError
+from ..model.backend import Caller, Plan
+from ..model.outcomes import Spot
+from ..model.places import BreakSpec, Place
+from ..model.recorder import Ask, TraceAsk
+from ..model.traces import TraceReport
+from ..registry import Access, From, Param, operation
+from ..session.ready import Ready
+from ..session.session import Session
+from ..session.sessions import Sessions
+from .common import Do, Timeout
+from .investigate import plan_for
+from .launch import AllCode, Children, Code, Command, Cwd, Env, Module, Python, ReadyWord, Stdin
+from .lives import TraceTold, told
+from .recorded_run import RecordedRun, recorded_run, where
+from .stepped import stepped
+
+NEAR = 6
+"""Names that are offered where the one asked for is not there, or never ran."""
+
+
+@operation(Access.EXEC, starts=True, owned=True, example="dbg trace total --if 'len(items) > 100' -- python shop.py")
+async def trace(
+    sessions: Sessions,
+    caller: Caller,
+    at: Annotated[Place, Param("a function, or a place in it", positional=True, metavar="FUNCTION|LOC")],
+    command: Command = (),
+    call: Annotated[int | None, Param("which call of it, from 1; the first if left out", metavar="N")] = None,
+    condition: Annotated[
+        str | None, Param("the first call in which this holds at its beginning", flag="--if", metavar="EXPR")
+    ] = None,
+    depth: Annotated[int, Param("follow the functions that it calls so far down, line by line", metavar="N")] = 0,
+    module: Module = None,
+    code: Code = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    stdin: Stdin = None,
+    python: Python = None,
+    all_code: AllCode = False,
+    children: Children = True,
+    ready: ReadyWord = None,
+    do: Do = None,
+    timeout: Timeout = None,
+) -> From[TraceReport]:
+    """One call of a function, told whole: its lines in order with what each changed, loops folded, calls made, how it ended.
+
+    The program runs to its end, or for --timeout seconds, and is ended. Without a command, the file that the place names is run.
+    """
+    if call is not None and (call < 1 or condition is not None):
+        raise UsageError("--call takes a number from 1 up, and excludes --if")
+    readiness = Ready.parse(ready) if ready is not None else None
+    if readiness:
+        await readiness.check_free()
+    asked = TraceAsk(where=where(at, caller.cwd), call=call, condition=condition, depth=depth)
+    plan, assumed = plan_for(
+        caller, (BreakSpec(at),), command, module, code, cwd, env, stdin, python, all_code, children, verb="trace"
+    )
+    recorder = recorder_for(plan)
+    if recorder is None:
+        done = await stepped(sessions, caller, plan, at, asked, readiness, do, timeout)
+    else:
+        done = await _recorded(sessions, caller, plan, recorder, at, asked, readiness, do, timeout)
+    return From(done.session, msgspec.structs.replace(done.result, assumed=assumed))
+
+
+async def _recorded(
+    sessions: Sessions,
+    caller: Caller,
+    plan: Plan,
+    recorder: Recorder,
+    at: Place,
+    asked: TraceAsk,
+    readiness: Ready | None,
+    do: str | None,
+    timeout: float | None,
+) -> From[TraceReport]:
+    ask = Ask(trace=asked, root=caller.cwd, all_code=not plan.just_my_code)
+    async with recorded_run(
+        sessions, caller, plan, recorder, ask, verb="trace", readiness=readiness, do=do, timeout=timeout
+    ) as run:
+        show, source = _shown(run.session)
+        found = [await asyncio.to_thread(told, each.said, show, source) for each in run.recordings]
+        return From(run.session, _report(plan, at, asked, run, found, show))
+
+
+def _shown(session: Session) -> tuple[Callable[[str], str], Callable[[str, int], str]]:
+    def show(file: str) -> str:
+        return session.show(file) or file
+
+    def source(file: str, line: int) -> str:
+        lines = session.sources.lines(file)
+        return lines[line - 1].rstrip() if 0 < line <= len(lines) else ""
+
+    return show, source
+
+
+def _report(
+    plan: Plan, at: Place, asked: TraceAsk, run: RecordedRun, found: Sequence[TraceTold], show: Callable[[str], str]
+) -> TraceReport:
+    """All processes of the run as one: the first that has the call tells it, all of them count."""
+    chosen = next((each for each in found if each.life is not None), None)
+    calls = sum(each.calls.number for each in found)
+    raising = next((each.raising for each in found if each.raising), None)
+    life = chosen.life if chosen else None
+    notes = list(dict.fromkeys([*run.notes, *(note for each in found for note in (*each.missing, *each.notes))]))
+    spots = {(each.function, each.file, each.line): each for told in found for each in told.found}
+    if life is not None and len(spots) > 1:
+        others = ", ".join(f"{name} {show(file)}:{line}" for name, file, line in list(spots)[:4])
+        notes.append(f"{len(spots)} functions are meant by {at}, counted together: {others}")
+    report = TraceReport(
+        command=plan.command,
+        asked=str(at),
+        verdict="traced",
+        end=run.end,
+        life=life,
+        calls=calls,
+        raised=sum(each.calls.raised for each in found),
+        raising=raising.number if raising and not (life and life.end == "raised") else None,
+        raising_what=raising.exception if raising else None,
+        found=tuple(Spot(symbol=each.function, file=show(each.file), line=each.line) for each in spots.values()),
+        how=run.how,
+        notes=tuple(notes),
+    )
+    return report if life is not None else _nothing(report, at, found)
+
+
+def _nothing(report: TraceReport, at: Place, found: Sequence[TraceTold]) -> TraceReport:
+    """Why there is no call to tell of, truly, and what may have been meant."""
+    names: dict[str, bool] = {}
+    for each in found:
+        for name, ran in each.names.items():
+            names[name] = names.get(name, False) or ran
+    if not found:
+        return msgspec.structs.replace(report, verdict="not recorded")
+    if report.calls:
+        return msgspec.structs.replace(report, verdict="not chosen")
+    if report.found:
+        called = tuple(name for name, did in names.items() if did)
+        return msgspec.structs.replace(report, verdict="never called", near=called[:NEAR])
+    return msgspec.structs.replace(report, verdict="no such function", near=near(str(at), tuple(names)))
+
+
+def near(asked: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The names most like the one asked for, its last part counting as much as the whole."""
+    last = asked.rpartition(".")[2].rpartition("!")[2].lower()
+    ends: dict[str, list[str]] = {}
+    for name in names:
+        ends.setdefault(name.rpartition(".")[2].lower(), []).append(name)
+    close = [name for end in difflib.get_close_matches(last, list(ends), NEAR, 0.5) for name in ends[end]]
+    whole = difflib.get_close_matches(asked, list(names), NEAR, 0.6)
+    return tuple(dict.fromkeys([*close, *whole]))[:NEAR] or tuple(names[:NEAR])

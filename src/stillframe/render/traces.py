@@ -1,0 +1,233 @@
+"""One call's life as text: its head and its end always, between them as many lines, turns and calls as there is room for."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from ..model.outcomes import Change
+from ..model.traces import AnyStep, Life, Loop, Step, TraceReport, Turn
+from . import parts
+from .escape import escape, shorten, source
+from .outcomes import outcome
+from .reports import last_line
+
+WIDTHS = (100, 60, 36, 20)
+"""Characters of one value, tried in this order until everything fits."""
+ENDING = 900
+_SOURCE = 34
+"""Columns that a line of source is padded to, so that what it changed stands in a column."""
+_LARGE = 24
+"""Characters from which on a value is worth telling once."""
+
+
+def trace(result: TraceReport, budget: int) -> str:
+    command = escape(shorten(shlex.join(result.command), 80))
+    ending = outcome(command, result.end, min(budget // 3, ENDING))
+    notes = [f"note: {shorten(escape(each), 300)}" for each in result.notes]
+    tail = [_others(result), *notes, ending, last_line(result.held, told=result.life is not None)]
+    foot = "\n".join(each for each in tail if each)
+    if result.life is None:
+        return "\n".join(each for each in (_nothing(result), foot) if each)
+    return f"{_life(result.life, result, max(240, budget - len(foot) - 1))}\n{foot}"
+
+
+def _nothing(result: TraceReport) -> str:
+    asked = escape(result.asked)
+    match result.verdict:
+        case "no such function":
+            near = f": the nearest are {', '.join(map(escape, result.near))}" if result.near else ""
+            return f"{asked}: no such function in the code that ran{near}"
+        case "never called":
+            at = ", ".join(parts.place(each.file, each.line) for each in result.found[:3])
+            ran = f"; called were {', '.join(map(escape, result.near))}" if result.near else ""
+            return f"{asked} was never called{f' ({at})' if at else ''}{ran}"
+        case "not chosen":
+            times = f"{result.calls:,} time{'s' * (result.calls != 1)}"
+            return f"{asked} was called {times}, and none of them was the call asked for"
+        case _:
+            return f"{asked} was not recorded"
+
+
+def _others(result: TraceReport) -> str:
+    """What is worth knowing of the calls that are not told."""
+    if not result.raised or result.raising is None:
+        return ""
+    times = "one" if result.raised == 1 else f"{result.raised:,} of them, first"
+    what = shorten(escape(result.raising_what or ""), 160)
+    return f"raised by {times} call {result.raising:,}: {what} (--call {result.raising})"
+
+
+def _life(life: Life, result: TraceReport, room: int) -> str:
+    """The whole life in the widest form that fits; where none does, its middle is left out."""
+    rows: list[str] = []
+    for width in WIDTHS:
+        rows = [_head(life, result, width), *_body(life, width, 0), _end(life, width * 2)]
+        if sum(map(len, rows)) + len(rows) <= room:
+            return "\n".join(rows)
+    return _cut(rows, room)
+
+
+def _cut(rows: Sequence[str], room: int) -> str:
+    """Head and end whole, the rest from both sides towards the middle."""
+    first, last = shorten(rows[0], room // 3), shorten(rows[-1], room // 3)
+    left = room - len(first) - len(last) - 40
+    begin: list[str] = []
+    finish: list[str] = []
+    middle = list(rows[1:-1])
+    while middle:
+        row = middle[0] if len(begin) <= 2 * len(finish) else middle[-1]
+        if len(row) + 1 > left:
+            break
+        left -= len(row) + 1
+        if len(begin) <= 2 * len(finish):
+            begin.append(middle.pop(0))
+        else:
+            finish.insert(0, middle.pop())
+    gap = [f"  … {len(middle):,} rows left out (--budget)"] if middle else []
+    return "\n".join((first, *begin, *gap, *finish, last))
+
+
+def _head(life: Life, result: TraceReport, width: int) -> str:
+    text = f"{_call(life, width)} {parts.place(life.file, life.line)}"
+    if life.number:
+        text += f", call {life.number:,}" + (f" of {result.calls:,}" if result.calls else "")
+    if life.caller:
+        text += f", from {escape(life.caller.symbol or '?')} {parts.place(life.caller.file, life.caller.line)}"
+    return text + (f", thread {escape(life.thread)}" if life.thread else "")
+
+
+def _call(life: Life, width: int) -> str:
+    given = ", ".join(f"{escape(each.name)}={shorten(escape(each.value), width)}" for each in life.arguments)
+    return f"{escape(life.function)}({given})"
+
+
+def _end(life: Life, width: int) -> str:
+    said = shorten(escape(life.result or ""), max(width, 80))
+    at = f" at line {life.at}" if life.at else ""
+    match life.end:
+        case "returned":
+            return f"= {said}" if life.result is not None else f"returned{at}"
+        case "raised":
+            return f"! {said}{at}"
+        case "suspended":
+            return f"suspended{at}: it was never resumed, and never ended"
+        case "running":
+            return f"not over{at}: the run was"
+
+
+# What happened in between
+
+
+def _body(life: Life, width: int, deep: int) -> list[str]:
+    numbers = len(str(max((each.line for each in life.steps), default=0)))
+    indent = _indent(life.steps)
+    rows = [row for step in life.steps for row in _step(step, width, deep, numbers + 2, indent)]
+    if life.cut:
+        rows.append(f"{'  ' * deep}  … too many {' and '.join(life.cut)}: the rest was not written down, but its end")
+    return rows
+
+
+def _indent(steps: Sequence[AnyStep]) -> int:
+    """What every line shown of this call is indented by."""
+    found = [len(text) - len(text.lstrip()) for text in _sources(steps) if text.strip()]
+    return min(found, default=0)
+
+
+def _sources(steps: Sequence[AnyStep]) -> list[str]:
+    texts: list[str] = []
+    for step in steps:
+        match step:
+            case Step():
+                texts.append(step.source)
+            case Loop():
+                texts += [text for turn in step.told[:1] for text in _sources(turn.steps)]
+    return texts
+
+
+def _step(step: AnyStep, width: int, deep: int, numbers: int, indent: int) -> list[str]:
+    pad = "  " * deep
+    if isinstance(step, Loop):
+        return _loop(step, width, deep, numbers, indent)
+    told = "  ".join(_change(each, width) for each in step.changes)
+    if step.yielded is not None:
+        told += f"  yields {shorten(escape(step.yielded), width)}"
+    if step.raised:
+        told += f"  raises {shorten(escape(step.raised), max(width, 80))}"
+    text = source(step.source[indent:])
+    row = (
+        f"{pad}{step.line or '':>{numbers}}  {text:<{_SOURCE}}  {told.strip()}"
+        if told
+        else f"{pad}{step.line or '':>{numbers}}  {text}"
+    )
+    return [row.rstrip(), *_calls(step, width, deep, numbers)]
+
+
+def _calls(step: Step, width: int, deep: int, numbers: int) -> list[str]:
+    rows: list[str] = []
+    pad = "  " * deep + " " * (numbers + 4)
+    for each in step.calls:
+        rows.append(f"{pad}{_call(each, width)} {_ended(each, width)} {parts.place(each.file, each.line)}")
+        rows += _body(each, width, deep + 3) if each.steps else []
+    return rows
+
+
+def _ended(life: Life, width: int) -> str:
+    match life.end:
+        case "returned":
+            return f"= {shorten(escape(life.result or ''), width)}"
+        case "raised":
+            return f"! {shorten(escape(life.result or ''), max(width, 60))}"
+        case "suspended":
+            return "is suspended"
+        case "running":
+            return "did not end"
+
+
+def _change(change: Change, width: int, *, short: bool = False) -> str:
+    """`out 0 -> 2.0`; `short` leaves out what a larger value was before."""
+    new = shorten(escape(change.new or ""), width)
+    if change.old is None or (short and len(change.old) > _LARGE):
+        return f"{escape(change.name)}={new}"
+    return f"{escape(change.name)} {shorten(escape(change.old), width)} -> {new}"
+
+
+# Loops
+
+
+def _loop(loop: Loop, width: int, deep: int, numbers: int, indent: int) -> list[str]:
+    pad = "  " * deep
+    span = f"{loop.line}-{loop.last}"
+    turns = "no turn" if not loop.turns else f"{loop.turns:,} turn{'s' * (loop.turns != 1)}"
+    ways = f", {loop.ways:,} ways" if loop.ways > 1 else ""
+    rows = [f"{pad}{span:>{numbers}}  loop, {turns}{ways}"]
+    for turn in loop.told:
+        rows += _turn(turn, loop, width, deep, numbers, indent)
+    return rows
+
+
+def _turn(turn: Turn, loop: Loop, width: int, deep: int, numbers: int, indent: int) -> list[str]:
+    """The first turn line by line; of the others what they changed, and the lines by which they went another way."""
+    if turn.why == "first":
+        return [row for step in turn.steps for row in _step(step, width, deep + 1, numbers, indent)]
+    told = " ".join(_summary(turn.steps, width))
+    pad = "  " * (deep + 1)
+    why = ""
+    if turn.why == "differs":
+        like = "the only one" if turn.like == 1 else f"{turn.like:,} turns"
+        lines = ",".join(str(each.line) for each in turn.steps)
+        why = f"  ({like} like this: lines {shorten(lines, 60)})"
+    return [f"{pad}{f'turn {turn.number:,}:':>{numbers}} {told}{why}".rstrip()]
+
+
+def _summary(steps: Sequence[AnyStep], width: int) -> list[str]:
+    rows: list[str] = []
+    for step in steps:
+        match step:
+            case Step():
+                rows += [_change(each, width, short=True) for each in step.changes]
+                rows += [f"raises {shorten(escape(step.raised), max(width, 60))}"] if step.raised else []
+                rows += [f"yields {shorten(escape(step.yielded), width)}"] if step.yielded is not None else []
+            case Loop():
+                rows.append(f"(loop {step.line}-{step.last}, {step.turns:,} turns)")
+    return rows
