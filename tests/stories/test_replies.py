@@ -34,7 +34,7 @@ CALLS: dict[str, list[str]] = {
     "unbreak": ["--all"], "until": ["app.py:6"], "continue": [], "exception": [], "pause": [], "wait": [],
     "restart": [], "stop": [], "detach": [], "probe": ["app.py:2"],
     "crash": ["app.py"], "attach": ["--pid", "999999"],
-    "test": ["--runner", "nosuch"],
+    "test": ["--runner", "nosuch"], "trace": ["app.py:2"],
     "hits": [], "hit-diff": ["h1", "h1"], "hit-trend": ["app.py:6", "missing"], "history": [], "events": [],
     "cross": ["f"], "save": ["before"], "diff": ["before", "r1"], "export": ["run.jsonl"],
     "import": ["run.jsonl", "--name", "theirs"], "prune": ["--days", "7", "--dry-run"], "replay": ["before"],
@@ -49,8 +49,8 @@ FAILS = {
 """Nothing to join, and what this debugger cannot do."""
 
 OF_NO_SESSION = {
-    "sessions", "probe", "crash", "adapters", "doctor", "setup", "configs", "trust", "install", "uninstall", "hits", "hit-diff",
-    "hit-trend", "history", "events", "cross", "save", "diff", "export", "import", "prune", "replay",
+    "sessions", "probe", "crash", "trace", "adapters", "doctor", "setup", "configs", "trust", "install", "uninstall",
+    "hits", "hit-diff", "hit-trend", "history", "events", "cross", "save", "diff", "export", "import", "prune", "replay",
 }  # fmt: skip
 
 

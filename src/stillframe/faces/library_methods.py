@@ -13,6 +13,7 @@ from ..model.outcomes import AnyOutcome, Breakpoint, Ended, RawReply
 from ..model.recorded import Crossed, Events, Exported, History, HitDiff, Hits, Imported, Pruned, RunDiff, Saved, Trend
 from ..model.reports import CrashReport
 from ..model.tested import TestReport
+from ..model.traces import TraceReport
 from ..model.values import ExceptionInfo, Frames, Modules, Values
 from ..model.views import (
     Breakpoints,
@@ -621,6 +622,56 @@ class Verbs(ABC):
                     "cwd": cwd,
                     "env": env,
                     "python": python,
+                    "do": do,
+                    "timeout": timeout,
+                },
+                None,
+            ),
+        )
+
+    async def trace(
+        self,
+        at: str,
+        *,
+        command: Sequence[str] = (),
+        call: int | None = None,
+        condition: str | None = None,
+        depth: int = 0,
+        module: str | None = None,
+        code: str | None = None,
+        cwd: str | None = None,
+        env: Sequence[str] = (),
+        stdin: str | None = None,
+        python: str | None = None,
+        all_code: bool = False,
+        children: bool = True,
+        ready: str | None = None,
+        do: str | None = None,
+        timeout: float | None = None,
+    ) -> TraceReport:
+        """One call of a function, told whole: its lines in order with what each changed, loops folded, calls made, how it ended.
+
+        The program runs to its end, or for --timeout seconds. Without a command, the file that the place names is run.
+        """
+        return cast(
+            "TraceReport",
+            await self.call(
+                "trace",
+                {
+                    "at": at,
+                    "command": command,
+                    "call": call,
+                    "condition": condition,
+                    "depth": depth,
+                    "module": module,
+                    "code": code,
+                    "cwd": cwd,
+                    "env": env,
+                    "stdin": stdin,
+                    "python": python,
+                    "all_code": all_code,
+                    "children": children,
+                    "ready": ready,
                     "do": do,
                     "timeout": timeout,
                 },

@@ -56,7 +56,7 @@ async def trace(
 ) -> From[TraceReport]:
     """One call of a function, told whole: its lines in order with what each changed, loops folded, calls made, how it ended.
 
-    The program runs to its end, or for --timeout seconds, and is ended. Without a command, the file that the place names is run.
+    The program runs to its end, or for --timeout seconds. Without a command, the file that the place names is run.
     """
     if call is not None and (call < 1 or condition is not None):
         raise UsageError("--call takes a number from 1 up, and excludes --if")

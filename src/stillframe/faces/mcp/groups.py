@@ -30,7 +30,12 @@ class Group:
 CORE = (
     Group("test", ("test",), text="Run a red test; report why it fails.", shown=("selector", "timeout")),
     Group("crash", ("crash",), text="Run a program to its crash; report why.", shown=("command", "timeout")),
-    Group("trace", ("trace",), text="Run a program; report calls and values.", shown=("places", "command", "timeout")),
+    Group(
+        "trace",
+        ("trace",),
+        text="Run a program; report one call of a function, line by line.",
+        shown=("at", "call", "condition", "command", "timeout"),
+    ),
     Group("hang", ("hang",), text="Report what a program waits for.", shown=("command", "pid", "timeout")),
     Group(
         "probe",
