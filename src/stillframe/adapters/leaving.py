@@ -31,6 +31,21 @@ class TellsLeaving(Protocol):
     leaving: tuple[Leaving, ...]
 
 
+@runtime_checkable
+class Misjudges(Protocol):
+    """An adapter whose debugger may take an error for handled that nobody handles: when that shows, its calls are gone."""
+
+    misjudges_errors: bool
+
+
+def misjudges_errors(plan: Plan) -> bool:
+    """Whether errors must be looked at where they are thrown, lest the values of an unhandled one are lost."""
+    from . import for_plan
+
+    adapter = for_plan(plan)
+    return isinstance(adapter, Misjudges) and adapter.misjudges_errors
+
+
 def leaving_of(plan: Plan) -> tuple[Leaving, ...]:
     """The functions by which a program of this plan ends itself, as its debugger calls them; none where others tell."""
     from . import for_plan

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from ..adapters.leaving import Leaving, leaving_of
+from ..adapters.leaving import Leaving, leaving_of, misjudges_errors
 from ..errors import LaunchFailed, UsageError
 from ..model.backend import Caller, Plan
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
@@ -121,8 +121,9 @@ async def run_once(sessions: Sessions, wish: Wish) -> From[CrashReport]:
     """One run to its end, and the report of it."""
     exits = leaving_of(wish.plan)
     breaks = tuple(BreakSpec(SymbolPlace(each.function)) for each in exits)
+    catch = ("uncaught", "raised") if misjudges_errors(wish.plan) else ()
     starting = start(
-        sessions, wish.plan, wish.caller, breaks=breaks, catch=(), name=None, default_name=wish.name, private=True
+        sessions, wish.plan, wish.caller, breaks=breaks, catch=catch, name=None, default_name=wish.name, private=True
     )
     try:
         session = await started(sessions, asyncio.ensure_future(starting))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from ..adapters.leaving import Leaving
 from ..errors import AdapterGone, StillframeError
-from ..model.backend import Bounds, Move
+from ..model.backend import Bounds, CatchRule, Move
 from ..model.outcomes import AnyOutcome, Exited, Running, Stop
 from ..model.reports import Failure, FailureWord, ReportFrame, Witnessed, spot
 from ..model.values import ExceptionInfo
+from ..session import family
 from ..session.phases import Phase
 from ..session.reporting import unlinked, witnessed
 from ..session.session import Session
@@ -23,6 +24,9 @@ from .common import heard_of
 LET_GO = 5.0
 """Seconds that a program is given to come to its end after something went wrong in it."""
 CODE_SECONDS = 5.0
+MOST_RAISED = 100
+"""Errors that are looked at where they are thrown, though somebody seems to handle them; from then on only the others are."""
+KEPT_RAISED = 20
 MOST_ALSO = 6
 """Further failures of a run that a report tells."""
 
@@ -37,6 +41,9 @@ class Watched:
     """Failures in all; those beyond some are counted and not looked into."""
     leaving: Failure | None = None
     """The last call that was to end the program."""
+    raised: list[Failure] = field(default_factory=list[Failure])
+    """Errors that somebody seemed to handle, the newest ones: where nobody did after all, these have the values."""
+    raised_total: int = 0
     held: Session | None = None
     """The member that is still held at its failure, where that was asked for."""
     overdue: bool = False
@@ -73,11 +80,45 @@ async def _failed(member: Session, stop: Stop, seen: Watched, *, live: bool) -> 
     """The failure that a stop is for, noted; None where it is for none, or for one more than are looked into."""
     if stop.exception is None and stop.reason in ("pause", "step", "entry", "breakpoint"):
         return None
+    if stop.exception is not None and stop.exception.mode == "raised":
+        await _raised(member, stop, seen)
+        return None
     seen.total += 1
     if seen.total > MOST_ALSO:
         return None
-    seen.failures.append(await failure_of(member, stop, live=live))
+    seen.failures.append(_with_values(await failure_of(member, stop, live=live), seen.raised))
     return seen.failures[-1]
+
+
+async def _raised(member: Session, stop: Stop, seen: Watched) -> None:
+    """Remember an error where it is thrown; a program that throws all the time is soon left alone."""
+    seen.raised_total += 1
+    if seen.raised_total >= MOST_RAISED:
+        await family.set_catch(member.root, CatchRule())
+    seen.raised = [*seen.raised[1 - KEPT_RAISED :], await failure_of(member, stop, live=False)]
+
+
+def _with_values(found: Failure, raised: Sequence[Failure]) -> Failure:
+    """A failure whose calls are gone, with those of the same error when it was thrown."""
+    top = found.stack.frames[0] if found.stack.frames else None
+    if top is None or top.note is None:
+        return found
+    alike = [each for each in raised if each.what == found.what and each.stack.frames and _line(each) == _line(found)]
+    if not alike:
+        return found
+    several = (f"seen at the last of {len(alike)} such errors that were thrown there",) if len(alike) > 1 else ()
+    return msgspec.structs.replace(found, stack=_joined(alike[-1].stack, found.stack), notes=several)
+
+
+def _line(failure: Failure) -> tuple[str | None, int | None]:
+    return failure.stack.frames[0].file, failure.stack.frames[0].line
+
+
+def _joined(thrown: Witnessed, gone: Witnessed) -> Witnessed:
+    """The calls as they were, and behind them those that only the error itself still knew of."""
+    known = {spot(each) for each in thrown.frames}
+    further = tuple(msgspec.structs.replace(each, note=None) for each in gone.frames if spot(each) not in known)
+    return Witnessed(frames=(*thrown.frames, *further), total=thrown.total)
 
 
 async def _left(member: Session, stop: Stop, seen: Watched, exit_: Leaving, *, live: bool) -> Failure | None:

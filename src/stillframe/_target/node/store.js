@@ -252,16 +252,21 @@
 
   // Errors that nobody caught: told where V8 did not foresee it, when the calls that threw are gone.
   const seen = new WeakSet();
+  const foreseen = new WeakSet(); // those of them that were told as errors which nobody would catch
 
   let last; // a thrown value that no set can hold
 
-  function saw(error) {
-    if (typeof error === 'object' && error !== null) seen.add(error);
-    else last = { error };
+  function saw(error, isUncaught) {
+    if (typeof error !== 'object' || error === null) {
+      if (isUncaught) last = { error };
+      return;
+    }
+    seen.add(error);
+    if (isUncaught) foreseen.add(error);
   }
 
-  function isKnown(error) {
-    return typeof error === 'object' && error !== null ? seen.has(error) : last !== undefined && Object.is(last.error, error);
+  function isForeseen(error) {
+    return typeof error === 'object' && error !== null ? foreseen.has(error) : last !== undefined && Object.is(last.error, error);
   }
 
   function uncaught(error) {
@@ -269,12 +274,12 @@
   }
 
   process.on('uncaughtExceptionMonitor', (error) => {
-    if (interest.uncaught && !isKnown(error)) store.uncaught(error);
+    if (interest.uncaught && !isForeseen(error)) store.uncaught(error);
   });
 
   // All that is worth knowing of a thrown value; and a mark that it has been seen.
-  function thrown(value) {
-    saw(value);
+  function thrown(value, isUncaught) {
+    saw(value, isUncaught);
     const found = summary(value);
     if (!isNativeError(value) || isProxy(value)) return found;
     const stack = descriptor(value, 'stack');
@@ -326,7 +331,7 @@
         const found = hasOwn.call(at, 'constructor') && descriptor(at, 'constructor');
         if (found && typeof found.value === 'function') names.push(found.value.name);
       }
-      return { names, known: isKnown(value) };
+      return { names, known: typeof value === 'object' && value !== null && seen.has(value) };
     },
   };
   Object.defineProperty(globalThis, KEY, { value: Object.freeze(store), enumerable: false, configurable: true, writable: false });

@@ -247,14 +247,15 @@ class Mover:
         return "breakpoint", "debugger statement"
 
     async def _stop(
-        self, held: Held, reason: str, description: str | None = None, ids: tuple[str, ...] = (), *, counts: bool = True
-    ) -> None:
+        self, held: Held, reason: str, description: str | None = None, ids: tuple[str, ...] = (), *,
+        counts: bool = True, notes: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
         if self._journey is not None:
             await remove_own(self._client, self._journey)
         self._journey, self.pausing, self.restarting = None, False, False
         self._paused.set()
         self._calls.left(held.depth + 1)
-        self._tell(Stopped(THREAD, reason, description, ids, all_threads=True, counts=counts))
+        self._tell(Stopped(THREAD, reason, description, ids, all_threads=True, counts=counts, notes=notes))
 
     async def _after_instrumentation(self, held: Held) -> None:
         """On into a module. V8 (of Node 20) does not step from here, and has forgotten a step that came here."""
@@ -320,8 +321,7 @@ class Mover:
             await self._go_on(held)  # a thrown text or number has no identity; this one was told when it was thrown
             return
         self._evidence.lost_error = error
-        self._tell(Output("console", b"the calls that threw it are gone, and their values with them\n"))
-        await self._stop(held, "exception")
+        await self._stop(held, "exception", notes=("the calls that threw it are gone, and their values with them",))
 
     async def _thrown(self, held: Held) -> None:
         if self.classes and not held.data.get("uncaught"):
@@ -333,7 +333,8 @@ class Mover:
         elif not self.stops_raised and (not held.data.get("uncaught") or await self._is_handed_over(held)):
             await self._go_on(held)
             return
-        self._plain_error = {key: value for key, value in held.data.items() if key != "uncaught"}
+        if held.data.get("uncaught"):
+            self._plain_error = {key: value for key, value in held.data.items() if key != "uncaught"}
         await self._stop(held, "exception")
 
     async def _is_handed_over(self, held: Held) -> bool:

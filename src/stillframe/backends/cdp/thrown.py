@@ -16,7 +16,9 @@ Mode = Literal["uncaught", "unhandled", "raised"]
 async def described(asking: Asking, teller: FrameTeller, remote: Body, mode: Mode) -> ExceptionInfo:
     """All that is worth knowing of a thrown value."""
     try:
-        body = await asking.ask("thrown(value)", "value", objects=[argument(remote)])
+        body = await asking.ask(
+            "thrown(value, isUncaught)", "isUncaught, value", mode != "raised", objects=[argument(remote)]
+        )
     except EvalFailed:  # of a world that our code is not in
         head = text_of(remote).partition("\n    at ")[0]
         body = {"type": str(remote.get("className") or remote.get("type")), "message": head}
