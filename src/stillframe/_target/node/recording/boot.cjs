@@ -24,8 +24,8 @@
 
   // Node 18 and 20 preload into the thread that loads modules, too.
   function isLoaderThread() {
-    const { isMainThread, isInternalThread } = require('worker_threads');
-    return isInternalThread === true || (!isMainThread && process.argv[1] === undefined);
+    const { isMainThread, isInternalThread, parentPort } = require('worker_threads');
+    return isInternalThread === true || (!isMainThread && parentPort === null);
   }
 
   function record(ask, folder) {
@@ -51,16 +51,26 @@
   function recorderFor(ask, rewriter, journal, thread) {
     const { Frames } = require('./frames.cjs');
     const { Place } = require('./tallies.cjs');
+    const { know } = require('./stacks.cjs');
     const recorder = rewriter.trace ? new Frames(rewriter.trace, ask.text, journal, thread) : {};
     const places = [];
     for (const each of rewriter.probes) places[each.place] = new Place(each, journal, ask.text ?? 100, thread);
     recorder.places = places;
-    recorder.take = ({ said, metas }) => {
+    recorder.take = ({ said, metas, moved }) => {
       for (const [id, meta] of metas) recorder.keep(id, meta);
       for (const each of said) tell(each, journal, places);
+      if (moved) know(moved);
     };
-    recorder.learn = (text) => recorder.take(JSON.parse(text));
+    recorder.learn = (text, length) => recorder.take(shifted(JSON.parse(text), length));
     return recorder;
+  }
+
+  // The words by which a text tells of itself stand in it, too, and move what is behind them.
+  function shifted({ said, metas, moved, begin }, length) {
+    if (!moved) return { said, metas };
+    const starts = moved.starts.map((at) => (at > begin ? at + length : at));
+    const moves = [[begin, 0], [begin + length, length], ...moved.moves.map(([at, by]) => [at + length, by + length])];
+    return { said, metas, moved: { ...moved, starts, moves } };
   }
 
   function tell(said, journal, places) {

@@ -24,11 +24,23 @@ class Edits {
   applied(text) {
     const parts = [];
     let last = 0;
-    for (const each of [...this.made].sort(inOrder)) {
+    this.made.sort(inOrder);
+    for (const each of this.made) {
       parts.push(text.slice(last, each.at), each.text);
       last = each.at;
     }
     return parts.join('') + text.slice(last);
+  }
+
+  // How far what stood at an offset has moved, for each offset from which on it is another distance: [offset now, moved by].
+  get moves() {
+    const found = [];
+    let moved = 0;
+    for (const { at, text } of this.made) {
+      found.push([at + moved, moved], [at + moved + text.length, moved + text.length]);
+      moved += text.length;
+    }
+    return found;
   }
 }
 

@@ -17,7 +17,8 @@ export async function load(url, context, nextLoad) {
   const text = typeof loaded.source === 'string' ? loaded.source : new TextDecoder().decode(loaded.source);
   const made = rewriter.rewrite(text, fileURLToPath(url), 'module');
   if (!made) return loaded;
-  const learn = `__stillframe_r.learn(${JSON.stringify(JSON.stringify({ said: made.said, metas: made.metas }))});`;
-  const begin = made.begin || 0;
-  return { ...loaded, source: made.text.slice(0, begin) + learn + made.text.slice(begin) };
+  const { said, metas, moved, begin = 0 } = made;
+  const learned = JSON.stringify(JSON.stringify({ said, metas, moved, begin }));
+  const words = (length) => `__stillframe_r.learn(${learned},${String(length).padStart(12)});`;
+  return { ...loaded, source: made.text.slice(0, begin) + words(words(0).length) + made.text.slice(begin) };
 }

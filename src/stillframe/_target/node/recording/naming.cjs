@@ -6,6 +6,7 @@ const { parts } = require('./parsing.cjs');
 const FUNCTION = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
 const KEPT_IN = /^(exports\d*|module\d*|this|prototype|__proto__|default)$/; // words that only say where something is kept
 const DEEPEST = 8;
+const ANONYMOUS = '<anonymous>';
 
 const isFunction = (node) => FUNCTION.test(node.type);
 const isClass = (node) => node.type === 'ClassDeclaration' || node.type === 'ClassExpression';
@@ -20,9 +21,10 @@ function functions(tree) {
     let inside = outside;
     let within = around;
     if (isFunction(node)) {
-      const own = [...kept(hint.slice(0, -1)), (node.id && node.id.name) || hint[hint.length - 1] || '<anonymous>'];
-      inside = own[own.length - 1] === 'constructor' ? outside : [...outside, ...own].slice(-DEEPEST);
-      found.push({ node, name: own[own.length - 1], qualified: [...outside, ...own].slice(-DEEPEST).join('.'), around, owner });
+      const own = [...kept(hint.slice(0, -1)), (node.id && node.id.name) || hint[hint.length - 1] || ANONYMOUS];
+      const name = own[own.length - 1];
+      inside = name === 'constructor' || name === ANONYMOUS ? outside : [...outside, ...own].slice(-DEEPEST);
+      if (!isAlias(node, name)) found.push({ node, name, qualified: [...outside, ...own].slice(-DEEPEST).join('.'), around, owner });
       within = [...around, node];
     } else if (isClass(node)) {
       inside = [...outside, ...kept(node.id ? [node.id.name] : hint)].slice(-DEEPEST);
@@ -33,6 +35,11 @@ function functions(tree) {
     for (const each of below.reverse()) open.push(each);
   }
   return found;
+}
+
+// What compilers export a function by: `{ total: () => total }`.
+function isAlias(node, name) {
+  return node.type === 'ArrowFunctionExpression' && !node.params.length && node.body.type === 'Identifier' && node.body.name === name;
 }
 
 // The names that a part of this node goes by because of where it stands.
@@ -96,4 +103,4 @@ function isModule(file, wanted) {
   return [file, bare].some((each) => each === wanted || each.endsWith(`/${wanted}`)) || (name === 'index' && path.dirname(file).endsWith(`/${wanted}`));
 }
 
-module.exports = { covering, functions, isFunction, isModule, keyOf, named, nameOf };
+module.exports = { ANONYMOUS, covering, functions, isFunction, isModule, keyOf, named, nameOf };

@@ -91,24 +91,14 @@ function visit(node, act) {
 class Places {
   constructor(text, file) {
     this.file = file;
-    this.starts = [0];
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (code === 10 || code === 0x2028 || code === 0x2029 || (code === 13 && text.charCodeAt(at + 1) !== 10)) this.starts.push(at + 1);
-    }
+    this.starts = lineStarts(text);
     this.map = mapOf(text, file);
     this.resolved = new Map();
   }
 
   generated(offset) {
-    let low = 0;
-    let high = this.starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.starts[middle] <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return [low, offset - this.starts[low]];
+    const line = lastBefore(this.starts, offset, (start) => start);
+    return [line, offset - this.starts[line]];
   }
 
   // [file, line from 1]; undefined where the map knows of no line that it comes from.
@@ -134,6 +124,27 @@ class Places {
   get files() {
     return this.map ? this.map.sources.map((name) => this.source(name)) : [this.file];
   }
+}
+
+function lineStarts(text) {
+  const starts = [0];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 10 || code === 0x2028 || code === 0x2029 || (code === 13 && text.charCodeAt(at + 1) !== 10)) starts.push(at + 1);
+  }
+  return starts;
+}
+
+// The index of the last of them that is not behind an offset; the first, if all are.
+function lastBefore(all, offset, at) {
+  let low = 0;
+  let high = all.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (at(all[middle]) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 function real(file) {
@@ -167,4 +178,4 @@ function mapText(url, file) {
   return [fs.readFileSync(place, 'utf8'), path.dirname(place)];
 }
 
-module.exports = { LARGEST, NoParser, Places, checkExpression, parse, parser, parts, visit };
+module.exports = { LARGEST, NoParser, Places, checkExpression, lastBefore, lineStarts, parse, parser, parts, visit };

@@ -2,10 +2,9 @@
 // A file about to be run: whether what was asked for is in it, and its text with the telling put in.
 const path = require('path');
 const { Edits } = require('./edits.cjs');
-const { covering, functions, isModule, named } = require('./naming.cjs');
-const { LARGEST, NoParser, Places, checkExpression, parse, visit } = require('./parsing.cjs');
+const { ANONYMOUS, covering, functions, isModule, named } = require('./naming.cjs');
+const { LARGEST, NoParser, Places, checkExpression, lineStarts, parse, visit } = require('./parsing.cjs');
 const { place } = require('./probing.cjs');
-const { know } = require('./stacks.cjs');
 const { Tracing } = require('./tracing.cjs');
 
 const LIBRARY = /[\\/]node_modules[\\/]/;
@@ -52,7 +51,7 @@ class Rewriter {
     return this.ask.all_code || (!LIBRARY.test(file) && (file === this.ask.root || file.startsWith(path.join(this.ask.root, path.sep))));
   }
 
-  // {text, said, metas, places}; undefined where nothing in it was asked for.
+  // {text, said, metas, moved, begin}; undefined where nothing in it was asked for.
   rewrite(text, file, type) {
     if (this.unreadable || text.length > LARGEST || text.includes('__stillframe_r.')) return undefined;
     if (!this.isUsers(file) && !this.isNamed(file)) return undefined;
@@ -84,8 +83,8 @@ class Rewriter {
       const note = ['note', `${path.basename(places.file)} cannot be rewritten for recording: ${error.message}`];
       return { text, said: [note], metas: [] };
     }
-    know(places);
-    return { text: made, said, metas, begin: tree.body.length ? tree.body[0].start : 0 };
+    const moved = places.map ? { file: places.file, starts: lineStarts(made), moves: edits.moves, text } : undefined;
+    return { text: made, said, metas, moved, begin: tree.body.length ? tree.body[0].start : 0 };
   }
 
   probed(ask, tree, places, edits, said) {
@@ -122,7 +121,7 @@ class Rewriter {
   define(found, places, said) {
     for (const { qualified, name, node } of found) {
       const at = places.at(node.start);
-      if (name === '<anonymous>' || !at || this.defined++ >= MOST_DEFINED) continue;
+      if (name === ANONYMOUS || !at || this.defined++ >= MOST_DEFINED) continue;
       said.push(['defined', qualified, at[0], at[1]]);
     }
   }

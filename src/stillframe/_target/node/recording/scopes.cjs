@@ -103,4 +103,4 @@ function usesThis(fn) {
   return found;
 }
 
-module.exports = { bound, declarations, mentioned, outer, privates, usesThis };
+module.exports = { bound, declared, mentioned, outer, privates, usesThis };

@@ -1,12 +1,14 @@
 'use strict';
 // Who called: function, file and line of each frame of the program's own, the innermost first, as people know their files.
 const { fileURLToPath } = require('url');
+const { Places, lastBefore } = require('./parsing.cjs');
 
 const OURS = __dirname;
-const mapped = new Map(); // the places of texts with a source map, by file
+const rewritten = new Map(); // texts with a source map, by file: where their lines start now, how far things moved, the text before
 
-function know(places) {
-  if (places.map) mapped.set(places.file, places);
+// A text that was rewritten: {file, starts, moves, text}, of which V8 knows the lines and columns as they are now.
+function know(moved) {
+  rewritten.set(moved.file, moved);
 }
 
 // Up to `most` frames, without `skip` of ours and without Node's own.
@@ -30,10 +32,17 @@ function told(site) {
   const name = site.getFileName();
   if (!name || name.startsWith('node:') || name.startsWith(OURS)) return undefined;
   const file = name.startsWith('file://') ? fileURLToPath(name) : name;
-  const places = mapped.get(file);
   const line = site.getLineNumber() || 0;
-  const original = places ? places.original(line - 1, 0) || places.original(line - 1, Infinity) : undefined;
-  return [functionOf(site), ...(original || [file, line])];
+  return [functionOf(site), ...(original(file, line, site.getColumnNumber() || 1) || [file, line])];
+}
+
+function original(file, line, column) {
+  const moved = rewritten.get(file);
+  if (!moved || line > moved.starts.length) return undefined;
+  moved.places = moved.places || new Places(moved.text, file);
+  const offset = moved.starts[line - 1] + column - 1;
+  const by = moved.moves[lastBefore(moved.moves, offset, ([at]) => at)];
+  return moved.places.at(by && by[0] <= offset ? offset - by[1] : offset);
 }
 
 function functionOf(site) {
