@@ -9,14 +9,23 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..backends.cdp.launch import FIFO, CdpLaunch
-from ..errors import AdapterMissing, UsageError
+from ..errors import AdapterMissing, Unsupported, UsageError
 from ..model.backend import AttachPlan, Plan, Tool
 from . import matches
 from .finding import Needs, Recipe
 from .interpreters import on_path
 from .node_command import NAMES, runs_node, shebang, understood
 from .node_imports import FindsNodeImports
-from .node_options import OLDEST, TYPED, check_program, flags_for_types, is_package, preloading, version_of
+from .node_options import (
+    OLDEST,
+    TYPED,
+    check_program,
+    flags_for_types,
+    is_package,
+    needs_permission,
+    preloading,
+    version_of,
+)
 from .node_recording import NodeRecorder
 from .node_running import address, ensure_alone, inspector_of, is_node, is_nodes_port, version
 
@@ -61,6 +70,11 @@ class NodeAdapter(FindsNodeImports):
     async def launch(self, plan: Plan) -> CdpLaunch:
         plan = understood(plan)
         check_program(plan)
+        if (flag := needs_permission(plan)) and "--allow-inspector" not in plan.interpreter_flags:
+            raise Unsupported(
+                f"node {flag} forbids the inspector, which is the debugger: launch it without; or, from Node 24 on, with "
+                "--allow-inspector and --allow-fs-write=*"
+            )
         runtime = plan.interpreter or on_path("node", plan.env, plan.cwd)
         if runtime is None:
             raise AdapterMissing("no node on PATH: apt install nodejs")

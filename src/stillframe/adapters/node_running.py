@@ -9,6 +9,7 @@ import json
 import os
 import re
 import signal
+import time
 import urllib.request
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -24,6 +25,8 @@ from ..transport.websocket import open_websocket
 
 _OPENS = 5.0
 """Seconds that a signalled process has to open its inspector."""
+_STARTS = 10.0
+"""Seconds of a process's life in which it may not have come to handle signals yet, on a busy machine."""
 _LOOK = 0.02
 """Seconds between looks for its port; no event tells us of another process's sockets."""
 _PORT = 9229
@@ -118,6 +121,7 @@ async def inspector_of(pid: int) -> tuple[str, bool]:
     for port in sorted(before, key=lambda each: each != _PORT):
         if (url := await asyncio.to_thread(listed, _HERE, port)) is not None:
             return url, False
+    await _come_up(process)
     _check_signal(process)
     try:
         os.kill(pid, signal.SIGUSR1)
@@ -126,6 +130,14 @@ async def inspector_of(pid: int) -> tuple[str, bool]:
     except ProcessLookupError:
         raise NotFound(f"no process {pid}") from None
     return await _opened(process, before), True
+
+
+async def _come_up(process: psutil.Process) -> None:
+    """Wait while a process has only begun: Node takes the signal from some moment of its start on, and dies of it before."""
+    with contextlib.suppress(psutil.NoSuchProcess, TimeoutError):
+        async with asyncio.timeout(process.create_time() + _STARTS - time.time()), _watched(process.pid) as ended:
+            while not ended.done() and not _handles(process.pid, signal.SIGUSR1):
+                await asyncio.wait({ended}, timeout=_LOOK)
 
 
 async def _opened(process: psutil.Process, before: set[int]) -> str:

@@ -70,7 +70,9 @@
     }
   }
 
+  // Or refuses them, as to programs that may do only what they are permitted.
   function warns_of_bindings() {
+    if (process.permission !== undefined) return true;
     return process.execArgv.includes('--pending-deprecation') || process.env.NODE_PENDING_DEPRECATION === '1';
   }
 
@@ -86,7 +88,8 @@
     let fd, opened;
     try {
       fd = fs.openSync(fifo, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
-    } catch {
+    } catch (error) {
+      if (error.code === 'ERR_ACCESS_DENIED') throw new Error(`to be debugged with --permission it needs --allow-fs-write=${fifo.replace(/[^/]*\/[^/]*$/, "stillframe-*")}, too`);
       return false; // nobody listens any more
     }
     try {
