@@ -11,7 +11,7 @@ from .sinces import Since
 from .values import ExceptionInfo, Frame, Value
 
 Verdict = Literal["crashed", "ended well", "hangs", "lost"]
-FailureWord = Literal["exception", "signal", "exit", "unknown"]
+FailureWord = Literal["exception", "signal", "sanitizer", "exit", "unknown"]
 
 
 class ReportFrame(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -39,6 +39,7 @@ from .launch import (
     make_plan,
     start,
 )
+from .sanitized import with_sanitizer
 from .since import SinceWord, places_of
 from .since import since as since_revision
 
@@ -161,6 +162,7 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
         also_total=max(0, seen.total - (failure in seen.failures)),
         notes=_notes(seen, failure),
     )
+    report = with_sanitizer(session, report)
     if seen.overdue:
         told = await gathered(session, after=wish.seconds, live=wish.hold)
         report = msgspec.structs.replace(report, hang=msgspec.structs.replace(told, command=wish.plan.command))

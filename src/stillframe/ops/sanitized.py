@@ -1,0 +1,60 @@
+"""What a sanitizer (of memory, threads or undefined behaviour) wrote of the fault that it found, as part of a report."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from ..model.outcomes import AnyOutcome
+from ..model.reports import CrashReport
+from ..session.session import Session
+
+_READ = 256 * 1024
+_BEGIN = re.compile(r"(?:^=+\n)?^==\d+==\s*(?:ERROR|WARNING): (?P<tool>\w*Sanitizer): (?P<what>.+)$", re.MULTILINE)
+_END = re.compile(r"^(==\d+==ABORTING|SUMMARY: \w*Sanitizer: .*)\n?", re.MULTILINE)
+_WHERE = re.compile(r" (?:on|in) (?:unknown )?address 0x.*| \(pid=\d+\)| \(pc .*")
+_ACCESS = re.compile(r"^\s*((?:READ|WRITE|Read|Write) of size \d+)", re.MULTILINE)
+_CALL = re.compile(r"^\s+#\d+ 0x[0-9a-f]+ in (?P<function>.+) (?P<file>/[^:\n]+):(?P<line>\d+)(?::\d+)?$")
+_LABEL = re.compile(
+    r"^\s*(?P<label>[Ff]reed by|[Pp]reviously allocated by|[Aa]llocated by|Previous (?:read|write)|.*\ballocated) .*:$"
+)
+_WORDS = {"freed by": "freed", "previously allocated by": "allocated", "allocated by": "allocated"}
+
+
+def with_sanitizer(session: Session, report: CrashReport) -> CrashReport:
+    """The report told by the sanitizer's words where one spoke: what the fault is, and where its memory came from and went."""
+    failure = report.failure
+    text = "".join(piece.text for piece in session.output.tail(_READ, ("stderr",))[0])
+    begin = _BEGIN.search(text)
+    if begin is None or failure is None or failure.kind == "exception":
+        return report
+    end = next((each.end() for each in reversed(list(_END.finditer(text, begin.end())))), len(text))
+    said = text[begin.start() : end]
+    access = _ACCESS.search(said)
+    what = f"{begin['tool']}: {_WHERE.sub('', begin['what'])}" + (f", {access[1]}" if access else "")
+    told = msgspec.structs.replace(
+        failure, what=what, kind="sanitizer", notes=(*_stages(said, session.origin.base), *failure.notes)
+    )
+    lines = said.rstrip().count("\n") + 1
+    rest = f"{text[: begin.start()]}(the sanitizer's own report, {lines} lines)\n{text[end:]}"
+    return msgspec.structs.replace(report, failure=told, end=_without(report.end, rest))
+
+
+def _without(end: AnyOutcome, stderr: str) -> AnyOutcome:
+    """The end with only the other words of standard error; what was left out of it was of the sanitizer's."""
+    return msgspec.structs.replace(end, stderr=stderr[-2000:], dropped=0)
+
+
+def _stages(said: str, base: str) -> Iterator[str]:
+    """`freed at queue.c:23 in drop`: of each part of the report, the first call of the program's own."""
+    label = ""
+    for line in said.splitlines():
+        if match := _LABEL.match(line):
+            label = _WORDS.get(match["label"].lower(), match["label"].lower())
+        elif label and (call := _CALL.match(line)) and os.path.exists(call["file"]):
+            file = os.path.relpath(call["file"], base)
+            yield f"{label} at {call['file'] if file.startswith('..') else file}:{call['line']} in {call['function']}"
+            label = ""
