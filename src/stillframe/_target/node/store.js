@@ -98,7 +98,7 @@
         rows.push([name, known, kinds[index] === 'outer' || kinds[index] === 'used' ? 1 : 0]);
       }
     });
-    if (hasSelf(self)) rows.push(['this', { value: self }, 0]);
+    if (hasSelf(self) || (self === undefined && used.includes('this'))) rows.push(['this', { value: self }, 0]);
     const ordered = rows.map((row, index) => [row[2] * 1000 + rank(row[0], used), index, row]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
     const page = ordered.slice(start, start + count).map(([, , [name, known]]) => row(name, known, bounds));
     return { values: page, total: rows.length };
