@@ -344,3 +344,35 @@ def test_frames_of_go_itself_and_of_fetched_modules_are_the_librarys(
 def test_goroutines_are_called_by_number_labels_and_function() -> None:
     assert thread_name("* [Go 1] main.main (Thread 12)") == "goroutine 1: main.main"
     assert thread_name("[Go 18 name:helper] runtime.gopark") == "goroutine 18 name:helper: runtime.gopark"
+
+
+CROWD = """
+package main
+
+import "fmt"
+
+func main() {
+	block := make(chan int)
+	for n := 0; n < 1500; n++ {
+		go func() { <-block }()
+	}
+	items := []int{1, 2} // @items
+	fmt.Println(items) // @log
+}
+"""
+
+
+async def test_goroutines_that_delve_does_not_list_are_said_to_be_there_and_failures_in_log_texts_are_told_plainly(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "go.mod").write_text("module crowd\n\ngo 1.21\n")
+    (tmp_path / "main.go").write_text(CROWD.lstrip())
+    async with launched(tmp_path, ".", breaks=[mark(tmp_path, "main.go", "items")]) as (dbg, _):
+        told = await dbg.threads(count=3)
+        assert (len(told.threads), told.at_least) == (3, True)
+        assert 1000 <= (told.total or 0) <= 1024
+        await dbg.break_(mark(tmp_path, "main.go", "log"), log="{nosuch} {items[7]} {items[1]} {items+}")
+        end = exited(await dbg.continue_())
+        assert end.log == (
+            "<could not find symbol value for nosuch> <index out of bounds> 2 <expected operand, found 'EOF'>\n"
+        )

@@ -188,6 +188,10 @@ _COMMON: dict[str, Any] = {
     "is_library": is_library,
     "thread_name": thread_name,
     "log_prefix": re.compile(r"^> \[Go \d+\]: "),
+    "log_failure": re.compile(
+        r"\{eval err: (?:&\{%!e\(string=|\[%!e\(\*scanner\.Error=&\{\{[^}]*\} )(.*?)(?:\)(?: %!e\(.*?\))?\}\}|\}\)\]\})"
+    ),
+    "threads_cut": re.compile(r"Too many goroutines, only loaded"),
     "catches": {"uncaught": ("unrecovered-panic", "runtime-fatal-throw")},
     "unshown_names": re.compile(r"~"),
     "error_prefix": "Unable to evaluate expression: ",

@@ -329,6 +329,13 @@ class Crowds(Protocol):
 
 
 @runtime_checkable
+class CutsThreads(Protocol):
+    async def lists_all_threads(self) -> bool:
+        """Whether `threads` told all that there are when it was last asked."""
+        ...
+
+
+@runtime_checkable
 class Prints(Protocol):
     def read_output(self) -> None:
         """Take in what the program has printed by now, as events."""

@@ -25,6 +25,8 @@ class Caught(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 class Threads(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     threads: tuple[Thread, ...]
     total: int | None = None
+    at_least: bool = False
+    """There are more than `total`, which the debugger does not list."""
     focus: str | None = None
 
 

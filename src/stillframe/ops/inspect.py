@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from ..errors import NotFound, Try, Unsupported, UsageError
-from ..model.backend import Bounds, Caller, Capability
+from ..model.backend import Bounds, Caller, Capability, CutsThreads
 from ..model.outcomes import AnyOutcome, Stop
 from ..model.places import Place, SymbolPlace
 from ..model.values import ExceptionInfo, Frame, Frames, Modules, Values
@@ -195,7 +195,8 @@ async def threads(session: Session, start: Start = 0, count: Count = 50) -> Thre
     session.need_debugger()
     found = session.handles.threads(await session.backend.threads(states=True))
     focus = session.handles.thread(session.focus_thread) if session.focus_thread else None
-    return Threads(threads=found[start : start + count], total=len(found), focus=focus)
+    cut = isinstance(session.backend, CutsThreads) and not await session.backend.lists_all_threads()
+    return Threads(threads=found[start : start + count], total=len(found), at_least=cut, focus=focus)
 
 
 @operation(Access.INSPECT, example="dbg thread t2")

@@ -201,7 +201,8 @@ def _threads(result: views.Threads, name: str, budget: int) -> str:
         mark = "> " if thread.id == result.focus else "  "
         state = "" if thread.state == "unknown" else f" {thread.state}"
         rows.append(f"{mark}{thread.id} {escape(thread.name)}{state}")
-    return clipped(rows, budget, total=result.total or len(rows))
+    more = ("… and more, which the debugger does not list",) if result.at_least else ()
+    return "\n".join((clipped(rows, budget - len("\n".join(more)), total=result.total or len(rows)), *more))
 
 
 @show.register

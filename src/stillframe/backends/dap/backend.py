@@ -237,12 +237,17 @@ class DapBackend(Moving, Machine, Console, Obliging, ClosesOnce):
     # Looking
 
     async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
+        self._news.threads_are_cut = False
         body = await self._client.request("threads")
         found = translate.items(body, "threads")
         listed = {str(each.get("id", "")): each for each in found}
         told = await self._crowd.threads() if states and self._crowd and self._news.held else {}
         threads = {id: translate.thread(each, self._state(id), self._launch.thread_name) for id, each in listed.items()}
         return tuple({**threads, **told}.values())
+
+    async def lists_all_threads(self) -> bool:
+        await self._news.idle()
+        return not self._news.threads_are_cut
 
     def _state(self, thread: str) -> Any:
         return "stopped" if self._news.is_held(thread) else "running"

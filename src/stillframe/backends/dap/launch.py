@@ -217,6 +217,10 @@ class DapLaunch:
     """What the debugger puts in front of the reason why an expression has no value."""
     log_prefix: re.Pattern[str] | None = None
     """What the debugger puts in front of the line of a log point, or around what could not be evaluated in it."""
+    log_failure: re.Pattern[str] | None = None
+    """How it tells, in the line of a log point, what could not be evaluated; the first group is why."""
+    threads_cut: re.Pattern[str] | None = None
+    """What it says when there are more threads than it lists."""
     condition_stop: re.Pattern[str] | None = None
     """How the text of a stop looks that is for a condition which could not be evaluated; the first group is why."""
     deaths: re.Pattern[bytes] | None = None

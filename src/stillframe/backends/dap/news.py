@@ -72,6 +72,8 @@ class News:
         self.held: dict[str, str] = {}
         """Thread to the reason for which it is held."""
         self._detours = 0
+        self.threads_are_cut = False
+        """The debugger said that there are more threads than it listed."""
         self.last_thread: str | None = None
         self.told_error: ExceptionInfo | None = None
         """What the last stop itself told of an error, for debuggers that cannot be asked about it."""
@@ -295,9 +297,12 @@ class News:
             return
         told = translate.output(body, log_points_are_stdout=Quirk.LOG_POINTS_ARE_STDOUT in self._launch.quirks)
         if told is not None and told.stream == "log" and self._launch.log_prefix is not None:
-            told = replace(told, data=self._launch.log_prefix.sub("", str(body.get("output"))).encode())
+            told = replace(told, data=terms.plain(self._launch, str(body.get("output"))).encode())
         if told is not None and told.stream in ("stdout", "stderr") and Quirk.TALKS_AS_PROGRAM in self._launch.quirks:
             told = replace(told, stream="console")
+        if self._launch.threads_cut and self._launch.threads_cut.match(said):
+            self.threads_are_cut = True
+            return
         better = self._launch.told_better
         if told is not None and not (better and told.stream == "console" and better.match(str(body.get("output")))):
             self._told.put(told)

@@ -53,5 +53,10 @@ def logged(launch: DapLaunch, text: str) -> tuple[str, str] | None:
     """The breakpoint and the text of a line that a log point made among what the debugger says."""
     if Quirk.LOG_POINTS_ARE_CONSOLE not in launch.quirks or not (match := _MARKED.match(text)):
         return None
-    line = launch.log_prefix.sub("", match[2]) if launch.log_prefix else match[2]
-    return match[1], line
+    return match[1], plain(launch, match[2])
+
+
+def plain(launch: DapLaunch, line: str) -> str:
+    """The line of a log point without the debugger's own words; what failed in it stands there as `<why>`."""
+    line = launch.log_prefix.sub("", line) if launch.log_prefix else line
+    return launch.log_failure.sub(r"<\1>", line) if launch.log_failure else line
