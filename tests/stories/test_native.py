@@ -99,6 +99,37 @@ async def test_a_source_is_built_again_only_when_something_that_it_is_made_of_ch
     assert exited(await dbg.launch("main.c")).exit_code == 14
 
 
+async def test_what_makes_the_program_runs_first_and_again_before_a_restart(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "Makefile").write_text("made: made.c\n\tcc -g made.c -o made\n")
+    (tmp_path / "made.c").write_text("int main(void) { return 3; }\n")
+    with pytest.raises(LaunchFailed, match=r"no such file: .*made; to make it first: --build 'make made'"):
+        await dbg.launch("./made")
+    with pytest.raises(LaunchFailed, match=r"(?s)'echo \$MORE; cc -g no.c' failed with exit code 1:\nwords\n.*no\.c"):
+        await dbg.launch("./made", build="echo $MORE; cc -g no.c", env=["MORE=words"])
+    end = exited(await dbg.launch("./made", build="echo making && cc -g made.c -o made"))
+    assert (end.exit_code, end.output) == (3, "")
+    (note,) = end.notes
+    assert note.startswith("built by 'echo making && cc -g made.c -o made' in ")
+    assert (await dbg.output(kind="console")).console == "making\n"
+    (tmp_path / "made.c").write_text("int main(void) { return 14; }\n")
+    assert exited(await dbg.restart()).exit_code == 14
+
+
+async def test_what_others_print_while_the_program_is_held_can_be_read(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    line = "while [ ! -e go ]; do sleep 0.05; done; echo of a child"
+    (tmp_path / "held.c").write_text(
+        f'#include <stdlib.h>\nint main(void) {{\n    system("({line}) &");\n    return 0;\n}}\n'
+    )
+    stopped(await dbg.launch("held.c", breaks=["held.c:4"]))
+    (tmp_path / "go").touch()
+    assert (await dbg.output(since="0.0.0.0", wait=True)).stdout == "of a child\n"
+    assert (await dbg.status()).state == "stopped"
+
+
 async def test_what_cannot_be_run_says_why(dbg: stillframe.Debugger, tmp_path: Path, binary: Path) -> None:
     (tmp_path / "bad.c").write_text("int main(void) { return nothing; }\n")
     with pytest.raises(LaunchFailed, match=r"(?s)failed:.*bad\.c:1:25: error: .nothing. undeclared"):

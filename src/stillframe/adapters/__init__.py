@@ -15,6 +15,7 @@ from ..backends import Launch, open_backend
 from ..errors import LaunchFailed, UsageError
 from ..model.backend import AttachPlan, Backend, Plan, Tool
 from ..settings import load, project_root
+from .building import way_to_make
 from .finding import Needs
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def for_plan(plan: Plan) -> Adapter:
         raise LaunchFailed(f"no such program: {plan.command[0]}")
     path = Path(plan.cwd, plan.program or "")
     if plan.kind == "file" and not path.exists():
-        raise LaunchFailed(f"no such file: {path}")
+        raise LaunchFailed(f"no such file: {path}{way_to_make(path, Path(plan.cwd))}")
     if plan.kind == "file" and path.is_dir():
         raise LaunchFailed(f"{path} is a directory without a __main__.py, package.json or index.js")
     known = ", ".join(each.name for each in (*adapters(), *others.user, *others.project))

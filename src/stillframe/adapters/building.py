@@ -77,6 +77,21 @@ def compiler_of(path: Path) -> Compiler | None:
     return by_ending.get(path.suffix)
 
 
+_MAKERS = (
+    (("CMakeLists.txt",), "cmake -B build && cmake --build build"),
+    (("GNUmakefile", "makefile", "Makefile"), "make {}"),
+)
+"""Files that say how a project's programs are made, and what makes one of them."""
+
+
+def way_to_make(program: Path, folder: Path) -> str:
+    """What to say of a program that is not there, in a folder that tells how to make it; nothing for others."""
+    if program.suffix:
+        return ""
+    line = next((line for names, line in _MAKERS if any((folder / name).is_file() for name in names)), None)
+    return f"; to make it first: --build '{line.format(program.name)}'" if line else ""
+
+
 async def compiled(source: Path, env: Mapping[str, str]) -> Built:
     """The program that one source file makes, with debug information; kept for as long as nothing it was made of changes."""
     compiler = compiler_of(source)

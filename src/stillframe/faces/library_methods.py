@@ -62,6 +62,7 @@ class Verbs(ABC):
         adapter: str | None = None,
         record: bool = False,
         config: str | None = None,
+        build: str | None = None,
         ready: str | None = None,
         do: str | None = None,
         timeout: float | None = None,
@@ -72,6 +73,7 @@ class Verbs(ABC):
 
         The program is a file and its arguments, a module (-m), code (-c), or a whole command behind `--`.
         A command that runs others (make, uv run, sh -c, a script) runs as it is; what it starts is debugged, as its children.
+        A C, C++, Rust or Go source is built by itself; --build runs make, cmake or whatever else makes the program.
         """
         return cast(
             "AnyOutcome",
@@ -96,6 +98,7 @@ class Verbs(ABC):
                     "adapter": adapter,
                     "record": record,
                     "config": config,
+                    "build": build,
                     "ready": ready,
                     "do": do,
                     "timeout": timeout,

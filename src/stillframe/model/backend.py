@@ -412,6 +412,18 @@ class Caller:
 
 
 @dataclass(frozen=True)
+class Build:
+    """What makes a program before it is run: a command as typed in a shell, and where."""
+
+    command: str
+    cwd: str
+    name: str = ""
+    """What it is called, where that is not the command itself."""
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Variables that it gets beside the program's own."""
+
+
+@dataclass(frozen=True)
 class Plan:
     """A program to debug, as asked for: everything a restart needs to do it again."""
 
@@ -434,6 +446,8 @@ class Plan:
     adapter: str | None = None
     record: bool = False
     """Keep what is needed to go back in time, where the debugger can."""
+    builds: tuple[Build, ...] = ()
+    """What is run before it, each time that it is started; the first one that fails is the failure of the start."""
     tells_exits: bool = False
     """Hold the program where it ends itself with another code than 0, where the debugger can tell."""
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])

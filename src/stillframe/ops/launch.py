@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,7 +13,7 @@ import msgspec
 from ..adapters import broken_entries, understand
 from ..adapters.launchtypes import Configured
 from ..errors import NoSession, Try, UsageError
-from ..model.backend import AttachPlan, Caller, Plan
+from ..model.backend import AttachPlan, Build, Caller, Plan
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Running
 from ..model.places import BreakSpec
 from ..registry import Access, From, Param, operation
@@ -26,6 +27,7 @@ from ..transport.newcomers import newcomer
 from .addresses import parse_address
 from .breakpoints import catch_rule
 from .common import Do, Timeout, run_beside, settle
+from .making import make, run_builds
 from .projects import configured_plans
 
 Program = Annotated[
@@ -70,6 +72,14 @@ Config = Annotated[
 Record = Annotated[
     bool, Param("record the run, so that `step-back` and `reverse-continue` work where the debugger can")
 ]
+BuildLine = Annotated[
+    str | None,
+    Param(
+        "a shell command that makes the program first, here and again before each restart: 'make app'",
+        flag="--build",
+        metavar="COMMAND",
+    ),
+]
 Lease = Annotated[float | None, Param("seconds after which an unused session is given up", metavar="S")]
 
 
@@ -97,6 +107,7 @@ async def launch(
     adapter: AdapterName = None,
     record: Record = False,
     config: Config = None,
+    build: BuildLine = None,
     ready: ReadyWord = None,
     do: Do = None,
     timeout: Timeout = None,
@@ -109,22 +120,29 @@ async def launch(
 
     The program is a file and its arguments, a module (-m), code (-c), or a whole command behind `--`.
     A command that runs others (make, uv run, sh -c, a script) runs as it is; what it starts is debugged, as its children.
+    A C, C++, Rust or Go source is built by itself; --build runs make, cmake or whatever else makes the program.
     """
     readiness = Ready.parse(ready) if ready is not None else None
     if readiness:
         await readiness.check_free()
     if config is not None:
-        if program or command or any((module, code, cwd, python, adapter)):
+        if program or command or any((module, code, cwd, python, adapter, build)):
             raise UsageError("--config says what is run, how and where; only --env, --stdin and the like go with it")
         added = dict(pair(each) for each in env)
         wishes = configured_plans(caller, config, env=added, stdin=stdin, stop_on_entry=stop_on_entry, record=record)
+        made = [await make(each.plan) for each in wishes]
     else:
+        builds = (Build(build, caller.cwd),) if build else ()
+        # First, since what is to be run may not be there before.
+        made = [await run_builds(builds, {**caller.env, **dict(map(pair, env))})]
         plan = make_plan(
             caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
             stop_on_entry=stop_on_entry, all_code=all_code, children=children, adapter=adapter, record=record,
         )  # fmt: skip
-        wishes = (Configured(default_name(plan), plan, ()),)
+        wishes = (Configured(default_name(plan), replace(plan, builds=builds), ()),)
     session = await start_each(sessions, wishes, caller, breaks=breaks, catch=catch, name=name, lease=lease)
+    for each in made:
+        each.tell(session)
     return await first_outcome(sessions, session, caller, timeout if wait else 0.0, ready=readiness, do=do)
 
 
@@ -368,10 +386,13 @@ async def restart(
     readiness = Ready.parse(ready) if ready is not None else None
     if session is not None:
         readiness = readiness or session.root.ready
+        made = await make(session.root.origin.plan)
         new = await asyncio.shield(asyncio.ensure_future(sessions.restart(session.root, caller)))
     else:
         if kept is None:
             raise NoSession("no session here to restart", hint=Try("launch"))
         kept.need_here()
+        made = await make(kept.plan.plan(caller.env, caller.umask) if kept.plan else None)
         new = await asyncio.shield(asyncio.ensure_future(sessions.revive(kept, caller)))
+    made.tell(new)
     return await first_outcome(sessions, new, caller, timeout, ready=readiness, do=do)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import msgspec
 import psutil  # type: ignore[import-untyped]
 
 from ..errors import NoSession, Try
-from ..model.backend import AttachPlan, CatchMode, CatchRule, Plan
+from ..model.backend import AttachPlan, Build, CatchMode, CatchRule, Plan
 
 SAME_BIRTH = 5.0
 """Seconds by which two readings of one process's birth may differ, since the clock that dates them is corrected."""
@@ -47,13 +48,15 @@ class KeptPlan(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     children: bool = True
     adapter: str | None = None
     record: bool = False
+    builds: tuple[Build, ...] = ()
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(cls, plan: Plan) -> KeptPlan:
         fields = {name: getattr(plan, name) for name in cls.__struct_fields__}
         arguments = {name: value for name, value in plan.arguments.items() if not name.startswith("env")}
-        return cls(**{**fields, "arguments": arguments})
+        builds = tuple(replace(each, env={}) for each in plan.builds)
+        return cls(**{**fields, "arguments": arguments, "builds": builds})
 
     def plan(self, env: Mapping[str, str], umask: int) -> Plan:
         fields = {name: getattr(self, name) for name in self.__struct_fields__}

@@ -198,6 +198,16 @@ class OutputLog:
         self._rings[stream].write(data)
         self.heard(stream, data)
 
+    def file(self, stream: Stream, data: bytes) -> None:
+        """Keep something that is worth keeping and no news; where news waits on this stream, it is told behind them."""
+        index = STREAMS.index(stream)
+        waits = self._rings[stream].total > self._told.offsets[index]
+        self.write(stream, data)
+        if not waits:
+            told = list(self._told.offsets)
+            told[index] = self._rings[stream].total
+            self._told = Cursor((told[0], told[1], told[2], told[3]))
+
     def news(self, limit: int, *, final: bool = False) -> tuple[tuple[Piece, ...], int]:
         """What came since the last reply told of it, the newest `limit` bytes of each stream; and the bytes left out."""
         pieces: list[Piece] = []

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 MANUAL: "dict[str, Page]" = {
     "launch": {
         "group": "launch",
-        "doc": "Start a program under the debugger and run to the first stop, or to its end.\n\nThe program is a file and its arguments, a module (-m), code (-c), or a whole command behind `--`.\nA command that runs others (make, uv run, sh -c, a script) runs as it is; what it starts is debugged, as its children.",
+        "doc": "Start a program under the debugger and run to the first stop, or to its end.\n\nThe program is a file and its arguments, a module (-m), code (-c), or a whole command behind `--`.\nA command that runs others (make, uv run, sh -c, a script) runs as it is; what it starts is debugged, as its children.\nA C, C++, Rust or Go source is built by itself; --build runs make, cmake or whatever else makes the program.",
         "example": "dbg launch shop.py --break 'shop.py:14 if price < 0'",
         "fields": {
             "program": "a program and its arguments",
@@ -29,6 +29,7 @@ MANUAL: "dict[str, Page]" = {
             "adapter": "the debugger to use, where several would do: see `doctor`",
             "record": "record the run, so that `step-back` and `reverse-continue` work where the debugger can",
             "config": "start what this configuration of .vscode/launch.json says; alone, it lists them",
+            "build": "a shell command that makes the program first, here and again before each restart: 'make app'",
             "ready": "return when it printed this text, or listens on this port",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
