@@ -11,13 +11,21 @@ from pathlib import Path
 import pytest
 
 from stillframe.errors import NotFound, StoreFull, Unsupported, UsageError
+from stillframe.model.backend import Caller
 from stillframe.model.outcomes import Exited
+from stillframe.model.recording import Tape
 from stillframe.model.values import Frame, Value
+from stillframe.ops.record import events
 from stillframe.record import chronicle, finding, hits, reading, schema
 from stillframe.record.finding import View
 from stillframe.record.record import Record
+from stillframe.registry import Meant
 
 from .conftest import LINES, facts, opened, stop_at
+
+CURSOR_HITS = int(os.environ.get("STILLFRAME_CURSOR_HITS", "400"))
+CURSOR_PAGE = 50
+"""Ten thousand hits, and as many pages, in a long run; a few in every run."""
 
 
 async def all_hits(record: Record, here: Path) -> list[str]:
@@ -172,3 +180,42 @@ def test_a_name_that_is_a_path_is_no_name(tmp_path: Path) -> None:
     for name in ("../x", "/etc/passwd", "a/b", "a\0", "", "A"):
         with pytest.raises(UsageError):
             check_name(name)
+
+
+async def test_whoever_waits_for_events_hears_of_another_hosts_too(tmp_path: Path) -> None:
+    here, meant = Caller(cwd=str(tmp_path)), Meant(None, str(tmp_path))
+    async with opened(tmp_path) as one, opened(tmp_path) as other:
+        since = "0"
+        for i in (1, 2):  # the first of all, and one after it
+            asked = events(meant, here, one, since=since, kind=("stop",), wait=True, timeout=60.0)
+            waiting = asyncio.create_task(asked)
+            await other.begin(facts(tmp_path), None).stop(stop_at(i=i), LINES)
+            seen = await waiting
+            assert [(each.run, each.hit) for each in seen.events] == [(f"r{i}", "h1")]
+            since = seen.cursor
+
+
+async def test_a_client_that_comes_back_with_its_cursor_gets_each_hit_once(tmp_path: Path) -> None:
+    """Each time by a record opened anew, while two hosts write, and with other events between the hits."""
+    here, meant = Caller(cwd=str(tmp_path)), Meant(None, str(tmp_path))
+    seen: list[tuple[str | None, str | None]] = []
+    async with opened(tmp_path) as one, opened(tmp_path) as other:
+        tapes = [each.begin(facts(tmp_path), None) for each in (one, other)]
+
+        async def write(tape: Tape) -> None:
+            for i in range(CURSOR_HITS // 2):
+                tape.printed("stdout", b"between\n")
+                await tape.stop(stop_at(i=i), LINES)
+
+        tapes[0].printed("stdout", b"so that there is a record\n")
+        await one.settled()
+        writing = asyncio.gather(*map(write, tapes))
+        cursor, over = "0", False
+        while not over:
+            all_written = writing.done()
+            async with opened(tmp_path) as again:
+                page = await events(meant, here, again, since=cursor, kind=("stop",), count=CURSOR_PAGE)
+            seen += [(each.run, each.hit) for each in page.events]
+            cursor, over = page.cursor, all_written and not page.events
+        await writing
+    assert sorted(seen) == sorted((f"r{run}", f"h{number + 1}") for run in (1, 2) for number in range(CURSOR_HITS // 2))

@@ -212,14 +212,22 @@ async def events(
         of = finding.run(connection, meant.root, word) if word else None
         return chronicle.events(connection, meant.root, of, begin, kind, count, view_of(meant, caller))
 
+    async def look() -> Events:
+        try:
+            return await record.look(ask)
+        except NotFound:
+            if word or not wait:
+                raise
+            return Events(events=(), cursor=str(begin), total=0)  # nothing is recorded yet, and something may come
+
     loop = asyncio.get_running_loop()
     deadline = loop.time() + (LONGEST_WAIT if timeout is None else timeout)
-    if wait and since is None:
+    if wait and since is None and record.path.exists():
         begin = await record.look(chronicle.newest)
     while True:
         news = asyncio.ensure_future(record.news(max(0.0, deadline - loop.time())))
         try:
-            found = await record.look(ask)
+            found = await look()
             if found.events or not wait or loop.time() >= deadline:
                 return found
             await news

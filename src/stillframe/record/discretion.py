@@ -36,6 +36,8 @@ def _struct(node: msgspec.Struct) -> msgspec.Struct:
     changed: dict[str, Any] = {}
     for name in node.__struct_fields__:
         old = getattr(node, name)
+        if not old:
+            continue
         new: Any
         if isinstance(old, str):
             new = old if name in _NOT_OF_ITS_TEXTS else redaction.text(old)

@@ -15,21 +15,13 @@ from ..model.recording import Tape as AnyTape
 from . import pruning, schema
 from .pen import Pen
 from .tape import Called, Tape
-from .writer import Told, Writer
+from .writer import Settled, Told, Writer
 
 T = TypeVar("T")
 SETTLE_SECONDS = 5.0
 LOOK_SECONDS = 30.0
-
-
-class Settled:
-    """Nothing to write: its answer says that everything before it is written."""
-
-    def write(self, pen: Pen) -> None:
-        pass
-
-    def reduced(self) -> None:
-        return None
+OTHERS_SECONDS = 0.25
+"""How often somebody who waits for news looks whether another host has written, since nobody tells."""
 
 
 class Record:
@@ -110,11 +102,11 @@ class Record:
             connection.close()
 
     async def news(self, seconds: float) -> None:
-        """Returns when something has been written, or the time is over."""
+        """Returns when this host has written something, or the time is over, or another host may have written."""
         self._loop = asyncio.get_running_loop()
         self._news.clear()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(min(seconds, OTHERS_SECONDS)):
                 await self._news.wait()
 
     def _committed(self) -> None:
