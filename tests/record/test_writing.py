@@ -162,16 +162,51 @@ async def test_a_record_of_a_newer_version_is_refused_by_name_and_debugging_goes
             await all_hits(record, tmp_path)
 
 
-def test_an_older_record_opens_and_is_brought_up_to_this_version(tmp_path: Path) -> None:
-    path = tmp_path / "record.sqlite"
+OLD = {int(path.stem.rpartition("-")[2]): path for path in Path(__file__).parent.glob("old/version-*.sql")}
+"""A record of each version of the schema, as the Stillframe of its time wrote it. A new version adds one, and changes none."""
+
+
+def tables(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    return connection.execute("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL ORDER BY name").fetchall()
+
+
+def test_every_version_of_the_schema_has_a_record_that_a_later_one_is_tried_on(tmp_path: Path) -> None:
+    assert set(OLD) == set(range(1, schema.NEWEST + 1))
+    new = schema.open_for_writing(tmp_path / "record.sqlite")
+    for path in OLD.values():
+        older = sqlite3.connect(":memory:", isolation_level=None)
+        older.executescript(path.read_text())
+        schema.migrate(older)
+        assert tables(older) == tables(new)
+        older.close()
+    new.close()
+
+
+@pytest.mark.parametrize("version", OLD)
+async def test_an_older_record_answers_and_is_written_on(tmp_path: Path, version: int) -> None:
+    path = schema.path_in(tmp_path)
     older = sqlite3.connect(path, isolation_level=None)
-    schema.migrate(older, upto=1)
-    older.execute("INSERT INTO name(text) VALUES('kept')")
+    older.executescript(OLD[version].read_text())
+    assert schema.version(older) == version
     older.close()
-    opened = schema.open_for_writing(path)
-    assert schema.version(opened) == schema.NEWEST
-    assert opened.execute("SELECT text FROM name").fetchall() == [("kept",)]
-    opened.close()
+    view = View("/p", "/p")
+    async with opened(tmp_path) as record:
+        run = await record.look(lambda c: finding.run(c, "/p", "good"))
+        found = await record.look(lambda c: hits.listed(hits.scope(c, run, view, None, "item.qty > 0"), 0, 9))
+        assert [(each.hit, each.place) for each in found.hits] == [("h2", "shop.py:4"), ("h3", "shop.py:4")]
+        assert (await record.look(lambda c: finding.info(c, run.id))).state == "exited 0"
+        told, _, _ = await record.look(lambda c: chronicle.output(c, run, ("stdout",), 1000))
+        assert told == {"stdout": "turn 0\nturn 1\nturn 2\n"}
+        page = await events(Meant(None, "/p"), Caller(cwd="/p"), record, kind=("stop", "end"))
+        assert [each.kind for each in page.events] == ["stop"] * 4 + ["end"]
+        assert await record.begin(facts(Path("/p")), None).stop(stop_at(i=9), LINES) == ()
+        assert await all_hits(record, Path("/p")) == ["h1"]
+    connection = sqlite3.connect(path)
+    assert (schema.version(connection), connection.execute("PRAGMA integrity_check").fetchone()) == (
+        schema.NEWEST,
+        ("ok",),
+    )
+    connection.close()
 
 
 def test_a_name_that_is_a_path_is_no_name(tmp_path: Path) -> None:

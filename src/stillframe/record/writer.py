@@ -154,8 +154,9 @@ class Writer:
 
     def _commit(self, group: list[Told]) -> None:
         waiting = [*self._backlog, *group]
-        if all(isinstance(each.job, Settled) for each in waiting):
-            for each in waiting:  # a look costs no transaction, and is no news to those who wait for some
+        if self._pen is not None and all(isinstance(each.job, Settled) for each in waiting):
+            # A look costs no transaction but the first, which brings an older record up to date, and is no news to anybody.
+            for each in waiting:
                 each.tell(None)
             return
         try:
