@@ -11,6 +11,9 @@ from ..model.backend import AttachPlan, Plan, Tool
 from .finding import Needs
 from .recorders import PLAIN
 
+_OURS = (b"__stillframe_r.", b"/stillframe/_target/")
+"""What lines have that show a recorder at work, in the source and the stack of an error that nobody caught."""
+
 
 class PlainAdapter:
     """What runs without us looking on."""
@@ -42,6 +45,7 @@ class PlainAdapter:
             stdin=plan.stdin,
             mark=secrets.token_hex(8),
             pending="it runs without a debugger",
+            hidden=_OURS,
         )
 
     def joins(self, plan: AttachPlan) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -42,6 +43,7 @@ _WANTED = frozenset(
     {Capability.CONDITIONS, Capability.HIT_COUNTS, Capability.LOG_POINTS, Capability.FUNCTION_BREAKPOINTS}
 )
 """What may be wanted of a breakpoint here, for those to come; each says for itself what it cannot do."""
+_PLACE = re.compile(rb"\S[^\n]*:\d+\r?\n")
 _END = 4.0
 """How long the end may take to be seen once everything was ended."""
 
@@ -62,6 +64,8 @@ class WrappedLaunch:
     """What is said of a breakpoint as long as nothing has come up that it could be set in."""
     unseen: str = ""
     """What is said at the end where nothing came up at all."""
+    hidden: tuple[bytes, ...] = ()
+    """Lines on standard error that have one of these in them are ours and not the program's."""
     slowness: float = 1.0
     start_timeout: float = 20.0
     request_timeout: float = 30.0
@@ -158,6 +162,8 @@ class Wrapped(ClosesOnce):
     def _output(self, stream: Stream, data: bytes) -> None:
         for each in self._followed:
             data = each.without_talk(stream, data)
+        if stream == "stderr" and any(mark in data for mark in self._launch.hidden):
+            data = _without(self._launch.hidden, data)
         if data:
             self._told.put(Output(stream, data))
 
@@ -250,3 +256,17 @@ class Wrapped(ClosesOnce):
 
     async def modules(self, start: int = 0, count: int = 100) -> Modules:
         raise self._bare()
+
+
+def _without(marks: Sequence[bytes], data: bytes) -> bytes:
+    """Printed text without our lines; with a line of source goes the one that says where it is, and what points into it."""
+    kept: list[bytes] = []
+    ours = False
+    for line in data.splitlines(keepends=True):
+        points = ours and not line.strip(b" \t^\r\n")
+        ours = points or any(mark in line for mark in marks)
+        if not ours:
+            kept.append(line)
+        elif kept and _PLACE.fullmatch(kept[-1]):
+            kept.pop()
+    return b"".join(kept)

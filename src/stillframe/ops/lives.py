@@ -121,8 +121,8 @@ class LifeNow:
         )
         return Life(
             function=call.function,
-            file=self._show(call.file),
-            line=call.line,
+            file=self._show(call.file) if call.file else None,
+            line=call.line or None,
             number=call.number or None,
             caller=caller,
             thread=call.thread or None,

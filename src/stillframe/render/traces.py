@@ -98,7 +98,9 @@ def _head(life: Life, result: TraceReport, width: int) -> str:
 
 
 def _call(life: Life, width: int) -> str:
-    given = ", ".join(f"{escape(each.name)}={shorten(escape(each.value), width)}" for each in life.arguments)
+    given = ", ".join(
+        f"{escape(each.name)}{'=' * bool(each.name)}{shorten(escape(each.value), width)}" for each in life.arguments
+    )
     return f"{escape(life.function)}({given})"
 
 
@@ -151,7 +153,7 @@ def _step(step: AnyStep, width: int, deep: int, numbers: int, indent: int) -> li
         return _loop(step, width, deep, numbers, indent)
     told = "  ".join(_change(each, width) for each in step.changes)
     if step.yielded is not None:
-        told += f"  yields {shorten(escape(step.yielded), width)}"
+        told += f"  {_yielded(step.yielded, width)}"
     if step.raised:
         told += f"  raises {shorten(escape(step.raised), max(width, 80))}"
     text = source(step.source[indent:])
@@ -167,9 +169,15 @@ def _calls(step: Step, width: int, deep: int, numbers: int) -> list[str]:
     rows: list[str] = []
     pad = "  " * deep + " " * (numbers + 4)
     for each in step.calls:
-        rows.append(f"{pad}{_call(each, width)} {_ended(each, width)} {parts.place(each.file, each.line)}")
+        place = f" {parts.place(each.file, each.line)}" if each.file else ""
+        rows.append(f"{pad}{_call(each, width)} {_ended(each, width)}{place}")
         rows += _body(each, width, deep + 3) if each.steps else []
     return rows
+
+
+def _yielded(value: str, width: int) -> str:
+    """Nothing is told of what is waited for where the call that gave it tells what came of it."""
+    return f"yields {shorten(escape(value), width)}" if value else "waits"
 
 
 def _ended(life: Life, width: int) -> str:
@@ -227,7 +235,7 @@ def _summary(steps: Sequence[AnyStep], width: int) -> list[str]:
             case Step():
                 rows += [_change(each, width, short=True) for each in step.changes]
                 rows += [f"raises {shorten(escape(step.raised), max(width, 60))}"] if step.raised else []
-                rows += [f"yields {shorten(escape(step.yielded), width)}"] if step.yielded is not None else []
+                rows += [_yielded(step.yielded, width)] if step.yielded is not None else []
             case Loop():
                 rows.append(f"(loop {step.line}-{step.last}, {step.turns:,} turns)")
     return rows

@@ -9,7 +9,7 @@ const R = '__stillframe_r';
 const F = '__sf_f';
 const MOST_NAMES = 40;
 const LOOP = /^(For|ForOf|ForIn|While|DoWhile)Statement$/;
-const UNTOLD = /^(require|console\.\w+)$/; // calls that say nothing of what the function does
+const UNTOLD = /^(require|console\.\w+)$|\.(push|unshift)$/; // calls that say nothing which the line's changes do not
 const HEADER = ['init', 'test', 'update', 'left', 'right', 'discriminant', 'object'];
 
 class Tracing {
