@@ -20,7 +20,7 @@ from .registry import OPERATIONS, Access, Call, From, Judged, Meant, Operation
 from .session.kept import Kept
 from .session.session import Session
 from .session.sessions import Sessions
-from .settings import Settings, project_root
+from .settings import Settings, root_of
 
 load_all()
 
@@ -91,7 +91,7 @@ class Journal:
             began=self._began,
             seconds=round(time.monotonic() - self._clock, 6),
             outcome=state if isinstance(state, str) else error,
-            root=project_root(self._call.caller.cwd),
+            root=root_of(self._call.caller),
             name=self._session.name if self._session else self._call.session,
         )
         self._recorder.operation(done, self._session.tape if self._session else None)
@@ -120,7 +120,7 @@ class Dispatcher:
         try:
             operation = self._operation(call.op)
             bound = operation.bind(call.args)
-            here = self.sessions.settings(call.caller.cwd)
+            here = self.sessions.settings_of(root_of(call.caller))
             await self._permit(call, operation, bound, here)
             session, kept = self._session(operation, call)
             arguments = {**bound, **self._injected(operation, call, session, kept)}
@@ -197,7 +197,7 @@ class Dispatcher:
             "caller": call.caller,
             "host": self._host,
             "record": self.sessions.recorder,
-            "meant": Meant(call.session, project_root(call.caller.cwd), session.name if session else None),
+            "meant": Meant(call.session, root_of(call.caller), session.name if session else None),
         }
         return {name: there[kind] for name, kind in operation.injected.items()}
 

@@ -8,6 +8,7 @@ its `Annotated[..., Param(...)]` says how. CLI, daemon, library, schema, help an
 from __future__ import annotations
 
 import enum
+import functools
 import inspect
 import types
 import typing
@@ -166,13 +167,17 @@ class Operation:
     def takes_session(self) -> bool:
         return bool({"session", "session?", "meant"} & set(self.injected.values()))
 
+    @functools.cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(each.name for each in self.fields)
+
     def field(self, name: str) -> Field | None:
         return next((each for each in self.fields if each.name == name), None)
 
     def bind(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         """Check and convert raw arguments; what was not given takes its default."""
         for name in raw:
-            if self.field(name) is None:
+            if name not in self._names:
                 raise UsageError(f"{self.name} has no parameter {name!r}")
         bound: dict[str, Any] = {}
         for each in self.fields:
@@ -187,8 +192,9 @@ class Operation:
 
     def _refuse_a_list_of_words(self, words: Field, given: Any) -> None:
         """A list among the words of a program is a whole command, and that has a name of its own."""
-        whole = next((each.name for each in self.fields if each.param.last), None)
-        if whole and words.param.rest and words.kind == "str" and any(isinstance(each, list | tuple) for each in given):
+        if not (words.param.rest and words.kind == "str" and any(isinstance(each, list | tuple) for each in given)):
+            return
+        if whole := next((each.name for each in self.fields if each.param.last), None):
             raise UsageError(f"{words.name} takes words, not a list; a whole command is {self.name}({whole}=[…])")
 
     def access_for(self, bound: Mapping[str, Any]) -> Access:

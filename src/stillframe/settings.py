@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UsageError
+from .model.backend import Caller
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,17 @@ def project_root(cwd: str) -> str:
     if known is None or known[0] != now:
         known = _SEEN[here] = (now, _found_root(here))
     return known[1]
+
+
+_ASKED: list[tuple[Caller, str]] = []
+"""The caller that was asked about last."""
+
+
+def root_of(caller: Caller) -> str:
+    """The root of a call's project: looked for once in a call, however often it is asked."""
+    if not _ASKED or _ASKED[0][0] is not caller:
+        _ASKED[:] = [(caller, project_root(caller.cwd))]
+    return _ASKED[0][1]
 
 
 def _changes(folder: str) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ async def open_backend(launch: Launch) -> Backend:
         case DapLaunch():
             return await open_dap(launch)
         case CdpLaunch():
-            from .cdp.family import Family as CdpFamily  # websockets is imported where it is needed
+            from .cdp.family import Family as CdpFamily  # imported where it is needed
 
             return await CdpFamily(launch).open()
         case WrappedLaunch():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Generic, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
+from typing import Any, Generic, TypeVar
 
 from ..model.backend import Ended, Event, Output
 
@@ -47,6 +47,35 @@ class Told:
                     self._on_room()
             yield event
             if isinstance(event, Ended):
+                return
+
+
+def begun(work: Coroutine[Any, Any, None]) -> Awaitable[None] | None:
+    """Do this at once, up to where it has to wait: what is left of it, or None. Until then it is in no task of its own."""
+    try:
+        waits_for = work.send(None)
+    except StopIteration:
+        return None
+    return _Rest(work, waits_for)
+
+
+class _Rest:
+    """Work that waits for something: whoever awaits this waits for it in its place, and goes on with the work."""
+
+    def __init__(self, work: Coroutine[Any, Any, None], waits_for: Any) -> None:
+        self._work = work
+        self._waits_for = waits_for
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        while True:
+            try:
+                try:
+                    came = yield self._waits_for
+                except BaseException as error:  # such as a cancellation: it is the work's to deal with
+                    self._waits_for = self._work.throw(error)
+                else:
+                    self._waits_for = self._work.send(came)
+            except StopIteration:
                 return
 
 

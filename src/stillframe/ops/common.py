@@ -66,7 +66,7 @@ async def settle(
     `alone` waits for this very session, as a step does; `news=False` leaves what was printed for the next reply.
     """
     loop = asyncio.get_running_loop()
-    limit = sessions.settings(session.origin.base).wait if timeout is None else timeout
+    limit = sessions.settings_of(session.origin.root).wait if timeout is None else timeout
     began = loop.time()
     member = await heard_of(session, limit, alone=alone)
     notes: tuple[str, ...] = ()
@@ -136,7 +136,7 @@ async def move(
     if count < 1:
         raise UsageError("--count takes a number from 1 up")
     loop = asyncio.get_running_loop()
-    limit = sessions.settings(session.origin.base).wait if timeout is None else timeout
+    limit = sessions.settings_of(session.origin.root).wait if timeout is None else timeout
     began = loop.time()
     trail: list[Passed] = []
     stepping, asked = how is not Move.CONTINUE, count

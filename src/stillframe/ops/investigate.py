@@ -87,7 +87,7 @@ async def probe(
     name = f"probe-{default_name(plan)}"
     starting = start(sessions, plan, caller, breaks=places, catch=("off",), name=None, default_name=name, private=True)
     session = await started(sessions, asyncio.ensure_future(starting))
-    wait = sessions.settings(session.origin.base).wait if timeout is None else timeout
+    wait = sessions.settings_of(session.origin.root).wait if timeout is None else timeout
     try:
         if readiness:
             await readiness.wait(session, wait)

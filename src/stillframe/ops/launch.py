@@ -23,6 +23,7 @@ from ..session.kept import Kept
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
+from ..settings import root_of
 from ..transport.newcomers import newcomer
 from .addresses import parse_address
 from .breakpoints import catch_rule
@@ -216,7 +217,7 @@ async def first_outcome(
     told: str | None = None
     session.ready = ready
     if ready is not None:
-        told = await ready.wait(session, sessions.settings(session.origin.base).wait if timeout is None else timeout)
+        told = await ready.wait(session, sessions.settings_of(session.origin.root).wait if timeout is None else timeout)
         if do is None or told is None:
             timeout = 0.0  # it is up, or the time is over
     if do:
@@ -351,7 +352,7 @@ async def attach(
         raise UsageError("attach to what? Give --pid N, --wait-for NAME, HOST:PORT, a ws:// address or --core FILE")
     host, port, url = parse_address(address) if address is not None else (None, None, None)
     if wait_for is not None:
-        patience = sessions.settings(caller.cwd).wait if timeout is None else timeout
+        patience = sessions.settings_of(root_of(caller)).wait if timeout is None else timeout
         pid = await newcomer(wait_for, patience)
     plan = AttachPlan(
         pid=pid,

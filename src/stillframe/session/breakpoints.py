@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -288,6 +289,7 @@ def locate(place: Place, base: str) -> tuple[Spot, Wanted]:
             return Spot(symbol=str(place)), Wanted("", symbol=name, module=module)
 
 
+@functools.lru_cache(1024)
 def absolute(file: str, base: str) -> str:
     """A file as the user wrote it, made whole; `<string>` and its like stay."""
     if file.startswith("<") and file.endswith(">"):

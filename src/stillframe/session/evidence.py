@@ -6,9 +6,9 @@ and come back to another at the same depth; or by the backend's own key, which o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import msgspec
 
@@ -89,7 +89,7 @@ class SourceCache:
         if file in self._lent:
             return False
         try:
-            return Path(file).stat().st_mtime > when
+            return os.stat(file).st_mtime > when
         except OSError:
             return False
 

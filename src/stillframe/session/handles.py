@@ -33,6 +33,8 @@ class Handles:
 
     def value(self, value: Value) -> Value:
         """The same value with its ref, and its children's, as handles."""
+        if value.ref is None and not value.children:
+            return value
         children = tuple(self.value(child) for child in value.children)
         ref = self._issue(value.ref) if value.ref is not None else None
         return msgspec.structs.replace(value, ref=ref, children=children)

@@ -210,6 +210,8 @@ class OutputLog:
 
     def news(self, limit: int, *, final: bool = False) -> tuple[tuple[Piece, ...], int]:
         """What came since the last reply told of it, the newest `limit` bytes of each stream; and the bytes left out."""
+        if self.cursor == self._told:
+            return (), 0
         pieces: list[Piece] = []
         told = list(self.cursor.offsets)
         for index, stream in enumerate(STREAMS):

@@ -85,6 +85,7 @@ class Session:
         self.crowd = Crowd()
         self.held_thread: str | None = None
         self.stopped_reason = ""
+        self._pulse = telling.Pulse()
         self._sending = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._pump = asyncio.get_running_loop().create_task(self._apply_events(), name=f"events of {name}")
@@ -257,7 +258,7 @@ class Session:
         """Whether a signal keeps its process from answering anybody."""
         plan, pid = self.origin.plan, self.backend.pid
         here = isinstance(plan, Plan) or plan.pid is not None
-        return here and pid is not None and telling.is_suspended(pid)
+        return here and pid is not None and self._pulse.is_stopped(pid)
 
     def need_live(self) -> None:
         if not self.live:
@@ -389,6 +390,7 @@ class Session:
                 await each.close()
             self.beside.clear()
         await self.backend.close()
+        self._pulse.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(5):
                 await asyncio.gather(self._pump, return_exceptions=True)

@@ -21,7 +21,7 @@ from ..model import backend as contract
 from ..model.backend import AttachPlan, Backend, Caller, CatchRule, Plan
 from ..model.places import BreakSpec
 from ..model.recording import Recorder
-from ..settings import PerProject, Settings, project_root
+from ..settings import PerProject, Settings, project_root, root_of
 from . import taping
 from .kept import Kept, KeptAttach
 from .names import check_name
@@ -70,6 +70,10 @@ class Sessions:
         """What holds for a call from this directory."""
         return self._settings.at(project_root(cwd))
 
+    def settings_of(self, root: str) -> Settings:
+        """What holds for the project that lies there."""
+        return self._settings.at(root)
+
     # Finding
 
     @property
@@ -114,7 +118,7 @@ class Sessions:
 
     def _meant(self, caller: Caller) -> Session | None:
         """The session in memory that a call without a name is about."""
-        root = project_root(caller.cwd)
+        root = root_of(caller)
         roots = [
             each for each in self._all.values() if each.origin.root == root and each.parent is None and not each.private
         ]
@@ -152,7 +156,7 @@ class Sessions:
 
     def _kept_here(self, caller: Caller) -> list[Kept]:
         """What is on disk of sessions of this project that are not in memory, newest first."""
-        root = project_root(caller.cwd)
+        root = root_of(caller)
         found = self._shelf.of_project(root) if self._shelf else ()
         return [each for each in found if each.name not in self._all or self._all[each.name].origin.root != root]
 
@@ -176,7 +180,7 @@ class Sessions:
         if found is not None:
             kept, catch, default_name = found, catch or found.catch, found.name
         name = self._free_name(name, default_name, caller)
-        origin = Origin(plan, caller.cwd, project_root(caller.cwd), caller.client, catch or CatchRule())
+        origin = Origin(plan, caller.cwd, root_of(caller), caller.client, catch or CatchRule())
         self._opening.add(name)
         try:
             backend = await self._opener(plan)
@@ -214,7 +218,7 @@ class Sessions:
 
     async def open(self, backend: Backend, plan: Plan, name: str, caller: Caller) -> Session:
         """A session over something that is there already, such as a recorded run; nothing of it is kept."""
-        origin = Origin(plan, caller.cwd, project_root(caller.cwd), caller.client, kept=False)
+        origin = Origin(plan, caller.cwd, root_of(caller), caller.client, kept=False)
         return self._add(self._free_name(None, name, caller), backend, origin, None)
 
     def _joined_before(self, plan: AttachPlan, caller: Caller) -> Kept | None:

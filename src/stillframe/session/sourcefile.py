@@ -14,7 +14,10 @@ _ENDS = re.compile(r"\r\n|\r|\n")
 
 def stamp(file: str) -> tuple[int, int]:
     """When the file was written, and its size; those of the archive that it lies in. OSError where there is none."""
-    stat = os.stat(_archive(file) or file)
+    try:
+        stat = os.stat(file)
+    except OSError:
+        stat = os.stat(_archive(file) or file)
     return stat.st_mtime_ns, stat.st_size
 
 

@@ -38,6 +38,8 @@ def begin(session: Session, recorder: Recorder | None) -> Tape:
 
 async def stopped(session: Session, stop: Stop) -> Stop:
     """Write a stop down, before anybody is told of it; what must be said of that goes along."""
+    if session.tape is BLANK:
+        return stop
     session.tape.breakpoints(session.breakpoints.list())
     file = stop.frame.file if stop.frame else None
     lines = session.sources.lines(absolute(file, session.origin.base)) if file else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -41,14 +42,32 @@ def _bare(session: Session, after: float | None) -> AnyOutcome:
             return Running(after=after, notes=(suspended(session),) if session.suspended else ())
 
 
-def is_suspended(pid: int) -> bool:
-    """Whether a signal (SIGSTOP, Ctrl-Z) has stopped this process, so that it answers nobody; False where nothing tells."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            stat = file.read()
-    except OSError:
-        return False
-    return stat.rpartition(b")")[2].split()[0] == b"T"  # a debugger's own hold is a small t
+class Pulse:
+    """Whether a signal (SIGSTOP, Ctrl-Z) has stopped a process, so that it answers nobody; it is asked at every step.
+
+    The file that tells stays open: to open it takes longer than all else that a step asks of us.
+    """
+
+    def __init__(self) -> None:
+        self._of: int | None = None
+        self._file: int | None = None
+
+    def is_stopped(self, pid: int) -> bool:
+        """False where nothing tells."""
+        try:
+            if self._file is None or self._of != pid:
+                self.close()
+                self._of, self._file = pid, os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+            stat = os.pread(self._file, 1024, 0)
+        except OSError:
+            self.close()
+            return False
+        return stat.rpartition(b")")[2].split()[0] == b"T"  # a debugger's own hold is a small t
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
 
 
 def suspended(session: Session) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
@@ -87,8 +86,10 @@ class SocketLine(asyncio.Protocol):
     def _acknowledge_at_once(self) -> None:
         # The kernel forgets this setting after a while, so it is set again at each read.
         if self._socket is not None and _QUICKACK is not None:
-            with contextlib.suppress(OSError):  # the peer may have gone between the read and this
+            try:
                 self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
+            except OSError:  # the peer may have gone between the read and this
+                return
 
 
 class Listener:

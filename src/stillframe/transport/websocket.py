@@ -1,4 +1,4 @@
-"""A WebSocket over a line: whole text messages in and out, by the protocol core of `websockets` on our own socket."""
+"""A WebSocket over a line: whole text messages in and out, on our own socket."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ from collections.abc import Callable
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from websockets.client import ClientProtocol
-from websockets.frames import Frame, Opcode
-from websockets.http11 import Response
-from websockets.uri import parse_uri
-
-from ..errors import AdapterUnresponsive, LaunchFailed, UsageError
+from ..errors import AdapterUnresponsive, LaunchFailed, ProtocolError, UsageError
+from ..wire.websocket import BINARY, CLOSE, PING, PONG, TEXT, Decoder, Upgrade, encode
 from .streams import SocketLine, dial
 
-MOST = 64 * 1024 * 1024
-"""Bytes of one message that are taken; a bigger one ends the connection."""
+_NORMAL = (1000).to_bytes(2, "big")
+"""How a connection is closed that did its work."""
 
 
 class Messages(Protocol):
@@ -32,84 +28,76 @@ class Messages(Protocol):
 class WebSocket:
     """One open connection. No pings are sent: a debugger that is held at a breakpoint would not answer them."""
 
-    def __init__(self, line: SocketLine, protocol: ClientProtocol) -> None:
+    def __init__(self, line: SocketLine, upgrade: Upgrade) -> None:
         self._line = line
-        self._protocol = protocol
-        self._parts: list[bytes] = []
+        self._upgrade: Upgrade | None = upgrade
+        self._decoder = Decoder()
         self._early: list[bytes] = []
-        self._on_message: Callable[[bytes], None] | None = None
+        self._on_message: Callable[[bytes], None] = self._early.append
         self._on_end: Callable[[str | None], None] | None = None
         self._ended: tuple[str | None] | None = None
         self.opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def begin(self) -> None:
         """Send the upgrade; `opened` tells how it went."""
-        self._protocol.send_request(self._protocol.connect())
-        self._flush()
+        assert self._upgrade is not None
+        self._line.write(self._upgrade.request)
         self._line.listen(self._bytes, self._line_ended)
 
     def listen(self, on_message: Callable[[bytes], None], on_end: Callable[[str | None], None]) -> None:
         self._on_message, self._on_end = on_message, on_end
-        early, self._early = self._early, []
-        for message in early:
+        for message in self._early:
             on_message(message)
         if self._ended:
             on_end(self._ended[0])
 
     def write(self, *messages: bytes) -> None:
-        if self._ended is None and not self._protocol.close_expected():
-            for message in messages:
-                self._protocol.send_text(message)
-            self._flush()
+        if self._ended is None:
+            self._line.write(encode(messages[0]) if len(messages) == 1 else b"".join(map(encode, messages)))
 
     def close(self) -> None:
         """Say goodbye and leave at once: the other side need not answer."""
-        if self._ended is None and self.opened.done() and not self._protocol.close_expected():
-            self._protocol.send_close(1000)
-            self._flush()
+        if self._ended is None and self.opened.done():
+            self._line.write(encode(_NORMAL, CLOSE))
         self._end(None)
         self._line.finish()
 
-    def _flush(self) -> None:
-        if data := b"".join(self._protocol.data_to_send()):
-            self._line.write(data)
-
     def _bytes(self, data: bytes) -> None:
-        self._protocol.receive_data(data)
-        for event in self._protocol.events_received():
-            if isinstance(event, Response):
-                self._greeted()
-            elif isinstance(event, Frame):
-                self._frame(event)
-        self._flush()
-        if self._protocol.close_expected():
-            self._end(self._why_closed())
+        if self._ended is not None:
+            return
+        if self._upgrade is not None:
+            rest = self._greeted(self._upgrade, data)
+            if not rest:
+                return
+            data = rest
+        for kind, message in self._decoder.feed(data):
+            self._received(kind, message)
+        if self._decoder.problem is not None:
+            self._end(f"the inspector sent what cannot be taken: {self._decoder.problem}")
             self._line.close()
 
-    def _greeted(self) -> None:
-        if self.opened.done():
-            return
-        if refused := self._protocol.handshake_exc:
-            self.opened.set_exception(LaunchFailed(f"the inspector refused the connection: {refused}"))
-        else:
-            self.opened.set_result(None)
+    def _greeted(self, upgrade: Upgrade, data: bytes) -> bytes | None:
+        try:
+            rest = upgrade.feed(data)
+        except ProtocolError as refused:
+            if not self.opened.done():
+                self.opened.set_exception(LaunchFailed(f"the inspector refused the connection: {refused.message}"))
+            return None
+        if rest is not None:
+            self._upgrade = None
+            if not self.opened.done():
+                self.opened.set_result(None)
+        return rest
 
-    def _frame(self, frame: Frame) -> None:
-        if frame.opcode not in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
-            return
-        self._parts.append(bytes(frame.data))
-        if not frame.fin:
-            return
-        message, self._parts = b"".join(self._parts), []
-        if self._on_message:
+    def _received(self, kind: int, message: bytes) -> None:
+        if kind in (TEXT, BINARY):
             self._on_message(message)
-        else:
-            self._early.append(message)
-
-    def _why_closed(self) -> str | None:
-        if problem := self._protocol.parser_exc:
-            return f"the inspector sent what cannot be taken: {problem}"
-        return "the program closed it" if self._protocol.close_rcvd else None
+        elif kind == PING:
+            self._line.write(encode(message, PONG))
+        elif kind == CLOSE and self._ended is None:
+            self._line.write(encode(message[:2], CLOSE))
+            self._end("the program closed it")
+            self._line.finish()
 
     def _line_ended(self, reason: str | None) -> None:
         if not self.opened.done():
@@ -129,7 +117,8 @@ async def open_websocket(url: str, timeout: float) -> WebSocket:
     if parts.scheme != "ws" or not parts.hostname:
         raise UsageError(f"not an address of an inspector: {url}; it looks like ws://127.0.0.1:9229/…")
     line = await dial(parts.hostname, parts.port or 80, timeout)
-    socket = WebSocket(line, ClientProtocol(parse_uri(url), max_size=MOST))
+    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    socket = WebSocket(line, Upgrade(parts.netloc.rpartition("@")[2], path))
     socket.begin()
     try:
         async with asyncio.timeout(timeout):

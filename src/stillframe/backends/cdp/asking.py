@@ -28,19 +28,13 @@ class Asking:
 
     async def ask(self, expression: str, names: str, *words: Any, objects: Sequence[Body] = ()) -> Body:
         """Run a function of our code and take its answer."""
-        return await self.take(self.put(expression, names, *words, objects=objects))
+        return await self.take(self.put(question(expression, names, *words), objects))
 
-    def put(self, expression: str, names: str, *words: Any, objects: Sequence[Body] = ()) -> asyncio.Future[Body]:
-        """Have a function of our code run, and its answer given by value. It runs in the world of the first of the objects.
-
-        The words stand in its text: V8 compiles a script for each argument that is no object.
-        """
-        named = names.split(", ")
-        told = ",".join(f"{name}={_encode(word).decode()}" for name, word in zip(named, words, strict=False))
-        told = f"const {told};" if words else ""
+    def put(self, question: str, objects: Sequence[Body]) -> asyncio.Future[Body]:
+        """Have a question asked, and answered by value. It is asked in the world of the first of the objects."""
         arguments: dict[str, Any] = {
-            "functionDeclaration": f"function({','.join(named[len(words) :])}){{{told}return {STORE}.{expression}}}",
-            "arguments": [*objects],
+            "functionDeclaration": question,
+            "arguments": objects,
             "returnByValue": True,
             "silent": True,
         }
@@ -65,6 +59,17 @@ class Asking:
         return value_of(
             await self.ask("describe(name, value, bounds)", "name, bounds, value", *words, objects=[argument(remote)])
         )
+
+
+def question(expression: str, names: str, *words: Any) -> str:
+    """A function for V8 that runs one of our code; objects are its arguments.
+
+    The words stand in its text: V8 compiles a script for each argument that is no object.
+    """
+    named = names.split(", ")
+    told = ",".join(f"{name}={_encode(word).decode()}" for name, word in zip(named, words, strict=False))
+    told = f"const {told};" if words else ""
+    return f"function({','.join(named[len(words) :])}){{{told}return {STORE}.{expression}}}"
 
 
 def limits(bounds: Bounds) -> dict[str, int]:

@@ -29,7 +29,7 @@ from ...transport.websocket import Messages
 from ..closing import ClosesOnce
 from ..ending import Signs, ended
 from ..flow import Sequence as InOrder
-from ..flow import Told
+from ..flow import Told, begun
 from .breakpoints import Breakpoints
 from .client import Body, CdpClient, Refused
 from .evidence import Evidence
@@ -165,7 +165,7 @@ class CdpBackend(Looking, ClosesOnce):
             case "Debugger.scriptParsed":
                 self._breakpoints.loaded(self._scripts.parsed(body))
             case "Debugger.paused":
-                return self._paused(body)
+                return begun(self._paused(body))  # the usual step is told without a turn of the event loop
             case "Debugger.breakpointResolved":
                 self._breakpoints.resolved(body)
             case "Runtime.executionContextCreated":
@@ -210,10 +210,10 @@ class CdpBackend(Looking, ClosesOnce):
                 self._told.put(Output("console", f"a pause could not be looked at: {error.message}\n".encode()))
 
     def _told_stop(self, event: Event) -> None:
-        self._family.read_output()  # what was printed before the stop is told before it
-        self._told.put(event)
         if isinstance(event, Stopped):
             self._evidence.look_ahead()
+        self._family.read_output()  # what was printed before the stop is told before it
+        self._told.put(event)
 
     def _refused(self, refused: Refused) -> None:
         self._told.put(Output("console", f"{refused.method} was refused: {refused.message}\n".encode()))

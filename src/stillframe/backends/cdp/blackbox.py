@@ -24,6 +24,11 @@ class Blackbox:
         self._scripts = scripts
         self._open: frozenset[str] = frozenset()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether V8 looks at any library code."""
+        return bool(self._open)
+
     async def leave_open(self, files: Iterable[str], *, every: bool = False) -> None:
         """Let V8 look at the packages of these files as at the user's own code, or at every one, and at no other ones."""
         found = frozenset(package[0] for file in files if (package := _PACKAGE.match(file)))

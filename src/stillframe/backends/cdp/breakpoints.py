@@ -174,7 +174,8 @@ class Breakpoints:
         if held != self._held:
             self._held = held
             await self._watch_scripts()
-            await self._watch_libraries()
+            if self._wanted or self._blackbox.is_open:
+                await self._watch_libraries()
 
     async def refresh_interest(self) -> None:
         async with self._lock:

@@ -10,11 +10,10 @@ import msgspec
 
 from ...errors import AdapterDied, AdapterUnresponsive, EvalFailed, StillframeError
 from ...transport.websocket import Messages
-
-Body = dict[str, Any]
+from .calls import Body as Body
+from .calls import decode
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class Refused(EvalFailed):
@@ -41,7 +40,8 @@ class CdpClient:
         self._on_end = on_end
         self._timeout = timeout
         self._number = 0
-        self._waiting: dict[int, tuple[str, asyncio.Future[Body]]] = {}
+        self._waiting: dict[int, tuple[str, asyncio.Future[Body] | None]] = {}
+        """What was asked, by its number; orders without anybody who waits."""
         self.on_refusal: Callable[[Refused], None] = lambda refused: None
         """Takes the refusals of orders."""
         self.ended: StillframeError | None = None
@@ -62,18 +62,14 @@ class CdpClient:
     def send_all(self, words: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """Send requests whose answers are nobody's, in one go: each write wakes the other side."""
         if not self.ended:
-            loop = asyncio.get_running_loop()
-            self._messages.write(*(self._numbered(method, params, loop.create_future()) for method, params in words))
+            self._messages.write(*(self._numbered(method, params, asyncio.Future()) for method, params in words))
 
     def order(self, method: str) -> None:
         """Send a request for whose answer nobody waits, since what it brings about tells itself; a refusal is told."""
-        self.send(method).add_done_callback(self._ordered)
+        if not self.ended:
+            self._messages.write(self._numbered(method, None, None))
 
-    def _ordered(self, answer: asyncio.Future[Body]) -> None:
-        if not answer.cancelled() and isinstance(refused := answer.exception(), Refused):
-            self.on_refusal(refused)
-
-    def _numbered(self, method: str, params: Mapping[str, Any] | None, answer: asyncio.Future[Body]) -> bytes:
+    def _numbered(self, method: str, params: Mapping[str, Any] | None, answer: asyncio.Future[Body] | None) -> bytes:
         self._number += 1
         self._waiting[self._number] = (method, answer)
         return _encode({"id": self._number, "method": method, "params": params or {}})
@@ -102,25 +98,28 @@ class CdpClient:
 
     def _message(self, data: bytes) -> None:
         try:
-            message = _decode(data)
+            message = decode(data)
         except msgspec.DecodeError:
             return  # no message of this protocol; whoever waits has a deadline
-        match message:
-            case {"id": int(number)}:
-                self._answered(number, message)
-            case {"method": str(method)}:
-                params = message.get("params")
-                self._on_event(method, params if isinstance(params, dict) else {})
+        if isinstance(number := message.get("id"), int):
+            self._answered(number, message)
+        elif isinstance(method := message.get("method"), str):
+            params = message.get("params")
+            self._on_event(method, params if isinstance(params, dict) else {})
 
     def _answered(self, number: int, message: Body) -> None:
         method, answer = self._waiting.pop(number, (None, None))
-        if method is None or answer is None or answer.done():
-            return
         error = message.get("error")
+        if method is None or (answer is not None and answer.done()):
+            return
         if isinstance(error, dict):
-            answer.set_exception(Refused(method, str(error.get("message") or f"{method} failed")))
+            refused = Refused(method, str(error.get("message") or f"{method} failed"))
+            if answer is None:
+                self.on_refusal(refused)
+                return
+            answer.set_exception(refused)
             answer.exception()  # seen: its caller may have given up waiting
-        else:
+        elif answer is not None:
             result = message.get("result")
             answer.set_result(result if isinstance(result, dict) else {})
 
@@ -134,7 +133,7 @@ class CdpClient:
         self.ended = error
         waiting, self._waiting = self._waiting, {}
         for _method, answer in waiting.values():
-            if not answer.done():
+            if answer is not None and not answer.done():
                 answer.set_exception(error)
                 answer.exception()
         self._on_end(error)

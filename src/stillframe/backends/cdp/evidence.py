@@ -13,7 +13,7 @@ import msgspec
 from ...errors import EvalFailed, NotFound, StaleHandle, WrongState
 from ...model.backend import Bounds, Capture
 from ...model.values import ExceptionInfo, Frame, Frames, Module, Modules, Scope, Value, Values
-from .asking import Asking, argument, limits, page_of
+from .asking import Asking, argument, limits, page_of, question
 from .bare import bare_locals
 from .client import Body, CdpClient
 from .conditions import STORE
@@ -28,6 +28,8 @@ from .thrown import Mode, described
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _OWN = frozenset({"local", "block", "catch", "with", "eval"})
+_QUESTIONS = 1000
+"""How many ways of asking for variables are kept."""
 _THROWN = frozenset({"exception", "promiseRejection"})
 
 
@@ -36,8 +38,8 @@ class Ahead(NamedTuple):
 
     held: Held
     bounds: Bounds
-    frames: tuple[Frame, ...]
     asked: asyncio.Future[Body]
+    frames: tuple[Frame, ...]
 
 
 class Evidence:
@@ -59,8 +61,10 @@ class Evidence:
         self._ahead: Ahead | None = None
         self._bounds = Bounds()
         """As somebody wanted them last."""
-        self._names: dict[str, list[str]] = {}
+        self._names: dict[tuple[str, int, int], list[str]] = {}
         """What the text of a function mentions, by where it begins."""
+        self._questions: dict[Any, str] = {}
+        """How the variables of a line are asked for: it is come to again and again in a loop."""
 
     # The stop
 
@@ -95,12 +99,12 @@ class Evidence:
         held = self.held
         if held is None or self.lost_error is not None or held.reason in _THROWN:
             return
-        frames = self.teller.frames(held)
-        index = self._index(held, frames)
-        script = self._scripts.get(position(held.calls[index])[0]) if index is not None else None
-        if index is not None and script is not None and (lines := self._texts.known(script)) is not None:
-            asked = self._ask_locals(held.calls[index], lines, self._bounds, 0, fresh=True)
-            self._ahead = Ahead(held, self._bounds, frames, asked)
+        own = 0 if held.hits or not self._scripts.hides_library else self.teller.innermost(held)
+        call = held.calls[own] if own is not None and held.calls else None
+        script = self._scripts.get(position(call)[0]) if call is not None else None
+        if call is not None and script is not None and (lines := self._texts.known(script)) is not None:
+            asked = self._ask_locals(call, lines, self._bounds, 0, fresh=True)
+            self._ahead = Ahead(held, self._bounds, asked, self.teller.frames(held))
 
     def _index(self, held: Held, frames: Sequence[Frame]) -> int | None:
         """The frame that a stop is about: the innermost of the user's own, or wherever a breakpoint was set."""
@@ -160,16 +164,25 @@ class Evidence:
         self, call: Body, lines: Sequence[str], bounds: Bounds, start: int, *, fresh: bool
     ) -> asyncio.Future[Body]:
         scopes = self._scopes(call)
-        kinds = [kind for kind, _ in scopes]
         receiver = call.get("this")
         self_word = argument(receiver) if isinstance(receiver, dict) else {"value": None}
-        return self.asking.put(
-            "locals(fresh, kinds, used, mentioned, start, count, bounds, self === globalThis ? null : self, scopes)",
-            "fresh, kinds, used, mentioned, start, count, bounds, self, ...scopes",
-            fresh,
-            kinds, self._used(call), self._mentioned(call, lines, kinds), start, bounds.values, limits(bounds),
-            objects=[self_word, *(argument(scope["object"]) for _, scope in scopes)],
-        )  # fmt: skip
+        objects = [self_word, *(argument(scope["object"]) for _, scope in scopes)]
+        return self.asking.put(self._question(call, lines, [kind for kind, _ in scopes], bounds, start, fresh), objects)
+
+    def _question(
+        self, call: Body, lines: Sequence[str], kinds: list[str], bounds: Bounds, start: int, fresh: bool
+    ) -> str:
+        whole: Body = next((each for each in call.get("scopeChain") or () if each.get("type") == "local"), {})
+        key = (position(call), position({"location": whole.get("startLocation")}), *kinds, bounds, start, fresh)
+        if key not in self._questions:
+            if len(self._questions) > _QUESTIONS:
+                self._questions.clear()
+            self._questions[key] = question(
+                "locals(fresh, kinds, used, mentioned, start, count, bounds, self === globalThis ? null : self, scopes)",
+                "fresh, kinds, used, mentioned, start, count, bounds, self, ...scopes",
+                fresh, kinds, self._used(call), self._mentioned(whole, lines, kinds), start, bounds.values, limits(bounds),
+            )  # fmt: skip
+        return self._questions[key]
 
     async def _page(self, frame: str, asked: asyncio.Future[Body], start: int = 0) -> Values:
         call = self.call(frame)
@@ -200,10 +213,9 @@ class Evidence:
         script = self._scripts.get(position(call)[0])
         return await self._texts.lines(script) if script is not None else []
 
-    def _mentioned(self, call: Body, lines: Sequence[str], kinds: Sequence[str]) -> list[str]:
+    def _mentioned(self, whole: Body, lines: Sequence[str], kinds: Sequence[str]) -> list[str]:
         """The names in a function's text that matter: of what a module holds, these are worth telling."""
-        whole: Body = next((each for each in call.get("scopeChain") or () if each.get("type") == "local"), {})
-        key = str(whole.get("startLocation"))
+        key = position({"location": whole.get("startLocation")})
         if key not in self._names:
             self._names[key] = sorted(names_in(lines, whole))
         return self._names[key] if "used" in kinds else [name for name in self._names[key] if name == "arguments"]
@@ -220,6 +232,7 @@ class Evidence:
         """Files may have changed since they were read."""
         self._texts.forget()
         self._names.clear()
+        self._questions.clear()
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         call = self.call(frame)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...model.values import Frame
-from .client import Body
+from .calls import Body, Calls
 from .scripts import Script, Scripts
 
 _LINE = re.compile(
@@ -34,7 +34,7 @@ _HEADING = re.compile(r"^(?:file://)?(?P<path>/.+):(?P<line>\d+)$")
 class Held:
     """One pause, as V8 told it."""
 
-    calls: tuple[Body, ...]
+    calls: Calls
     reason: str
     data: Body
     hits: tuple[str, ...]
@@ -46,7 +46,7 @@ class Held:
         data = body.get("data")
         trace = body.get("asyncStackTrace")
         return cls(
-            calls=tuple(each for each in body.get("callFrames") or () if isinstance(each, dict)),
+            calls=Calls.of(body.get("callFrames")),
             reason=str(body.get("reason") or ""),
             data=data if isinstance(data, dict) else {},
             hits=tuple(str(each) for each in body.get("hitBreakpoints") or ()),
@@ -117,17 +117,24 @@ class FrameTeller:
         """Where the runtime's own calls begin, below everything else."""
         if not self._scripts.hides_library:
             return held.depth
-        last = (number for number in range(held.depth, 0, -1) if not self.is_runtime(held.calls[number - 1]))
+        last = (number for number in range(held.depth, 0, -1) if not self._is_of_runtime(held.calls.script(number - 1)))
         return next(last, held.depth)
 
     def is_runtime(self, call: Body) -> bool:
         """Whether this is code of the runtime itself."""
-        script = self._scripts.get(position(call)[0])
+        return self._is_of_runtime(position(call)[0])
+
+    def _is_of_runtime(self, script_id: str) -> bool:
+        script = self._scripts.get(script_id)
         return script is not None and script.url.startswith("node:")
 
     def is_user(self, call: Body) -> bool:
         script = self._scripts.get(position(call)[0])
         return script is not None and self._kind(script, self._spot(*position(call))) == "user"
+
+    def innermost(self, held: Held) -> int | None:
+        """Where the innermost call of the user's own is."""
+        return next((number for number, call in enumerate(held.calls) if self.is_user(call)), None)
 
     def call(self, call: Body, id: str) -> Frame:
         where = position(call)

@@ -24,7 +24,8 @@ class Journey:
     columns: set[int] = field(default_factory=set[int])
     call: Body = field(default_factory=dict[str, Any])
     """The call in which it began."""
-    callers: tuple[Body, ...] = ()
+    held: Held | None = None
+    """Where it began."""
     own: list[str] = field(default_factory=list[str])
     """Breakpoints of ours: at the returns of the function that is to be finished, or wherever it may go on."""
     outer: list[str] = field(default_factory=list[str])
@@ -37,7 +38,7 @@ class Journey:
     @classmethod
     def start(cls, move: Move, held: Held) -> Journey:
         script, line, column = position(held.top)
-        return cls(move, held.depth, (script, line), {column}, held.top, held.calls[1:], leaving=held.at_return)
+        return cls(move, held.depth, (script, line), {column}, held.top, held, leaving=held.at_return)
 
     def is_at(self, held: Held) -> bool:
         """Whether a pause is in the very call in which it began."""
@@ -73,7 +74,7 @@ async def set_outer(client: CdpClient, journey: Journey) -> list[str]:
     """Breakpoints in the functions that a call goes back to, the nearest ones; not in itself, where it is one of them."""
     ids: list[str] = []
     seen = [journey.call.get("functionLocation")]
-    for call in journey.callers:
+    for call in journey.held.calls[1:] if journey.held else ():
         if (where := call.get("functionLocation")) not in seen and len(seen) <= _CALLERS:
             seen.append(where)
             ids += await set_own(client, call, returns=False)
