@@ -31,6 +31,8 @@ GROUP = 500
 """Jobs that one commit takes at the most."""
 BACKLOG = 1000
 """Jobs that wait whole while the disk takes nothing; of older ones only the bare facts wait."""
+LINGER_SECONDS = 0.01
+"""How long what nobody asks for waits for company: a step's own line goes with the stop of the next."""
 WAL_BYTES = 8 * 1024 * 1024
 """How large the log may grow before what is in it is moved to the file itself."""
 TASK_SECONDS = 60.0
@@ -66,6 +68,9 @@ class Told:
     answer: asyncio.Future[str | None] | None = None
     """None when it is written; else why it could not be, for now."""
 
+    lingers: bool = False
+    """Nobody looks for it at once."""
+
     def tell(self, problem: str | None) -> None:
         if self.loop is not None and self.answer is not None:
             with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
@@ -98,6 +103,8 @@ class Writer:
         self._starting = threading.Lock()
         self._pen: Pen | None = None
         self._backlog: list[Told] = []
+        self._lock_path = str(path.with_suffix(".lock"))
+        self._lock: int | None = None
 
     # For everybody
 
@@ -139,9 +146,12 @@ class Writer:
             group: list[Told] = []
             while isinstance(first, Told):
                 group.append(first)
-                if len(group) >= GROUP or self._queue.empty():
+                if len(group) >= GROUP:
                     break
-                first = self._queue.get()
+                try:
+                    first = self._queue.get(timeout=LINGER_SECONDS if all(each.lingers for each in group) else 0)
+                except queue.Empty:
+                    break
             if group:
                 self._commit(group)
             if isinstance(first, Task):
@@ -241,13 +251,27 @@ class Writer:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         """Hold the lock that every writer of this record takes; it is never deleted."""
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        lock = self._lock_file()
+        fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
             yield
         finally:
-            os.close(lock)
+            fcntl.flock(lock, fcntl.LOCK_UN)
+
+    def _lock_file(self) -> int:
+        """Open as long as it is the one that others find."""
+        with contextlib.suppress(OSError):
+            if self._lock is not None and os.stat(self._lock_path).st_ino == os.fstat(self._lock).st_ino:
+                return self._lock
+        self._let_go_of_lock()
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        return self._lock
+
+    def _let_go_of_lock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def _open(self) -> Pen:
         """The pen; a new one where the file was taken away under the old."""
@@ -278,6 +302,7 @@ class Writer:
             with contextlib.suppress(OSError), self._locked():
                 self._pen.close()
             self._pen = None
+        self._let_go_of_lock()
 
 
 def _is_of_the_disk(error: Exception) -> bool:
