@@ -32,6 +32,8 @@ WRITE_SECONDS = 60.0
 KEEP_SECONDS = 60.0
 """How long a connection is kept for the next request."""
 SIGN_OF_LIFE_SECONDS = 2.0
+SOON_SECONDS = 0.05
+"""Within this most calls are done."""
 CONNECTIONS = 256
 
 _CODES = {"usage": 2, "busy": 3, "denied": 7, "internal": 70}
@@ -112,13 +114,18 @@ class Server:
     async def _next_request(self, reader: asyncio.StreamReader) -> dict[str, Any]:
         """What a client that kept its connection asks next; it does not keep the daemon alive meanwhile."""
         self.open -= 1
-        self.activity.set()
+        self._stir()
         try:
             return await read_request(reader, KEEP_SECONDS)
         except Refusal as refusal:
             raise ConnectionResetError(refusal.message) from None
         finally:
             self.open += 1
+            self._stir()
+
+    def _stir(self) -> None:
+        """There may be a reason to leave now: not while a session lives, whose end is told by itself."""
+        if self.ending.is_set() or not self._live():
             self.activity.set()
 
     async def _answer(self, request: dict[str, Any], reader: asyncio.StreamReader, frames: Frames) -> None:
@@ -147,10 +154,14 @@ class Server:
     async def _call(self, call: Call, reader: asyncio.StreamReader, frames: Frames) -> Any:
         """Run a call for as long as its client is there; None where the client left."""
         task: asyncio.Task[Any] = asyncio.create_task(self._dispatcher.run(call), name=f"call {call.op}")
-        gone = asyncio.create_task(client_leaves(reader), name="client leaves")
+        gone: asyncio.Task[None] | None = None
         self.calls.add(task)
         try:
+            await asyncio.wait(
+                {task}, timeout=SOON_SECONDS
+            )  # most are: whether anybody still listens is no question then
             while not task.done():
+                gone = gone or asyncio.create_task(client_leaves(reader), name="client leaves")
                 await asyncio.wait({task, gone}, timeout=SIGN_OF_LIFE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
                 if gone.done() and not task.done():
                     log.info("the client of %s left", call.op)
@@ -165,8 +176,9 @@ class Server:
             raise
         finally:
             self.calls.discard(task)
-            await ended(gone)
-            await ended(task)
+            for each in (gone, task):
+                if each is not None and not each.done():
+                    await ended(each)
 
     async def _daemon(self, request: dict[str, Any], frames: Frames) -> None:
         """`dbg daemon status | stop`, which any version may ask."""
@@ -260,7 +272,7 @@ class Frames:
         await self._drain()
 
     async def other_version(self, version: str) -> None:
-        self._frame(b"v", version)
+        self._writer.write(_frame(b"v", version))
         await self._drain()
 
     async def question(self, needs: str) -> None:
@@ -270,11 +282,8 @@ class Frames:
         await self._drain()
 
     async def finish(self, out: str, err: str, code: int) -> None:
-        if out:
-            self._frame(b"o", out)
-        if err:
-            self._frame(b"e", err)
-        self._writer.write(b"x%d\n" % code)
+        told = (_frame(kind, text) for kind, text in ((b"o", out), (b"e", err)) if text)
+        self._writer.write(b"".join(told) + b"x%d\n" % code)  # at once: each write wakes the other side
         await self._drain()
 
     async def result(self, result: dict[str, Any], text: str) -> None:
@@ -292,13 +301,14 @@ class Frames:
         """Let only the end of this process end the connection, so that whoever waits for that sees the truth."""
         os.dup(self._writer.get_extra_info("socket").fileno())
 
-    def _frame(self, kind: bytes, text: str) -> None:
-        data = text.encode("utf-8", "backslashreplace")
-        self._writer.write(kind + b"%d\n" % len(data) + data)
-
     async def _drain(self) -> None:
         async with asyncio.timeout(WRITE_SECONDS):
             await self._writer.drain()
+
+
+def _frame(kind: bytes, text: str) -> bytes:
+    data = text.encode("utf-8", "backslashreplace")
+    return kind + b"%d\n" % len(data) + data
 
 
 def check_peer(sock: socket.socket) -> None:

@@ -15,6 +15,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from ...errors import StillframeError, UsageError
 from ...render.escape import escape, lines, shorten
 from .. import daemonline
@@ -197,11 +199,13 @@ def _envelope(verb: str, error: StillframeError) -> dict[str, Any]:
 
 def _decoded(reply: bytes) -> dict[str, Any]:
     """The envelope; bytes of a program that are no text are escaped, since MCP's JSON must be sound Unicode."""
-    found: dict[str, Any] = json.loads(reply)
     if b"\\ud" in reply:
-        sound: dict[str, Any] = _sound(found)
+        sound: dict[str, Any] = _sound(json.loads(reply))
         return sound
-    return found
+    return _envelope_of(reply)
+
+
+_envelope_of = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def _sound(node: Any) -> Any:

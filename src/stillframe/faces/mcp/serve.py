@@ -24,7 +24,7 @@ from mcp.shared.message import SessionMessage
 from ...errors import UsageError
 from ..cli.catalogue import VERSION
 from ..daemon.lifecycle import LOOK_AGAIN, Claim
-from ..daemon.serve import Listening, keep_log, reason_to_leave
+from ..daemon.serve import Listening, keep_log, reason_to_leave, spare_the_loaded
 from ..daemon.server import READ_SECONDS, WRITE_SECONDS, Refusal, check_peer, ended
 from .client import Client
 from .server import server_for
@@ -52,6 +52,7 @@ async def _live(claim: Claim) -> None:
     listening = Listening(claim, host)
     host.withdraw = listening.withdraw
     await listening.begin()
+    spare_the_loaded()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, host.ending.set)
