@@ -277,8 +277,7 @@ class Frames:
 
     async def question(self, needs: str) -> None:
         """The call was not made: whoever types there is to be asked, and it may be sent again as agreed to."""
-        self._frame(b"q", needs)
-        self._writer.write(b"x%d\n" % _CODES["denied"])
+        self._writer.write(_frame(b"q", needs) + b"x%d\n" % _CODES["denied"])
         await self._drain()
 
     async def finish(self, out: str, err: str, code: int) -> None:
