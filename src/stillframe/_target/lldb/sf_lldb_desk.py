@@ -170,9 +170,10 @@ class Desk(object):
         levels, count = int(arguments.get("levels", 20)), int(arguments.get("values", 40))
         walked = frames.walk(thread, levels)
         bounds = values.Bounds(arguments)
-        at = frames.top(walked)
+        rows = [frames.row(each) for each in walked]
+        at = next((index for index, each in enumerate(rows) if each["user"]), 0)
         body = {
-            "frames": [frames.row(each) for each in walked],
+            "frames": rows,
             "total": frames.total(thread, walked, levels),
             "at": at,
         }
@@ -207,7 +208,7 @@ class Desk(object):
         value = self.kept[arguments["ref"]]
         start, count = int(arguments.get("start", 0)), int(arguments.get("count", 100))
         bounds = values.Bounds(arguments)
-        with values.Alarm(bounds.seconds * 5):
+        with values.Alarm(bounds.seconds * 5, values.Formatters.give_up):
             total, rows = values.children(value, start, count)
         return {"values": [values.describe(name, each, bounds, self.keep) for name, each in rows], "total": total}
 

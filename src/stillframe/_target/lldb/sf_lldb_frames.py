@@ -131,21 +131,16 @@ def is_users(file):
     return not Settings.just_my_code or (os.path.isabs(file) and not Settings.foreign.search(file))
 
 
-def top(walked):
-    """The index of the innermost call of the user's own code, or of the innermost of all."""
-    return next((index for index, frame in enumerate(walked) if is_users(place(frame)[0])), 0)
-
-
 def variables(frame, everything=False):
     """Name and value of what a call's function has in scope, the innermost block first to claim a name; arguments first.
 
     What is declared further down has no value yet, only what lay in its memory before, and is left out.
     """
-    found = {}
-    for value in (*frame.GetVariables(True, True, False, True), *_statics(frame)):
+    found, here = {}, place(frame)
+    for value in (*frame.GetVariables(True, True, False, True), *_statics(frame, here)):
         name = value.GetName()
         argument = value.GetValueType() == lldb.eValueTypeVariableArgument
-        if not name or (not everything and (_is_compilers(value) or not (argument or _is_born(value, frame)))):
+        if not name or (not everything and (_is_compilers(value) or not (argument or _is_born(value, frame, here)))):
             continue
         line = value.GetDeclaration().GetLine()
         if name not in found or line > found[name][1]:
@@ -165,10 +160,10 @@ def _is_compilers(value):
     return linecache.getline(path_of(where.GetFileSpec()) or "", where.GetLine()).lstrip().startswith("for ")
 
 
-def _is_born(value, frame):
-    """Whether the line that declares a variable has run."""
+def _is_born(value, frame, here):
+    """Whether the line that declares a variable has run, where the call is at this place."""
     where = value.GetDeclaration()
-    file, line = place(frame)
+    file, line = here
     if _is_static(value) or line is None or not where.IsValid():
         return True
     if path_of(where.GetFileSpec()) != file:
@@ -185,11 +180,11 @@ def _is_born(value, frame):
     return begun and start is not None and start.GetLineEntry().GetLine() == line
 
 
-def _statics(frame):
+def _statics(frame, here):
     """Variables that a function keeps between its calls; lldb tells them with those of the file."""
     function = frame.GetFunction()
     first = function.GetStartAddress().GetLineEntry().GetLine() if function.IsValid() else 0
-    last = place(frame)[1] or 0
+    last = here[1] or 0
     found = frame.GetVariables(False, False, True, True)
     return [each for each in found if 0 < first <= each.GetDeclaration().GetLine() <= last and _is_static(each)]
 
@@ -200,7 +195,7 @@ def _is_static(value):
 
 def globals_(frame):
     """The variables of the file that a call's function is in."""
-    kept = {each.GetName() for each in _statics(frame)}
+    kept = {each.GetName() for each in _statics(frame, place(frame))}
     found = {
         each.GetName(): each for each in frame.GetVariables(False, False, True, True) if each.GetName() not in kept
     }

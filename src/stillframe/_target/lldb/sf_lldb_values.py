@@ -1,14 +1,13 @@
 """Values of a native program as bounded text, and their parts: runs inside lldb."""
 
-import ctypes
 import itertools
 import re
-import threading
 import time
 
 import lldb
 import sf_lldb_cxx as cxx
 import sf_lldb_rust as rust
+from sf_lldb_alarm import Alarm, TooLong
 
 DEPTH = 4
 _ALTOGETHER = 3.0
@@ -37,10 +36,6 @@ class Bounds(object):
         return min(self.seconds, self._end - time.monotonic())
 
 
-class TooLong(Exception):
-    """A value took longer to read than it may."""
-
-
 class Formatters(object):
     """The types whose formatters are not asked any more, since one of them took too long, and which one is at work."""
 
@@ -67,31 +62,6 @@ class Formatters(object):
         return ["the formatter of %s does not come to an end: it is told without" % each for each in met]
 
 
-class Alarm(object):
-    """Ends reading a value after a time: the toolchain's formatters are Python, and some never come to an end (Rust 1.95's, of
-    an `Option` of an enum with a `String`)."""
-
-    def __init__(self, seconds):
-        self.seconds = seconds
-        self._done = threading.Event()
-        self._thread = threading.get_ident()
-
-    def __enter__(self):
-        self._watch = threading.Thread(target=self._wait, daemon=True)
-        self._watch.start()
-        return self
-
-    def _wait(self):
-        while not self._done.wait(self.seconds):
-            Formatters.give_up()
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(TooLong))
-
-    def __exit__(self, *_error):
-        self._done.set()
-        self._watch.join()
-        return False
-
-
 def describe(name, value, bounds, keep):
     """A value as a row: name, type, text, how many parts it has, and a number by which it is looked into."""
     row = {
@@ -107,7 +77,7 @@ def describe(name, value, bounds, keep):
         row.update(value="not read: those before it took too long", error=True, ref=keep(_plain(value)))
         return row
     try:
-        with Alarm(bounds.patience):
+        with Alarm(bounds.patience, Formatters.give_up):
             reading = _Reading(bounds)
             row["value"], row["total"], leads_on = reading.whole(value)
     except TooLong:
@@ -140,6 +110,8 @@ class _Reading(object):
 
     def whole(self, value):
         """Text, number of parts where it has items, and whether there is something to look into."""
+        if _is_number(value):
+            return _summary(value) or value.GetValue() or "{}", None, False
         text = self.text(value, 0)
         kind = _kind(value)
         if rust.variant(value):
@@ -304,6 +276,15 @@ def _is_text(value):
     """Whether a value is told as the text that it is or points to."""
     summary = _summary(value)
     return bool(summary) and summary[-1:] == '"' and not summary.startswith("{")
+
+
+def _is_number(value):
+    """Whether a value is a number, a letter or a constant, by itself and to everybody: most are, and lldb is slow to be asked."""
+    return (
+        _kind(value).GetTypeClass() in (lldb.eTypeClassBuiltin, lldb.eTypeClassEnumeration)
+        and not value.IsSynthetic()
+        and not value.GetError().Fail()
+    )
 
 
 def _is_tuple(value):
