@@ -105,7 +105,7 @@ def test_a_program_that_closes_the_inspector_is_told_as_such(user: User) -> None
 def test_an_answer_beyond_all_bounds_ends_the_connection_by_name(user: User) -> None:
     user.file("app.js", "const big = 'z'.repeat(80e6);\nglobalThis.here = 1;\nconsole.log(big.length);\n")
     user.ok("launch", "app.js", "--break", "app.js:2")
-    assert "exceeds limit" in user.fails("raw", "big", code=6, error="adapter_died")
+    assert "a message of more than" in user.fails("raw", "big", code=6, error="adapter_died")
     end = user.json("wait")
     assert (end["state"], end["exit_code"], end["output"]) == ("exited", 0, "80000000\n")
     assert "it ran on without a debugger" in end["notes"][0], "it is not called held by nobody"
