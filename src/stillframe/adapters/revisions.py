@@ -49,15 +49,15 @@ class Revision:
         """The same program there: directory, paths and search paths that lead into the project lead into this one."""
         return replace(
             plan,
-            cwd=self._moved(plan.cwd),
-            program=self._moved(plan.program) if plan.kind == "file" and plan.program else plan.program,
-            args=tuple(map(self._moved, plan.args)),
-            command=tuple(map(self._moved, plan.command)),
-            stdin=self._moved(plan.stdin) if plan.stdin else None,
+            cwd=self.path(plan.cwd),
+            program=self.path(plan.program) if plan.kind == "file" and plan.program else plan.program,
+            args=tuple(map(self.path, plan.args)),
+            command=tuple(map(self.path, plan.command)),
+            stdin=self.path(plan.stdin) if plan.stdin else None,
             env={name: self._moved_list(value) for name, value in plan.env.items()},
         )
 
-    def _moved(self, word: str) -> str:
+    def path(self, word: str) -> str:
         """A path into the project, as the same path here; where there is none, and any other word, as it is."""
         path = Path(word)
         if not path.is_absolute() or not path.is_relative_to(self.top):
@@ -66,7 +66,7 @@ class Revision:
         return str(there) if there.exists() else word
 
     def _moved_list(self, value: str) -> str:
-        return os.pathsep.join(map(self._moved, value.split(os.pathsep))) if str(self.top) in value else value
+        return os.pathsep.join(map(self.path, value.split(os.pathsep))) if str(self.top) in value else value
 
     def strays(self, files: Iterable[str]) -> tuple[str, ...]:
         """Those of the files that are the present project's own, and neither of this revision nor installed."""

@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 
 from ..adapters.leaving import Leaving, leaving_of, misjudges_errors
+from ..adapters.revisions import Revision
 from ..errors import LaunchFailed, UsageError
 from ..model.backend import Caller, Plan
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
@@ -108,7 +109,7 @@ async def crash(
 async def _compared(sessions: Sessions, wish: Wish, now: CrashReport, name: str) -> CrashReport:
     """The report, with the same command in an earlier revision beside it."""
 
-    async def then(plan: Plan, there: Caller) -> tuple[str, AnyOutcome]:
+    async def then(_: Revision, plan: Plan, there: Caller) -> tuple[str, AnyOutcome]:
         was = (await run_once(sessions, replace(wish, plan=plan, caller=there, hold=False))).result
         return was.failure.place if was.failure else was.verdict, was.end
 

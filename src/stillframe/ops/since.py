@@ -26,7 +26,7 @@ SinceWord = Annotated[
 ]
 MOST_PLACES = 12
 
-Then = Callable[[Plan, Caller], Awaitable[tuple[str, AnyOutcome]]]
+Then = Callable[[Revision, Plan, Caller], Awaitable[tuple[str, AnyOutcome]]]
 """The same question asked of the revision: its verdict in a line, and the end of the program."""
 
 
@@ -37,7 +37,7 @@ async def since(
     async with laid_out(name, plan.cwd, caller.env) as old:
         moved = await with_its_own_modules(for_plan(plan), old.moved(plan), old)
         there = replace(caller, cwd=moved.cwd)
-        verdict, end = await then(moved, there)
+        verdict, end = await then(old, moved, there)
         pairs, notes = _paired(places, caller, old)
         if not pairs:
             return Since(revision=name, commit=old.commit, then=verdict, end=end, notes=notes)
