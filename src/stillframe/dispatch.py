@@ -136,12 +136,13 @@ class Dispatcher:
         if isinstance(result, From):
             session, result = result.session, result.result
             journal.open(operation, session)
+        good = True
+        if isinstance(result, Judged):
+            good, result = result.good, result.result
         if not call.reveal and call.op not in TOLD_AS_THEY_ARE:
             result = discretion.told(result)
-        if isinstance(result, Judged):
-            done = self._done(call, session, result.result, here)
-            return msgspec.structs.replace(done, exit_code=0 if result.good else 1)
-        return self._done(call, session, result, here)
+        done = self._done(call, session, result, here)
+        return done if good else msgspec.structs.replace(done, exit_code=1)
 
     async def _permit(self, call: Call, operation: Operation, bound: dict[str, Any], here: Settings) -> None:
         """Refuse what is not allowed or not agreed to; what runs code is written down, refused or not."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import is_
 from typing import Any
 
 import msgspec
@@ -11,25 +12,24 @@ from ..model.values import Frame, Value
 from ..model.views import ProbedPlace
 from . import redaction
 
-_NOT_OF_THE_TARGET = (SourceLine, Breakpoint, Spot, Frame)
-"""What the caller wrote, or what stands in a file that anybody can open."""
+_AS_THEY_ARE = frozenset({SourceLine, Breakpoint, Spot, Frame, str, int, float, bool, type(None)})
+"""What the caller wrote, or what stands in a file that anybody can open; and what is no text of a field."""
 _NOT_OF_ITS_TEXTS = frozenset({"source", "file", "function"})
 
 
 def told(node: Any) -> Any:
     """The same, with markers in place of secrets; the very same where there are none."""
-    match node:
-        case Value():
-            return redaction.value(node)
-        case Change():
-            return change(node)
-        case tuple():
-            made = tuple(told(each) for each in node)
-            return made if any(new is not old for new, old in zip(made, node, strict=True)) else node
-        case msgspec.Struct():
-            return node if isinstance(node, _NOT_OF_THE_TARGET) else _struct(node)
-        case _:
-            return node
+    kind = type(node)  # not by isinstance, which is slow for structs: this is asked of every part of every stop
+    if kind in _AS_THEY_ARE:
+        return node
+    if kind is tuple:
+        made = [told(each) for each in node]
+        return node if all(map(is_, made, node)) else tuple(made)
+    if kind is Value:
+        return redaction.value(node)
+    if kind is Change:
+        return change(node)
+    return _struct(node) if isinstance(node, msgspec.Struct) else node
 
 
 def _struct(node: msgspec.Struct) -> msgspec.Struct:
