@@ -122,7 +122,7 @@ class Dispatcher:
             bound = operation.bind(call.args)
             here = self.sessions.settings_of(root_of(call.caller))
             await self._permit(call, operation, bound, here)
-            session, kept = self._session(operation, call)
+            session, kept = (None, None) if operation.names_program(bound) else self._session(operation, call)
             arguments = {**bound, **self._injected(operation, call, session, kept)}
             journal.open(operation, session)
             with session.used() if session else contextlib.nullcontext():

@@ -171,6 +171,13 @@ class Operation:
     def _names(self) -> frozenset[str]:
         return frozenset(each.name for each in self.fields)
 
+    def names_program(self, bound: Mapping[str, Any]) -> bool:
+        """Whether this very call says what to run or to join, though the verb can also be about a session."""
+        if not (self.starts and self.owned):
+            return False
+        named = [each.name for each in self.fields if each.param.last or each.name in _PROGRAMS]
+        return any(bound.get(name) not in (None, ()) for name in named)
+
     def field(self, name: str) -> Field | None:
         return next((each for each in self.fields if each.name == name), None)
 
@@ -214,6 +221,8 @@ class Operation:
         return access
 
 
+_PROGRAMS = ("program", "module", "code", "pid")
+"""Parameters that say what to run or to join."""
 OPERATIONS: dict[str, Operation] = {}
 """Every verb by its name, in the order of definition."""
 

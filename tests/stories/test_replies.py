@@ -33,7 +33,7 @@ CALLS: dict[str, list[str]] = {
     "input": ["text"], "use": ["app"], "next": [], "jump": ["app.py:2"], "step": [], "finish": [],
     "unbreak": ["--all"], "until": ["app.py:6"], "continue": [], "exception": [], "pause": [], "wait": [],
     "restart": [], "stop": [], "detach": [], "probe": ["app.py:2"],
-    "crash": ["app.py"], "attach": ["--pid", "999999"],
+    "crash": ["app.py"], "hang": ["app.py"], "attach": ["--pid", "999999"],
     "test": ["--runner", "nosuch"], "trace": ["app.py:2"],
     "hits": [], "hit-diff": ["h1", "h1"], "hit-trend": ["app.py:6", "missing"], "history": [], "events": [],
     "cross": ["f"], "save": ["before"], "diff": ["before", "r1"], "export": ["run.jsonl"],
@@ -49,7 +49,7 @@ FAILS = {
 """Nothing to join, and what this debugger cannot do."""
 
 OF_NO_SESSION = {
-    "sessions", "probe", "crash", "trace", "adapters", "doctor", "setup", "configs", "trust", "install", "uninstall",
+    "sessions", "probe", "crash", "hang", "trace", "adapters", "doctor", "setup", "configs", "trust", "install", "uninstall",
     "hits", "hit-diff", "hit-trend", "history", "events", "cross", "save", "diff", "export", "import", "prune", "replay",
 }  # fmt: skip
 

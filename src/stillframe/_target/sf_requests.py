@@ -16,6 +16,7 @@ from _pydevd_bundle import (
     sf_release,
     sf_threads,
     sf_values,
+    sf_waits,
     sf_watch,
 )
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema, register_request
@@ -117,6 +118,7 @@ class Desk:
             "modules": self.modules,
             "release": self.release,
         }
+        self.on_looker = {"crowd": self.threads, "waits": self.waits}
         self.on_thread = {"stop": self.stop, "locals": self.locals, "expand": self.expand}
         self.on_thread.update({"eval": self.eval, "assign": self.assign})
 
@@ -127,8 +129,8 @@ class Desk:
             body, error = _guarded(self.at_once[name], db, request.arguments)
             return _answer(request, body, error)
         ticket = Ticket(db, request)
-        if name == "crowd":
-            self.lookers.post(db, lambda: ticket.answer(*_guarded(self.threads, db, request.arguments)))
+        if name in self.on_looker:
+            self.lookers.post(db, lambda: ticket.answer(*_guarded(self.on_looker[name], db, request.arguments)))
             return None
         if name not in self.on_thread:
             return _answer(request, error="unknown: no call %r" % (name,))
@@ -250,6 +252,9 @@ class Desk:
     def threads(self, db, arguments):
         rows = self.crowd.rows(db) if arguments.get("threads", True) else []  # first: meanwhile threads come to be held
         return {"held": sf_threads.held(db), "threads": rows}
+
+    def waits(self, db, arguments):
+        return {"parties": sf_waits.tell(db, self.crowd, _bounds(arguments), int(arguments.get("values", 12)))}
 
     def stop(self, db, thread_id, ticket):
         arguments, body = ticket.request.arguments, ticket.body

@@ -37,24 +37,27 @@ class Crowd:
 
     def states(self, db):
         """[(thread, its pydevd id, HELD | BLOCKED | RUNNING)], as soon as that can be told of each."""
-        until = time.monotonic() + PATIENCE
+        until, again = time.monotonic() + PATIENCE, False
         while True:
             rows = [(one, *self._state(db, one)) for one in pydevd_utils.get_non_pydevd_threads()]
-            if time.monotonic() > until or not any(state is None for _, _, state in rows):
+            over = again and time.monotonic() > until  # one look alone tells nothing, however long it took
+            if over or not any(state is None for _, _, state in rows):
                 return [(one, thread_id, state or RUNNING) for one, thread_id, state in rows]
             ThreadingEvent().wait(POLL)  # lets the others run: nothing tells when a thread is blocked
+            again = True
 
     def state(self, db, thread_id):
         """The state of one thread; RUNNING for one that is gone."""
         one = pydevd_find_thread_by_id(thread_id)
         if one is None:
             return BLOCKED if sf_greenlets.frame_of(thread_id) is not None else RUNNING
-        until = time.monotonic() + PATIENCE
+        until, again = time.monotonic() + PATIENCE, False
         while True:
             state = self._state(db, one)[1]
-            if state is not None or time.monotonic() > until:
+            if state is not None or (again and time.monotonic() > until):
                 return state or RUNNING
             ThreadingEvent().wait(POLL)
+            again = True
 
     def _state(self, db, one):
         thread_id = get_thread_id(one)

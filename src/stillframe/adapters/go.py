@@ -187,6 +187,7 @@ def thread_name(told: str) -> str:
 _COMMON: dict[str, Any] = {
     "is_library": is_library,
     "thread_name": thread_name,
+    "threads_are": "goroutine",
     "log_prefix": re.compile(r"^> \[Go \d+\]: "),
     "log_failure": re.compile(
         r"\{eval err: (?:&\{%!e\(string=|\[%!e\(\*scanner\.Error=&\{\{[^}]*\} )(.*?)(?:\)(?: %!e\(.*?\))?\}\}|\}\)\]\})"

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from ..backends.dap.launch import PORT, Address, Authorize, DapLaunch, DialsBack, Quirk, Stdio
 from ..errors import AdapterMissing, LaunchFailed, UsageError
-from ..model.backend import AttachPlan, Plan, Tool
+from ..model.backend import AttachPlan, Capability, Plan, Tool
 from ..model.places import HitRule
 from ..settings import directory
 from . import matches
@@ -280,6 +280,7 @@ _ODDITIES: dict[str, Any] = {
 _HELPED: dict[str, Any] = {
     **_ODDITIES,
     "knows_exception": lambda name: True,
+    "adds": frozenset({Capability.WAITS}),
     "at_entry": lambda condition, symbol: f"{condition or True}  # entry of {symbol.rpartition('.')[2]}",
 }
 """Our code inside the target matches classes by name, so that none need be found beforehand."""

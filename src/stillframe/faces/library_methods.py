@@ -11,7 +11,7 @@ from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, MemoryReply, SourceFiles
 from ..model.outcomes import AnyOutcome, Breakpoint, Ended, RawReply
 from ..model.recorded import Crossed, Events, Exported, History, HitDiff, Hits, Imported, Pruned, RunDiff, Saved, Trend
-from ..model.reports import CrashReport
+from ..model.reports import CrashReport, HangReport
 from ..model.tested import TestReport
 from ..model.traces import TraceReport
 from ..model.values import ExceptionInfo, Frames, Modules, Values
@@ -589,6 +589,56 @@ class Verbs(ABC):
                     "timeout": timeout,
                 },
                 None,
+            ),
+        )
+
+    async def hang(
+        self,
+        *program: str,
+        command: Sequence[str] = (),
+        pid: int | None = None,
+        module: str | None = None,
+        code: str | None = None,
+        cwd: str | None = None,
+        env: Sequence[str] = (),
+        stdin: str | None = None,
+        python: str | None = None,
+        all_code: bool = False,
+        children: bool = True,
+        adapter: str | None = None,
+        ready: str | None = None,
+        do: str | None = None,
+        hold: bool = False,
+        timeout: float | None = None,
+        session: str | None = None,
+    ) -> HangReport:
+        """Run a program, and when it does not end tell who waits where: threads and tasks by your code, for what, held by whom.
+
+        Without a command it looks at the session at hand, which runs on as before; or at a running process, by --pid.
+        """
+        return cast(
+            "HangReport",
+            await self.call(
+                "hang",
+                {
+                    "program": program,
+                    "command": command,
+                    "pid": pid,
+                    "module": module,
+                    "code": code,
+                    "cwd": cwd,
+                    "env": env,
+                    "stdin": stdin,
+                    "python": python,
+                    "all_code": all_code,
+                    "children": children,
+                    "adapter": adapter,
+                    "ready": ready,
+                    "do": do,
+                    "hold": hold,
+                    "timeout": timeout,
+                },
+                session,
             ),
         )
 

@@ -61,6 +61,8 @@ class Capability(enum.StrEnum):
     SAFE_EVAL = "safe eval"
     SET_RETURN = "set return"
     HOT_PATCH = "hot patch"
+    WAITS = "waits"
+    """What each thread waits for, and who holds it."""
 
 
 class Move(enum.StrEnum):
@@ -394,6 +396,41 @@ class HotPatches(Protocol):
         """Put new source in the place of a loaded file's without a restart; what is worth knowing of it. EvalFailed with
         the reason where the new source does not compile or the change cannot be made in the running program. Where the held
         call had to be begun again, a `Stopped` with reason restart was told before this returns."""
+        ...
+
+
+@runtime_checkable
+class Unpauses(Protocol):
+    async def unpause(self) -> None:
+        """Take back a pause that has not landed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Party:
+    """Somebody in the program who may wait: a thread, a task, a goroutine."""
+
+    id: str
+    """The backend's word for a thread; for others one of its own."""
+    what: str
+    name: str
+    state: str | None = None
+    """`running` where it does not wait at all."""
+    waits_for: str | None = None
+    held_by: str | None = None
+    """Who holds what it waits for; `unknown` where that is a thing that is held and nothing tells by whom."""
+    on: tuple[str, ...] = ()
+    """Those of the others that it waits for, by their ids."""
+    frames: tuple[Frame, ...] | None = None
+    """Where it stands, innermost first, for those that are no threads; None for threads, whose stacks can be asked for."""
+    values: tuple[Value, ...] = ()
+    """What is in the innermost of those frames that is the user's own."""
+
+
+@runtime_checkable
+class TellsWaits(Protocol):
+    async def waits(self, bounds: Bounds) -> tuple[Party, ...]:
+        """What each waits for, of a program that was told to pause; none where nothing in it or its debugger knows."""
         ...
 
 

@@ -74,6 +74,8 @@ class Thread(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     id: str
     name: str
+    what: str = "thread"
+    """What its language calls it."""
     state: Literal["stopped", "blocked", "running", "unknown"] = "unknown"
     """blocked: it would be held, but is in native code, out of the debugger's reach; it can be looked at."""
     frame: Frame | None = None

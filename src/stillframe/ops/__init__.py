@@ -15,6 +15,7 @@ FILES = (
     "patch",
     "investigate",
     "crash",
+    "hang",
     "testing",
     "trace",
     "record",

@@ -136,7 +136,7 @@ async def run_once(sessions: Sessions, wish: Wish) -> From[CrashReport]:
     kept = False
     try:
         if wish.ready:
-            await wish.ready.wait(session, wish.seconds)
+            await wish.ready.wait(session, max(wish.seconds, sessions.settings(wish.caller.cwd).wait))
         if wish.do:
             await run_beside(session, wish.do, wish.caller)
         report = await _report(sessions, session, wish, _by_id(session, exits, wish.caller))

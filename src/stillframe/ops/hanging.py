@@ -1,10 +1,189 @@
-"""What a program waits for that does not come to its end: its threads, grouped by where they stand in the user's code."""
+"""What a program waits for that does not end: its threads and tasks, grouped by where they stand in the user's code."""
 
 from __future__ import annotations
 
-from ..model.reports import HangReport
+import contextlib
+import re
+from dataclasses import dataclass, field
+
+import msgspec
+
+from ..errors import AdapterGone, StillframeError
+from ..model.backend import Bounds, Party, TellsWaits, Wraps
+from ..model.reports import HangReport, Waiting, Witnessed, spot
+from ..model.values import Frame, Thread, Value
+from ..session.phases import Phase
+from ..session.reporting import Call, folded, told_frame, unlinked, with_values
 from ..session.session import Session
 
+LANDS = 2.0
+"""Seconds that a pause is given; a thread that is blocked where its debugger cannot hold it is looked at all the same."""
+UNKNOWN = "unknown"
+_TAKES_LOCK = re.compile(r"(mutex|lock)\w*\)?[._:]*(timed|read|write|rd|wr|clock)?_?lock", re.IGNORECASE)
+"""Calls that take a lock, by their names: pthread_mutex_lock, std::mutex::lock, sync.(*Mutex).Lock."""
+MOST_PARTIES = 200
+MOST_CALLS = 8
+DEEP = 60
 
-async def gathered(session: Session, *, after: float, live: bool) -> HangReport:
-    return HangReport(after=after)
+
+@dataclass
+class Stand:
+    """Where one of them stands, and what it waits for."""
+
+    member: Session
+    party: Party
+    calls: list[Call]
+    at: Frame | None = None
+
+    @property
+    def is_users(self) -> bool:
+        """Whether it stands in the user's code; or nowhere at all, and yet something is known of what it waits for."""
+        if not self.calls:
+            return self.party.waits_for is not None
+        return self.calls[0].frame.kind == "user"
+
+    @property
+    def waits_for(self) -> str | None:
+        """What is known of it; else the call of somebody else's code that the user's innermost call is in."""
+        if self.party.waits_for or self.party.state == "running" or not self.is_users:
+            return self.party.waits_for
+        inside = self.calls[0].folded
+        return inside[-1].function.lstrip("_") if inside else None
+
+    @property
+    def held_by(self) -> str | None:
+        """Who holds what it waits for; where that is a lock, by the name of the call, and nothing tells: nobody known."""
+        waits = self.waits_for
+        if self.party.held_by or self.party.waits_for or waits is None:
+            return self.party.held_by
+        return UNKNOWN if _TAKES_LOCK.search(waits) else None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        places = tuple(spot(call.frame) for call in self.calls)
+        return self.member.name, self.party.what, places, self.party.state, self.waits_for, self.held_by
+
+
+@dataclass
+class Crowd:
+    """All that was found, and what could not be looked at."""
+
+    stands: list[Stand] = field(default_factory=list[Stand])
+    notes: list[str] = field(default_factory=list[str])
+    total: int = 0
+
+
+async def gathered(session: Session, *, after: float | None, live: bool) -> HangReport:
+    """Pause every process of the family and tell who waits where; the program stays held."""
+    crowd = Crowd()
+    for member in session.family():
+        if member.live and not isinstance(member.backend, Wraps):
+            await pause(member)
+            await _look(member, crowd)
+    groups: dict[tuple[object, ...], list[Stand]] = {}
+    for stand in crowd.stands:
+        if stand.is_users:
+            groups.setdefault(stand.key, []).append(stand)
+    many = len({stand.member.name for stand in crowd.stands}) > 1
+    ring = _cycle(crowd.stands)
+    told = [await _told(same, live=live, named=many) for same in groups.values()]
+    told.sort(key=lambda each: (not set(each.names) & set(ring), each.state == "running", -each.count))
+    runtime = sum(not stand.is_users for stand in crowd.stands)
+    return HangReport(
+        after=after,
+        groups=tuple(told),
+        parties=crowd.total,
+        runtime=runtime + crowd.total - len(crowd.stands),
+        cycle=ring,
+        notes=tuple(dict.fromkeys(crowd.notes)),
+    )
+
+
+async def pause(member: Session) -> None:
+    """Ask for a stop and give it a while: where every thread is blocked it never comes, and that is no error."""
+    with contextlib.suppress(StillframeError):  # then it is looked at as it runs, as far as that goes
+        await member.pause()
+    await member.bell.wait_for(
+        lambda: not member.live or (member.phase is Phase.STOPPED and member.stop is not None), LANDS
+    )
+
+
+async def _look(member: Session, crowd: Crowd) -> None:
+    known = await _parties(member, crowd)
+    try:
+        threads = await member.backend.threads(states=True)
+    except AdapterGone:
+        return
+    crowd.total += len(threads) + sum(each.frames is not None for each in known.values())
+    for thread in threads[:MOST_PARTIES]:
+        party = known.get(thread.id) or _plain(thread)
+        calls = await _calls(member, thread, crowd, silent=thread.id in known)
+        crowd.stands.append(Stand(member, party, calls))
+    for party in known.values():
+        if party.frames is not None:
+            crowd.stands.append(Stand(member, party, folded(party.frames)))
+
+
+async def _parties(member: Session, crowd: Crowd) -> dict[str, Party]:
+    backend = member.backend
+    if not isinstance(backend, TellsWaits):
+        return {}
+    try:
+        return {each.id: each for each in await backend.waits(Bounds(values=12, text=120))}
+    except StillframeError as error:
+        crowd.notes.append(f"what the threads wait for could not be asked: {error.message}")
+        return {}
+
+
+def _plain(thread: Thread) -> Party:
+    # Where it stands is told anyway; what its debugger puts behind a number is that again.
+    name = thread.name if thread.what == "thread" else thread.name.partition(":")[0]
+    return Party(thread.id, thread.what, name)
+
+
+async def _calls(member: Session, thread: Thread, crowd: Crowd, *, silent: bool) -> list[Call]:
+    try:
+        page = await member.backend.stack(thread.id, 0, DEEP)
+    except StillframeError as error:
+        if not silent:
+            crowd.notes.append(f"{thread.name} could not be looked at: {error.message}")
+        return []
+    return folded(page.frames)[:MOST_CALLS]
+
+
+async def _told(same: list[Stand], *, live: bool, named: bool) -> Waiting:
+    """Those that stand in the same place, by the evidence of the first."""
+    first = same[0]
+    frames = []
+    for number, call in enumerate(first.calls):
+        frame = told_frame(first.member, call, number)
+        if number == 0 and first.party.frames is not None:
+            values: tuple[Value, ...] = tuple(unlinked(each) for each in first.party.values)
+            frame = msgspec.structs.replace(frame, values=values)
+        elif number < 2 and first.party.frames is None:
+            frame = await with_values(first.member, frame, call.frame, 1 + number, live=live)
+        frames.append(frame)
+    where = f" in {first.member.name}" if named else ""
+    return Waiting(
+        what=first.party.what,
+        names=tuple(f"{each.party.name}{where}" for each in same),
+        count=len(same),
+        stack=Witnessed(frames=tuple(frames)),
+        waits_for=first.waits_for,
+        held_by=first.held_by,
+        state=first.party.state,
+    )
+
+
+def _cycle(stands: list[Stand]) -> tuple[str, ...]:
+    """Some that wait for each other all round, by name; empty where there is no such ring."""
+    by_id = {(stand.member.name, stand.party.id): stand.party for stand in stands}
+    for member, begin in by_id:
+        way: list[str] = []
+        here = begin
+        while here not in way and (member, here) in by_id and by_id[member, here].on:
+            way.append(here)
+            here = by_id[member, here].on[0]
+        if here in way:
+            return tuple(by_id[member, id].name for id in way[way.index(here) :])
+    return ()

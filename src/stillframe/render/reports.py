@@ -205,7 +205,8 @@ def _hangs(result: HangReport) -> str:
     if result.end is not None and not isinstance(result.end, Running):
         return f"{who} does not hang: {ending(result.end)}"
     after = f" after {result.after:g} s" if result.after is not None else ""
-    stacks = f"{len(result.groups)} stack{'s' * (len(result.groups) != 1)} in your code"
+    count = sum(bool(group.stack.frames) for group in result.groups)
+    stacks = f"{count} stack{'s' * (count != 1)} in your code"
     kinds: dict[str, int] = {}
     for group in result.groups:
         kinds[group.what] = kinds.get(group.what, 0) + group.count

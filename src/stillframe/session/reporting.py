@@ -93,15 +93,21 @@ def _chosen(calls: list[Call]) -> list[Call]:
 
 
 async def _told(session: Session, call: Call, number: int, *, live: bool, full: int) -> ReportFrame:
+    await borrow(session, call.frame.file, call.frame.id)
+    told = told_frame(session, call, number)
+    return await with_values(session, told, call.frame, number, live=live) if number < full else told
+
+
+def told_frame(session: Session, call: Call, number: int) -> ReportFrame:
+    """A call with its line of source, the innermost with some before it, and without its values."""
     frame = call.frame
-    await borrow(session, frame.file, frame.id)
     lines = (
         session.sources.around(frame.file, frame.line, before=2 if number == 0 else 0, column=frame.column or 0)
         if frame.file and frame.line
         else ()
     )
     names = {(each.module or "library").partition(".")[0]: None for each in call.folded}
-    told = ReportFrame(
+    return ReportFrame(
         function=frame.function,
         file=session.show(frame.file),
         line=frame.line,
@@ -113,10 +119,9 @@ async def _told(session: Session, call: Call, number: int, *, live: bool, full: 
         awaited=frame.awaited,
         library=frame.kind == "library",
     )
-    return await _with_values(session, told, frame, number, live=live) if number < full else told
 
 
-async def _with_values(session: Session, told: ReportFrame, frame: Frame, number: int, *, live: bool) -> ReportFrame:
+async def with_values(session: Session, told: ReportFrame, frame: Frame, number: int, *, live: bool) -> ReportFrame:
     count, text = _KEPT[min(number, len(_KEPT) - 1)]
     bounds = Bounds(values=200, text=text, items=session.bounds.items, seconds=session.bounds.seconds)
     try:

@@ -19,6 +19,7 @@ from ...model.backend import (
     Event,
     Move,
     Output,
+    Party,
     Stopped,
     Wanted,
 )  # fmt: skip
@@ -46,6 +47,7 @@ from .scripts import Scripts
 from .talk import console_text, logged
 from .texts import Texts
 from .thresholds import PASSED, START, Gate, Threshold
+from .waiting import idle
 from .workers import WorkerMessages, end_of_worker
 
 _LETTING_GO = 2.0
@@ -262,6 +264,15 @@ class CdpBackend(Looking, ClosesOnce):
 
     async def pause(self, thread: str | None) -> None:
         await self._mover.pause()
+
+    async def unpause(self) -> None:
+        self._mover.unpause()
+
+    async def waits(self, bounds: Bounds) -> tuple[Party, ...]:
+        if self._evidence.held:
+            return ()
+        self._mover.unpause()  # or what we ask would be what it holds
+        return await idle(self._client, THREAD, self.name if self._worker else "main")
 
     async def restart_frame(self, thread: str, frame: str) -> None:
         call = self._evidence.call(frame)

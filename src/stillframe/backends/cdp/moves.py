@@ -79,6 +79,8 @@ class Mover:
         """It is on its way into a module whose first line, or whose text, is to be seen before it runs."""
         self.pausing = False
         self._looks_left = 0
+        self._unwanted = False
+        """A pause was asked for that nobody wants any more."""
         self._paused = asyncio.Event()
         self._asking: asyncio.Task[None] | None = None
         self.restarting = False
@@ -173,10 +175,15 @@ class Mover:
 
     async def pause(self) -> None:
         """Ask for a stop."""
-        self.pausing, self._looks_left = True, _LOOKS
+        self.pausing, self._looks_left, self._unwanted = True, _LOOKS, False
         self._paused.clear()
         await self._client.request("Debugger.pause")
         self._asking = asyncio.create_task(self._ask_again())
+
+    def unpause(self) -> None:
+        """Take back the order: V8 cannot, so that its pause is let go when it comes."""
+        self.pausing, self._unwanted = False, self.pausing
+        self._paused.set()
 
     async def _ask_again(self) -> None:
         """V8 (of Node 24) forgets the order where it meets library code, as in a loop that has just printed something."""
@@ -218,6 +225,10 @@ class Mover:
             return
         if held.hits and (self._journey is None or not self._journey.owns(held.hits)):
             await self._hit(held)
+            return
+        if self._unwanted and self._journey is None and set(reasons) <= {"other"}:
+            self._unwanted = False
+            await self._send(RESUME, far=True)
             return
         if self.pausing and self._is_out_of_sight(held):
             await self._send(STEPS[Move.STEP])  # which comes to the next line of the user's own

@@ -21,6 +21,7 @@ from ...model.backend import (
     Event,
     Move,
     Output,
+    Party,
     Stopped,
     Wanted,
 )  # fmt: skip
@@ -242,7 +243,8 @@ class DapBackend(Moving, Machine, Console, Obliging, ClosesOnce):
         found = translate.items(body, "threads")
         listed = {str(each.get("id", "")): each for each in found}
         told = await self._crowd.threads() if states and self._crowd and self._news.held else {}
-        threads = {id: translate.thread(each, self._state(id), self._launch.thread_name) for id, each in listed.items()}
+        named, what = self._launch.thread_name, self._launch.threads_are
+        threads = {id: translate.thread(each, self._state(id), named, what) for id, each in listed.items()}
         return tuple({**threads, **told}.values())
 
     async def lists_all_threads(self) -> bool:
@@ -254,6 +256,9 @@ class DapBackend(Moving, Machine, Console, Obliging, ClosesOnce):
 
     async def stack(self, thread: str, start: int = 0, count: int = 20) -> Frames:
         return await self._looked(self._evidence.stack(thread, start, count))
+
+    async def waits(self, bounds: Bounds) -> tuple[Party, ...]:
+        return await self._looked(self._evidence.waits(bounds))
 
     async def capture(self, thread: str, bounds: Bounds) -> Capture:
         excepted = self._news.held.get(thread) == "exception" and self._tells_exceptions

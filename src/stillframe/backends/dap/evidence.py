@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ...errors import EvalFailed, NotFound, StaleHandle
-from ...model.backend import Bounds, Capture, Evaluated
+from ...model.backend import Bounds, Capture, Evaluated, Party
 from ...model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Value, Values
 from . import translate
 from .client import DapClient, Refused
@@ -96,6 +96,10 @@ class Evidence:
     async def why(self, thread: str) -> Body:
         """What our code in the debugger knows better of a stop: its reason, the numbers of what was hit, a note."""
         return {}
+
+    async def waits(self, bounds: Bounds) -> tuple[Party, ...]:
+        """What threads and tasks wait for, where our code in the target knows."""
+        return ()
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         return await self._told_scopes(self._ask_scopes(frame))

@@ -19,7 +19,7 @@ from ...errors import (
     UsageError,
     WrongState,
 )
-from ...model.backend import Bounds, Capture, Evaluated
+from ...model.backend import Bounds, Capability, Capture, Evaluated, Party
 from ...model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Value, Values
 from . import translate
 from .client import Body, DapClient, Refused
@@ -130,6 +130,12 @@ class HelperEvidence(Evidence):
 
     async def why(self, thread: str) -> Body:
         return await self._helper.call("why", within=_SLACK, threadId=wire_id(thread, "thread"))
+
+    async def waits(self, bounds: Bounds) -> tuple[Party, ...]:
+        if Capability.WAITS not in self._launch.adds:
+            return ()
+        body = await self._helper.call("waits", extra=_SLACK, **_limits(bounds))
+        return tuple(translate.party(each) for each in translate.items(body, "parties"))
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         number = wire_id(frame, "frame")

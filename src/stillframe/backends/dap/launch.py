@@ -201,6 +201,8 @@ class DapLaunch:
     """The function to stop in for whoever asked to stop at the beginning, where the debugger's own word means the loader."""
     thread_name: Callable[[str], str] = lambda told: told
     """A thread's name as users know it."""
+    threads_are: str = "thread"
+    """What the language calls its threads."""
     talk: re.Pattern[bytes] | None = None
     """Lines of the spawned process that are for whoever started it, and that nobody else wants to see."""
     detour: re.Pattern[str] | None = None

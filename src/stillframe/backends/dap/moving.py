@@ -135,6 +135,10 @@ class Moving:
         except Refused as refused:
             raise WrongState(f"the debugger refused to pause: {refused.message}") from None
 
+    async def unpause(self) -> None:
+        """Take back a pause that has not landed."""
+        await self._send_move(Move.CONTINUE, None)
+
     async def jump(self, thread: str, file: str, line: int) -> None:
         if Capability.JUMP not in self.capabilities:
             raise Unsupported(f"{self.tool.tool} cannot jump")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
-from ...model.backend import Capability, Output, Stopped
+from ...model.backend import Capability, Output, Party, Stopped
 from ...model.values import ExceptionInfo, Frame, Module, Modules, Scope, Thread, Value
 from ...wire import dap_types
 from .launch import DapLaunch
@@ -202,12 +202,29 @@ def helper_exception(body: Body) -> ExceptionInfo:
     )
 
 
+def party(body: Body) -> Party:
+    """Somebody who waits, as our helper tells it."""
+    frames = tuple(helper_frame(each) for each in items(body, "frames")) if "frames" in body else None
+    return Party(
+        id=str(body.get("id", "")),
+        what=text(body.get("what")) or "thread",
+        name=text(body.get("name")) or "?",
+        state=text(body.get("state")),
+        waits_for=text(body.get("waits")),
+        held_by=text(body.get("holder")),
+        on=tuple(str(each) for each in body.get("on") or ()),
+        frames=frames,
+        values=helper_values(items(body, "values")),
+    )
+
+
 def thread(
     body: Body,
     state: Literal["stopped", "blocked", "running", "unknown"],
     named: Callable[[str], str] = str,
+    what: str = "thread",
 ) -> Thread:
-    return Thread(id=str(body.get("id", "")), name=named(text(body.get("name")) or "?"), state=state)
+    return Thread(id=str(body.get("id", "")), name=named(text(body.get("name")) or "?"), state=state, what=what)
 
 
 def scope(body: Body) -> Scope:

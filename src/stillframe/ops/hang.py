@@ -1,0 +1,159 @@
+"""`hang`: a program that does not come to its end, told by who waits where, for what, and who holds it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import msgspec
+
+from ..errors import NoSession, Try, UsageError
+from ..model.backend import AttachPlan, Caller, Move, Plan, Unpauses
+from ..model.outcomes import Exited, Lost, Running, Stop
+from ..model.reports import HangReport, Held
+from ..registry import Access, From, Param, operation
+from ..session.phases import Phase
+from ..session.ready import Ready
+from ..session.session import Session
+from ..session.sessions import Sessions
+from .common import Do, heard_of, run_beside
+from .crash import HELD_LEASE, Hold
+from .hanging import gathered
+from .investigate import started
+from .launch import (
+    AdapterName,
+    AllCode,
+    Children,
+    Code,
+    Command,
+    Cwd,
+    Env,
+    Module,
+    Program,
+    Python,
+    ReadyWord,
+    Stdin,
+    default_name,
+    make_plan,
+    start,
+)
+
+PATIENCE = 10.0
+"""Seconds that a program is given to come to its end by itself."""
+Patience = Annotated[
+    float | None, Param(f"seconds that it may take before it counts as hanging; {PATIENCE:g} if left out", metavar="S")
+]
+
+
+@operation(Access.EXEC, starts=True, owned=True, example="dbg hang --timeout 5 -- python worker.py")
+async def hang(
+    session: Session | None,
+    sessions: Sessions,
+    caller: Caller,
+    program: Program = (),
+    command: Command = (),
+    pid: Annotated[int | None, Param("a running process of this machine; it runs on afterwards", metavar="N")] = None,
+    module: Module = None,
+    code: Code = None,
+    cwd: Cwd = None,
+    env: Env = (),
+    stdin: Stdin = None,
+    python: Python = None,
+    all_code: AllCode = False,
+    children: Children = True,
+    adapter: AdapterName = None,
+    ready: ReadyWord = None,
+    do: Do = None,
+    hold: Hold = False,
+    timeout: Patience = None,
+) -> From[HangReport]:
+    """Run a program, and when it does not end tell who waits where: threads and tasks by your code, for what, held by whom.
+
+    Without a command it looks at the session at hand, which runs on as before; or at a running process, by --pid.
+    """
+    if pid is not None or program or command or module is not None or code is not None:
+        if stdin == "-":
+            raise UsageError("hang runs a program by itself: --stdin takes a file here")
+        plan: Plan | AttachPlan
+        if pid is not None:
+            plan = AttachPlan(
+                pid=pid, just_my_code=not all_code, children=children, cwd=caller.cwd, env=caller.env, adapter=adapter
+            )
+        else:
+            plan = make_plan(
+                caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
+                all_code=all_code, children=children, adapter=adapter,
+            )  # fmt: skip
+        return await _run(sessions, caller, plan, ready, do, PATIENCE if timeout is None else timeout, hold)
+    if session is None:
+        raise NoSession("hang looks at a session, or runs a command: there is neither", hint=Try("launch"))
+    return From(session, await _look_at(session, hold))
+
+
+async def _look_at(session: Session, hold: bool) -> HangReport:
+    """A session of somebody's: what ran before runs on."""
+    session.need_live()
+    running = [each for each in session.family() if each.phase is Phase.RUNNING]
+    report = await gathered(session, after=None, live=hold)
+    if not hold:
+        for member in running:
+            if member.phase is Phase.STOPPED:
+                await member.resume(Move.CONTINUE)
+            elif member.live and isinstance(member.backend, Unpauses):
+                await member.backend.unpause()
+    return msgspec.structs.replace(report, session=session.name, end=Running())
+
+
+async def _run(
+    sessions: Sessions,
+    caller: Caller,
+    plan: Plan | AttachPlan,
+    ready: str | None,
+    do: str | None,
+    seconds: float,
+    hold: bool,
+) -> From[HangReport]:
+    readiness = Ready.parse(ready) if ready is not None else None
+    if readiness:
+        await readiness.check_free()
+    word = default_name(plan) if isinstance(plan, Plan) else f"pid-{plan.pid}"
+    starting = start(
+        sessions, plan, caller, breaks=(), catch=("off",), name=None, default_name=f"hang-{word}", private=True
+    )
+    session = await started(sessions, asyncio.ensure_future(starting))
+    kept = False
+    try:
+        if readiness:
+            await readiness.wait(session, max(seconds, sessions.settings(caller.cwd).wait))
+        if do:
+            await run_beside(session, do, caller)
+        report = await _watched(session, plan, seconds, hold)
+        if hold and isinstance(report.end, Running):
+            kept = True
+            sessions.hand_over(session, caller.client, HELD_LEASE)
+            report = msgspec.structs.replace(report, held=Held(session=session.name, lease=HELD_LEASE))
+    finally:
+        if not kept:
+            await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
+    return From(session, report)
+
+
+async def _watched(session: Session, plan: Plan | AttachPlan, seconds: float, hold: bool) -> HangReport:
+    """Wait for the end that is to come, and look where it does not."""
+    command = plan.command if isinstance(plan, Plan) else ("pid", str(plan.pid))
+    if isinstance(plan, Plan):
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while True:
+            member = await heard_of(session, max(0.0, until - loop.time()))
+            outcome = member.outcome(news=False)
+            if not isinstance(outcome, Stop) or member.phase is not Phase.STOPPED:
+                break
+            await member.resume(Move.CONTINUE)  # nobody asked for this stop: a `breakpoint()` of the program's own
+        if isinstance(outcome, Exited | Lost):
+            end = session.outcome()
+            return HangReport(command=command, end=msgspec.structs.replace(end))
+    report = await gathered(session, after=seconds if isinstance(plan, Plan) else None, live=hold)
+    told = session.outcome()
+    end = Running(after=seconds, output=told.output, stderr=told.stderr, dropped=told.dropped, do=told.do)
+    return msgspec.structs.replace(report, command=command, end=end)

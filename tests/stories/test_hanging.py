@@ -1,0 +1,166 @@
+"""`hang`: who waits where, for what and held by whom, of a program that does not end; a session looked at so runs on."""
+
+from __future__ import annotations
+
+import psutil
+
+from .conftest import User, eventually, gone
+
+LOCKS = """\
+import queue, sys, threading
+
+a, b, plain, lost = threading.RLock(), threading.RLock(), threading.Lock(), threading.Lock()
+both, jobs = threading.Barrier(2), queue.Queue()
+
+def transfer(source, target):
+    with source:
+        both.wait()
+        with target:
+            pass
+
+def keep():
+    with plain:
+        both_kept.wait()
+
+def want():
+    plain.acquire()
+
+def miss():
+    with lost:
+        pass
+
+def take():
+    return jobs.get()
+
+both_kept = threading.Event()
+lost.acquire()
+for name, target, args in (
+    ("one", transfer, (a, b)), ("two", transfer, (b, a)), ("keeper", keep, ()), ("first", want, ()),
+    ("second", want, ()), ("misser", miss, ()), ("taker", take, ()),
+):
+    thread = threading.Thread(target=target, args=args, name=name, daemon=True)
+    thread.start()
+print("up", flush=True)
+thread.join()
+"""
+
+
+def test_threads_are_told_by_place_with_what_they_wait_for_and_who_holds_it(user: User) -> None:
+    user.file("locks.py", LOCKS)
+    report = user.json("hang", "--timeout", "2", "--ready", "up", "--", "python3", "locks.py")
+    told = {tuple(sorted(each["names"])): each for each in report["groups"]}
+
+    def waits(*names: str) -> tuple[str, str | None]:
+        group = told[names]
+        return group["waits_for"], group.get("held_by")
+
+    assert set(report["cycle"]) == {"one", "two"}
+    assert waits("one") == ("RLock target", "two")
+    assert waits("two") == ("RLock target", "one")
+    assert waits("keeper") == ("an Event that is not set", None)
+    assert waits("misser") == ("Lock lost", "unknown")
+    assert waits("taker") == ("an item of a Queue that is empty", None)
+    assert waits("MainThread") == ("thread taker to end", None)
+    wanting = [names for names in told if "first" in names or "second" in names]
+    assert wanting == [("first", "second")]
+    assert waits("first", "second") == ("Lock plain", "keeper (inside its with, locks.py:13)")
+    frame = told["one",]["stack"]["frames"][0]
+    assert (frame["function"], frame["line"]) == ("transfer", 9)
+    assert user.json("sessions")["sessions"] == []
+
+
+TASKS = """\
+import asyncio
+
+async def first(box):
+    await box["second"]
+
+async def second(box):
+    await asyncio.sleep(0)
+    await box["first"]
+
+async def main():
+    box = {}
+    box["second"] = asyncio.create_task(second(box), name="second")
+    box["first"] = asyncio.create_task(first(box), name="first")
+    nobody = asyncio.get_running_loop().create_future()
+    waits = [asyncio.create_task(idle(nobody), name=f"idle-{n}") for n in range(3)]
+    print("up", flush=True)
+    await asyncio.gather(*box.values(), *waits)
+
+async def idle(never):
+    await never
+
+asyncio.run(main())
+"""
+
+
+def test_tasks_are_told_with_what_they_await_and_a_cycle_of_them_is_named(user: User) -> None:
+    user.file("tasks.py", TASKS)
+    text = user.ok("hang", "--timeout", "2", "--ready", "up", "--", "python3", "tasks.py")
+    rows = text.splitlines()
+    assert rows[1] in (
+        "cycle: first waits for second waits for first",
+        "cycle: second waits for first waits for second",
+    )
+    assert "1x first at tasks.py:4 in first, waits for task second" in rows
+    assert "3x idle-0, idle-1, idle-2 at tasks.py:20 in idle, waits for a Future that nobody has set" in rows
+    assert len(text) <= 4000
+
+
+def test_a_session_that_is_looked_at_goes_on_as_before(user: User) -> None:
+    user.file(
+        "late.py",
+        "import os, threading, time\n"
+        "def look():\n"
+        "    while not os.path.exists('go'):\n"
+        "        time.sleep(0.01)\n"
+        "    done.set()\n"
+        "done = threading.Event()\n"
+        "threading.Thread(target=look).start()\n"
+        "done.wait()\n"
+        "print('went on')\n",
+    )
+    user.ok("launch", "late.py", "--timeout", "0")
+    eventually(lambda: "at late.py:8 in <module>, waits for an Event that is not set" in user.ok("hang"), "no wait")
+    user.file("go", "")
+    told = user.json("wait", "--timeout", "20")
+    assert (told["state"], told["exit_code"], told["output"]) == ("exited", 0, "went on\n")
+
+
+def test_of_an_idle_event_loop_it_tells_what_keeps_it_alive_and_serves_on(user: User) -> None:
+    user.file(
+        "serve.js",
+        "const server = require('http').createServer((request, response) => {\n"
+        "  response.end('served');\n"
+        "  server.close();\n"
+        "}).listen(0, () => require('fs').writeFileSync('port', String(server.address().port)));\n",
+    )
+    user.ok("launch", "--timeout", "0", "--", "node", "serve.js")
+    eventually(lambda: bool((user.here / "port").exists() and (user.here / "port").read_text()), "it never listened")
+    text = user.ok("hang")
+    assert "1x main, waits for its event loop: TCPServerWrap" in text
+    port = (user.here / "port").read_text()
+    ask = f"python3 -c 'import urllib.request as u; print(u.urlopen(\"http://localhost:{port}\").read())'"
+    told = user.json("wait", "--do", ask, "--timeout", "20")
+    assert (told["state"], told["exit_code"]) == ("exited", 0)
+
+
+def test_a_program_that_ends_does_not_hang_and_a_crash_that_takes_too_long_is_told_as_a_hang(user: User) -> None:
+    user.file("quick.py", "print('done')\n")
+    assert "does not hang: exit 0 after" in user.ok("hang", "--", "python3", "quick.py")
+    user.file(
+        "spin.py",
+        "import os\nopen('pid', 'w').write(str(os.getpid()))\nx = print('up', flush=True) or 1\nwhile x:\n    x += 1\n",
+    )
+    report = user.json("crash", "--timeout", "1", "--ready", "up", "--", "python3", "spin.py")
+    assert report["verdict"] == "hangs"
+    (group,) = report["hang"]["groups"]
+    assert (group["names"], group["state"], group["stack"]["frames"][0]["line"] in (4, 5)) == (
+        ["MainThread"],
+        "running",
+        True,
+    )
+    pid = int((user.here / "pid").read_text())
+    eventually(lambda: not psutil.pid_exists(pid) or gone(psutil.Process(pid)), "it was left behind")
+    user.fails("hang", code=3, error="no_session")
