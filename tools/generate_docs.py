@@ -46,8 +46,8 @@ Any debugger that speaks DAP is a table `[adapters.NAME]` in the settings. Texts
 takes its value with its type; `$${x}` is a plain `${x}`. What a project's files declare runs only after `dbg trust`."""
 TITLES = {
     "launch": "start", "control": "move", "breakpoints": "breakpoints", "inspect": "look", "evaluate": "ask and change",
-    "patch": "change what runs", "investigate": "one question",
-    "crash": "why it fails", "trace": "one call's life", "hang": "why it does not end", "testing": "a red test", "projects": "what a project brings",
+    "patch": "change what runs", "investigate": "one question", "crash": "why it fails", "hang": "why it does not end",
+    "testing": "a red test", "trace": "one call's life", "projects": "what a project brings",
     "record": "the record", "crossing": "one function from every side", "keeping": "keep what was seen",
     "health": "is everything there", "agents": "for agents", "admin": "sessions",
     "machine": "below the source", "lowlevel": "past us",
