@@ -1,7 +1,7 @@
 'use strict';
 // Places rewritten so that each visit is counted, with the expressions and claims that were asked for, just before the statement
 // runs. What is counted is the business of `tallies.cjs`.
-const { covering, functions, isFunction, isModule, named } = require('./naming.cjs');
+const { functions, isFunction, isModule, named } = require('./naming.cjs');
 const { bound, declared, outer, usesThis } = require('./scopes.cjs');
 const { parts } = require('./parsing.cjs');
 const { R } = require('./tracing.cjs');
@@ -78,8 +78,7 @@ function place(ask, tree, places, edits) {
     if (!places.files.includes(where.file)) return undefined;
     target = statementAt(all, where.file, where.line);
     if (!target) return ['missing', ask.place, `no statement at line ${where.line} or behind it`];
-    fn = covering(functions(tree), places, target.file, target.line);
-    if (fn && (fn.node.start > target.node.start || fn.node.end < target.node.end)) fn = undefined;
+    fn = functions(tree).find((each) => each.node === target.fn);
   }
   const names = visible(target, tree);
   edits.wrap(target.node.start, target.node.end, ...inserted(ask, target, names));

@@ -68,17 +68,17 @@ class Rewriter {
     const metas = this.trace ? this.traced(tree, text, places, edits, said) : [];
     for (const each of this.probes) this.probed(each, tree, places, edits, said);
     if (!edits.made.length) return said.length ? { text, said, metas } : undefined;
-    return this.finished(text, tree, edits, said, metas, places, type);
+    return this.finished(text, tree, edits, said, metas, places);
   }
 
   isNamed(file) {
     return [this.trace, ...this.probes].some((each) => each && each.where.file === file);
   }
 
-  finished(text, tree, edits, said, metas, places, type) {
+  finished(text, tree, edits, said, metas, places) {
     const made = edits.applied(text);
     try {
-      parse(made, type);
+      parse(made, tree.sourceType);
     } catch (error) { // as of a function that declares a name twice, which a block may not
       const note = ['note', `${path.basename(places.file)} cannot be rewritten for recording: ${error.message}`];
       return { text, said: [note], metas: [] };

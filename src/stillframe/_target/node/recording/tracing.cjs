@@ -218,7 +218,7 @@ class Tracing {
     edits.after(whole, this.hit(node, before, 'over'));
     const { body } = node;
     if (body.type === 'BlockStatement') {
-      edits.wrap(body.start + 1, body.end - 1, turn, leaves);
+      edits.wrap(body.start + 1, body.end - 1, turn, leaves && `;${leaves}`);
       this.list(body.body, inside, line);
       return;
     }

@@ -1,0 +1,70 @@
+"""Rewriting a Node program for the recorder: whatever it is made of, it does what it did, and no line of it moves."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from stillframe.adapters.node_recording import FOLDER, NodeRecorder
+from stillframe.adapters.recorders import read, write_ask
+from stillframe.model.backend import Plan
+from stillframe.model.recorder import Ask, Found, Note, ProbeAsk, Tally, TraceAsk, Where
+
+HERE = Path(__file__).parent / "node"
+ODD = HERE / "odd.mjs"
+SHAPES = Path(__file__).parent.parent / "backends" / "functions"
+PACKAGES = 30
+
+
+def ran(*words: str, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env={**os.environ, **(env or {})})
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def recorded(folder: Path, ask: Ask, *words: str) -> str:
+    folder.mkdir()
+    write_ask(folder, ask)
+    plan = Plan(command=words, kind="command", env=dict(os.environ))
+    return ran(*words, env=NodeRecorder().environment(plan, folder))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def node() -> None:
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+
+
+def test_a_program_of_every_shape_prints_what_it_prints_by_itself(tmp_path: Path) -> None:
+    plain = ran("node", str(ODD))
+    trace = TraceAsk(where=Where(function="all"), depth=5)
+    lines = len(ODD.read_text().splitlines())
+    probes = tuple(
+        ProbeAsk(place=at, where=Where(file=str(ODD), line=at + 1), evals=("typeof say",), expects=("said.length < 0",))
+        for at in range(lines)
+    )
+    assert recorded(tmp_path / "trace", Ask(trace=trace, root=str(HERE)), "node", str(ODD)) == plain
+    assert recorded(tmp_path / "probes", Ask(probes=probes, root=str(HERE)), "node", str(ODD)) == plain
+    for folder in ("trace", "probes"):
+        (told,) = read(tmp_path / folder)
+        assert not [each.text for each in told.said if isinstance(each, Note)]
+    found = {each.place: each for each in told.said if isinstance(each, Found)}
+    assert len(found) == lines, "every line has a statement on it or behind it"
+    tallies = {each.place: each for each in told.said if isinstance(each, Tally)}
+    inside = ODD.read_text().splitlines().index("  for (const x of xs) t += x")
+    assert (found[inside].function, found[inside].line, tallies[inside].hits) == ("loops", inside + 1, 1)
+    assert tallies[inside].claims == ((1, 0),)
+
+
+def test_code_that_we_did_not_write_can_be_rewritten_and_keeps_its_lines() -> None:
+    npm = shutil.which("npm")
+    package = Path(os.path.realpath(npm)).parent.parent if npm else None
+    files = [*SHAPES.glob("*.js"), *sorted((package or SHAPES).rglob("*.js"), key=lambda each: each.name)[:PACKAGES]]
+    told = json.loads(ran("node", str(HERE / "rewrite.cjs"), str(FOLDER), *map(str, files)))
+    assert not [each for each in told if each["notes"] or each["moved"]]
+    assert sum(each["functions"] for each in told) > 40
