@@ -79,6 +79,23 @@ def test_a_text_that_looks_like_sql_is_only_ever_a_text() -> None:
     assert where.parse('price == "x\' OR 1=1 --"').sql.count("OR") == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "path", "total", "beyond"),
+    [
+        ("{'k': {'a': {…}}}", "x.k.a.b", 1, True), ("{'k': {'a': {…}}}", "x.k.nope", 1, False),
+        ("{'k': {'a': {…}}}", "x.nope", 1, False), ("{'k': 1, …}", "x.nope", 9, True), ("[0, 1, …]", "x[7]", 9, True),
+        ("[0, 1]", "x[7]", 2, False), ("[0, 1]", "x[7]", 40, True), ("<Cart object at 0x7f>", "x.qty", None, True),
+        ("Cart {n: 2, ...}", "x.qty", None, True), ("{x = 1, y = 2", "x.z", None, True), ("7", "x.qty", None, False),
+        ("'…'", "x.qty", None, False), ("{'k': 1}", "x.k", 1, False),
+    ],
+)  # fmt: skip
+def test_a_path_that_goes_deeper_than_what_was_recorded_is_told_from_one_that_leads_nowhere(
+    text: str, path: str, total: int | None, beyond: bool
+) -> None:
+    value = Value(name="x", value=text, total=total)
+    assert texts.goes_beyond(value, False, where.parse_path(path).steps) is beyond
+
+
 @given(st.text(max_size=60))
 def test_any_text_is_understood_or_refused_and_nothing_else(text: str) -> None:
     try:
@@ -92,5 +109,6 @@ def test_looking_into_any_text_never_fails(text: str) -> None:
     value = Value(name="x", value=text)
     texts.parts(text)
     texts.follow(value, ("a", 0, "b"))
+    texts.goes_beyond(value, True, ("a", 0, "b"))
     texts.length_of(value)
     texts.type_of(text)

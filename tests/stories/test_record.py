@@ -140,6 +140,8 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     assert user.json("hits", "Cart.total")["hits"][4]["step"] is True
     assert user.ok("hits", place, "--count-by", "item.qty").split("\n")[:4] == ["0 1", "1 1", "2 1", "3 1"]
     assert user.ok("hits", "--count-by", "k", "--no-steps") == "2 4\n"
+    for words in (("hits", "--where", "item.qty.more == 1"), ("hits", "--count-by", "item.nope")):
+        assert "notes" not in user.json(*words)
     where = user.json("hits", place, "--where", "item.qty >= 2 and k == 2")
     assert [each["hit"] for each in where["hits"]] == ["h3", "h4"]
     assert "0 .. 3 over 4 hits" in user.ok("hit-trend", place, "item.qty", "--plot", "t.svg")

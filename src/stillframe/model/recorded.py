@@ -95,6 +95,7 @@ class Trend(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     plot: str | None = None
     """The file that was drawn."""
     run: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class RunInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

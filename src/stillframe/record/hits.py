@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from ..errors import NotFound
 from ..model.places import Place
@@ -87,6 +87,26 @@ def need_name(scope: Scope, name: str) -> None:
         raise NotFound(f"no {name} was recorded in these hits{there}")
 
 
+def beyond(scope: Scope, paths: Iterable[where.Path]) -> tuple[str, ...]:
+    """What must be said of paths that lead deeper into a value than it was recorded: such hits are neither counted nor excluded
+    truly. Only values whose text was cut, or that have more to them, are looked into."""
+    notes = []
+    every = replace(scope, condition=None)
+    for path in paths:
+        joins, tests, before, after = every.parts
+        each = f"SELECT c0.value AS v, count(*) AS n FROM {joins}{_ITS_CELL} WHERE {tests} GROUP BY 1"
+        (number,) = scope.connection.execute(
+            f"SELECT coalesce(sum(n), 0) FROM ({each}) JOIN value v0 ON v0.id=v WHERE (v0.rest IS NOT NULL OR"
+            " instr(v0.text, '…') OR instr(v0.text, '...') OR instr(v0.text, '<')) AND sf_beyond(v0.text, v0.total, v0.rest, ?)",
+            (*before, path.root, *after, where.written(path.steps)),
+        ).fetchone()
+        if number:
+            notes.append(
+                f"{path} goes deeper than what was recorded in {number:,} hits; what it was there is not known"
+            )
+    return tuple(notes)
+
+
 def listed(scope: Scope, start: int, count: int) -> Hits:
     joins, tests, before, after = scope.parts
     found = scope.connection.execute(f"SELECT h.id FROM {joins} WHERE {tests}", (*before, *after)).fetchall()
@@ -97,6 +117,7 @@ def listed(scope: Scope, start: int, count: int) -> Hits:
         total=len(ids),
         start=start,
         run=scope.run.handle,
+        notes=beyond(scope, scope.condition.paths) if scope.condition else (),
     )
 
 
@@ -105,12 +126,14 @@ _ITS_CELL = " LEFT JOIN cell c0 ON c0.place=h.place AND c0.hit=h.id AND c0.name=
 
 def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
     """Hits by a recorded path, or by place, function, thread, reason; the largest groups first."""
+    own: where.Path | None
     try:
         expression, name, parameters = _by(scope, by)
+        own = where.parse_path(by)
     except NotFound:
         if by not in OF_THE_HIT:
             raise
-        expression, name, parameters = OF_THE_HIT[by], None, []
+        expression, name, parameters, own = OF_THE_HIT[by], None, [], None
     joins, tests, before, after = scope.parts
     if name is None:
         joins += " JOIN place p ON p.id=h.place JOIN run r ON r.id=h.run"
@@ -125,6 +148,9 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
         f"{question} GROUP BY 1 ORDER BY 2 DESC, 3", (*parameters, *before, *after)
     ).fetchall()
     with_it = [row for row in rows if row[0] is not None]
+    paths = list(scope.condition.paths) if scope.condition else []
+    if own and own.steps and len(with_it) < len(rows):
+        paths.append(own)
     shown = with_it[:top]
     handles = _handles(scope.connection, [each for row in shown for each in row[2:]])
     return Hits(
@@ -138,6 +164,7 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
         total=sum(row[1] for row in rows),
         without=sum(row[1] for row in rows if row[0] is None),
         run=scope.run.handle,
+        notes=beyond(scope, dict.fromkeys(paths)),
     )
 
 
@@ -173,16 +200,17 @@ def trend(scope: Scope, name: str, place: str) -> tuple[Trend, list[tuple[int, f
     path = where.parse_path(name)
     need_name(scope, path.root)
     steps = where.written(path.steps)
-    number = "v0.number"
+    number, shown = "v0.number", "v0.text"
     parameters: list[object] = []
     if path.of == "len":
         number, parameters = "sf_length(v0.text, v0.total, v0.rest, ?)", [steps]
     elif steps:
-        number, parameters = "sf_number(v0.text, v0.rest, ?)", [steps]
+        number, shown = "sf_number(v0.text, v0.rest, ?)", "sf_shown(v0.text, v0.rest, ?)"
+        parameters = [steps, steps]
     joins, tests, before, after = scope.parts
     joins += f"{_ITS_CELL} LEFT JOIN value v0 ON v0.id=c0.value"
     rows = scope.connection.execute(
-        f"SELECT h.id, h.number, {number}, CASE WHEN v0.number IS NULL THEN v0.text END FROM {joins} WHERE {tests}",
+        f"SELECT h.id, h.number, {number}, CASE WHEN v0.number IS NULL THEN {shown} END FROM {joins} WHERE {tests}",
         (*parameters, *before, path.root, *after),
     ).fetchall()
     rows.sort()
@@ -201,6 +229,7 @@ def trend(scope: Scope, name: str, place: str) -> tuple[Trend, list[tuple[int, f
         spark=sparkline(heights),
         others=tuple(Group(value=text, count=count) for text, count in others.most_common(5)),
         run=scope.run.handle,
+        notes=beyond(scope, [path] if path.steps and len(points) + others.total() < len(rows) else []),
     )
     return made, points
 

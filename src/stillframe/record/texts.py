@@ -94,6 +94,27 @@ def follow(value: Value, steps: Sequence[Step]) -> Value | None:
     return value
 
 
+def goes_beyond(value: Value, more: bool, steps: Sequence[Step]) -> bool:
+    """Whether a path leads out of what was recorded, so that nobody can tell what is there, or whether anything is.
+    `more`: the value had parts of its own when it was recorded."""
+    for step in steps[:DEEPEST]:
+        found = _child(value, step)
+        if found is None:
+            return _is_cut(value, more)
+        value, more = found, False
+    return False
+
+
+def _is_cut(value: Value, more: bool) -> bool:
+    """Whether there may be parts of this value that its text does not show."""
+    body = _body(value.value)
+    if body is None:  # `<Cart object>` shows nothing of its parts; a number or a string has none
+        return more or value.value.startswith("<")
+    shown = [each for each in _split(body, ",") if each]
+    open_ended = value.value.rstrip()[-1:] not in (")", "]", "}", ">")
+    return open_ended or any(each in ("…", "...") for each in shown) or (value.total or 0) > len(shown)
+
+
 def _child(value: Value, step: Step) -> Value | None:
     wanted = str(step)
     for each in value.children:

@@ -12,9 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
+
 from ..errors import UsageError
 from . import texts
-from .pen import number_of
+from .pen import ValueRest, number_of
 
 LONGEST = 2000
 DEEPEST = 50
@@ -74,6 +76,8 @@ class Question:
     sql: str
     parameters: list[Any]
     names: list[str]
+    paths: list[Path]
+    """Those of its operands that lead into a value."""
 
 
 def parse(text: str) -> Question:
@@ -81,7 +85,7 @@ def parse(text: str) -> Question:
     sql, parameters = reader.either(0)
     if not reader.done:
         raise reader.wrong()
-    return Question(sql, parameters, reader.names)
+    return Question(sql, parameters, reader.names, reader.paths)
 
 
 SQL = tuple[str, list[Any]]
@@ -97,6 +101,7 @@ class Reader:
         self._what = what
         self._at = 0
         self.names: list[str] = []
+        self.paths: list[Path] = []
 
     @property
     def done(self) -> bool:
@@ -200,6 +205,8 @@ class Reader:
     def _value(self, path: Path) -> str:
         if path.root not in self.names:
             self.names.append(path.root)
+        if path.steps and path not in self.paths:
+            self.paths.append(path)
         return f"v{self.names.index(path.root) + 1}"
 
     def _number(self, operand: Operand) -> SQL:
@@ -305,6 +312,7 @@ def teach(connection: sqlite3.Connection) -> None:
     connection.create_function("sf_shown", 3, _sf_shown, deterministic=True)
     connection.create_function("sf_type", 3, _sf_type, deterministic=True)
     connection.create_function("sf_length", 4, _sf_length, deterministic=True)
+    connection.create_function("sf_beyond", 4, _sf_beyond, deterministic=True)
 
 
 @functools.lru_cache(maxsize=65_536)
@@ -343,3 +351,8 @@ def _sf_length(text: str | None, total: int | None, rest: str | None, steps: str
         return None
     found = texts.follow(texts.restored("", text, total, rest), _read(steps))
     return texts.length_of(found) if found else None
+
+
+def _sf_beyond(text: str, total: int | None, rest: str | None, steps: str) -> bool:
+    more = msgspec.json.decode(rest, type=ValueRest).more if rest else False
+    return texts.goes_beyond(texts.restored("", text, total, rest), more, _read(steps))

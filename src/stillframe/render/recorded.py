@@ -94,9 +94,11 @@ def trend_rows(result: recorded.Trend) -> list[str]:
             ("no numbers: " if result.numbers else f"{escape(result.name)} was no number in {result.hits:,} hits: ")
             + values
         )
+    if not result.numbers and not result.others:
+        rows.append(f"{escape(result.name)} is not recorded in {result.hits:,} hits")
     if result.plot:
         rows.append(f"drawn: {escape(result.plot)}")
-    return rows
+    return rows + [f"note: {escape(each)}" for each in result.notes]
 
 
 def run_row(run: recorded.RunInfo) -> str:
