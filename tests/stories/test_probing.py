@@ -56,7 +56,7 @@ def test_each_place_is_reached_not_reached_or_unbound(user: User) -> None:
 
 def test_a_place_with_a_condition_and_no_command_at_all(user: User) -> None:
     user.file("shop.py", PROGRAM)
-    text = user.ok("probe", "shop.py:5 if count == 4", "--eval", "count")
+    text = user.ok("probe", "shop.py:5 if count == 4", "--eval", "count", "--hits", "1")
     assert "shop.py:5 if count == 4 reached (1 hit taken)\n" in text
     assert "count=4" in text
     assert "shop.py" in text.splitlines()[-1] or "python" in text

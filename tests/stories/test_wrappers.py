@@ -138,7 +138,7 @@ def test_a_detached_wrapper_and_its_programs_run_on(app: User) -> None:
 def test_a_probe_of_a_wrapper_reports_what_its_programs_did(app: User) -> None:
     places = app.says("probe", "--json", PLACE, "app.py:99", "--eval", "n", "--", "./run.sh", "5")
     reached, unbound = result(places)["places"]
-    assert (reached["state"], reached["values"][0][0]["value"]) == ("reached", "5")
+    assert (reached["state"], reached["gathered"][0]["values"]) == ("reached", ["5"])
     assert (unbound["state"], unbound["message"]) == ("unbound", "app.py has 6 lines")
 
 

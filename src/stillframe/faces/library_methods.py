@@ -500,7 +500,8 @@ class Verbs(ABC):
         *places: str,
         command: Sequence[str] = (),
         eval: Sequence[str] = (),
-        hits: int = 1,
+        expect: Sequence[str] = (),
+        hits: int | None = None,
         module: str | None = None,
         code: str | None = None,
         cwd: str | None = None,
@@ -515,7 +516,8 @@ class Verbs(ABC):
     ) -> ProbeReport:
         """Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.
 
-        Without a command, the file that the first place names is run.
+        With --eval or --expect every hit of the run is counted: distinct values, range, claims held or violated with the first
+        counter-example. Without a command, the file that the first place names is run.
         """
         return cast(
             "ProbeReport",
@@ -525,6 +527,7 @@ class Verbs(ABC):
                     "places": places,
                     "command": command,
                     "eval": eval,
+                    "expect": expect,
                     "hits": hits,
                     "module": module,
                     "code": code,

@@ -164,6 +164,40 @@ class Fed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     eof: bool = False
 
 
+class Gathered(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What one expression was, over all hits of a place."""
+
+    expression: str
+    distinct: int = 0
+    more: bool = False
+    """There were further distinct values, too many to tell apart."""
+    least: str | None = None
+    most: str | None = None
+    """Of those that were numbers."""
+    others: int = 0
+    """How often it was no number."""
+    types: tuple[str, ...] = ()
+    """Of the values that were no numbers."""
+    values: tuple[str, ...] = ()
+    """The first distinct ones."""
+    error: str | None = None
+    """How it failed for the first time, and at which hit."""
+    error_hit: int | None = None
+
+
+class Claim(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A claim about a place, and how it stood the run."""
+
+    expression: str
+    held: int = 0
+    violated: int = 0
+    errors: int = 0
+    counter: Stop | None = None
+    """The first hit at which it did not hold; the first error where there is none."""
+    error: str | None = None
+    error_hit: int | None = None
+
+
 class ProbedPlace(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One place of a probe: whether the program came there, with the evidence of each time."""
 
@@ -175,6 +209,9 @@ class ProbedPlace(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     hits: tuple[Stop, ...] = ()
     values: tuple[tuple[Value, ...], ...] = ()
     """For each hit, the values of the expressions asked for."""
+    gathered: tuple[Gathered, ...] = ()
+    """For each expression what it was, where every hit was counted."""
+    claims: tuple[Claim, ...] = ()
     actual: Spot | None = None
     message: str | None = None
 
@@ -187,3 +224,6 @@ class ProbeReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     end: AnyOutcome
     assumed: bool = False
     """The command was not given but worked out; the reply says which it was."""
+    how: str = ""
+    """What counted, where it was not a debugger that stopped at each hit: `sys.monitoring, CPython 3.12.1`."""
+    notes: tuple[str, ...] = ()

@@ -22,7 +22,6 @@ from ..session.sessions import Sessions
 from .common import Do, Timeout, run_beside
 from .failing import Watched, watch
 from .hanging import gathered
-from .investigate import started
 from .launch import (
     AdapterName,
     AllCode,
@@ -40,6 +39,7 @@ from .launch import (
     make_plan,
     start,
 )
+from .private_runs import started
 from .sanitized import with_sanitizer
 from .since import SinceWord, places_of
 from .since import since as since_revision

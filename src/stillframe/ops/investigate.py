@@ -9,10 +9,11 @@ from typing import Annotated
 
 import msgspec
 
-from ..errors import StillframeError, UsageError
-from ..model.backend import Bounds, Caller, Move, Plan
+from ..adapters.recorders import recorder_for
+from ..errors import StillframeError, Unsupported, UsageError
+from ..model.backend import Bounds, Caller, Move
 from ..model.outcomes import AnyOutcome, Exited, Stop
-from ..model.places import BreakSpec, LinePlace, TextPlace
+from ..model.places import BreakSpec, LinePlace, Place, SymbolPlace, TextPlace
 from ..model.values import Value
 from ..model.views import ProbedPlace, ProbeReport
 from ..registry import Access, From, Param, operation
@@ -23,6 +24,7 @@ from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import Do, Timeout, heard_of, run_beside
+from .counting import Question, by_stops, counted
 from .evaluate import EVAL_SECONDS
 from .launch import (
     AllCode,
@@ -36,10 +38,12 @@ from .launch import (
     ReadyWord,
     Stdin,
     default_name,
-    make_plan,
     start,
 )
+from .private_runs import plan_for, started
 
+MOST_CHECKED = 1000
+"""Hits that claims are checked at where each is a stop of the debugger."""
 SEEN_ENOUGH = "ended by the probe, which had seen enough"
 
 
@@ -65,7 +69,13 @@ async def probe(
     eval: Annotated[
         tuple[str, ...], Param("an expression to evaluate at each hit; may be repeated", short="-e", metavar="E")
     ] = (),
-    hits: Annotated[int, Param("how many hits of each place to report", metavar="N")] = 1,
+    expect: Annotated[
+        tuple[str, ...], Param("a claim to check at every hit; may be repeated", aliases=("--assert",), metavar="P")
+    ] = (),
+    hits: Annotated[
+        int | None,
+        Param("stop at so many hits of each place and report each; 1 without --eval and --expect", metavar="N"),
+    ] = None,
     module: Module = None,
     code: Code = None,
     cwd: Cwd = None,
@@ -80,10 +90,22 @@ async def probe(
 ) -> From[ProbeReport]:
     """Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.
 
-    Without a command, the file that the first place names is run.
+    With --eval or --expect every hit of the run is counted: distinct values, range, claims held or violated with the first
+    counter-example. Without a command, the file that the first place names is run.
     """
     readiness = await _checked(caller, places, hits, ready)
     plan, assumed = plan_for(caller, places, command, module, code, cwd, env, stdin, python, all_code, children)
+    question = Question(tuple(dict.fromkeys(places)), eval, expect)
+    counting = hits is None and (eval or expect)
+    recorder = recorder_for(plan) if counting and all(_recordable(each.place) for each in places) else None
+    notes: tuple[str, ...] = ()
+    if recorder is not None:
+        try:
+            found = await counted(sessions, caller, plan, recorder, question, readiness, do, timeout)
+            return From(found.session, msgspec.structs.replace(found.result, assumed=assumed))
+        except Unsupported as error:
+            notes = (f"seen by stops of a debugger, since {error.message}",)
+    hits = hits or (MOST_CHECKED if expect else 1)
     name = f"probe-{default_name(plan)}"
     starting = start(sessions, plan, caller, breaks=places, catch=("off",), name=None, default_name=name, private=True)
     session = await started(sessions, asyncio.ensure_future(starting))
@@ -94,33 +116,20 @@ async def probe(
         if do:
             await run_beside(session, do, caller)
         seen = [Sighting(spec, session.breakpoints.id_of(spec, caller.cwd)) for spec in dict.fromkeys(places)]
-        end = await _watch(session, seen, eval, hits, wait)
-        report = tuple(_report(session, each, hits) for each in seen)
+        end = await _watch(session, seen, eval + expect, hits, wait)
+        report = tuple(by_stops(_report(session, each, hits), eval, expect) for each in seen)
     finally:
         await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
-    return From(session, ProbeReport(command=plan.command, places=report, end=end, assumed=assumed))
+    return From(session, ProbeReport(command=plan.command, places=report, end=end, assumed=assumed, notes=notes))
 
 
-async def started(sessions: Sessions, starting: asyncio.Future[Session]) -> Session:
-    """The session of a report, which nobody else knows of: given up while it starts, it is ended as soon as it has."""
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        await asyncio.shield(asyncio.ensure_future(_undo(sessions, starting)))
-        raise
+def _recordable(place: Place) -> bool:
+    return isinstance(place, LinePlace | TextPlace | SymbolPlace)
 
 
-async def _undo(sessions: Sessions, starting: asyncio.Future[Session]) -> None:
-    try:
-        session = await starting
-    except StillframeError:
-        return  # it did not even start
-    await sessions.discard(session)
-
-
-async def _checked(caller: Caller, places: tuple[BreakSpec, ...], hits: int, ready: str | None) -> Ready | None:
+async def _checked(caller: Caller, places: tuple[BreakSpec, ...], hits: int | None, ready: str | None) -> Ready | None:
     """What to wait for first; what cannot be is said before anything runs."""
-    if hits < 1:
+    if hits is not None and hits < 1:
         raise UsageError("--hits takes a number from 1 up")
     if not places:
         raise UsageError("probe where? Give places, as in: dbg probe shop.py:14 -- python shop.py")
@@ -130,38 +139,6 @@ async def _checked(caller: Caller, places: tuple[BreakSpec, ...], hits: int, rea
     for spec in places:
         locate(spec.place, caller.cwd)
     return readiness
-
-
-def plan_for(
-    caller: Caller,
-    places: tuple[BreakSpec, ...],
-    command: tuple[str, ...],
-    module: str | None,
-    code: str | None,
-    cwd: str | None,
-    env: tuple[str, ...],
-    stdin: str | None,
-    python: str | None,
-    all_code: bool,
-    children: bool,
-    *,
-    verb: str = "probe",
-) -> tuple[Plan, bool]:
-    """The program to look into; where none was given, the file of the first place that names one."""
-    program: tuple[str, ...] = ()
-    assumed = not command and module is None and code is None
-    if assumed:
-        files = [spec.place.file for spec in places if isinstance(spec.place, LinePlace | TextPlace)]
-        if not files:
-            raise UsageError(
-                f"{verb} {places[0].place} in what? Give a command: dbg {verb} {places[0].place} -- python app.py"
-            )
-        program = (files[0],)
-    plan = make_plan(
-        caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
-        all_code=all_code, children=children,
-    )  # fmt: skip
-    return plan, assumed
 
 
 async def _watch(

@@ -22,8 +22,12 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from ..transport.folders import private_folder, remove_folder
 from .common import heard_of, run_beside
-from .investigate import started
 from .launch import default_name, start
+from .private_runs import started
+
+SLOW = {
+    "sys.settrace": "recorded by sys.settrace, which slows the whole program (from 3.12 on nothing but the code asked for)"
+}
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,8 @@ class RecordedRun:
     end: AnyOutcome
     recordings: tuple[Recording, ...]
     notes: tuple[str, ...]
-
-    @property
-    def how(self) -> str:
-        """What it was recorded by."""
-        told = [each.hello for each in self.recordings]
-        return ", ".join(dict.fromkeys(f"{each.how}, {each.runtime}" for each in told if each))
+    how: str
+    """What it was recorded by."""
 
 
 @contextlib.asynccontextmanager
@@ -71,7 +71,10 @@ async def recorded_run(
         notes = [f"the recorder could not begin: {each}" for each in await asyncio.to_thread(failures, folder)]
         if not found and not notes:
             notes.append(f"nothing was recorded: {recorder.unseen(plan)}")
-        yield RecordedRun(session, end, found, tuple(notes))
+        told = list(dict.fromkeys((each.how, each.runtime) for each in (one.hello for one in found) if each))
+        notes += [f"{runtime}: {SLOW[how]}" for how, runtime in told if how in SLOW]
+        how = ", ".join(f"{how}, {runtime}" for how, runtime in told)
+        yield RecordedRun(session, end, found, tuple(notes), how)
     finally:
         remove_folder(str(folder))
 

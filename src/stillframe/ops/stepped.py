@@ -22,8 +22,8 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import heard_of, run_beside, settle
 from .folding import Fold, inferred
-from .investigate import started
 from .launch import default_name, start
+from .private_runs import started
 
 MOST_STEPS = 400
 """Steps of one call: each costs a debugger some milliseconds."""

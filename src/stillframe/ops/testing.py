@@ -27,9 +27,9 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from ..transport.folders import private_folder, remove_folder
 from .common import Do, Timeout, run_beside
-from .investigate import started
 from .launch import Cwd, Env, Python, pair, start
 from .made import ask_for, with_calls
+from .private_runs import started
 
 HOLD_LEASE = 600.0
 """Seconds that a held test waits for somebody."""

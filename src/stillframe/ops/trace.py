@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 from collections.abc import Callable, Sequence
 from typing import Annotated
 
@@ -21,14 +20,12 @@ from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import Do, Timeout
-from .investigate import plan_for
 from .launch import AllCode, Children, Code, Command, Cwd, Env, Module, Python, ReadyWord, Stdin
 from .lives import TraceTold, told
+from .names import NEAR, near
+from .private_runs import plan_for
 from .recorded_run import RecordedRun, recorded_run, where
 from .stepped import stepped
-
-NEAR = 6
-"""Names that are offered where the one asked for is not there, or never ran."""
 
 
 @operation(Access.EXEC, starts=True, owned=True, example="dbg trace total --if 'len(items) > 100' -- python shop.py")
@@ -150,14 +147,3 @@ def _nothing(report: TraceReport, at: Place, found: Sequence[TraceTold]) -> Trac
         called = tuple(name for name, did in names.items() if did)
         return msgspec.structs.replace(report, verdict="never called", near=called[:NEAR])
     return msgspec.structs.replace(report, verdict="no such function", near=near(str(at), tuple(names)))
-
-
-def near(asked: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The names most like the one asked for, its last part counting as much as the whole."""
-    last = asked.rpartition(".")[2].rpartition("!")[2].lower()
-    ends: dict[str, list[str]] = {}
-    for name in names:
-        ends.setdefault(name.rpartition(".")[2].lower(), []).append(name)
-    close = [name for end in difflib.get_close_matches(last, list(ends), NEAR, 0.5) for name in ends[end]]
-    whole = difflib.get_close_matches(asked, list(names), NEAR, 0.6)
-    return tuple(dict.fromkeys([*close, *whole]))[:NEAR] or tuple(names[:NEAR])

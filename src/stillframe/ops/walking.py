@@ -19,8 +19,8 @@ from ..record.comparing import differences
 from ..session.phases import Phase
 from ..session.sessions import Sessions
 from .common import heard_of
-from .investigate import started
 from .launch import default_name, start
+from .private_runs import started
 
 _LINE = re.compile(r", suspended at line \d+")
 MOST_HITS = 1000

@@ -6,11 +6,16 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..model.views import ProbedPlace, ProbeReport
+from ..model.views import Claim, Gathered, ProbedPlace, ProbeReport
 from . import parts
 from .escape import escape, shorten
 from .outcomes import outcome
 
+VALUES = 300
+INLINE = 140
+"""Characters of the values that a claim names, in its own line."""
+FEW = 6
+"""Distinct values that are all told."""
 LEAST = 160
 """Characters that the evidence of one place is worth showing in."""
 _LINE = re.compile(r"(.*):(\d+)")
@@ -19,6 +24,10 @@ _LINE = re.compile(r"(.*):(\d+)")
 def report(result: ProbeReport, budget: int) -> str:
     command = escape(shorten(shlex.join(result.command), 80))
     ending = outcome(command, result.end, min(budget // 3, 1200))
+    for note in result.notes:
+        ending = f"note: {shorten(escape(note), 300)}\n{ending}"
+    if result.how and any(each.state == "reached" for each in result.places):
+        ending += "\nrecorded: values only"
     return f"{_places(result.places, budget - len(ending) - 1)}\n{ending}"
 
 
@@ -85,6 +94,8 @@ def _place(place: ProbedPlace, budget: int) -> str:
     head = f"{escape(place.location)}{moved} {_verdict(place)}"
     if place.state != "reached":
         return head + (f": {escape(place.message)}" if place.message else "")
+    if place.gathered or place.claims:
+        return _counted(place, head, budget)
     rows = [head]
     for number, hit in enumerate(place.hits):
         room = max(120, (budget - len(head)) // len(place.hits))
@@ -97,3 +108,68 @@ def _place(place: ProbedPlace, budget: int) -> str:
         if not (place.values and place.values[number]) or number == 0:
             rows.append(f"  {parts.value_list(hit.locals, hit.locals_total, room // 2)}")
     return "\n".join(row for row in rows if row.strip())
+
+
+# Where every hit was counted
+
+
+def _counted(place: ProbedPlace, head: str, budget: int) -> str:
+    """What the expressions were and how the claims stood, each in a line; then the evidence of one hit."""
+    rows = [head, *(f"  {_values(each)}" for each in place.gathered), *(f"  {_claim(each)}" for each in place.claims)]
+    if place.message:
+        rows.append(f"  {escape(place.message)}")
+    if place.values and place.values[0]:
+        rows.append("  first: " + parts.value_list(place.values[0], None, VALUES))
+    shown = next((each.counter for each in place.claims if each.counter), place.hits[0] if place.hits else None)
+    room = budget - sum(map(len, rows)) - len(rows)
+    if shown is not None and room > LEAST:
+        used = [each.expression for each in place.claims if each.counter is shown]
+        words = " ".join([*used, *(each.text for each in shown.source[-1:])])
+        held = sorted(shown.locals, key=lambda value: value.name not in re.findall(r"\w+", words))
+        rows.append(f"  hit {shown.hit:,}:" if shown.hit else "  at that hit:")
+        rows.append(parts.source_lines(shown.source, room // 3))
+        rows.append(f"  {parts.value_list(held, shown.locals_total, room // 2)}")
+        if len(shown.stack) > 1:
+            rows.append(f"  stack: {parts.stack_line(shown.stack, shown.stack_total, room // 4)}")
+    return "\n".join(row for row in rows if row.strip())
+
+
+def _values(found: Gathered) -> str:
+    """`price: 212 values, 0.5 to 99.0, and 1 str`."""
+    told: list[str] = []
+    if found.distinct:
+        told.append(f"{'more than ' if found.more else ''}{found.distinct:,} value{'s' * (found.distinct != 1)}")
+    if found.least is not None:
+        told.append(found.least if found.least == found.most else f"{found.least} to {found.most}")
+    if found.types:
+        many = f"{found.others:,} " if found.least is not None and len(found.types) == 1 and not found.error else ""
+        told.append(("and " if found.least is not None else "") + many + ", ".join(map(escape, found.types[:4])))
+    if found.distinct and not found.more and found.distinct <= FEW and (found.distinct > 1 or found.least is None):
+        told.append("(" + ", ".join(shorten(escape(each), 60) for each in found.values) + ")")
+    if found.error:
+        told.append(f"failed first at hit {found.error_hit:,}: {shorten(escape(found.error), 120)}")
+    return f"{escape(shorten(found.expression, 80))}: {' '.join(told[:1])}{''.join(_joined(each) for each in told[1:])}"
+
+
+def _joined(text: str) -> str:
+    return f" {text}" if text.startswith("(") else f", {text}"
+
+
+def _claim(claim: Claim) -> str:
+    """`price >= 0: held 416 times, error 1 (TypeError: … at hit 417)`."""
+    total = claim.held + claim.violated + claim.errors
+    told: list[str] = []
+    if claim.violated:
+        told.append(f"violated {claim.violated:,} of {total:,}")
+        if claim.counter and claim.counter.hit:
+            used = set(re.findall(r"\w+", claim.expression))
+            values = [each for each in claim.counter.locals if each.name in used]
+            shown = f": {parts.value_list(values, None, INLINE)}" if values else ""
+            told.append(f"first at hit {claim.counter.hit:,}{shown}")
+    elif claim.held:
+        told.append(f"held {claim.held:,} time{'s' * (claim.held != 1)}")
+    if claim.errors:
+        told.append(
+            f"error {claim.errors:,} ({shorten(escape(claim.error or ''), 120)}, at hit {claim.error_hit or 0:,})"
+        )
+    return f"{escape(shorten(claim.expression, 100))}: {', '.join(told) or 'never checked'}"

@@ -94,6 +94,7 @@ class Statements:
         self.first = {}
         self.last = max(lines_of(code) or [code.co_firstlineno])
         self.whole_loops = set()
+        self.withs = {}
         tree = _tree(code.co_filename)
         if tree is None:
             return
@@ -112,6 +113,8 @@ class Statements:
                 self.whole_loops.add(begin)
             else:
                 self.loops.append((begin, last))
+        if isinstance(node, (ast.With, ast.AsyncWith)):
+            self.withs[begin] = last
         if body:
             begin = min([begin] + [each.lineno for each in getattr(node, "decorator_list", ())])
             last = max(begin, body[0].lineno - 1)
@@ -175,13 +178,17 @@ def changers(code, statements):
 
 
 def entries(code, line, statements):
-    """Offsets at which a statement of several lines is come to from outside of it; None where every one of the line's will do."""
-    if line not in statements.first.values():
-        return None
-    found, before = set(), None
-    for offset, at in dis.findlinestarts(code):
-        at = statements.first.get(at, at)
-        if at == line and before != line:
-            found.add(offset)
+    """Where a statement is come to from outside of it: its lines, each with the offsets, or None where every one will do.
+
+    One of several lines may begin with any of them, and goes to and fro between them; a `with` is come back to from its body.
+    """
+    last = statements.withs.get(line)
+    if last is None and line not in statements.first.values():
+        return {line: None}
+    found, before = {}, None
+    for offset, raw in dis.findlinestarts(code):
+        at = statements.first.get(raw, raw)
+        if at == line and before != line and not (last is not None and before is not None and line < before <= last):
+            found.setdefault(raw, set()).add(offset)
         before = at
-    return frozenset(found)
+    return {raw: frozenset(offsets) for raw, offsets in found.items()}

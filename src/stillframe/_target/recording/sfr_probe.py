@@ -147,11 +147,11 @@ class Probe:
     def _at(self, code, name, line):
         if (id(code), line) in self.armed:
             return
-        entries = None
+        found = {None: None}
         if line is not None:
             statements = sfr_code.Statements(code)
             line = statements.first.get(line, line)
-            entries = sfr_code.entries(code, line, statements)
+            found = sfr_code.entries(code, line, statements)
             if line in statements.whole_loops and sys.version_info >= (3, 12):
                 self.told.note(
                     "line %d holds a whole loop, of which Python %d.%d tells once, not each turn: give its body a line of its own"
@@ -159,7 +159,8 @@ class Probe:
                 )
         self.armed[id(code), line] = (code, name, line)
         self._tell_found(code, name, line)
-        self.arm(self, code, line, entries)
+        for raw, entries in found.items():
+            self.arm(self, code, raw, entries)
 
     def _tell_found(self, code, name, line):
         at = code.co_firstlineno if line is None else line

@@ -379,13 +379,14 @@ MANUAL: "dict[str, Page]" = {
     },
     "probe": {
         "group": "investigate",
-        "doc": "Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.\n\nWithout a command, the file that the first place names is run.",
+        "doc": "Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.\n\nWith --eval or --expect every hit of the run is counted: distinct values, range, claims held or violated with the first\ncounter-example. Without a command, the file that the first place names is run.",
         "example": "dbg probe shop.py:14 --eval price --hits 3 -- python shop.py",
         "fields": {
             "places": "places to run to: LOC or 'LOC if EXPR'",
             "command": "a whole command as typed in a shell; behind a program, its further arguments",
             "eval": "an expression to evaluate at each hit; may be repeated",
-            "hits": "how many hits of each place to report",
+            "expect": "a claim to check at every hit; may be repeated",
+            "hits": "stop at so many hits of each place and report each; 1 without --eval and --expect",
             "module": "run a module, as `python -m` does; the words are its arguments",
             "code": "run this code, as `python -c` does; the words are its arguments",
             "cwd": "the directory to run it in",

@@ -1,0 +1,349 @@
+"""Probes that count: every hit of the run, what the expressions were, whether the claims held, as the program recorded it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from ..adapters.recorders import Recorder
+from ..model.backend import Caller, Plan
+from ..model.outcomes import Spot, Stop
+from ..model.places import BreakSpec
+from ..model.recorder import (
+    AnySaid,
+    Ask,
+    Defined,
+    Distinct,
+    Evidence,
+    Extent,
+    Failed,
+    Found,
+    Missing,
+    Note,
+    ProbeAsk,
+    Sample,
+    Tally,
+)  # fmt: skip
+from ..model.values import Frame, Value
+from ..model.views import Claim, Gathered, ProbedPlace, ProbeReport
+from ..registry import From
+from ..session.breakpoints import absolute
+from ..session.ready import Ready
+from ..session.session import Session
+from ..session.sessions import Sessions
+from .names import near
+from .recorded_run import RecordedRun, recorded_run, where
+
+SAMPLES = 500
+"""Hits of one place that go to the record."""
+SHOWN = 8
+"""Distinct values of one expression that are told."""
+_TRUE = {"true": True, "false": False, "none": False, "nil": False, "null": False, "nullptr": False}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a probe is asked: places, expressions to evaluate there, claims to check there."""
+
+    places: tuple[BreakSpec, ...]
+    evals: tuple[str, ...]
+    expects: tuple[str, ...]
+
+
+@dataclass
+class PlaceTold:
+    """What all processes told of one place."""
+
+    found: list[Found] = field(default_factory=list[Found])
+    missing: list[str] = field(default_factory=list[str])
+    tallies: list[Tally] = field(default_factory=list[Tally])
+    extents: list[Extent] = field(default_factory=list[Extent])
+    distinct: dict[int, dict[tuple[str, str], None]] = field(default_factory=dict[int, dict[tuple[str, str], None]])
+    full: set[int] = field(default_factory=set[int])
+    failed: dict[int, Failed] = field(default_factory=dict[int, Failed])
+    samples: list[Sample] = field(default_factory=list[Sample])
+    evidence: list[Evidence] = field(default_factory=list[Evidence])
+
+    @property
+    def hits(self) -> int:
+        return sum(each.hits for each in self.tallies)
+
+
+@dataclass
+class Told:
+    places: dict[int, PlaceTold] = field(default_factory=dict[int, PlaceTold])
+    notes: list[str] = field(default_factory=list[str])
+    names: list[str] = field(default_factory=list[str])
+
+    def at(self, place: int) -> PlaceTold:
+        return self.places.setdefault(place, PlaceTold())
+
+    def read(self, said: Iterable[AnySaid]) -> None:
+        """Take in one process's recording; of what may be told again, the last counts."""
+        tallies: dict[int, Tally] = {}
+        extents: dict[tuple[int, int], Extent] = {}
+        for each in said:
+            match each:
+                case Tally():
+                    tallies[each.place] = each
+                case Extent():
+                    extents[each.place, each.expression] = each
+                case Note(text=text):
+                    self.notes.append(text)
+                case Defined(function=name):
+                    self.names.append(name)
+                case Found() | Missing() | Distinct() | Failed() | Sample() | Evidence():
+                    self._of_place(self.at(each.place), each)
+                case _:
+                    pass
+        for tally in tallies.values():
+            self.at(tally.place).tallies.append(tally)
+        for extent in extents.values():
+            self.at(extent.place).extents.append(extent)
+
+    def _of_place(self, place: PlaceTold, said: Found | Missing | Distinct | Failed | Sample | Evidence) -> None:
+        match said:
+            case Found():
+                place.found.append(said)
+            case Missing(reason=reason):
+                place.missing.append(reason)
+            case Distinct(more=True):
+                place.full.add(said.expression)
+            case Distinct():
+                place.distinct.setdefault(said.expression, {})[said.type, said.value] = None
+            case Failed():
+                place.failed.setdefault(said.which, said)
+            case Sample():
+                place.samples.append(said)
+            case Evidence():
+                place.evidence.append(said)
+
+
+async def counted(
+    sessions: Sessions,
+    caller: Caller,
+    plan: Plan,
+    recorder: Recorder,
+    question: Question,
+    readiness: Ready | None,
+    do: str | None,
+    timeout: float | None,
+) -> From[ProbeReport]:
+    """Run it once, without a stop, and tell what every place came to."""
+    asks = tuple(
+        ProbeAsk(
+            place=number,
+            where=where(spec.place, caller.cwd),
+            condition=spec.condition,
+            evals=question.evals,
+            expects=question.expects,
+            samples=SAMPLES,
+        )
+        for number, spec in enumerate(question.places)
+    )
+    ask = Ask(probes=asks, root=caller.cwd, all_code=not plan.just_my_code)
+    async with recorded_run(
+        sessions, caller, plan, recorder, ask, verb="probe", readiness=readiness, do=do, timeout=timeout
+    ) as run:
+        told = Told()
+        for each in run.recordings:
+            await asyncio.to_thread(told.read, each.said)
+        places = tuple(_place(run, number, spec, question, told) for number, spec in enumerate(question.places))
+        await _kept(run.session, question, told)
+    report = ProbeReport(
+        command=plan.command,
+        places=places,
+        end=run.end,
+        how=run.how,
+        notes=tuple(dict.fromkeys([*run.notes, *told.notes])),
+    )
+    return From(run.session, report)
+
+
+def _place(run: RecordedRun, number: int, spec: BreakSpec, question: Question, told: Told) -> ProbedPlace:
+    location = str(spec.place) + (f" if {spec.condition}" if spec.condition else "")
+    here = told.at(number)
+    spot = here.found[0] if here.found else None
+    actual = Spot(file=run.session.show(spot.file), line=spot.line, symbol=spot.function) if spot else None
+    trouble = here.failed.get(-1)
+    if not here.hits:
+        message = f"its condition failed: {trouble.error}" if trouble else None
+        if spot is None:
+            message = _unbound(run, spec, here, told)
+        return ProbedPlace(
+            location=location, state="not_reached" if spot else "unbound", actual=actual, message=message
+        )
+    first = next((each for each in here.evidence if each.hit == 1), here.evidence[0] if here.evidence else None)
+    return ProbedPlace(
+        location=location,
+        state="reached",
+        count=here.hits,
+        hits=(_stop(run.session, first),) if first else (),
+        gathered=tuple(_gathered(here, index, text) for index, text in enumerate(question.evals)),
+        claims=tuple(_claim(run.session, here, index, question) for index in range(len(question.expects))),
+        actual=actual,
+        message=f"its condition failed at first: {trouble.error}" if trouble else None,
+    )
+
+
+def _unbound(run: RecordedRun, spec: BreakSpec, here: PlaceTold, told: Told) -> str:
+    if not run.recordings:
+        return "; ".join(run.notes) or "nothing was recorded"
+    asked = where(spec.place, run.session.origin.base)
+    lines = run.session.sources.lines(asked.file) if asked.file else []
+    if asked.line is not None and lines and asked.line > len(lines):
+        return f"{run.session.show(asked.file)} has {len(lines):,} lines"
+    if here.missing:
+        return here.missing[0]
+    if asked.function:
+        names = tuple(dict.fromkeys(told.names))
+        close = near(asked.function, names)
+        return "no such function in the code that ran" + (f": the nearest are {', '.join(close)}" if close else "")
+    return f"{run.session.show(asked.file)} was never loaded"
+
+
+def _gathered(here: PlaceTold, index: int, expression: str) -> Gathered:
+    extents = [each for each in here.extents if each.expression == index]
+    least = [each.least.strip() for each in extents if each.least.strip()]
+    most = [each.most.strip() for each in extents if each.most.strip()]
+    seen = list(here.distinct.get(index, {}))
+    failed = here.failed.get(index)
+    return Gathered(
+        expression=expression,
+        distinct=len(seen),
+        more=index in here.full,
+        least=min(least, key=_number) if least else None,
+        most=max(most, key=_number) if most else None,
+        others=sum(each.others for each in extents),
+        types=tuple(dict.fromkeys(kind for kind, text in seen if not _is_number(kind, text))),
+        values=tuple(text for _, text in seen[:SHOWN]),
+        error=failed.error if failed else None,
+        error_hit=failed.hit if failed else None,
+    )
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:  # a bigint of Node's, or something that is no number after all
+        return float(text.rstrip("n")) if text.rstrip("n").lstrip("-").isdigit() else 0.0
+
+
+def _is_number(kind: str, text: str) -> bool:
+    return kind in ("int", "float", "number", "bigint") and text not in ("NaN",)
+
+
+def _claim(session: Session, here: PlaceTold, index: int, question: Question) -> Claim:
+    tallies = [each.claims[index] for each in here.tallies if index < len(each.claims)]
+    violated, errors = sum(each[0] for each in tallies), sum(each[1] for each in tallies)
+    failed = here.failed.get(len(question.evals) + index)
+    shown = [each for each in here.evidence if each.claim == index]
+    counter = next((each for each in shown if not failed or each.hit != failed.hit), None) if violated else None
+    counter = counter or (shown[0] if shown else None)
+    return Claim(
+        expression=question.expects[index],
+        held=here.hits - violated - errors,
+        violated=violated,
+        errors=errors,
+        counter=_stop(session, counter) if counter else None,
+        error=failed.error if failed else None,
+        error_hit=failed.hit if failed else None,
+    )
+
+
+def _stop(session: Session, evidence: Evidence) -> Stop:
+    """A hit in the shape of a stop, which is what everything that was seen is told and kept in."""
+    frames = tuple(Frame(function=name, file=session.show(file), line=line) for name, file, line in evidence.stack)
+    inner = evidence.stack[0] if evidence.stack else None
+    return Stop(
+        reason="probe",
+        thread=evidence.thread,
+        frame=frames[0] if frames else None,
+        source=session.sources.around(inner[1], inner[2]) if inner else (),
+        stack=frames,
+        stack_total=len(frames),
+        locals=tuple(Value(name=name, type=kind, value=text) for name, kind, text in evidence.locals),
+        locals_total=len(evidence.locals),
+        hit=evidence.hit,
+    )
+
+
+# The record
+
+
+async def _kept(session: Session, question: Question, told: Told) -> None:
+    """Samples go to the record as the hits of other probes do: `hits` and `hit-trend` are asked about them all the same."""
+    stops: list[Stop] = []
+    for place in told.places.values():
+        if place.found:
+            stops += [_sampled(session, place.found[0], each, question) for each in _thinned(place.samples)]
+    await asyncio.gather(*(session.tape.stop(each, _lines(session, each)) for each in stops))
+
+
+def _lines(session: Session, stop: Stop) -> list[str]:
+    file = stop.frame.file if stop.frame else None
+    return session.sources.lines(absolute(file, session.origin.base)) if file else []
+
+
+def _sampled(session: Session, spot: Found, sample: Sample, question: Question) -> Stop:
+    frame = Frame(function=sample.function or spot.function, file=session.show(spot.file), line=spot.line)
+    values = tuple(
+        Value(name=expression, type="" if kind == "!" else kind, value=text, error=kind == "!")
+        for expression, (kind, text) in zip(question.evals, sample.values, strict=False)
+    )
+    return Stop(reason="probe", thread=sample.thread, frame=frame, stack=(frame,), locals=values, hit=sample.hit)
+
+
+def _thinned(samples: Sequence[Sample]) -> Sequence[Sample]:
+    """As many as the record takes, evenly over the run."""
+    if len(samples) <= SAMPLES:
+        return samples
+    return [samples[number * len(samples) // SAMPLES] for number in range(SAMPLES)]
+
+
+# Where each hit was a stop
+
+
+def by_stops(place: ProbedPlace, evals: tuple[str, ...], expects: tuple[str, ...]) -> ProbedPlace:
+    """The verdicts of a place whose every hit was a stop of a debugger, with its values for expressions and claims."""
+    if not expects or place.state != "reached":
+        return place
+    claims = tuple(_by_hits(text, len(evals) + index, place) for index, text in enumerate(expects))
+    values = tuple(each[: len(evals)] for each in place.values)
+    return msgspec.structs.replace(place, claims=claims, values=values)
+
+
+def _by_hits(expression: str, at: int, place: ProbedPlace) -> Claim:
+    held = violated = errors = 0
+    counter: Stop | None = None
+    failed: tuple[int, str] | None = None
+    for number, (stop, values) in enumerate(zip(place.hits, place.values, strict=False), start=1):
+        truth = _truth(values[at])
+        if truth is None:
+            errors += 1
+            failed = failed or (number, values[at].value)
+        elif truth:
+            held += 1
+        else:
+            violated += 1
+            counter = counter or msgspec.structs.replace(stop, hit=number)
+    return Claim(
+        expression=expression, held=held, violated=violated, errors=errors, counter=counter,
+        error=failed[1] if failed else None, error_hit=failed[0] if failed else None,
+    )  # fmt: skip
+
+
+def _truth(value: Value) -> bool | None:
+    """Whether a value that a debugger tells is true; None where it is none that could be."""
+    if value.error:
+        return None
+    text = value.value.strip().lower()
+    if text in _TRUE:
+        return _TRUE[text]
+    try:
+        return float(text) != 0
+    except ValueError:
+        return None
