@@ -19,7 +19,6 @@ from ..session.sessions import Sessions
 from .common import Do, heard_of, run_beside
 from .crash import HELD_LEASE, Hold
 from .hanging import gathered
-from .investigate import started
 from .launch import (
     AdapterName,
     AllCode,
@@ -37,6 +36,7 @@ from .launch import (
     make_plan,
     start,
 )
+from .private_runs import started
 
 PATIENCE = 10.0
 """Seconds that a program is given to come to its end by itself."""
