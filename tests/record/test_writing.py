@@ -19,6 +19,7 @@ from stillframe.ops.record import events
 from stillframe.record import chronicle, finding, hits, reading, schema
 from stillframe.record.finding import View
 from stillframe.record.record import Record
+from stillframe.record.writer import WAL_BYTES
 from stillframe.registry import Meant
 
 from .conftest import LINES, facts, opened, stop_at
@@ -56,6 +57,19 @@ async def test_many_stops_of_many_runs_at_once_are_numbered_without_gaps(record:
     await asyncio.gather(*(tape.stop(stop_at(i=i), LINES) for i in range(40) for tape in tapes))
     rows = await record.look(lambda c: c.execute("SELECT run, number FROM hit ORDER BY run, number").fetchall())
     assert rows == [(run, number) for run in range(1, 6) for number in range(1, 41)]
+
+
+async def test_a_log_that_has_grown_is_moved_and_is_short_again(record: Record, tmp_path: Path) -> None:
+    tape = record.begin(facts(tmp_path), None)
+    log, largest = f"{record.path}-wal", 0
+    while largest <= WAL_BYTES:
+        tape.printed("stdout", b"x" * 1_000_000 + b"\n")
+        await tape.stop(stop_at(), LINES)
+        largest = os.stat(log).st_size
+    async with asyncio.timeout(30):
+        while os.stat(log).st_size > WAL_BYTES / 2:  # moved when nobody waits, and begun again with the next stop
+            await tape.stop(stop_at(), LINES)
+            await record.news(0.05)
 
 
 async def test_values_of_hostile_size_and_text_are_bounded_and_never_harm(record: Record, tmp_path: Path) -> None:
