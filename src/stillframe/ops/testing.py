@@ -30,9 +30,8 @@ from .common import Do, Timeout, run_beside
 from .launch import Cwd, Env, Python, pair, start
 from .made import ask_for, with_calls
 from .private_runs import started
+from .reproducing import HOLD_LEASE, again_under_debugger, with_frames
 
-HOLD_LEASE = 600.0
-"""Seconds that a held test waits for somebody."""
 NEAREST, ALIKE, MOST_NAMES = 6, 0.6, 5000
 Selector = Annotated[
     str | None,
@@ -101,20 +100,43 @@ async def test(
     )  # fmt: skip
     wait = sessions.settings(here).wait if timeout is None else timeout
     asked = Asked(sessions, caller, choice, ask, wait, do)
-    async with _run(asked, ask) as ran:
+    if once and hold and not choice.runner.stays:
+        raise UsageError(f"--hold runs a failing test of {choice.runner.name} a second time, which --once forbids")
+    async with _run(asked, replace(ask, hold=hold and choice.runner.stays)) as ran:
         await _check(asked, ran)
-        report = _report(asked, ran, every=every)
+        report, session = _report(asked, ran, every=every), ran.session
         if report.failures and not isinstance(ran.end, Stop):
             await taping.stopped(ran.session, _as_stop(report.failures[0]))
-        if report.verdict == "red" and not (once or every or hold):
-            report = await _with_calls(asked, ran, report)
-        return From(ran.session, report)
+        if report.verdict == "red" and not (once or every):
+            report, session = await _looked_at(asked, ran, report)
+            report = await _with_calls(asked, ran, report) if not hold else report
+        return From(session, report)
+
+
+async def _looked_at(asked: Asked, ran: Ran, report: TestReport) -> tuple[TestReport, Session]:
+    """The report with the values of the frame that failed, from a second run under a debugger, where those need one."""
+    folder = private_folder()
+    try:
+        live = await asked.choice.runner.live(asked.ask, report.failures[0], Path(folder))
+        if live is None:
+            return report, ran.session
+        seen = await again_under_debugger(asked.sessions, asked.caller, live, asked.wait, hold=asked.ask.hold)
+    finally:
+        remove_folder(folder)
+    report = msgspec.structs.replace(report, ran=report.ran + 1)
+    if seen is None:
+        note = "a second run, under a debugger, did not fail there, so that no values can be told"
+        return msgspec.structs.replace(report, notes=(*report.notes, note)), ran.session
+    first = with_frames(report.failures[0], seen.stack, live)
+    held = Held(session=seen.session.name, lease=HOLD_LEASE) if asked.ask.hold else None
+    report = msgspec.structs.replace(report, failures=(first, *report.failures[1:]), held=held)
+    return report, seen.session if held else ran.session
 
 
 async def _with_calls(asked: Asked, ran: Ran, report: TestReport) -> TestReport:
     """The report with the calls that led to its first failure, from a second run that records itself."""
     first = report.failures[0]
-    wanted = ask_for(first, asked.ask.cwd, ran.told.ordinal)
+    wanted = ask_for(first, asked.ask.cwd, ran.told.ordinal) if asked.choice.runner.recordable else None
     recorder = recorder_for(replace(ran.plan, adapter=None)) if wanted is not None else None
     if wanted is None or recorder is None:
         return report
@@ -122,7 +144,8 @@ async def _with_calls(asked: Asked, ran: Ran, report: TestReport) -> TestReport:
     try:
         write_ask(folder, wanted)
         again = replace(asked, recorded=lambda plan: recorder.prepare(replace(plan, adapter=None), folder))
-        async with _run(again, replace(asked.ask, first=True)) as second:
+        alone = first.id if asked.choice.runner.alone else asked.ask.selector
+        async with _run(again, replace(asked.ask, selector=alone, first=True, hold=False)) as second:
             told = with_calls(first, folder, asked.ask.cwd)
             if told is not None:
                 await taping.stopped(second.session, _as_stop(told))
@@ -130,8 +153,8 @@ async def _with_calls(asked: Asked, ran: Ran, report: TestReport) -> TestReport:
         remove_folder(str(folder))
     note = "a second, recorded run did not fail in the same way, so the calls that led here are not told"
     if told is None:
-        return msgspec.structs.replace(report, ran=2, notes=(*report.notes, note))
-    return msgspec.structs.replace(report, ran=2, failures=(told, *report.failures[1:]))
+        return msgspec.structs.replace(report, ran=report.ran + 1, notes=(*report.notes, note))
+    return msgspec.structs.replace(report, ran=report.ran + 1, failures=(told, *report.failures[1:]))
 
 
 @asynccontextmanager

@@ -25,6 +25,8 @@
   const PLAIN = { depth: 2, customInspect: false, showProxy: true, getters: false, breakLength: Infinity, maxArrayLength: 100, maxStringLength: 1000 };
   const CJS = new Set(['exports', 'require', 'module', '__filename', '__dirname', 'arguments']);
   const BUILTIN = new Set(Module.builtinModules);
+  // The world of a test is behind a Proxy in Jest 30, whose traps are Jest's own and let everything through.
+  const OF_JEST = /[\\/]jest(-cli)?[\\/]/.test(String(process.argv[1]));
 
   let kept = new Map();
   let numbers = 0;
@@ -313,7 +315,7 @@
     rewrites: (format) => format.endsWith('typescript'), // the loader takes the types out of it first
     // Our code is reached through the global object, of which a context of `vm` has one of its own.
     enters: (sandbox) => {
-      if (typeof sandbox === 'object' && sandbox !== null && !isProxy(sandbox) && !hasOwn.call(sandbox, KEY)) {
+      if (typeof sandbox === 'object' && sandbox !== null && (!isProxy(sandbox) || OF_JEST) && !hasOwn.call(sandbox, KEY)) {
         for (const name of ownKeys(sandbox)) if (String(name).startsWith('__stillframe_')) delete sandbox[name];
         Object.defineProperty(sandbox, KEY, { value: store, enumerable: false, configurable: true, writable: false });
       }

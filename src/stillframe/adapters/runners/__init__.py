@@ -44,6 +44,8 @@ class Live:
     plan: Plan
     breaks: tuple[BreakSpec, ...] = ()
     catch: tuple[str, ...] = ("off",)
+    then_catch: tuple[str, ...] = ()
+    """Exceptions to stop at from the first of the breakpoints on: before it, runners throw many for their own ends."""
     is_it: Callable[[Stop], bool] = lambda stop: True
     """Whether a stop is at the failure that the first run told of."""
     hidden: Callable[[str], bool] = lambda name: False
@@ -56,6 +58,10 @@ class Runner(Protocol):
     name: str
     stays: bool
     """Whether the run itself can stay at its first failure, so that no second one is needed to look at it."""
+    alone: bool
+    """Whether further runs are of the failing test alone, since its tests share nothing as a rule."""
+    recordable: bool
+    """Whether recorders can see its tests: not where it compiles them in a world of its own."""
 
     def signs(self, signs: Signs) -> int:
         """How surely a directory's tests are of its kind: 0 not at all, 1 perhaps, 2 it says so itself."""
@@ -76,9 +82,11 @@ class Runner(Protocol):
 
 def runners() -> tuple[Runner, ...]:
     """Every runner, the likelier one first where a project has signs of several."""
+    from .jsrunners import JEST, MOCHA, VITEST
+    from .nodes import NODE_TEST
     from .pythons import PYTEST, UNITTEST
 
-    return (PYTEST, UNITTEST)
+    return (PYTEST, UNITTEST, VITEST, JEST, MOCHA, NODE_TEST)
 
 
 @dataclass(frozen=True)
@@ -103,17 +111,28 @@ def choose(selector: str | None, cwd: str, name: str | None) -> Choice:
         root = next((str(each.folder) for each in levels if found.signs(each)), cwd)
         return Choice(found, root)
     ending = start.suffix if start.is_file() else ""
-    for least in (2, 1):
-        for level in levels:
-            likely = [each for each in everyone if each.signs(level) >= least]
-            if ending:
-                likely = [each for each in likely if ending in level.endings_of(each.name)] or likely
-            if likely:
-                first = level.endings_of(likely[0].name)
-                others = [each.name for each in likely[1:] if level.endings_of(each.name) != first]
-                return Choice(likely[0], str(level.folder), tuple(others))
+    for at, level in enumerate(levels):
+        likely = _likely(level, everyone, ending)
+        if not likely:
+            continue
+        family = level.endings_of(likely[0].name)
+        others = tuple(each.name for each in likely[1:] if level.endings_of(each.name) != family)
+        for above in levels[
+            at:
+        ]:  # what a project says itself, of the same language, is worth more than how a test looks
+            said = [each for each in everyone if each.signs(above) > 1 and above.endings_of(each.name) == family]
+            if said:
+                return Choice(said[0], str(above.folder), others)
+        return Choice(likely[0], str(level.folder), others)
     known = ", ".join(each.name for each in everyone)
     raise UsageError(f"no tests of a known runner found from {cwd}; --runner names one: {known}")
+
+
+def _likely(level: Signs, everyone: tuple[Runner, ...], ending: str) -> list[Runner]:
+    """The runners that a directory has signs of, the surest first; of the language of a file that was named."""
+    signs = {each.name: each.signs(level) for each in everyone}
+    found = sorted((each for each in everyone if signs[each.name]), key=lambda each: -signs[each.name])
+    return [each for each in found if ending in level.endings_of(each.name)] if ending else found
 
 
 def _start(selector: str | None, cwd: str) -> Path:

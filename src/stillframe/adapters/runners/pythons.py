@@ -32,6 +32,8 @@ class PythonRunner:
     name = ""
     module = ""
     stays = True
+    alone = False
+    recordable = True
 
     def words(self, ask: TestAsk) -> tuple[str, ...]:
         raise NotImplementedError

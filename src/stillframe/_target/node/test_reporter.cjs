@@ -1,0 +1,53 @@
+// A reporter for node:test (18.15 and later) that tells of each test in a line of JSON, its error with what was compared.
+"use strict";
+const { inspect } = require("node:util");
+
+const SHORT = { depth: 2, maxArrayLength: 8, maxStringLength: 160, breakLength: Infinity, compact: true, getters: false };
+
+function told(value) {
+  try {
+    return inspect(value, SHORT).slice(0, 400);
+  } catch {
+    return "<cannot be shown>";
+  }
+}
+
+function evidence(error) {
+  const cause = error && typeof error.cause === "object" && error.cause !== null ? error.cause : error;
+  const row = { type: String((cause && cause.name) || ""), message: String((cause && cause.message) || error), stack: "" };
+  row.kind = String((error && error.failureType) || "");
+  row.exit = error && error.exitCode;
+  if (cause && typeof cause.stack === "string") row.stack = cause.stack.slice(0, 8000);
+  if (cause && "actual" in cause && "expected" in cause) {
+    row.actual = told(cause.actual);
+    row.expected = told(cause.expected);
+  }
+  return row;
+}
+
+function line(said) {
+  return JSON.stringify(said) + "\n";
+}
+
+module.exports = async function* reporter(source) {
+  const titles = [];
+  yield line({ kind: "hello", version: process.version.slice(1), executable: process.execPath });
+  for await (const { type, data } of source) {
+    if (type === "test:start") {
+      titles.length = data.nesting;
+      titles.push(data.name);
+      yield line({ kind: "running", file: data.file, titles });
+    } else if (type === "test:pass" || type === "test:fail") {
+      const { skip, todo, details = {} } = data;
+      const row = { kind: "test", passed: type === "test:pass", file: data.file, line: data.line, type: details.type };
+      row.titles = [...titles.slice(0, data.nesting), data.name];
+      row.skip = skip === undefined ? null : skip === true ? "" : String(skip);
+      row.todo = todo !== undefined && todo !== false;
+      if (type === "test:fail") row.error = evidence(details.error);
+      yield line(row);
+    } else if (type === "test:stdout" || type === "test:stderr") {
+      yield line({ kind: "printed", stream: type.slice(5), file: data.file, text: String(data.message).slice(0, 4000) });
+    }
+  }
+  yield line({ kind: "end" });
+};

@@ -1,0 +1,263 @@
+"""Runners of JavaScript and TypeScript: node:test, Jest, Vitest and Mocha. Their own reports first, then V8's inspector."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...errors import AdapterMissing, LaunchFailed
+from ...model.backend import Plan
+from ...model.outcomes import AnyOutcome, Running, Stop
+from ...model.places import BreakSpec, LinePlace
+from ...model.tested import Counts, TestFailure, Told
+from ..interpreters import on_path
+from ..node_options import version_of
+from ..recorders import PLAIN
+from . import Live, TestAsk
+from .journal import MOST, Show
+from .shown import shown_from
+from .signs import Signs
+from .stacks import Raw, failure, test_id
+
+_REPORTER = Path(__file__).resolve().parents[2] / "_target" / "node" / "test_reporter.cjs"
+_IMPORTS = re.compile(r"""["']node:test["']""")
+_FLAGS = re.compile(r"^node((?:\s+--?[\w-]+(?:[= ][^\s-]\S*)?)*?)\s+--test\b")
+
+
+WHO = ".who"
+
+
+class NodeRunner:
+    """What is the same of all four."""
+
+    name = ""
+    stays = False
+    alone = True
+    recordable = True
+    package = ""
+    program = ""
+    """The runner's own script in its package."""
+    configs: tuple[str, ...] = ()
+    throws_little = False
+    """Whether so little is thrown before a test begins that one may stop at all of it."""
+
+    def signs(self, signs: Signs) -> int:
+        script = signs.test_script
+        if re.search(rf"(^|[\s/&;]){re.escape(self.package)}(\s|$)", script):
+            return 2
+        if signs.has(*self.configs):
+            return 2
+        return 1 if signs.depends_on(self.package) else 0
+
+    def words(self, ask: TestAsk, report: Path) -> tuple[str, ...]:
+        """The runner's words for this run, with a report in this file."""
+        raise NotImplementedError
+
+    def told(self, report: Path, ask: TestAsk, show: Show) -> Told:
+        raise NotImplementedError
+
+    def found(self, ask: TestAsk) -> tuple[str, str]:
+        """The runner's script and version, as the project has it."""
+        for folder in (Path(ask.root), *Path(ask.root).parents):
+            package = folder / "node_modules" / self.package
+            if (package / self.program).is_file():
+                manifest = json.loads((package / "package.json").read_text())
+                return str(package / self.program), str(manifest.get("version", ""))
+        raise AdapterMissing(f"{self.name} is not installed for {ask.root}: npm install --save-dev {self.package}")
+
+    async def plan(self, ask: TestAsk, folder: Path) -> Plan:
+        node = on_path("node", ask.env, ask.cwd)
+        if node is None:
+            raise AdapterMissing("no node on PATH: apt install nodejs")
+        report = folder / "report"
+        command = (node, *self.words(ask, report))
+        runtime = "Node " + ".".join(map(str, await version_of(node)))
+        who = {"version": self.found(ask)[1], "runtime": runtime, "interpreter": node}
+        report.with_suffix(WHO).write_text(json.dumps(who))
+        env = {**ask.env, "NO_COLOR": "1", "FORCE_COLOR": "0", "CI": ask.env.get("CI", "1")}
+        return Plan(command=command, kind="command", cwd=ask.root, env=env, umask=ask.umask, adapter=PLAIN)
+
+    def read(self, ask: TestAsk, folder: Path, end: AnyOutcome) -> Told:
+        told = self.told(folder / "report", ask, shown_from(ask.cwd))
+        if isinstance(end, Stop | Running) or (told.finished and (told.counts.total or told.failures)):
+            return told
+        return msgspec.structs.replace(told, problem=(end.stderr.strip() or end.output.strip())[-1500:])
+
+    async def live(self, ask: TestAsk, failed: TestFailure, folder: Path) -> Live | None:
+        if not failed.frames or failed.when == "collection":
+            return None
+        plan = await self.plan(replace(ask, selector=failed.id, hold=True), folder)
+        debugged = replace(plan, adapter="node", just_my_code=False)
+        place = failed.frames[0]
+        file = str(Path(ask.cwd, place.file or ""))
+
+        def is_it(stop: Stop) -> bool:
+            if stop.exception is None:
+                return False
+            own = [each for each in stop.stack if each.kind == "user"]
+            own = own or [each for each in stop.exception.frames if each.kind == "user"]
+            return bool(own) and own[0].line == place.line and Path(own[0].file or "").name == Path(file).name
+
+        early = () if self.throws_little else (BreakSpec(LinePlace(file, place.line or 1)),)
+        return Live(
+            debugged,
+            breaks=early,
+            catch=("raised",) if self.throws_little else ("off",),
+            then_catch=() if self.throws_little else ("raised",),
+            is_it=is_it,
+            hidden=lambda name: name.startswith("__vi"),
+        )
+
+
+def selected(ask: TestAsk) -> tuple[str | None, str | None]:
+    """The file that a selector names, as seen from the project's root, and a pattern for the title."""
+    if ask.selector is None:
+        return None, None
+    file, *names = ask.selector.split("::")
+    path = Path(ask.cwd, file)
+    if not path.exists():
+        if names or "/" in file or re.search(r"\.[cm]?[jt]sx?$", file):
+            raise LaunchFailed(f"no such file: {path}")
+        return None, re.escape(file)
+    inside = path.resolve()
+    root = Path(ask.root).resolve()
+    shown = str(inside.relative_to(root)) if inside.is_relative_to(root) else str(inside)
+    return shown, f"(^| ){escaped(' '.join(names))}$" if names else None
+
+
+def escaped(text: str) -> str:
+    """A text as a pattern of JavaScript's."""
+    return re.sub(r"[\\^$.*+?()[\]{}|/]", lambda match: "\\" + match[0], text)
+
+
+def identity_of(report: Path) -> dict[str, str]:
+    """The runner's version, the runtime and its file, as they were when the run was planned."""
+    found: dict[str, str] = json.loads(report.with_suffix(WHO).read_text())
+    return found
+
+
+def report_of(file: Path) -> dict[str, Any]:
+    """A report in JSON; empty where the run did not come to write it."""
+    try:
+        found = json.loads(file.read_text("utf-8", errors="replace"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+class NodeTest(NodeRunner):
+    """Node's own runner."""
+
+    name = "node:test"
+
+    def signs(self, signs: Signs) -> int:
+        if re.search(r"\bnode\b.*--test\b", signs.test_script):
+            return 2
+        return 1 if any(_IMPORTS.search(each) for each in signs.test_texts(".js")) else 0
+
+    def found(self, ask: TestAsk) -> tuple[str, str]:
+        return "", ""
+
+    def words(self, ask: TestAsk, report: Path) -> tuple[str, ...]:
+        file, pattern = selected(ask)
+        script = _FLAGS.match(Signs(Path(ask.root)).test_script)
+        words = script[1].split() if script else []
+        last = pattern.rpartition(" ")[2] if pattern else ""
+        if pattern and ask.selector:
+            last = f"(^| ){escaped(ask.selector.rpartition('::')[2])}$" if "::" in ask.selector else pattern
+        words += [f"--test-name-pattern={last}"] if last else []
+        words += [f"--test-reporter={_REPORTER.as_uri()}", f"--test-reporter-destination={report}"]
+        words += ["--test-reporter=spec", "--test-reporter-destination=stdout"]
+        if ask.hold and file:
+            return (*words, *ask.args, file)  # in this very process, without --test
+        return ("--test", *words, *ask.args, *([file] if file else []))
+
+    def told(self, report: Path, ask: TestAsk, show: Show) -> Told:
+        outcomes: list[str] = []
+        failures: list[TestFailure] = []
+        names: list[str] = []
+        hello: dict[str, Any] = {}
+        printed: dict[str, str] = {}
+        ended, deselected, unread, running = False, 0, 0, None
+        for said in _lines(report):
+            match said["kind"]:
+                case "hello":
+                    hello = said
+                case "printed":
+                    file = said.get("file") or ""
+                    printed[file] = (printed.get(file, "") + said["text"])[-4000:]
+                case "running":
+                    running = test_id(said.get("file") or "", tuple(said["titles"]), show)
+                case "end":
+                    ended = True
+                case "test":
+                    running = None
+                    outcome = _outcome(said)
+                    file = said.get("file") or ""
+                    if outcome is None:
+                        continue
+                    names.append(test_id(file, tuple(said["titles"]), show))
+                    if outcome == "unread":
+                        unread += 1
+                        raw = Raw(file, (), "", "", printed.get(file, ""), when="collection")
+                        failures.append(failure(raw, ask.root, show))
+                    elif outcome == "deselected":
+                        deselected += 1
+                    else:
+                        outcomes.append(outcome)
+                        if outcome == "failed":
+                            failures.append(failure(_raw(said, file), ask.root, show))
+        counts = Counts(
+            total=len(outcomes), passed=outcomes.count("passed"), failed=outcomes.count("failed"),
+            skipped=outcomes.count("skipped"), xfailed=outcomes.count("todo"), deselected=deselected, uncollected=unread,
+        )  # fmt: skip
+        return Told(
+            version=str(hello.get("version", "")), runtime=f"Node {hello['version']}" if hello else "",
+            interpreter=str(hello.get("executable", "")), counts=counts, failures=tuple(failures[:MOST]),
+            names=tuple(names), begun=bool(hello), finished=ended, running=running,
+        )  # fmt: skip
+
+
+def _lines(file: Path) -> Iterator[dict[str, Any]]:
+    try:
+        text = file.read_bytes()
+    except OSError:
+        return
+    for line in text[: text.rfind(b"\n") + 1].splitlines():
+        yield json.loads(line)
+
+
+def _outcome(said: dict[str, Any]) -> str | None:
+    """How a test ended; None for suites and files, whose tests are told by themselves."""
+    if said.get("type") == "suite":
+        return None
+    is_file = len(said["titles"]) == 1 and Path(said["titles"][0]).name == Path(said.get("file") or "").name
+    error = said.get("error") or {}
+    if is_file:
+        return "unread" if not said["passed"] and error.get("kind") != "subtestsFailed" else None
+    if said["skip"] == "test name does not match pattern":
+        return "deselected"
+    if said["skip"] is not None:
+        return "skipped"
+    if said["todo"]:
+        return "todo"
+    if error.get("kind") == "subtestsFailed":
+        return None
+    return "passed" if said["passed"] else "failed"
+
+
+def _raw(said: dict[str, Any], file: str) -> Raw:
+    error = said.get("error") or {}
+    return Raw(
+        file, tuple(said["titles"]), error.get("type", ""), error.get("message", ""), error.get("stack", ""),
+        error.get("actual"), error.get("expected"),
+    )  # fmt: skip
+
+
+NODE_TEST = NodeTest()

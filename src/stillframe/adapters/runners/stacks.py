@@ -1,0 +1,157 @@
+"""What a JavaScript runner tells of a failure, made into evidence: the user's frames out of an error's stack, and their lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from ...model.outcomes import SourceLine
+from ...model.reports import ReportFrame
+from ...model.tested import TestFailure
+from ...model.values import Value
+from .journal import Show
+
+_CALL = re.compile(
+    r"^\s*(?:at |❯ )(?:async )?(?:(?P<name>[^(]+?) \()?(?P<place>(?:file://)?/?[^()\s][^()]*?):(?P<line>\d+):(?P<column>\d+)\)?$",
+    re.MULTILINE,
+)
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_LIBRARY = re.compile(r"^node:|/node_modules/|^internal/|/_target/node/")
+_WORD = re.compile(r"(?<![.\w$'\"`])[A-Za-z_$][\w$]*")
+_CALLS = re.compile(r"[\w$\])]\s*\(")
+_UNNAMED = re.compile(r"^(?:\w+\.)?<anonymous>$|^(?:TestContext|Suite|Context|Proxy|Object)\.")
+_LOADS = re.compile(r"\brequire\(|^\s*import\b|\bimport\(")
+_REACH = 60
+"""Lines above a failing one in which what it uses may have been made."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """One failed test as its runner told it."""
+
+    file: str
+    titles: tuple[str, ...]
+    type: str = ""
+    message: str = ""
+    stack: str = ""
+    actual: str | None = None
+    expected: str | None = None
+    when: str = "call"
+
+
+def failure(raw: Raw, root: str, show: Show) -> TestFailure:
+    stack = _ANSI.sub("", raw.stack)
+    frames = tuple(frames_of(stack, root, show))
+    top = frames[0] if frames else None
+    type_, message = _said(raw, stack)
+    lines, names = makers(Path(root, _path(stack, root) or "")) if top else ((), ())
+    operands = [("actual", raw.actual), ("expected", raw.expected)]
+    return TestFailure(
+        id=test_id(raw.file, raw.titles, show),
+        when=raw.when,
+        type=type_,
+        message=message,
+        expression=top.source[0].text.strip() if top and top.source else "",
+        operands=tuple(Value(name=name, value=_ANSI.sub("", text)) for name, text in operands if text is not None),
+        frames=frames,
+        file=top.file if top else show(raw.file),
+        line=top.line if top else None,
+        makers=lines,
+        names=names,
+    )
+
+
+def test_id(file: str, titles: tuple[str, ...], show: Show) -> str:
+    """`test/shop.test.js::shop::adds up`, which can be given back as a selector."""
+    return "::".join([show(file) or file, *titles])
+
+
+def _said(raw: Raw, stack: str) -> tuple[str, str]:
+    """The class and message of an error; where only its stack is told, they are what stands before the calls."""
+    message = _ANSI.sub("", raw.message)
+    if raw.type or not stack:
+        return raw.type, message
+    head = _CALL.split(stack, maxsplit=1)[0].strip() if _CALL.search(stack) else stack.strip()
+    kind, colon, rest = head.partition(": ")
+    if colon and re.fullmatch(r"\w*(Error|Exception)(?: \[\w+\])?", kind):
+        return kind.partition(" [")[0], rest
+    return "", head
+
+
+def _user_calls(stack: str, root: str) -> list[re.Match[str]]:
+    return [each for each in _CALL.finditer(stack) if not _LIBRARY.search(each["place"])]
+
+
+def _path(stack: str, root: str) -> str | None:
+    calls = _user_calls(stack, root)
+    return f"{_file(calls[0], root)}:{calls[0]['line']}" if calls else None
+
+
+def _file(call: re.Match[str], root: str) -> str:
+    return str(Path(root, unquote(call["place"].removeprefix("file://"))))
+
+
+def frames_of(stack: str, root: str, show: Show) -> list[ReportFrame]:
+    """The user's own calls of an error's stack, innermost first, with the lines that they stand in."""
+    frames = []
+    for call in _user_calls(stack, root)[:12]:
+        file, line = _file(call, root), int(call["line"])
+        name = (call["name"] or "").strip()
+        text = source_line(file, line)
+        if text is None:
+            continue
+        frames.append(
+            ReportFrame(
+                function="" if not name or _UNNAMED.match(name) else name,
+                file=show(file),
+                line=line,
+                source=(SourceLine(line, text, here=True),),
+            )
+        )
+    return frames
+
+
+def source_lines(file: str) -> list[str]:
+    try:
+        return Path(file).read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def source_line(file: str, line: int) -> str | None:
+    lines = source_lines(file)
+    return lines[line - 1] if 0 < line <= len(lines) else None
+
+
+def makers(spot: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The lines that made what a failing line uses, by the names that are given values above it; none where nobody is called."""
+    file, _, number = str(spot).rpartition(":")
+    text, failing = source_lines(file), int(number or 0)
+    if not 0 < failing <= len(text):
+        return (), ()
+    wanted, lines = set(_WORD.findall(text[failing - 1])), {failing}
+    named: list[str] = []
+    for at in range(failing - 1, max(0, failing - _REACH), -1):
+        row = text[at - 1]
+        made = [name for name in wanted if _gives(name, row)] if not _LOADS.search(row) else []
+        if made:
+            lines.add(at)
+            named += [name for name in made if _WORD.search(row.partition("=")[2])]
+            wanted.update(_WORD.findall(row))
+    first = set(_WORD.findall(text[failing - 1]))
+    names = tuple(name for name in dict.fromkeys(reversed(named)) if name in first)
+    others = lines - {failing}
+    calls = (
+        any(_CALLS.search(text[at - 1].partition("=")[2]) for at in others)
+        or len(_CALLS.findall(text[failing - 1])) > 1
+    )
+    return (tuple(sorted(lines)) if calls else (), names)
+
+
+def _gives(name: str, row: str) -> bool:
+    word = re.escape(name)
+    return bool(
+        re.search(rf"(?<![.\w$]){word}\s*(?:[-+*/%&|^?]{{0,3}}=)(?![=>])|[{{\[,]\s*{word}\s*[,}}\]].*=[^=>]", row)
+    )

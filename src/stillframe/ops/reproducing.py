@@ -1,0 +1,94 @@
+"""A failing test run once more under a debugger, held where it fails: for what only a living frame can tell."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import msgspec
+
+from ..adapters.runners import Live
+from ..model.backend import Caller, Move
+from ..model.outcomes import Stop
+from ..model.reports import ReportFrame, Witnessed
+from ..model.tested import TestFailure
+from ..session import family
+from ..session.phases import Phase
+from ..session.reporting import witnessed
+from ..session.session import Session
+from ..session.sessions import Sessions
+from .breakpoints import catch_rule
+from .investigate import started
+from .launch import start
+
+HOLD_LEASE = 600.0
+"""Seconds that a held test waits for somebody."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A failure as the debugger showed it, and the session, which lives only where it was to be held."""
+
+    session: Session
+    stack: Witnessed
+
+
+async def again_under_debugger(
+    sessions: Sessions, caller: Caller, live: Live, wait: float, *, hold: bool
+) -> Seen | None:
+    """Run to the failure and read it; None where it does not come again."""
+    starting = start(
+        sessions, live.plan, caller, breaks=live.breaks, catch=live.catch, name=None, default_name="test",
+        private=not hold, lease=HOLD_LEASE if hold else None,
+    )  # fmt: skip
+    session = await started(sessions, asyncio.ensure_future(starting))
+    stays = False
+    try:
+        member = await _reached(session, live, wait)
+        if member is None:
+            return None
+        seen = Seen(member, await witnessed(member, member.thread_id(None), live=hold))
+        stays = hold
+        return seen
+    finally:
+        if not stays:
+            await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
+
+
+async def _reached(session: Session, live: Live, wait: float) -> Session | None:
+    """Let it go from stop to stop until it stands at the failure; the frame of the user's own is the one looked at."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    listening = not live.then_catch
+    while True:
+        member = await session.settle(max(0.0, began + wait - loop.time()))
+        stop = member.outcome(news=False)
+        if not isinstance(stop, Stop) or loop.time() - began > wait:
+            return None
+        if listening and live.is_it(stop):
+            member.focus_frame = next((at for at, each in enumerate(stop.stack) if each.kind == "user"), 0)
+            return member
+        if not listening:
+            listening = True
+            await family.set_catch(session, catch_rule(live.then_catch))
+        if member.phase is Phase.STOPPED:
+            await member.resume(Move.CONTINUE)
+
+
+def with_frames(failure: TestFailure, stack: Witnessed, live: Live) -> TestFailure:
+    """The failure with frames that have values; those of the first run where the debugger showed none of the user's."""
+    own = tuple(_without_hidden(each, live) for each in stack.frames if not each.library)
+    if not own:
+        return failure
+    own = own[: max(1, len(failure.frames))]  # beyond those that the error itself told are the runner's reasons
+    inner = own[0]
+    if "Assert" in failure.type or failure.operands:  # how an assertion is made is nobody's business
+        inner = msgspec.structs.replace(inner, folded=0, folded_in=())
+    return msgspec.structs.replace(failure, frames=(inner, *own[1:]))
+
+
+def _without_hidden(frame: ReportFrame, live: Live) -> ReportFrame:
+    kept = tuple(each for each in frame.values if not live.hidden(each.name))
+    gone = len(frame.values) - len(kept)
+    total = frame.values_total - gone if frame.values_total is not None else None
+    return msgspec.structs.replace(frame, values=kept, values_total=total)
