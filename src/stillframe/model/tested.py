@@ -61,6 +61,11 @@ class TestFailure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     notes: tuple[str, ...] = ()
 
     @property
+    def asserts(self) -> bool:
+        """Whether it failed by what it claimed, not by an error of something else."""
+        return "Assert" in self.type or bool(self.operands) or not self.type
+
+    @property
     def place(self) -> str:
         """Test, type and place, by which two failures are of one kind."""
         top = self.frames[0] if self.frames else None

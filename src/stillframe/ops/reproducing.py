@@ -80,15 +80,15 @@ def with_frames(failure: TestFailure, stack: Witnessed, live: Live) -> TestFailu
     own = tuple(_without_hidden(each, live) for each in stack.frames if not each.library)
     if not own:
         return failure
-    own = own[: max(1, len(failure.frames))]  # beyond those that the error itself told are the runner's reasons
-    inner = own[0]
-    if "Assert" in failure.type or failure.operands:  # how an assertion is made is nobody's business
-        inner = msgspec.structs.replace(inner, folded=0, folded_in=())
+    if live.cuts:
+        own = own[: max(1, len(failure.frames))]  # beyond those that the error itself told are the runner's reasons
+    # how an assertion is made is nobody's business
+    inner = msgspec.structs.replace(own[0], folded=0, folded_in=()) if failure.asserts else own[0]
     return msgspec.structs.replace(failure, frames=(inner, *own[1:]))
 
 
 def _without_hidden(frame: ReportFrame, live: Live) -> ReportFrame:
-    kept = tuple(each for each in frame.values if not live.hidden(each.name))
+    kept = tuple(each for each in frame.values if not live.hidden(each))
     gone = len(frame.values) - len(kept)
     total = frame.values_total - gone if frame.values_total is not None else None
     return msgspec.structs.replace(frame, values=kept, values_total=total)

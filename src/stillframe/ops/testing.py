@@ -219,6 +219,9 @@ async def _check(asked: Asked, ran: Ran) -> None:
 
 async def _names(asked: Asked) -> tuple[str, ...]:
     """The names of all tests: of the file that was named, if there is one, else of the project."""
+    listed = asked.choice.runner.listed(asked.ask)
+    if listed is not None:
+        return listed
     there = _file_of(asked.ask)
     async with _run(replace(asked, do=None), replace(asked.ask, selector=there, args=(), names=True)) as ran:
         return ran.told.names

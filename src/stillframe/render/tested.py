@@ -24,6 +24,8 @@ MESSAGE = 10
 """Lines of what an exception says."""
 _PLAIN = re.compile(r"assert ")
 """How pytest repeats the assertion with its values in place."""
+_COMPARES = re.compile(r"Expected values to be|expect\(|assertion `|NaN ==")
+"""How Node, Jest and Rust begin a text that goes on with the two sides."""
 _OBVIOUS = re.compile(r"\s*(Use -v to get|Full diff|\.\.\.Full output truncated|First differing element)")
 
 
@@ -154,6 +156,8 @@ def _what(failure: TestFailure, limit: int) -> str:
     said = [each for each in failure.message.strip().splitlines() if each.strip() and not _OBVIOUS.match(each)]
     if failure.type == "AssertionError" and failure.operands and said and _PLAIN.match(said[0]):
         said = said[1:]
+    elif failure.operands and said and _COMPARES.match(said[0]):
+        said = [f"{failure.type}: {said[0]}" if failure.type else said[0]]
     elif failure.type:
         said = [f"{failure.type}: {said[0]}" if said else failure.type, *said[1:]]
     rows = [f"  {source(shorten(each, 240))}" for each in said[:MESSAGE]]

@@ -12,6 +12,7 @@ from ...model.backend import Plan
 from ...model.outcomes import AnyOutcome, Stop
 from ...model.places import BreakSpec
 from ...model.tested import TestFailure, Told
+from ...model.values import Value
 from ...settings import project_root
 from .signs import Signs
 
@@ -48,8 +49,10 @@ class Live:
     """Exceptions to stop at from the first of the breakpoints on: before it, runners throw many for their own ends."""
     is_it: Callable[[Stop], bool] = lambda stop: True
     """Whether a stop is at the failure that the first run told of."""
-    hidden: Callable[[str], bool] = lambda name: False
-    """Names of the runner's own making among the user's values."""
+    cuts: bool = False
+    """Whether the error itself told all calls of the user's, so that further ones belong to the runner's affairs."""
+    hidden: Callable[[Value], bool] = lambda value: False
+    """Which of the user's values are of the runner's own making."""
 
 
 class Runner(Protocol):
@@ -79,14 +82,20 @@ class Runner(Protocol):
         """How to stop at a failure; None where the first run has told everything."""
         ...
 
+    def listed(self, ask: TestAsk) -> tuple[str, ...] | None:
+        """The names of tests, as their files have them; None where a run must be asked (`TestAsk.names`)."""
+        ...
+
 
 def runners() -> tuple[Runner, ...]:
     """Every runner, the likelier one first where a project has signs of several."""
+    from .cargotest import CARGO_TEST
+    from .gotest import GO_TEST
     from .jsrunners import JEST, MOCHA, VITEST
     from .nodes import NODE_TEST
     from .pythons import PYTEST, UNITTEST
 
-    return (PYTEST, UNITTEST, VITEST, JEST, MOCHA, NODE_TEST)
+    return (PYTEST, UNITTEST, VITEST, JEST, MOCHA, NODE_TEST, GO_TEST, CARGO_TEST)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ...errors import AdapterMissing, LaunchFailed
+from ...errors import AdapterMissing, NotFound
 from ...model.backend import Plan
 from ...model.outcomes import AnyOutcome, Running, Stop
 from ...model.places import BreakSpec, LinePlace
@@ -27,6 +27,8 @@ from .stacks import Raw, failure, test_id
 
 _REPORTER = Path(__file__).resolve().parents[2] / "_target" / "node" / "test_reporter.cjs"
 _IMPORTS = re.compile(r"""["']node:test["']""")
+_TITLE = re.compile(r"""\b(?:it|test)(?:\.\w+)*\(\s*(["'`])(.+?)\1""")
+_OF_RUNNER = re.compile(r"Context \{_runnable|TestContext \{|\[Object: null prototype\] \{\}$")
 _FLAGS = re.compile(r"^node((?:\s+--?[\w-]+(?:[= ][^\s-]\S*)?)*?)\s+--test\b")
 
 
@@ -89,6 +91,9 @@ class NodeRunner:
             return told
         return msgspec.structs.replace(told, problem=(end.stderr.strip() or end.output.strip())[-1500:])
 
+    def listed(self, ask: TestAsk) -> tuple[str, ...] | None:
+        return tuple(_titles_in(ask))
+
     async def live(self, ask: TestAsk, failed: TestFailure, folder: Path) -> Live | None:
         if not failed.frames or failed.when == "collection":
             return None
@@ -111,8 +116,17 @@ class NodeRunner:
             catch=("raised",) if self.throws_little else ("off",),
             then_catch=() if self.throws_little else ("raised",),
             is_it=is_it,
-            hidden=lambda name: name.startswith("__vi"),
+            cuts=True,
+            hidden=lambda value: value.name.startswith("__vi") or _OF_RUNNER.match(value.value) is not None,
         )
+
+
+def _titles_in(ask: TestAsk) -> Iterator[str]:
+    show = shown_from(ask.cwd)
+    signs = Signs(Path(ask.root))
+    for file in signs.test_files(".js"):
+        for match in _TITLE.finditer(signs.text(str(file.relative_to(ask.root)))):
+            yield test_id(str(file), (match[2],), show)
 
 
 def selected(ask: TestAsk) -> tuple[str | None, str | None]:
@@ -123,7 +137,7 @@ def selected(ask: TestAsk) -> tuple[str | None, str | None]:
     path = Path(ask.cwd, file)
     if not path.exists():
         if names or "/" in file or re.search(r"\.[cm]?[jt]sx?$", file):
-            raise LaunchFailed(f"no such file: {path}")
+            raise NotFound(f"no such file: {path}")
         return None, re.escape(file)
     inside = path.resolve()
     root = Path(ask.root).resolve()

@@ -76,6 +76,9 @@ class PythonRunner:
     async def live(self, ask: TestAsk, failure: TestFailure, folder: Path) -> Live | None:
         return None
 
+    def listed(self, ask: TestAsk) -> tuple[str, ...] | None:
+        return None
+
 
 class Pytest(PythonRunner):
     name = "pytest"

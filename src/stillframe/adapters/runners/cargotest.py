@@ -1,0 +1,138 @@
+"""`cargo test`: what the test programs print first, then a debugger where a test panics."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from ...errors import AdapterMissing
+from ...model.backend import Plan
+from ...model.outcomes import AnyOutcome, Running, SourceLine, Stop
+from ...model.places import BreakSpec, SymbolPlace
+from ...model.reports import ReportFrame
+from ...model.tested import Counts, TestFailure, Told
+from ...model.values import Value
+from ..building import run
+from ..interpreters import on_path
+from . import Live, TestAsk
+from .gotest import written
+from .journal import MOST, Show
+from .shown import shown_from
+from .signs import Signs
+from .stacks import source_line
+
+_PANICS = ("std::panicking::panic_with_hook", "rust_panic")
+"""Where every panic comes through: by the name that gdb 13 to 18 resolves, and by the one of lldb 19."""
+_RAN = re.compile(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", re.MULTILINE)
+_RUNNING = re.compile(r"^test (\S+) \.\.\. $", re.MULTILINE)
+_SECTION = re.compile(r"^---- (\S+) stdout ----\n(.*?)(?=^---- |^failures:$)", re.MULTILINE | re.DOTALL)
+_PANICKED = re.compile(r"^thread '.*?'.*? panicked at (?:'(.*)', )?([^\s:]+):(\d+):(\d+):?$", re.MULTILINE)
+_SIDES = re.compile(r"^\s*(left|right): (.*)$", re.MULTILINE)
+_FILTERED = re.compile(r"^test result: .*?(\d+) filtered out", re.MULTILINE)
+_STACK = re.compile(r"^(stack backtrace:|note: run with `RUST_BACKTRACE)", re.MULTILINE)
+_TEST = re.compile(r"#\[(?:tokio::|async_std::)?test[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:pub )?(?:async )?fn (\w+)")
+
+
+class CargoTest:
+    name = "cargo"
+    stays = False
+    alone = True
+    recordable = False
+
+    def signs(self, signs: Signs) -> int:
+        return 2 if signs.has("Cargo.toml") else 0
+
+    async def plan(self, ask: TestAsk, folder: Path) -> Plan:
+        cargo = on_path("cargo", ask.env, ask.cwd)
+        if cargo is None:
+            raise AdapterMissing("no cargo on PATH: apt install cargo")
+        own, args = _words(ask)
+        await run((cargo, "test", "--no-run", *own), cwd=ask.root, env=ask.env)  # built outside of the time to run
+        _, version = await run((cargo, "--version"), cwd=ask.root, env=ask.env)
+        (folder / "who").write_text(version)
+        fast = () if ask.first else ("--no-fail-fast",)
+        words = (cargo, "test", *fast, *own, *(("--", *args) if args else ()))
+        return written(words, folder, replace(ask, cwd=ask.root))
+
+    def read(self, ask: TestAsk, folder: Path, end: AnyOutcome) -> Told:
+        version = (folder / "who").read_text().split()[1:2]
+        report = folder / "report"
+        text = report.read_text("utf-8", errors="replace") if report.exists() else ""
+        show = shown_from(ask.cwd)
+        ran = _RAN.findall(text)
+        sections = dict(_SECTION.findall(text))
+        bad = [name for name, how in ran if how == "FAILED"]
+        failures = tuple(_failure(name, sections.get(name, ""), ask, show) for name in bad[:MOST])
+        unfinished = _RUNNING.findall(text)
+        counts = Counts(
+            total=len(ran), passed=sum(how == "ok" for _, how in ran), failed=len(bad),
+            skipped=sum(how == "ignored" for _, how in ran),
+            deselected=sum(map(int, _FILTERED.findall(text))),
+        )  # fmt: skip
+        begun = "running " in text
+        told = Told(
+            version="".join(version), counts=counts, failures=failures, begun=begun,
+            finished=begun and "test result:" in text, running=unfinished[-1] if unfinished else None,
+        )  # fmt: skip
+        if isinstance(end, Stop | Running) or begun:
+            return told
+        return msgspec.structs.replace(told, problem=(end.stderr.strip() or text.strip())[-1500:])
+
+    async def live(self, ask: TestAsk, failed: TestFailure, folder: Path) -> Live | None:
+        if not failed.frames:
+            return None  # a test that gave back an error stopped nowhere
+        own, _ = _words(replace(ask, selector=None))
+        words = ("cargo", "test", *own, failed.id, "--", "--exact", "--test-threads=1")
+        plan = Plan(command=words, kind="command", cwd=ask.root, env=ask.env, umask=ask.umask)
+        breaks = tuple(BreakSpec(SymbolPlace(each)) for each in _PANICS)
+        return Live(plan, breaks=breaks, catch=("off",))
+
+    def listed(self, ask: TestAsk) -> tuple[str, ...] | None:
+        signs = Signs(Path(ask.root))
+        return tuple(match[1] for text in signs.test_texts(".rs") for match in _TEST.finditer(text))
+
+
+def _words(ask: TestAsk) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Words for cargo itself, and for the test programs."""
+    at = ask.args.index("--") if "--" in ask.args else len(ask.args)
+    own, args = ask.args[:at], ask.args[at + 1 :]
+    if ask.selector is None:
+        return own, args
+    file, _, name = ask.selector.rpartition("::") if ".rs::" in ask.selector else (ask.selector, "", "")
+    path = Path(file)
+    if path.suffix == ".rs":
+        chosen = ("--test", path.stem) if path.parent.name == "tests" else ("--lib", "--bins")
+        return (*own, *chosen, *((name,) if name else ())), args
+    return (*own, ask.selector), args
+
+
+def _failure(name: str, section: str, ask: TestAsk, show: Show) -> TestFailure:
+    """What a test printed when it panicked, and where that was."""
+    panic = _PANICKED.search(section)
+    if panic is None:
+        said = section.strip()
+        return TestFailure(id=name, message=said or "it failed")
+    behind = _STACK.split(section[panic.end() :])[0].strip("\n")
+    message = panic[1] or behind.strip()
+    file, line = str(Path(ask.root, panic[2])), int(panic[3])
+    here = SourceLine(line, source_line(file, line) or "", here=True)
+    frames = (ReportFrame(function="", file=show(file), line=line, source=(here,)),)
+    sides = _SIDES.findall(behind)
+    printed = section[: panic.start()].strip("\n")
+    return TestFailure(
+        id=name,
+        type="panic",
+        message=message,
+        expression=here.text.strip(),
+        operands=tuple(Value(name=side, value=text) for side, text in sides),
+        frames=frames,
+        file=show(file),
+        line=line,
+        output=printed + "\n" if printed else "",
+    )
+
+
+CARGO_TEST = CargoTest()

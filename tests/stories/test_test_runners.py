@@ -1,0 +1,198 @@
+"""Red tests of JavaScript, Go and Rust: each runner's own report decides, and a debugger shows the frame that failed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stillframe.adapters.finding import find
+from stillframe.adapters.go import GO
+
+from .conftest import User
+
+ALL = os.environ.get("STILLFRAME_ALL") == "1"
+GUESTS = Path(sys.prefix) / "guests" / "node" / "node_modules"
+PATIENT = ("--timeout", "100")
+
+SHOP = """\
+function total(items) {
+  let out = 0;
+  for (const item of items) out += item.price * item.qty;
+  return out;
+}
+module.exports = { total };
+"""
+BODY = """\
+describe("shop", () => {
+  it("adds up", () => {
+    const items = [{ price: 2, qty: 3 }, { price: "4", qty: "x" }];
+    const got = total(items);
+    CLAIM
+  });
+  it("is good", () => {});
+  it.skip("comes later", () => {});
+});
+"""
+
+
+def missing(what: str) -> None:
+    reason = f"{what} is not installed"
+    if ALL:
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def values(frame: dict[str, Any]) -> dict[str, str]:
+    return {each["name"]: each["value"] for each in frame["values"]}
+
+
+def test_nodes_own_runner_is_found_held_at_the_failure_and_recorded_for_the_calls(user: User) -> None:
+    user.file("shop.js", SHOP)
+    imports = 'const { describe, it } = require("node:test");\nconst assert = require("node:assert");\n'
+    user.file("shop.test.js", imports + SHOP_IMPORT + BODY.replace("CLAIM", "assert.strictEqual(got, 10);"))
+    report = user.json("test", *PATIENT)
+    assert (report["runner"], report["verdict"], report["runtime"].split()[0], report["ran"]) == (
+        "node:test", "red", "Node", 3,
+    )  # fmt: skip
+    assert report["counts"] == {"total": 3, "passed": 1, "failed": 1, "skipped": 1}
+    first = report["failures"][0]
+    assert first["id"] == "shop.test.js::shop::adds up"
+    assert values(first["frames"][0])["got"] == "NaN"
+    assert [(each["name"], each["value"]) for each in first["operands"]] == [("actual", "NaN"), ("expected", "10")]
+    assert [(each["function"], each["result"]) for each in first["calls"]] == [("total", "NaN")]
+    held = user.json("test", "shop.test.js::shop::adds up", "--hold", *PATIENT)["held"]
+    assert user.json("eval", "items.length", "--session", held["session"])["values"][0]["value"] == "2"
+    user.ok("stop")
+    assert "green, 1 passed" in user.ok("test", "shop.test.js::shop::is good", *PATIENT)
+    said = user.fails("test", "adds upp", *PATIENT, code=1, error="not_found")
+    assert "nearest: shop.test.js::adds up" in said
+    user.file("broken.test.js", "throw new Error('at load');\n")
+    text = user.ok("test", "broken.test.js", *PATIENT)
+    assert "1 file of tests could not be read" in text and "Error: at load" in text
+
+
+SHOP_IMPORT = 'const { total } = require("./shop.js");\n'
+RUNNERS = {
+    "jest": ("shop.test.js", SHOP_IMPORT, "expect(got).toBe(10);"),
+    "vitest": (
+        "shop.test.mjs",
+        'import { describe, it, expect } from "vitest";\nimport { total } from "./shop.js";\n',
+        "expect(got).toBe(10);",
+    ),
+    "mocha": (
+        "test/shop.js",
+        'const assert = require("node:assert");\n' + SHOP_IMPORT.replace("./", "../"),
+        "assert.equal(got, 10);",
+    ),
+}
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_runner_of_the_project_is_found_and_its_failure_told_with_the_locals_of_its_frame(
+    user: User, runner: str
+) -> None:
+    if not (GUESTS / runner).is_dir():
+        missing(f"{runner} (./dev test brings it)")
+    (user.here / "node_modules").symlink_to(GUESTS)
+    name, imports, claim = RUNNERS[runner]
+    user.file("package.json", f'{{"private": true, "scripts": {{"test": "{runner}"}}}}')
+    user.file("shop.js", SHOP)
+    user.file(name, imports + BODY.replace("CLAIM", claim))
+    report = user.json("test", *PATIENT)
+    assert (report["runner"], report["verdict"]) == (runner, "red"), report
+    assert report["version"] and report["counts"] == {"total": 3, "passed": 1, "failed": 1, "skipped": 1}
+    first = report["failures"][0]
+    assert first["id"] == f"{name}::shop::adds up"
+    assert values(first["frames"][0])["got"] == "NaN", report
+    assert first["frames"][0]["source"][-1]["text"].strip() == claim
+
+
+GO_SHOP = """\
+package shop
+
+func Total(prices []int) int {
+	sum := 0
+	for _, price := range prices[1:] {
+		sum += price
+	}
+	return sum
+}
+"""
+GO_TESTS = """\
+package shop
+
+import "testing"
+
+func TestTotal(t *testing.T) {
+	for _, name := range []string{"few", "many"} {
+		t.Run(name, func(t *testing.T) {
+			got := Total([]int{2, 3})
+			if name == "many" && got != 5 {
+				t.Errorf("the total is %d", got)
+			}
+		})
+	}
+}
+
+func TestSkipped(t *testing.T) {
+	t.Skip("later")
+}
+"""
+
+
+def test_a_failing_go_test_is_held_where_it_says_so(user: User) -> None:
+    if shutil.which("go") is None or find(GO.needs[0], os.environ, "/").path is None:
+        missing("go, or dlv,")
+    user.file("go.mod", "module example/shop\n\ngo 1.21\n")
+    user.file("shop.go", GO_SHOP)
+    user.file("shop_test.go", GO_TESTS)
+    report = user.json("test", *PATIENT)
+    assert (report["runner"], report["verdict"], report["ran"]) == ("go", "red", 2)
+    assert report["counts"] == {"total": 3, "passed": 1, "failed": 1, "skipped": 1}
+    first = report["failures"][0]
+    assert (first["id"], first["message"]) == ("shop_test.go::TestTotal/many", "the total is 3")
+    assert values(first["frames"][0])["got"] == "3"
+    said = user.fails("test", "TestTotl", *PATIENT, code=1, error="not_found")
+    assert "nearest: shop_test.go::TestTotal" in said
+    user.file("shop_test.go", GO_TESTS.replace("got != 5", "got != nothing"))
+    text = user.ok("test", *PATIENT)
+    assert "1 file of tests could not be read" in text and "undefined: nothing" in text
+
+
+RUST = """\
+pub fn total(prices: &[u32]) -> u32 {
+    prices[1..].iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn adds_up() {
+        let prices = vec![2, 3];
+        let got = super::total(&prices);
+        assert_eq!(got, 5);
+    }
+
+    #[test]
+    fn good() {}
+}
+"""
+
+
+def test_a_panicking_rust_test_is_held_where_it_panics(user: User) -> None:
+    if shutil.which("cargo") is None or shutil.which("gdb") is None:
+        missing("cargo, or gdb,")
+    user.file("Cargo.toml", '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n')
+    user.file("src/lib.rs", RUST)
+    report = user.json("test", *PATIENT)
+    assert (report["runner"], report["verdict"], report["ran"]) == ("cargo", "red", 2)
+    first = report["failures"][0]
+    assert (first["id"], first["file"], first["line"]) == ("tests::adds_up", "src/lib.rs", 11)
+    assert [(each["name"], each["value"]) for each in first["operands"]] == [("left", "3"), ("right", "5")]
+    assert values(first["frames"][0])["got"] == "3"
+    assert "green, 1 passed (1 deselected)" in user.ok("test", "tests::good", *PATIENT)
