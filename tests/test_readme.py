@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TIMES = re.compile(r"after \d+(\.\d+)? s")
 NODE = re.compile(r"via node [\d.]+")
+RUNNER = re.compile(r"^pytest [\d.]+, \S+ [\d.]+:", re.MULTILINE)
 
 
 def blocks(language: str) -> list[str]:
@@ -20,7 +21,7 @@ def blocks(language: str) -> list[str]:
 
 def same(text: str) -> str:
     """What may differ from run to run, made equal."""
-    return NODE.sub("via node N", TIMES.sub("after N s", text)).strip()
+    return RUNNER.sub("pytest N, python N:", NODE.sub("via node N", TIMES.sub("after N s", text))).strip()
 
 
 def test_every_shell_example_gives_what_the_readme_shows(tmp_path: Path) -> None:

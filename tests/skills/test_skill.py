@@ -74,15 +74,17 @@ def test_the_example_gives_what_the_skill_shows(tmp_path: Path) -> None:
         subprocess.run(["dbg", "daemon", "stop"], env=env, capture_output=True, timeout=30, check=True)
 
 
-def test_the_call_for_a_red_test_stops_where_it_is_red(tmp_path: Path) -> None:
+def test_the_call_for_a_red_test_shows_where_and_why_it_is_red(tmp_path: Path) -> None:
     (tmp_path / "test_total.py").write_text("def test_total():\n    got = 1 + 1\n    assert got == 3\n")
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    line = next(each for each in CALLS if "pytest" in each).replace("tests/test_cart.py::", "test_total.py::")
+    line = next(each for each in CALLS if each.startswith("dbg test ")).replace(
+        "tests/test_cart.py::", "test_total.py::"
+    )
     try:
         done = subprocess.run(
             ["bash", "-c", line], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
         )
-        assert "at test_total.py:3 in test_total" in done.stdout
+        assert "test_total.py::test_total at test_total.py:3\n" in done.stdout
         assert "got=2" in done.stdout
     finally:
         subprocess.run(["dbg", "daemon", "stop"], env=env, capture_output=True, timeout=30, check=True)
