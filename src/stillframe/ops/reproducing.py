@@ -18,8 +18,8 @@ from ..session.reporting import witnessed
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .breakpoints import catch_rule
-from .investigate import started
 from .launch import start
+from .private_runs import started
 
 HOLD_LEASE = 600.0
 """Seconds that a held test waits for somebody."""
