@@ -133,3 +133,39 @@ def test_a_held_crash_is_an_ordinary_session_until_it_is_stopped(user: User) -> 
     held: psutil.Process = user.pid()
     user.ok("stop")
     eventually(lambda: gone(held), "the program was left behind")
+
+
+FLAKY = """\
+import pathlib
+
+def merge(batch, seen):
+    seen.extend(batch)
+    assert seen == sorted(seen), f"out of order: {seen}"
+
+def feed(n):
+    batch = ["b", "a"] if n % 3 == 1 else ["a", "b"]
+    merge(batch, [])
+
+counter = pathlib.Path("count")
+n = int(counter.read_text()) if counter.exists() else 0
+counter.write_text(str(n + 1))
+feed(n)
+"""
+
+
+def test_runs_again_and_again_tell_how_often_it_fails_and_what_is_otherwise_then(user: User) -> None:
+    user.file("flaky.py", FLAKY)
+    report = user.json("crash", "--repeat", "9", "--until-fail", "--", "python3", "flaky.py")
+    repeated = report["repeated"]
+    assert (repeated["runs"], repeated["failed"], repeated["first"]) == (2, 1, 2)
+    assert [each["count"] for each in repeated["kinds"]] == [1]
+    assert report["failure"]["what"] == "AssertionError: out of order: ['b', 'a']"
+    found = repeated["difference"]  # and not `n`, which is another one in every run
+    assert (found["function"], found["line"]) == ("feed", 9)
+    assert [(each["name"], each["old"], each["new"]) for each in found["differences"]] == [
+        ("batch", "['a', 'b']", "['b', 'a']")
+    ]
+    text = user.ok("crash", "--repeat", "2", "--", "python3", "-c", "raise OSError('no')")
+    assert text.startswith("failed 2 of 2 runs, one kind of failure; the first was run 1\n")
+    user.fails("crash", "--repeat", "0", "flaky.py", code=2, error="usage")
+    user.fails("crash", "--repeat", "2", "--hold", "flaky.py", code=2, error="usage")

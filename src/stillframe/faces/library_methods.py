@@ -562,6 +562,8 @@ class Verbs(ABC):
         do: str | None = None,
         hold: bool = False,
         since: str | None = None,
+        repeat: int = 1,
+        until_fail: bool = False,
         timeout: float | None = None,
     ) -> CrashReport:
         """Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.
@@ -589,6 +591,8 @@ class Verbs(ABC):
                     "do": do,
                     "hold": hold,
                     "since": since,
+                    "repeat": repeat,
+                    "until_fail": until_fail,
                     "timeout": timeout,
                 },
                 None,

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from .outcomes import AnyOutcome, SourceLine
-from .sinces import Since
+from .sinces import Divergence, Since
 from .values import ExceptionInfo, Frame, Value
 
 Verdict = Literal["crashed", "ended well", "hangs", "lost"]
@@ -124,7 +124,7 @@ class Repeated(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     kinds: tuple[FailureKind, ...] = ()
     first: int | None = None
     """The number of the first run that failed, from 1; its evidence is the report's."""
-    difference: str | None = None
+    difference: Divergence | None = None
     """The first thing that was otherwise in a failing run than in a passing one."""
     compared: str | None = None
     """How the runs were looked at to find it, with the rate of failures while looking."""

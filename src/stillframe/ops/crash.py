@@ -40,9 +40,12 @@ from .launch import (
     start,
 )
 from .private_runs import started
+from .repeating import Attempt, Times, UntilFail, check, compare
+from .repeating import repeat as repeat_runs
 from .sanitized import with_sanitizer
 from .since import SinceWord, places_of
 from .since import since as since_revision
+from .walking import walk
 
 HELD_LEASE = 600.0
 """Seconds that `--hold` keeps a program that nobody uses."""
@@ -84,6 +87,8 @@ async def crash(
     do: Do = None,
     hold: Hold = False,
     since: SinceWord = None,
+    repeat: Times = 1,
+    until_fail: UntilFail = False,
     timeout: Timeout = None,
 ) -> From[CrashReport]:
     """Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.
@@ -102,8 +107,43 @@ async def crash(
         raise UsageError("crash runs a program by itself: --stdin takes a file here")
     seconds = sessions.settings(caller.cwd).wait if timeout is None else timeout
     wish = Wish(replace(plan, tells_exits=True), caller, readiness, do, seconds, hold)
-    found = await run_once(sessions, wish)
+    check(repeat, until_fail)
+    if repeat > 1:
+        if hold:
+            raise UsageError("--hold keeps one run: it does not go with --repeat")
+        found = await _again(sessions, wish, repeat, until_fail)
+    else:
+        found = await run_once(sessions, wish)
     return found if since is None else From(found.session, await _compared(sessions, wish, found.result, since))
+
+
+async def _again(sessions: Sessions, wish: Wish, times: int, until_fail: bool) -> From[CrashReport]:
+    """Many runs, and the report of the first that failed."""
+
+    async def once() -> Attempt[From[CrashReport]]:
+        found = await run_once(sessions, wish)
+        return Attempt(found, _kind(found.result))
+
+    found, repeated = await repeat_runs(once, times, until_fail=until_fail)
+    failure = found.result.failure
+    places = places_of(failure.stack.frames, wish.caller) if failure else []
+    specs = [BreakSpec(place=each) for each in places]
+    repeated = await compare(lambda: walk(sessions, wish.caller, wish.plan, specs, wish.seconds), repeated, len(places))
+    return From(found.session, msgspec.structs.replace(found.result, repeated=repeated))
+
+
+def _kind(report: CrashReport) -> str | None:
+    """What two failures must share to be of one kind; None where nothing failed."""
+    if report.verdict == "ended well":
+        return None
+    if report.failure is not None:
+        return report.failure.place
+    match report.end:
+        case Exited(signal=str(signal)):
+            return f"ended by {signal}"
+        case Exited(exit_code=int(code)):
+            return f"exit {code}"
+    return report.verdict
 
 
 async def _compared(sessions: Sessions, wish: Wish, now: CrashReport, name: str) -> CrashReport:

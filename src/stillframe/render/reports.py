@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.reports import CrashReport, Failure, HangReport, Held, Repeated, ReportFrame, Waiting, Witnessed
-from . import parts
+from . import parts, sinces
 from .escape import escape, shorten, source
 from .outcomes import Room, background
 from .sinces import rows as since_rows
@@ -21,6 +21,7 @@ LEAST_FRAME = 48
 OUTER = 300
 """Characters of the line of an outer call."""
 NAMES = 4
+_RUNS = ("in the passing run", "in the failing one")
 RECORDED = "recorded: values only (--hold keeps it live)"
 _OWN_REPORT = re.compile(
     r"^(Traceback \(most|  \+ Exception Group|Exception in thread|panic: |fatal error: |terminate called|.*:\d+$"
@@ -243,7 +244,7 @@ def repeated_rows(repeated: Repeated) -> str:
     if len(repeated.kinds) > 1:
         text += "".join(f"\n  {each.count:,}x {shorten(escape(each.what), 160)}" for each in repeated.kinds[:8])
     if repeated.difference:
-        text += f"\nfirst difference: {shorten(escape(repeated.difference), 600)}"
+        text += f"\nfirst difference: {shorten(sinces.divergence(repeated.difference, _RUNS), 600)}"
     if repeated.compared:
         text += f"\n  ({escape(repeated.compared)})"
     return text

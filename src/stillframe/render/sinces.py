@@ -23,12 +23,12 @@ def rows(result: Since, end: str) -> list[str]:
     return told + [f"note: {escape(each)}" for each in result.notes]
 
 
-def divergence(found: Divergence) -> str:
-    """`shop.py:14 in total, hit 2: price 12.5 -> '12.50'`."""
+def divergence(found: Divergence, runs: tuple[str, str] = ("then", "now")) -> str:
+    """`shop.py:14 in total, hit 2: price 12.5 -> '12.50'`; `runs` are words for the two that are compared."""
     head = f"{parts.place(found.file, found.line)} in {escape(found.function)}, hit {found.hit}"
     if not found.differences:
         then, now = found.hits
-        return f"{head}: reached {then:,} times then, {now:,} now"
+        return f"{head}: reached {then:,} times {runs[0]}, {now:,} {runs[1]}"
     words = [
         f"{escape(each.name)} {_text(each.old, each.old_type)} -> {_text(each.new, each.new_type)}"
         for each in found.differences[:SHOWN]

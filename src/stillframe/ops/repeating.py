@@ -1,0 +1,117 @@
+"""The same command again and again: how often it fails and in how many kinds, and what a failing run first does otherwise.
+
+The first difference is looked for in further runs that are held at the places of the failure; since that may change how often it
+fails, the rate of those runs is told, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Generic, TypeVar
+
+import msgspec
+
+from ..errors import UsageError
+from ..model.outcomes import AnyOutcome, Exited
+from ..model.reports import FailureKind, Repeated
+from ..record.comparing import differences
+from ..registry import Param
+from .walking import Walk, first_difference
+
+Report = TypeVar("Report")
+
+MOST_RUNS = 1000
+MOST_WALKS, PASSES = 12, 2
+"""Further runs in which a difference is looked for, and how many of them are to pass: what these differ in is no news."""
+Times = Annotated[int, Param("run it this often, and tell how often it failed and in how many ways", metavar="N")]
+UntilFail = Annotated[bool, Param("with --repeat: stop at the first run that fails")]
+
+
+@dataclass(frozen=True)
+class Attempt(Generic[Report]):
+    """One run: its report, and what kind of failure it was; None for a run that passed."""
+
+    report: Report
+    kind: str | None
+
+
+def check(times: int, until_fail: bool) -> None:
+    """What cannot be is said before anything runs."""
+    if not 1 <= times <= MOST_RUNS:
+        raise UsageError(f"--repeat takes a number from 1 to {MOST_RUNS:,}")
+    if until_fail and times == 1:
+        raise UsageError("--until-fail goes with --repeat N: how often may it be tried?")
+
+
+async def repeat(
+    once: Callable[[], Awaitable[Attempt[Report]]], times: int, *, until_fail: bool
+) -> tuple[Report, Repeated]:
+    """Run it so often; the report of the first run that failed, or of the last one, and how often it did."""
+    kinds: Counter[str] = Counter()
+    told: Report | None = None
+    first: int | None = None
+    runs = 0
+    while runs < times and not (until_fail and first is not None):
+        attempt = await once()
+        runs += 1
+        if attempt.kind is not None:
+            kinds[attempt.kind] += 1
+        if attempt.kind is not None and first is None:
+            told, first = attempt.report, runs
+        elif first is None:
+            told = attempt.report
+    assert told is not None
+    found = tuple(FailureKind(what=what, count=count) for what, count in kinds.most_common())
+    return told, Repeated(runs=runs, failed=sum(kinds.values()), asked=times, kinds=found, first=first)
+
+
+async def compare(walk: Callable[[], Awaitable[Walk]], repeated: Repeated, places: int) -> Repeated:
+    """Look for the first thing that a failing run does otherwise than a passing one, in runs held where it failed."""
+    if not places or not repeated.failed:
+        return repeated
+    if repeated.failed == repeated.runs and repeated.runs > 1:
+        return msgspec.structs.replace(repeated, compared="every run failed, so that there is none to compare with")
+    passing: list[Walk] = []
+    failing: list[Walk] = []
+    while len(passing) + len(failing) < MOST_WALKS and (len(passing) < PASSES or not failing):
+        seen = await walk()
+        (passing if ended_well(seen.end) else failing).append(seen)
+    walks = len(passing) + len(failing)
+    rate = f"{len(failing)} of {walks} further runs failed, held at {places} place{'s' * (places != 1)} of the failure"
+    if not passing or not failing:
+        missing = "none of them failed" if passing else "none of them passed"
+        return msgspec.structs.replace(repeated, compared=f"no difference to tell: {missing}; {rate}")
+    noise = _noise(passing)
+    found = first_difference(_without(passing[0], noise), _without(failing[0], noise))
+    said = rate if found is not None else f"no difference there that passing runs do not have among themselves; {rate}"
+    return msgspec.structs.replace(repeated, difference=found, compared=said)
+
+
+def _noise(passing: Sequence[Walk]) -> set[tuple[int, str]]:
+    """Names, by place, whose values differ from one passing run to the next, as those of times and counters do."""
+    first, found = passing[0], set[tuple[int, str]]()
+    for other in passing[1:]:
+        for place in {where for where, _ in first.seen}:
+            for (_, one), (_, another) in zip(first.at(place), other.at(place), strict=False):
+                differ, _ = differences(one.locals, another.locals)
+                found |= {(place, each.name) for each in differ}
+    return found
+
+
+def _without(walked: Walk, noise: set[tuple[int, str]]) -> Walk:
+    seen = tuple(
+        (
+            place,
+            msgspec.structs.replace(
+                stop, locals=tuple(each for each in stop.locals if (place, each.name) not in noise)
+            ),
+        )
+        for place, stop in walked.seen
+    )
+    return replace(walked, seen=seen)
+
+
+def ended_well(end: AnyOutcome) -> bool:
+    return isinstance(end, Exited) and end.exit_code == 0
