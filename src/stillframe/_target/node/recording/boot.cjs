@@ -44,9 +44,18 @@
     const recorder = recorderFor(ask, rewriter, journal, thread);
     Object.defineProperty(globalThis, '__stillframe_r', { value: recorder, configurable: true });
     process.on('exit', () => journal.end());
-    mindScripts(rewriter, recorder);
-    mindModules(rewriter, recorder, ask, journal);
+    const made = (text, file, type, columns) => {
+      const found = rewriter.rewrite(text, file, type, columns);
+      if (found) recorder.take(found);
+      return found ? found.text : text;
+    };
+    mindScripts(made);
+    require('./machines.cjs').mindMachines((text, file, columns) => made(text, file, 'script', columns), recorder);
+    mindModules(made, ask, journal);
+    if (process._eval && isMentioned(ask.trace, process._eval)) journal.tell(['note', 'code that is given by -e is not recorded: put it into a file']);
   }
+
+  const isMentioned = (trace, code) => Boolean(trace && trace.where.function && code.includes(trace.where.function.replace(/^.*[.#\s]/, '')));
 
   function recorderFor(ask, rewriter, journal, thread) {
     const { Frames } = require('./frames.cjs');
@@ -81,42 +90,35 @@
   }
 
   // CommonJS, TypeScript that was compiled to it on the way included.
-  function mindScripts(rewriter, recorder) {
+  function mindScripts(made) {
     const Module = module.constructor;
     const compile = Module.prototype._compile;
     Module.prototype._compile = function (content, filename, ...rest) {
-      let text = content;
-      if (typeof content === 'string' && typeof filename === 'string') {
-        const made = rewriter.rewrite(content, filename, rest[0] === 'module' ? 'module' : 'script');
-        if (made) {
-          recorder.take(made);
-          text = made.text;
-        }
-      }
+      const isText = typeof content === 'string' && typeof filename === 'string';
+      const text = isText ? made(content, filename, rest[0] === 'module' ? 'module' : 'script') : content;
       return Reflect.apply(compile, this, [text, filename, ...rest]);
     };
   }
 
-  function mindModules(rewriter, recorder, ask, journal) {
+  function mindModules(made, ask, journal) {
     const Module = require('module');
-    if (Module.registerHooks) return registerHere(Module, rewriter, recorder);
-    if (!Module.register) return journal.tell(['note', `Node ${process.versions.node} lets nobody see the modules that it imports: what is in them is not recorded`]);
-    return registerThere(Module, ask);
+    if (Module.registerHooks) registerHere(Module, made);
+    else if (Module.register) registerThere(Module, ask);
+    else journal.tell(['note', `Node ${process.versions.node} lets nobody see the modules that it imports: what is in them is not recorded`]);
+    Module.syncBuiltinESMExports();
   }
 
   // From Node 22.15 on, on the program's own thread.
-  function registerHere(Module, rewriter, recorder) {
+  function registerHere(Module, made) {
     const { fileURLToPath } = require('url');
     Module.registerHooks({
       load(url, context, nextLoad) {
         const loaded = nextLoad(url, context);
         if (!/^module/.test(loaded.format) || !url.startsWith('file:') || loaded.source == null) return loaded;
-        let text = typeof loaded.source === 'string' ? loaded.source : new TextDecoder().decode(loaded.source);
-        if (loaded.format === 'module-typescript') text = Module.stripTypeScriptTypes(text);
-        const made = rewriter.rewrite(text, fileURLToPath(url), 'module');
-        if (!made) return loaded;
-        recorder.take(made);
-        return { ...loaded, format: 'module', source: made.text };
+        const given = typeof loaded.source === 'string' ? loaded.source : new TextDecoder().decode(loaded.source);
+        const text = loaded.format === 'module-typescript' ? Module.stripTypeScriptTypes(given) : given;
+        const source = made(text, fileURLToPath(url), 'module');
+        return source === text ? loaded : { ...loaded, format: 'module', source };
       },
     });
   }
@@ -136,7 +138,6 @@
       ours();
       return result;
     };
-    Module.syncBuiltinESMExports();
     ours();
   }
 

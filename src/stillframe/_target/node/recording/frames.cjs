@@ -79,7 +79,7 @@ class Frames {
     else this.adopt(parent, meta);
     if (frame.on && !meta.target && !meta.told) this.journal.tell(['found', -2, meta.function, meta.file, meta.line, meta.last, meta.loops]);
     meta.told = true;
-    const caller = parent === null ? callers(1, 1)[0] || null : null;
+    const caller = parent === null ? callers(1, 1)[0] || null : [parent.meta.function, parent.meta.file, parent.line];
     this.journal.tell(['call', id, parent ? parent.id : 0, meta.function, meta.file, meta.line, given, number, caller, this.thread, frame.on]);
     this.at = frame;
     if (frame.on && frame.changes.length) this.journal.line(`["l",${id},${meta.line}]\n`); // what it has from outside stands there
@@ -229,7 +229,7 @@ class Frames {
     }
     const { site } = noted;
     const id = ++this.told;
-    this.journal.tell(['call', id, frame.id, site.name, site.file || '', site.line || 0, noted.given, 0, null, '', false]);
+    this.journal.tell(['call', id, frame.id, site.name, site.file || '', site.line || 0, noted.given, 0, [frame.meta.function, frame.meta.file, frame.line], '', false]);
     return id;
   }
 

@@ -89,8 +89,9 @@ function visit(node, act) {
 
 // From offsets in a text to the file and line that people know them by, through the text's source map where it has one.
 class Places {
-  constructor(text, file) {
+  constructor(text, file, columns = 0) {
     this.file = file;
+    this.columns = columns; // of the first line, which are not the file's
     this.starts = lineStarts(text);
     this.map = mapOf(text, file);
     this.resolved = new Map();
@@ -104,7 +105,7 @@ class Places {
   // [file, line from 1]; undefined where the map knows of no line that it comes from.
   at(offset) {
     const [line, column] = this.generated(offset);
-    return this.map ? this.original(line, column) : [this.file, line + 1];
+    return this.map ? this.original(line, line ? column : column - this.columns) : [this.file, line + 1];
   }
 
   original(line, column) {

@@ -52,7 +52,7 @@ class Rewriter {
   }
 
   // {text, said, metas, moved, begin}; undefined where nothing in it was asked for.
-  rewrite(text, file, type) {
+  rewrite(text, file, type, columns = 0) {
     if (this.unreadable || text.length > LARGEST || text.includes('__stillframe_r.')) return undefined;
     if (!this.isUsers(file) && !this.isNamed(file)) return undefined;
     const said = [];
@@ -63,11 +63,11 @@ class Rewriter {
       if (!this.isNamed(file)) return undefined;
       return { text, said: [['note', `${path.basename(file)} cannot be read: ${error.message}`]], metas: [] };
     }
-    const places = new Places(text, file);
+    const places = new Places(text, file, columns);
     const edits = new Edits();
     const metas = this.trace ? this.traced(tree, text, places, edits, said) : [];
     for (const each of this.probes) this.probed(each, tree, places, edits, said);
-    if (!edits.made.length) return said.length ? { text, said, metas } : undefined;
+    if (!edits.made.length) return said.length || places.map ? { text, said, metas, moved: moved(text, text, edits, places) } : undefined;
     return this.finished(text, tree, edits, said, metas, places);
   }
 
@@ -83,8 +83,7 @@ class Rewriter {
       const note = ['note', `${path.basename(places.file)} cannot be rewritten for recording: ${error.message}`];
       return { text, said: [note], metas: [] };
     }
-    const moved = places.map ? { file: places.file, starts: lineStarts(made), moves: edits.moves, text } : undefined;
-    return { text: made, said, metas, moved, begin: tree.body.length ? tree.body[0].start : 0 };
+    return { text: made, said, metas, moved: moved(text, made, edits, places), begin: tree.body.length ? tree.body[0].start : 0 };
   }
 
   probed(ask, tree, places, edits, said) {
@@ -149,6 +148,12 @@ function known(callee, byName, places) {
   const at = places.at(node.start);
   const params = node.params.map((each) => (each.type === 'Identifier' ? each.name : each.left && each.left.type === 'Identifier' ? each.left.name : ''));
   return at ? { file: at[0], line: at[1], params } : { params };
+}
+
+// Where things are now in a text that has a source map, for telling who called by the lines that people wrote.
+function moved(text, made, edits, places) {
+  if (!places.map) return undefined;
+  return { file: places.file, starts: lineStarts(made), moves: edits.moves, text, columns: places.columns };
 }
 
 function sorted(found) {

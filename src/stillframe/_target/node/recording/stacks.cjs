@@ -39,8 +39,8 @@ function told(site) {
 function original(file, line, column) {
   const moved = rewritten.get(file);
   if (!moved || line > moved.starts.length) return undefined;
-  moved.places = moved.places || new Places(moved.text, file);
-  const offset = moved.starts[line - 1] + column - 1;
+  moved.places = moved.places || new Places(moved.text, file, moved.columns);
+  const offset = moved.starts[line - 1] + column - 1 + (line === 1 ? moved.columns : 0);
   const by = moved.moves[lastBefore(moved.moves, offset, ([at]) => at)];
   return moved.places.at(by && by[0] <= offset ? offset - by[1] : offset);
 }

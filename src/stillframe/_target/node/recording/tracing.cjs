@@ -262,7 +262,8 @@ class Tracing {
 
   call(whole, node, awaited) {
     const { edits, text } = this;
-    const spelt = text.slice(node.callee.start, node.callee.end).replace(/\s+/g, ' ');
+    // What compilers make of a call of something imported is `(0, price_1.total)(…)`.
+    const spelt = text.slice(node.callee.start, node.callee.end).replace(/\s+/g, ' ').replace(/^\(0, ?[\w$.]+\.([\w$]+)\)$/, '$1').replace(/^__vi\w*_import_\d+__\./, '');
     if (UNTOLD.test(spelt) || node.told) return;
     node.told = true;
     const name = (node.type === 'NewExpression' ? 'new ' : '') + (spelt.length > 60 ? `${spelt.slice(0, 59)}…` : spelt);
