@@ -189,7 +189,9 @@ def _watch_for_the_end(self):
 
 def _dispose(self, wait=True, timeout=0.5):
     if not self.pydb_disposed and not self.terminate_requested and not getattr(self, "stillframe_line_gone", False):
-        if threading.current_thread() is self.writer:  # it could not write: it may see the end before the reader does
+        if threading.current_thread() is self.writer:  # it could not write
+            if not _line_closed_here(self):
+                return  # the reader comes to the end, too, and first to what we were told before it: to let go, perhaps
             _leave_behind(self)
         else:
             drain(self, Quick.ending(self))

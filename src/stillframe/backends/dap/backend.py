@@ -43,7 +43,7 @@ from .evidence import Evidence
 from .helper import Helper, HelperEvidence
 from .launch import DapLaunch, DialsBack, Quirk
 from .machine import Machine
-from .moving import Moving
+from .moving import TAKEN, Moving
 from .news import News
 from .obliging import Obliged, Obliging
 
@@ -121,8 +121,8 @@ class DapBackend(Moving, Machine, Console, Obliging, ClosesOnce):
         )
         self._crowd = HelpedCrowd(self._helper, self._evidence, self._breakpoints) if self._helper else None
         self._news = News(launch, self._told, self._signs, self._breakpoints, self._evidence, self, family.arrivals)
-        inside = isinstance(launch.reach, DialsBack)
-        self._client.runs_inside = lambda: inside and self._started and not self._news.held
+        self._is_inside = isinstance(launch.reach, DialsBack)
+        self._client.runs_inside = lambda: self._is_inside and self._started and not self._news.held
         self._end_watch: asyncio.Task[None] | None = None
         self._gone_watch: asyncio.Task[None] | None = None
 
@@ -158,7 +158,7 @@ class DapBackend(Moving, Machine, Console, Obliging, ClosesOnce):
         await self.set_catch(catch)
         try:
             if self._greeting.offers.get("supportsConfigurationDoneRequest") is True:
-                await self._client.request("configurationDone", {}, timeout=self._launch.start_timeout)
+                await self._let_begin()
             self._started = True
             await handshake.settled(self._client, answer, self._launch)
         except AdapterDied:
@@ -167,6 +167,14 @@ class DapBackend(Moving, Machine, Console, Obliging, ClosesOnce):
                 raise
             self._started = True
         return bindings
+
+    async def _let_begin(self) -> None:
+        """Say that all is set; a program around its debugger may go straight into native code, and let nobody answer."""
+        taken = self._client.send("configurationDone", {})
+        if self._is_inside:
+            await asyncio.wait({taken}, timeout=TAKEN)
+        if taken.done() or not self._is_inside:
+            await self._client.settle(taken, "configurationDone", self._launch.start_timeout)
 
     def events(self) -> AsyncIterator[Event]:
         return self._told.events()

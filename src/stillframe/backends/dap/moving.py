@@ -34,7 +34,7 @@ _NEEDS: Mapping[Move, Capability] = {
     Move.STEP_BACK: Capability.STEP_BACK,
     Move.REVERSE: Capability.STEP_BACK,
 }
-_TAKEN = 2.0
+TAKEN = 2.0
 """How long the answer to a move is waited for; that it was taken shows in what follows."""
 
 
@@ -94,7 +94,7 @@ class Moving:
         self._evidence.sizes.clear()
         answer = self._order(move, wire_id(thread, "thread"))
         # A program that goes straight into native code and keeps its interpreter to itself lets nobody answer: it moves.
-        await asyncio.wait({answer}, timeout=_TAKEN)
+        await asyncio.wait({answer}, timeout=TAKEN)
         if answer.done():
             try:
                 body = answer.result()
