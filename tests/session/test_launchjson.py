@@ -13,7 +13,7 @@ import stillframe
 from stillframe.adapters.launchjson import find, without_comments
 from stillframe.adapters.launchtypes import Configured, configured
 from stillframe.adapters.trust import trust
-from stillframe.errors import Denied, NotFound, UsageError
+from stillframe.errors import Denied, LaunchFailed, NotFound, UsageError
 from stillframe.model.backend import AttachPlan, Caller, Plan
 
 from .test_declared import declare, entry, told
@@ -83,7 +83,7 @@ async def test_a_python_configuration_is_launched_as_it_says(tmp_path: Path) -> 
         stop = await dbg.launch(config="My App", env=["A=given"], timeout=30)
         assert isinstance(stop, stillframe.Stop) and stop.reason == "entry"
         assert stop.notes == (
-            "the task 'build it' of 'My App' was not run: run it yourself where it is needed",
+            f"the task 'build it' was not run: there is no {tmp_path}/.vscode/tasks.json; run it yourself where it is needed",
             "not used of 'My App': fancy",
         )
         (session,) = (await dbg.sessions()).sessions
@@ -164,6 +164,91 @@ def test_what_is_not_there_or_makes_no_sense_is_named(tmp_path: Path) -> None:
     (tmp_path / ".vscode" / "launch.json").write_text("{ 'a': 1 }")
     with pytest.raises(UsageError, match=r"launch\.json is no JSON, comments aside: .*line 1"):
         find(str(tmp_path))
+
+
+TASKS = {
+    "tasks": [
+        {
+            "label": "first",
+            "type": "process",
+            "command": "sh",
+            "args": ["-c", "echo one; echo $A"],
+            "options": {"env": {"A": "two"}},
+        },
+        {
+            "label": "all",
+            "dependsOn": ["first"],
+            "command": "echo",
+            "args": ["three four", "${workspaceFolderBasename}", ">", "made.py"],
+            "linux": {"command": "printf"},
+            "group": {"kind": "build", "isDefault": True},
+        },
+        {"label": "bad", "type": "shell", "command": "echo so; exit 4"},
+        {"label": "server", "command": "serve", "isBackground": True},
+        {"label": "odd", "type": "gulp", "task": "x"},
+        {"label": "asks", "command": "echo ${input:what}"},
+        {"label": "round", "dependsOn": "round"},
+    ]
+}
+
+
+async def test_a_task_that_is_wanted_first_runs_once_its_file_is_trusted(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("print(open('made.py').read())\n")
+    tasks = tmp_path / ".vscode" / "tasks.json"
+    labels = {
+        "build": "${defaultBuildTask}",
+        "bad": "bad",
+        "server": "server",
+        "odd": "odd",
+        "asks": "asks",
+        "round": "round",
+    }
+    one = {"type": "python", "request": "launch", "program": "app.py", "cwd": "${workspaceFolder}"}
+    write(tmp_path, *({**one, "name": name, "preLaunchTask": label} for name, label in labels.items()))
+    tasks.write_text("// with comments\n" + json.dumps(TASKS))
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        with pytest.raises(Denied, match=r"the task '.*' comes with .*tasks\.json, which is not trusted"):
+            await dbg.launch(config="build")
+        assert "task 'first': sh -c echo one; echo $A" in (await dbg.trust()).files[-1].brings
+        end = await dbg.launch(config="build")
+        assert end.output == "three four\n"
+        assert [each.partition(" in ")[0] for each in end.notes] == [
+            "built by the task 'first', \"sh -c 'echo one; echo $A'\"",
+            "built by the task 'all', \"printf 'three four' " + tmp_path.name + ' > made.py"',
+        ]
+        assert (await dbg.output(kind="console")).console == "one\ntwo\n"
+        with pytest.raises(LaunchFailed, match=r"the task 'bad', 'echo so; exit 4', failed with exit code 4:\nso$"):
+            await dbg.launch(config="bad")
+    caller = Caller(str(tmp_path), os.environ)
+    why = {
+        "server": "in the background",
+        "odd": "of type 'gulp'",
+        "asks": "it asks somebody",
+        "round": "depends on itself",
+    }
+    for name, reason in why.items():
+        (found,) = configured(find(str(tmp_path)), name, caller)
+        assert reason in found.notes[0] and "was not run: " in found.notes[0]
+
+
+def test_where_sources_are_is_understood_in_the_words_of_each_type(tmp_path: Path) -> None:
+    (tmp_path / "x").touch()
+    native = {"request": "launch", "program": "x"}
+    for configuration in (
+        {"type": "cppdbg", **native, "sourceFileMap": {"/there": {"editorPath": "/here"}}},
+        {"type": "lldb", **native, "sourceMap": [["/there", "/here"]]},
+        {"type": "go", "request": "attach", "port": 1, "substitutePath": [{"from": "/here", "to": "/there"}]},
+        {
+            "type": "debugpy",
+            "request": "attach",
+            "port": 1,
+            "pathMappings": [{"localRoot": "/here", "remoteRoot": "/there"}],
+        },
+    ):
+        found = understood(tmp_path, configuration)
+        assert (found.plan.sources, found.notes) == ((("/there", "/here"),), ())
+    with pytest.raises(UsageError, match="'sourceMap' of the configuration 'it' is not pairs of folders"):
+        understood(tmp_path, {"type": "lldb", "request": "launch", "program": "x", "sourceMap": [1]})
 
 
 LAUNCHED: list[tuple[dict[str, Any], dict[str, Any]]] = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ import pytest
 import stillframe
 from stillframe.adapters.finding import find
 from stillframe.adapters.gdb import GDB
+from stillframe.adapters.lldb import LLDB
 from stillframe.errors import Busy, EvalFailed, LaunchFailed, NotFound, WrongState
 from stillframe.model.outcomes import AnyOutcome, Exited, Lost, Stop
 
@@ -379,3 +381,24 @@ async def test_a_cargo_project_is_built_and_run_by_its_directory_a_command_or_a_
 
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="native debugging is proven on Linux only")
+
+
+@pytest.mark.parametrize("kind", ["gdb", "lldb"])
+async def test_sources_of_a_program_that_was_built_elsewhere_are_those_that_launch_json_says(
+    dbg: stillframe.Debugger, tmp_path: Path, kind: str
+) -> None:
+    needed = {"gdb": GDB, "lldb": LLDB}[kind].needs[0]
+    if find(needed, os.environ, ".").path is None:
+        pytest.skip(f"{kind} is not installed")
+    (tmp_path / "far.c").write_text("int main(void) {\n    int n = 3;\n    return n;\n}\n")
+    line = ["cc", "-g", f"-ffile-prefix-map={tmp_path}=/built/there", str(tmp_path / "far.c"), "-o", "far"]
+    await asyncio.to_thread(subprocess.run, line, cwd=tmp_path, check=True)
+    sources = {"/built/there": "${workspaceFolder}"}
+    configuration = {"name": "far", "type": kind, "request": "launch", "program": "far", "sourceMap": sources}
+    (tmp_path / ".vscode").mkdir()
+    (tmp_path / ".vscode" / "launch.json").write_text(json.dumps({"configurations": [configuration]}))
+    await dbg.trust()
+    stop = stopped(await dbg.launch(config="far", breaks=["far.c:3"]))
+    assert stop.frame is not None
+    assert (stop.frame.file, stop.frame.line, stop.local("n")) == ("far.c", 3, "3")
+    assert [each.text.strip() for each in stop.source if each.here] == ["return n;"]

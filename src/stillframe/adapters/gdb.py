@@ -81,7 +81,7 @@ class GdbAdapter:
             "printers": await _printers(program.is_rust, plan.env, plan.cwd),
         }
         return DapLaunch(
-            argv=(*_words(found, missing), "-iex", f"set exec-wrapper {_wrapper(plan.env)}", program.path),
+            argv=(*_words(found, missing, plan), "-iex", f"set exec-wrapper {_wrapper(plan.env)}", program.path),
             request="launch",
             arguments={
                 "args": list(program.args),
@@ -124,7 +124,7 @@ class GdbAdapter:
             "printers": await _printers(joined.is_rust, plan.env, plan.cwd),
         }
         return DapLaunch(
-            argv=(*_words(found, missing), *((joined.path,) if joined.path else ())),
+            argv=(*_words(found, missing, plan), *((joined.path,) if joined.path else ())),
             request="attach",
             arguments=arguments,
             cwd=plan.cwd,
@@ -164,9 +164,10 @@ def count_hits(condition: str | None, key: str, rule: HitRule) -> str:
     return f"$_sf_hit({zlib.crc32(key.encode()) >> 1}, {kind}, {rule.number}, {condition or 1})"
 
 
-def _words(found: Found, missing: str) -> tuple[str, ...]:
+def _words(found: Found, missing: str, plan: Plan | AttachPlan | None = None) -> tuple[str, ...]:
     assert found.path is not None
-    quiet = tuple(word for line in _QUIET for word in ("-iex", line))
+    sources = (f'set substitute-path "{there}" "{here}"' for there, here in (plan.sources if plan else ()))
+    quiet = tuple(word for line in (*_QUIET, *sources) for word in ("-iex", line))
     boot = () if missing else ("-iex", f"source {_TARGET / 'boot.py'}")
     return (found.path, "-q", "-nx", "-i=dap", *quiet, *boot)
 

@@ -85,7 +85,7 @@ class GoAdapter:
             "stdinFrom": STDIN,
             "stdoutTo": STDOUT,
             "stderrTo": STDERR,
-            **_LOOKS,
+            **_looks(plan),
         }
         return DapLaunch(
             tool=self.tool(found.version),
@@ -126,7 +126,7 @@ class GoAdapter:
                 tool=self.tool(how="listening port"),
                 reach=Address(plan.host or "127.0.0.1", plan.port),
                 request="attach",
-                arguments={"mode": "remote", **_LOOKS},
+                arguments={"mode": "remote", **_looks(plan)},
                 launched=False,
                 notes=("dlv ends a program that it started when we leave, unless it runs with --accept-multiclient",),
                 **{**_COMMON, "quirks": _COMMON["quirks"] | {Quirk.LEAVES_HELD}},
@@ -138,19 +138,28 @@ class GoAdapter:
             if plan.program is None:
                 raise UsageError("a core of a Go program is read with the program that left it: --program FILE")
             dead = {"mode": "core", "program": plan.program, "coreFilePath": plan.core}
-            return DapLaunch(request="launch", arguments={**dead, **_LOOKS}, launched=False, is_dead=True, **common)
+            return DapLaunch(
+                request="launch", arguments={**dead, **_looks(plan)}, launched=False, is_dead=True, **common
+            )
         if plan.pid is None:
             raise UsageError("a Go program is joined by its pid, or by the HOST:PORT that dlv listens on")
         if not psutil.pid_exists(plan.pid):
             raise NotFound(f"no process {plan.pid}")
         there = {"mode": "local", "processId": plan.pid}
-        return DapLaunch(request="attach", arguments={**there, **_LOOKS}, launched=False, target_pid=plan.pid, **common)
+        return DapLaunch(
+            request="attach", arguments={**there, **_looks(plan)}, launched=False, target_pid=plan.pid, **common
+        )
 
 
 _QUIET = {"GO_TELEMETRY_CHILD": "2"}
 """Else Delve starts a process beside itself that outlives it by a little; the program is not to see this."""
 _LOOKS: dict[str, Any] = {"hideSystemGoroutines": True, "maxStringLen": 1024, "showPprofLabels": ["*"]}
 """What Delve is to tell, and how much of it; it cuts a value long before we do."""
+
+
+def _looks(plan: Plan | AttachPlan) -> dict[str, Any]:
+    pairs = [{"from": here, "to": there} for there, here in plan.sources]
+    return {**_LOOKS, **({"substitutePath": pairs} if pairs else {})}
 
 
 def _spawned(found: Found) -> dict[str, Any]:

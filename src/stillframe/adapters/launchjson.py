@@ -84,7 +84,8 @@ def find_or_none(cwd: str) -> LaunchFile | None:
     return None
 
 
-def _read(path: Path) -> LaunchFile:
+def table_of(path: Path) -> tuple[str, dict[str, Any]]:
+    """The text of a file of an editor's, and the JSON object in it."""
     try:
         content = path.read_bytes().decode("utf-8-sig")
         table = json.loads(without_comments(content))
@@ -94,6 +95,11 @@ def _read(path: Path) -> LaunchFile:
         raise UsageError(f"{path} is no JSON, comments aside: {error}") from None
     if not isinstance(table, dict):
         raise UsageError(f"{path} is no JSON object")
+    return content, table
+
+
+def _read(path: Path) -> LaunchFile:
+    content, table = table_of(path)
     configurations = tuple(each for each in _list(table.get("configurations")) if isinstance(each, dict))
     compounds = tuple(each for each in _list(table.get("compounds")) if isinstance(each, dict))
     brought = Brought(str(path.resolve()), digest(content), tuple(_told(each) for each in configurations))
@@ -126,24 +132,29 @@ def without_comments(text: str) -> str:
 
 def resolved(configuration: Mapping[str, Any], folder: str, env: Mapping[str, str]) -> dict[str, Any]:
     """A configuration with this platform's part laid over it and every variable that we know in its place."""
-    ours = configuration.get(_PLATFORM.get(os.uname().sysname.lower(), ""))
-    merged = {**configuration, **(ours if isinstance(ours, dict) else {})}
     name = str(configuration.get("name"))
     return {
-        key: value if key in IGNORED else _resolved(value, name, folder, env)
-        for key, value in merged.items()
-        if key not in ("linux", "osx", "windows")
+        key: value if key in IGNORED else substituted(value, name, folder, env)
+        for key, value in here(configuration).items()
     }
 
 
-def _resolved(value: Any, name: str, folder: str, env: Mapping[str, str]) -> Any:
+def here(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """A table with this platform's part laid over it."""
+    ours = configuration.get(_PLATFORM.get(os.uname().sysname.lower(), ""))
+    merged = {**configuration, **(ours if isinstance(ours, dict) else {})}
+    return {key: value for key, value in merged.items() if key not in ("linux", "osx", "windows")}
+
+
+def substituted(value: Any, name: str, folder: str, env: Mapping[str, str]) -> Any:
+    """The same with every variable in its place; one that we do not know is refused."""
     match value:
         case str():
             return _VARIABLE.sub(lambda match: _variable(match[1], name, folder, env), value)
         case dict():
-            return {key: _resolved(each, name, folder, env) for key, each in value.items()}
+            return {key: substituted(each, name, folder, env) for key, each in value.items()}
         case list():
-            return [_resolved(each, name, folder, env) for each in value]
+            return [substituted(each, name, folder, env) for each in value]
     return value
 
 
@@ -162,7 +173,7 @@ def _variable(word: str, name: str, folder: str, env: Mapping[str, str]) -> str:
         return env.get(rest, "")
     if not colon and word in known:
         return known[word]
-    raise UsageError(f"the configuration {name!r} has ${{{word}}}: {_why_not(kind)}")
+    raise UsageError(f"{name!r} has ${{{word}}}: {_why_not(kind)}")
 
 
 def _why_not(kind: str) -> str:

@@ -14,6 +14,7 @@ from ..model.backend import AttachPlan, Caller, Plan
 from . import adapters, declared_here, understand
 from .declared import DeclaredAdapter
 from .launchjson import IGNORED, LaunchFile, resolved
+from .launchtasks import before_launch
 from .node_command import NAMES as NODE_NAMES
 
 
@@ -82,6 +83,24 @@ class Fields:
             raise self.wrong(key, "a table")
         return value or {}
 
+    def sources(self, *keys: str) -> tuple[tuple[str, str], ...]:
+        """Folders of the program's, each with the one here: a table, or a list of pairs in any of the forms there are."""
+        for key in keys:
+            if found := self._take(key):
+                rows = list(found.items()) if isinstance(found, dict) else found
+                return tuple(self._source(key, each) for each in rows)
+        return ()
+
+    def _source(self, key: str, row: Any) -> tuple[str, str]:
+        match row:
+            case {"remoteRoot": str(there), "localRoot": str(here)} | {"to": str(there), "from": str(here)}:
+                return there, here
+            case [str(there), {"editorPath": str(here)}] | [str(there), str(here)]:
+                return there, here
+            case (str(there), {"editorPath": str(here)}) | (str(there), str(here)):
+                return there, here
+        raise self.wrong(key, "pairs of folders")
+
     def path(self, *keys: str) -> str | None:
         found = self.text(*keys)
         return str(Path(self.cwd, found)) if found else None
@@ -109,10 +128,10 @@ class Fields:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        tasks = [self.given[key] for key in ("preLaunchTask", "postDebugTask") if self.given.get(key)]
+        after = self.given.get("postDebugTask")
         left = sorted(key for key in self.given if key not in self._taken)
         return (
-            *(f"the task {each!r} of {self.name!r} was not run: run it yourself where it is needed" for each in tasks),
+            *((f"the task {after!r} of {self.name!r} is not run afterwards",) if after else ()),
             *((f"not used of {self.name!r}: {', '.join(left)}",) if left else ()),
         )
 
@@ -127,6 +146,16 @@ def configured(file: LaunchFile, name: str, caller: Caller) -> tuple[Configured,
 def _configured(configuration: Mapping[str, Any], folder: str, caller: Caller) -> Configured:
     given = resolved(configuration, folder, caller.env)
     fields = Fields(str(given.get("name")), given, folder)
+    builds, undone = before_launch(given, folder, caller.env)
+    made = _made(fields, given, folder, caller)
+    if builds and isinstance(made.plan, Plan):
+        made = replace(made, plan=replace(made.plan, builds=builds))
+    elif builds:
+        undone = f"the task {builds[-1].name!r} was not run: there is nothing to make for a program that runs already"
+    return replace(made, notes=(undone, *made.notes)) if undone else made
+
+
+def _made(fields: Fields, given: Mapping[str, Any], folder: str, caller: Caller) -> Configured:
     kind, request = str(given.get("type")), given.get("request", "launch")
     if request not in ("launch", "attach"):
         raise fields.wrong("request", "launch or attach")
@@ -217,6 +246,8 @@ def _python_attach(fields: Fields, plan: AttachPlan) -> AttachPlan:
     host, port = fields.text("host"), fields.number("port")
     plan = replace(plan, host=connect.text("host") or host, port=connect.number("port") or port, adapter="python")
     just_mine = fields.flag("justMyCode", default=True)
+    if plan.port is not None:  # what is joined by its pid runs on this machine
+        plan = replace(plan, sources=fields.sources("pathMappings"))
     return _need_target(fields, replace(plan, just_my_code=just_mine, children=fields.flag("subProcess", default=True)))
 
 
@@ -247,6 +278,7 @@ def _go(fields: Fields, plan: Plan) -> Plan:
     mode, flags = fields.text("mode") or "auto", fields.words("buildFlags")
     program = plan.program or fields.folder
     plan = replace(plan, program=program, command=(program, *plan.args), adapter=_ours("go"))
+    plan = replace(plan, sources=fields.sources("substitutePath"))
     if mode == "test" or (mode == "auto" and program.endswith("_test.go")):
         package = str(Path(program).parent) if program.endswith(".go") else program
         words = ("go", "test", *flags, package, *plan.args)
@@ -263,13 +295,18 @@ def _by_address(fields: Fields, plan: AttachPlan, *names: str) -> AttachPlan:
     return _need_target(fields, plan)
 
 
+def _go_attach(fields: Fields, plan: AttachPlan) -> AttachPlan:
+    return replace(_by_address(fields, plan, "go"), sources=fields.sources("substitutePath"))
+
+
 # Native programs
 
 
 def _native(*names: str) -> Callable[[Fields, Plan], Plan]:
     def launch(fields: Fields, plan: Plan) -> Plan:
         wanted = fields.text("MIMode")
-        return replace(_need_program(fields, plan), adapter=_ours(*((wanted,) if wanted else names)))
+        plan = replace(_need_program(fields, plan), sources=fields.sources("sourceFileMap", "sourceMap"))
+        return replace(plan, adapter=_ours(*((wanted,) if wanted else names)))
 
     return launch
 
@@ -281,6 +318,7 @@ def _native_attach(*names: str) -> Callable[[Fields, AttachPlan], AttachPlan]:
         host, _, port = (server or "").rpartition(":")
         number = int(port) if re.fullmatch(r"\d{1,5}", port) else fields.number("gdb-remote-port")
         plan = replace(plan, core=core, port=number, host=(host or "127.0.0.1") if number else None)
+        plan = replace(plan, sources=fields.sources("sourceFileMap", "sourceMap"))
         return _need_target(fields, replace(plan, adapter=_ours(*((wanted,) if wanted else names))))
 
     return attach
@@ -318,7 +356,7 @@ _Maker = tuple[Callable[[Fields, Plan], Plan], Callable[[Fields, AttachPlan], At
 _MAKERS: Mapping[str, _Maker] = {
     **dict.fromkeys(("python", "debugpy"), (_python, _python_attach)),
     **dict.fromkeys(("node", "pwa-node", "node2"), (_node, _node_attach)),
-    "go": (_go, lambda fields, plan: _by_address(fields, plan, "go")),
+    "go": (_go, _go_attach),
     "cppdbg": (_native("gdb", "lldb"), _native_attach("gdb", "lldb")),
     "gdb": (_native("gdb"), _native_attach("gdb")),
     **dict.fromkeys(("lldb", "lldb-dap"), (_native("lldb", "gdb"), _native_attach("lldb", "gdb"))),

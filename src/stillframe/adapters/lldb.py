@@ -126,7 +126,7 @@ class LldbAdapter:
         mark = secrets.token_hex(8)
         streams = (("input", STDIN), ("output", STDOUT), ("error", STDERR))
         commands = (
-            *_settings(found, program, plan.just_my_code),
+            *_settings(found, program, plan),
             "settings set target.inherit-env false",
             *(f'settings set target.{name}-path "{place}"' for name, place in streams),
             *await _formatters(program.is_rust, plan.env, plan.cwd),
@@ -170,7 +170,7 @@ class LldbAdapter:
         found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
         helped = await _has_python(found)
         joined = await asyncio.to_thread(native.joined, plan)
-        commands = _settings(found, joined, plan.just_my_code)
+        commands = _settings(found, joined, plan)
         formatters = await _formatters(joined.is_rust, plan.env, plan.cwd)
         arguments: dict[str, Any] = {"initCommands": [*commands, *formatters]}
         if joined.path:
@@ -235,9 +235,11 @@ def _words(found: Found, helped: bool) -> tuple[str, ...]:
     return (found.path, "--repl-mode", "command", *(("--pre-init-command", _IMPORT) if helped else ()))
 
 
-def _settings(found: Found, program: native.Program, just_my_code: bool) -> tuple[str, ...]:
+def _settings(found: Found, program: native.Program, plan: Plan | AttachPlan) -> tuple[str, ...]:
     apart = program.has_debug_info and numbers(found.version) < _FOLLOWS_PARTS
-    return (*_QUIET, *(_MY_CODE if just_my_code else ()), *(_OWN_DEBUG_INFO if apart else ()))
+    pairs = " ".join(f'"{there}" "{here}"' for there, here in plan.sources)
+    sources = (f"settings set target.source-map {pairs}",) if pairs else ()
+    return (*_QUIET, *(_MY_CODE if plan.just_my_code else ()), *(_OWN_DEBUG_INFO if apart else ()), *sources)
 
 
 def _entry(program: native.Program) -> str:

@@ -27,7 +27,7 @@ from .finding import Needs, Recipe
 from .interpreters import Interpreter, choose, identity, probe, remember
 from .python_command import runs_python, understood
 from .python_imports import FindsPythonImports
-from .python_joining import FAILURES, check_process
+from .python_joining import FAILURES, check_process, mapped
 from .python_logs import log_text
 from .python_recording import PythonRecorder
 
@@ -221,7 +221,11 @@ class PythonAdapter(FindsPythonImports):
             tool=self.tool(how="listening port"),
             reach=Address(plan.host or "127.0.0.1", plan.port),
             request="attach",
-            arguments={**_arguments(plan.just_my_code, stop_on_entry=False), "subProcess": False},
+            arguments={
+                **_arguments(plan.just_my_code, stop_on_entry=False),
+                "subProcess": False,
+                **mapped(plan.sources),
+            },
             launched=False,
             **_ODDITIES,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 
@@ -42,3 +43,9 @@ def check_process(pid: int) -> None:
         raise Denied(f"process {pid} belongs to another user")
     if sys.platform != "linux":
         raise Unsupported("attaching by pid is proven on Linux only")
+
+
+def mapped(sources: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """What debugpy is told of folders that are elsewhere for the program."""
+    pairs = [{"remoteRoot": there, "localRoot": here} for there, here in sources]
+    return {"pathMappings": pairs} if pairs else {}

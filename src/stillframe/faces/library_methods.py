@@ -889,7 +889,7 @@ class Verbs(ABC):
         return cast("Configurations", await self.call("configs", {}, None))
 
     async def trust(self, *path: str, list_: bool = False, remove: bool = False) -> Trust:
-        """Let run what this project's own files bring: debuggers that its settings declare, and its launch.json.
+        """Let run what this project's own files bring: debuggers that its settings declare, its launch.json and tasks.json.
 
         Shows what that is. It holds for the files as they are now: one that changes has to be trusted again.
         """

@@ -485,6 +485,8 @@ class Plan:
     """Keep what is needed to go back in time, where the debugger can."""
     builds: tuple[Build, ...] = ()
     """What is run before it, each time that it is started; the first one that fails is the failure of the start."""
+    sources: tuple[tuple[str, str], ...] = ()
+    """Folders that the program was built in or runs in, each with the one here that holds the same files."""
     tells_exits: bool = False
     """Hold the program where it ends itself with another code than 0, where the debugger can tell."""
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -510,5 +512,7 @@ class AttachPlan:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     """The caller's environment, for finding tools; the program keeps its own."""
     adapter: str | None = None
+    sources: tuple[tuple[str, str], ...] = ()
+    """Folders that the program was built in or runs in, each with the one here that holds the same files."""
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """As for a Plan."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from ..adapters import launchjson
+from ..adapters import launchjson, launchtasks
 from ..adapters import trust as store
 from ..adapters.declarations import brought_here
 from ..adapters.launchtypes import Configured, configured
@@ -68,7 +68,7 @@ async def trust(
     list_: Annotated[bool, Param("only show what there is, and whether it is trusted", flag="--list")] = False,
     remove: Annotated[bool, Param("trust this project's files no more")] = False,
 ) -> Trust:
-    """Let run what this project's own files bring: debuggers that its settings declare, and its launch.json.
+    """Let run what this project's own files bring: debuggers that its settings declare, its launch.json and tasks.json.
 
     Shows what that is. It holds for the files as they are now: one that changes has to be trusted again.
     """
@@ -88,7 +88,8 @@ async def trust(
 
 def _brought(cwd: str) -> tuple[store.Brought, ...]:
     file = launchjson.find_or_none(cwd)
-    return (*brought_here(cwd), *((file.brought,) if file else ()))
+    tasks = launchtasks.find_tasks(file.folder) if file else None
+    return (*brought_here(cwd), *(each.brought for each in (file, tasks) if each is not None))
 
 
 def _shown(some: tuple[store.Brought, ...]) -> tuple[TrustedFile, ...]:

@@ -49,6 +49,7 @@ class KeptPlan(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     adapter: str | None = None
     record: bool = False
     builds: tuple[Build, ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
 
     @classmethod

@@ -620,7 +620,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "trust": {
         "group": "projects",
-        "doc": "Let run what this project's own files bring: debuggers that its settings declare, and its launch.json.\n\nShows what that is. It holds for the files as they are now: one that changes has to be trusted again.",
+        "doc": "Let run what this project's own files bring: debuggers that its settings declare, its launch.json and tasks.json.\n\nShows what that is. It holds for the files as they are now: one that changes has to be trusted again.",
         "example": "dbg trust\ndbg trust --list",
         "fields": {
             "path": "with --remove, files that are not this project's",
