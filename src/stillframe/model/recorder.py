@@ -173,6 +173,7 @@ class Yielded(Said, tag="yield", frozen=True):
 
     call: int
     value: str
+    """Empty where it is nobody's business, as what an event loop is waited with."""
     changes: tuple[Text, ...] = ()
 
 
@@ -193,6 +194,12 @@ class Threw(Said, tag="exc", frozen=True):
     exception: str
     """`Type: message`."""
     changes: tuple[Text, ...] = ()
+
+
+class Closed(Said, tag="closed", frozen=True):
+    """A generator was closed where it waited, by the program or at its end, before it came to its own."""
+
+    call: int
 
 
 class Limited(Said, tag="cut", frozen=True):
@@ -269,5 +276,5 @@ class Evidence(Said, tag="evidence", frozen=True):
 
 AnySaid = (
     Hello | Note | Defined | Found | Missing | Calls | Raising | Call | Line | Raised | Yielded | Resumed | Returned | Threw
-    | Limited | Tally | Extent | Distinct | Failed | Sample | Evidence
+    | Closed | Limited | Tally | Extent | Distinct | Failed | Sample | Evidence
 )  # fmt: skip

@@ -10,6 +10,7 @@ from ..model.recorder import (
     AnySaid,
     Call,
     Calls,
+    Closed,
     Defined,
     Found,
     Limited,
@@ -54,7 +55,7 @@ class LifeNow:
         self._fold = Fold(loops)
         self._texts = dict(call.arguments)
         self._step: StepNow | None = None
-        self._waits = False
+        self._waits = self._closed = False
         self._end: Returned | Threw | None = None
         self._cut: list[str] = []
         self._lines = 0
@@ -76,13 +77,16 @@ class LifeNow:
     def yielded(self, said: Yielded) -> None:
         self._waits = True
         if self._step is not None:
-            self._step.yielded = said.value
+            self._step.yielded = said.value or None
 
     def resumed(self) -> None:
         self._waits = False
 
     def cut(self, what: str) -> None:
         self._cut.append(what)
+
+    def closed(self) -> None:
+        self._waits, self._closed = True, True
 
     def ended(self, said: Returned | Threw) -> None:
         self._end = said
@@ -136,7 +140,13 @@ class LifeNow:
             else "suspended"
             if self._waits
             else "running",
-            result=end.exception if isinstance(end, Threw) else end.value if end else None,
+            result=end.exception
+            if isinstance(end, Threw)
+            else end.value
+            if end
+            else "closed"
+            if self._closed
+            else None,
             at=self._step.line if self._step else None,
             cut=tuple(self._cut),
         )
@@ -174,6 +184,9 @@ def told(said: Iterable[AnySaid], show: Callable[[str], str], source: Source) ->
             case Returned() | Threw():
                 if (ended := lives.pop(each.call, None)) is not None:
                     ended.ended(each)
+            case Closed():
+                if (closed := lives.pop(each.call, None)) is not None:
+                    closed.closed()
             case Line() | Raised() | Yielded() | Resumed() | Limited():
                 if (at := lives.get(each.call)) is not None:
                     _goes_on(at, each)

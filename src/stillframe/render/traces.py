@@ -113,7 +113,8 @@ def _end(life: Life, width: int) -> str:
         case "raised":
             return f"! {said}{at}"
         case "suspended":
-            return f"suspended{at}: it was never resumed, and never ended"
+            after = ", then closed" if life.result else ", never resumed"
+            return f"suspended{at}{after}: it did not come to its end"
         case "running":
             return f"not over{at}: the run was"
 
@@ -126,7 +127,9 @@ def _body(life: Life, width: int, deep: int) -> list[str]:
     indent = _indent(life.steps)
     rows = [row for step in life.steps for row in _step(step, width, deep, numbers + 2, indent)]
     if life.cut:
-        rows.append(f"{'  ' * deep}  … too many {' and '.join(life.cut)}: the rest was not written down, but its end")
+        rows.append(
+            f"{'  ' * deep}  … too many {' and '.join(life.cut)}: what followed was not written down, but its end"
+        )
     return rows
 
 

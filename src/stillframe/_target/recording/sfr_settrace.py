@@ -8,6 +8,7 @@ import threading
 from . import sfr_code
 
 _RETURNS = frozenset(dis.opmap[each] for each in ("RETURN_VALUE",) if each in dis.opmap)
+_RESUME = dis.opmap.get("RESUME", -1)
 _YIELDS = frozenset(
     dis.opmap[each] for each in ("YIELD_VALUE", "YIELD_FROM", "SEND", "GET_AWAITABLE") if each in dis.opmap
 )
@@ -121,11 +122,12 @@ class TraceTracer(Tracer):
 
 
 def _has_begun(frame):
-    """Whether this call of a generator is its being resumed."""
-    if frame.f_lasti < 0:
+    """Whether this call of a generator is its being resumed: from 3.11 on its first instruction tells, before it had none yet."""
+    at = frame.f_lasti
+    if at < 0:
         return False
-    code, makes = frame.f_code.co_code, dis.opmap.get("RETURN_GENERATOR")
-    return makes is None or makes not in tuple(code[max(frame.f_lasti - 2, 0) : frame.f_lasti + 1 : 2])
+    code = frame.f_code.co_code
+    return code[at + 1] != 0 if code[at] == _RESUME else True
 
 
 class ProbeTracer(Tracer):

@@ -16,6 +16,9 @@ _FOLDED = 40  # library frames between two of the user's
 _FORBIDDEN = ("__builtins__", "__name__", "__doc__", "__file__", "__loader__", "__spec__", "__package__", "__cached__")
 
 
+_PARTS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")  # of a statement, though with frames of their own
+
+
 class Body:
     """What is known of a function beforehand."""
 
@@ -26,6 +29,7 @@ class Body:
         self.first = self.statements.first
         self.changers = sfr_code.changers(code, self.statements)
         self.pauses = bool(code.co_flags & sfr_code.PAUSES)
+        self.awaits = bool(code.co_flags & 0x80)  # CO_COROUTINE: what it waits with is the event loop's business
         count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
         self.arguments = code.co_varnames[:count]
         self.told = False
@@ -177,14 +181,15 @@ class Trace:
             life = self.live.get(id(frame))
             if life is not None and life.code is frame.f_code:
                 return life if life.depth <= self.depth else None
-            if sfr_code.is_users(frame.f_code.co_filename, self.all_code):
+            code = frame.f_code
+            if sfr_code.is_users(code.co_filename, self.all_code) and code.co_name not in _PARTS:
                 return None
             frame = frame.f_back
         return None
 
     def _callee(self, frame, code, parent):
-        if code.co_name.startswith("<") and code.co_name != "<lambda>":
-            return False  # a comprehension is part of its statement
+        if code.co_name in _PARTS:
+            return False
         if self.calls_left <= 0:
             return False
         self.calls_left -= 1
@@ -295,7 +300,8 @@ class Trace:
         life = self.live.get(id(frame))
         if life is not None:
             changes = self._changes(frame, life) if life.lined else "[]"
-            self.told.say('["yield",%d,%s,%s]' % (life.id, self.texts.quoted(value), changes))
+            given = '""' if life.body.awaits else self.texts.quoted(value)
+            self.told.say('["yield",%d,%s,%s]' % (life.id, given, changes))
 
     def resumed(self, frame):
         life = self.live.get(id(frame))
@@ -312,10 +318,13 @@ class Trace:
     def unwound(self, frame, code, error):
         """The call ended by an exception."""
         life = self.live.pop(id(frame), None)
-        if life is not None:
+        closed = bool(code.co_flags & sfr_code.PAUSES) and type(error) is GeneratorExit
+        if life is not None and closed:
+            self.told.say('["closed",%d]' % life.id)
+        elif life is not None:
             changes = self._changes(frame, life) if life.lined else "[]"
             self.told.say('["exc",%d,%s,%s]' % (life.id, quoted(self.texts.exception(error)), changes))
-        if id(code) in self.targets:
+        if id(code) in self.targets and not closed:
             with self.lock:
                 self.raised += 1
                 self.count_raised(self.raised)
