@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
 
+import mcp_types as types
 import pytest
 
 from ..conftest import CLIENT, call
@@ -94,6 +96,31 @@ async def test_the_words_of_help_are_understood_over_mcp_listed_or_not(agent: Co
         assert "add(word)" in text_of(source)
         small = await client.call_tool("state", {"budget": 120})
         assert len(text_of(small)) <= 120 + len("<data-000000>\n\n</data-000000>")
+
+
+async def test_a_session_that_comes_up_is_told_as_a_change_of_the_resources_in_both_eras(
+    agent: Connect, tmp_path: Path
+) -> None:
+    (tmp_path / "count.py").write_text(COUNT)
+    heard = asyncio.Event()
+
+    async def hear(message: object) -> None:
+        if isinstance(message, types.ResourceListChangedNotification):
+            heard.set()
+
+    async with agent(mode=LEGACY, message_handler=hear) as client:
+        capabilities = client.server_capabilities
+        assert (capabilities.resources.list_changed, capabilities.tools.list_changed) == (True, False)
+        await client.call_tool("launch", {"program": ["count.py"], "breaks": ["count.py:3"]})
+        async with asyncio.timeout(60):
+            await heard.wait()
+        heard.clear()
+        await client.call_tool("state", {})
+        assert not heard.is_set()
+    async with agent() as client, client.listen(resources_list_changed=True) as changes:
+        await client.call_tool("state", {})
+        async with asyncio.timeout(60):
+            await anext(aiter(changes))
 
 
 def test_the_command_itself_loads_nothing_of_mcp(tmp_path: Path) -> None:

@@ -44,6 +44,8 @@ class Told:
     text: str
     envelope: dict[str, Any]
     failed: bool
+    met: bool = False
+    """It is about a session that this client had not heard of: there are more resources than before."""
 
 
 @dataclass
@@ -60,6 +62,8 @@ class Client:
     tools: Toolset = field(default_factory=toolset)
     cancelled: list[str] = field(default_factory=list[str])
     """What became of calls that were cancelled, told with the next answer."""
+    known: set[str] = field(default_factory=set[str])
+    """The sessions that it has heard of."""
 
     async def call(self, name: str, arguments: Mapping[str, Any], progress: Progress, *, agreed: bool = False) -> Told:
         """Do what a tool call asks; whatever goes wrong is an answer."""
@@ -124,7 +128,14 @@ class Client:
         if notes:
             envelope["notes"] = notes
         envelope["untrusted"] = True
-        return Told("".join(f"note: {each}\n" for each in notes) + fenced(text.rstrip("\n")), envelope, failed=False)
+        told = "".join(f"note: {each}\n" for each in notes) + fenced(text.rstrip("\n"))
+        return Told(told, envelope, failed=False, met=self._meets(envelope.get("session")))
+
+    def _meets(self, session: str | None) -> bool:
+        new = session is not None and session not in self.known
+        if session is not None:
+            self.known.add(session)
+        return new
 
     def _failed(self, envelope: dict[str, Any], tool: Tool | None = None) -> Told:
         error = envelope.get("error") or {}

@@ -37,6 +37,7 @@ async def listed(client: Client) -> list[tuple[str, str, str]]:
     found = [(address, verb, text) for address, (verb, text) in FIXED.items()]
     reply = await _ask(client, "sessions", {}, None)
     names = [str(each["name"]) for each in (reply.get("result") or {}).get("sessions", ())]
+    client.known.update(names)
     return [*found, *((f"dbg://session/{name}", name, TEMPLATES["dbg://session/{name}"]) for name in names)]
 
 

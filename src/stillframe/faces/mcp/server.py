@@ -11,13 +11,14 @@ from typing import Any
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged
 from mcp.shared.exceptions import MCPError
 
 from ...errors import StillframeError
 from ...version import __version__
 from . import resources
-from .approval import Approval
+from .approval import MODERN, Approval
 from .client import Client
 from .instructions import INSTRUCTIONS
 from .prompts import HUNTS
@@ -31,7 +32,7 @@ ARGUMENT_CHARACTERS = 256 * 1024
 def server_for(client: Callable[[Context], Client], *, schemas: bool = False) -> Server[Any]:
     """A server that does what its clients may. With `schemas` the list of tools holds the shapes of their answers, too."""
     handlers = Handlers(client, schemas)
-    return Server(
+    return DebugServer(
         "stillframe",
         version=__version__,
         instructions=INSTRUCTIONS,
@@ -40,9 +41,19 @@ def server_for(client: Callable[[Context], Client], *, schemas: bool = False) ->
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
+        on_subscriptions_listen=ListenHandler(handlers.bus),
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
     )
+
+
+class DebugServer(Server[Any]):
+    """Tells of resources that come up, as sessions do; its tools and prompts stay as they are."""
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *more: Any, **named: Any
+    ) -> Any:
+        return super().create_initialization_options(NotificationOptions(resources_changed=True), *more, **named)
 
 
 class Handlers:
@@ -53,6 +64,8 @@ class Handlers:
         """Whoever a request comes from."""
         self._schemas = schemas
         self._approval = Approval()
+        self.bus = InMemorySubscriptionBus()
+        """By which clients of the newer protocol hear what they asked to hear of."""
 
     async def list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[self._tool(*each) for each in self._client(context).tools.schemas()])
@@ -90,6 +103,10 @@ class Handlers:
 
         agreed = self._approval.needed(client, params)  # or it would not have come here
         told = await client.call(params.name, arguments, progress, agreed=agreed)
+        if told.met and context.protocol_version >= MODERN:
+            await self.bus.publish(ResourcesListChanged())
+        elif told.met:
+            await context.session.send_resource_list_changed()
         return types.CallToolResult(
             content=[types.TextContent(text=told.text)], structured_content=told.envelope, is_error=told.failed
         )
