@@ -51,9 +51,7 @@ def _check(plan: Plan, folder: Path) -> None:
     """What can be known to fail fails here, with its reason, before anything runs."""
     isolated = next((each for each in plan.interpreter_flags if _ISOLATES.fullmatch(each)), None)
     if isolated is not None:
-        raise Unsupported(
-            f"python {isolated} keeps the recorder out (isolated mode): run it without, or use `dbg launch`"
-        )
+        raise Unsupported(f"python {isolated} keeps the recorder out (isolated mode)")
     if not Path(plan.cwd).is_dir():
         raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
     path = Path(plan.cwd, plan.program or "")

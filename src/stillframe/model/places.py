@@ -114,6 +114,7 @@ class BreakSpec(msgspec.Struct, frozen=True, omit_defaults=True):
 
     place: Place
     condition: str | None = None
+    hit: HitRule | None = None
 
 
 def parse_break(text: str) -> BreakSpec:

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from .outcomes import AnyOutcome, Breakpoint, SourceLine, Spot, Stop
+from .reports import Held
 from .values import Frame, Scope, Thread, Value
 
 
@@ -227,3 +228,4 @@ class ProbeReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     how: str = ""
     """What counted, where it was not a debugger that stopped at each hit: `sys.monitoring, CPython 3.12.1`."""
     notes: tuple[str, ...] = ()
+    held: Held | None = None

@@ -11,9 +11,9 @@ import msgspec
 
 from ..adapters.recorders import recorder_for
 from ..errors import StillframeError, Unsupported, UsageError
-from ..model.backend import Bounds, Caller, Move
+from ..model.backend import Bounds, Caller, Move, Plan
 from ..model.outcomes import AnyOutcome, Exited, Stop
-from ..model.places import BreakSpec, LinePlace, Place, SymbolPlace, TextPlace
+from ..model.places import BreakSpec, HitRule, LinePlace, Place, SymbolPlace, TextPlace
 from ..model.values import Value
 from ..model.views import ProbedPlace, ProbeReport
 from ..registry import Access, From, Param, operation
@@ -26,6 +26,7 @@ from ..session.sessions import Sessions
 from .common import Do, Timeout, heard_of, run_beside
 from .counting import Question, by_stops, counted
 from .evaluate import EVAL_SECONDS
+from .held_again import AWAY, Hold, held_again
 from .launch import (
     AllCode,
     Children,
@@ -84,6 +85,7 @@ async def probe(
     python: Python = None,
     all_code: AllCode = False,
     children: Children = True,
+    hold: Hold = False,
     ready: ReadyWord = None,
     do: Do = None,
     timeout: Timeout = None,
@@ -96,17 +98,38 @@ async def probe(
     readiness = await _checked(caller, places, hits, ready)
     plan, assumed = plan_for(caller, places, command, module, code, cwd, env, stdin, python, all_code, children)
     question = Question(tuple(dict.fromkeys(places)), eval, expect)
-    counting = hits is None and (eval or expect)
+    counting = hits is None and bool(eval or expect)
+    if hold and not counting:
+        raise UsageError("--hold goes with --eval or --expect; `dbg launch --break LOC` holds a program at a place")
     recorder = recorder_for(plan) if counting and all(_recordable(each.place) for each in places) else None
     notes: tuple[str, ...] = ()
     if recorder is not None:
         try:
-            found = await counted(sessions, caller, plan, recorder, question, readiness, do, timeout)
-            return From(found.session, msgspec.structs.replace(found.result, assumed=assumed))
+            done = await counted(sessions, caller, plan, recorder, question, readiness, do, timeout)
         except Unsupported as error:
-            notes = (f"seen by stops of a debugger, since {error.message}",)
-    hits = hits or (MOST_CHECKED if expect else 1)
+            notes = (error.message,)
+        else:
+            done = await _held(sessions, caller, plan, question, done, timeout) if hold else done
+            return From(done.session, msgspec.structs.replace(done.result, assumed=assumed))
+    wanted = hits or (MOST_CHECKED if expect else 1)
+    done = await _stopping(sessions, caller, plan, question, wanted, readiness, do, timeout)
+    notes += done.result.notes
+    return From(done.session, msgspec.structs.replace(done.result, assumed=assumed, notes=notes))
+
+
+async def _stopping(
+    sessions: Sessions,
+    caller: Caller,
+    plan: Plan,
+    question: Question,
+    hits: int,
+    readiness: Ready | None,
+    do: str | None,
+    timeout: float | None,
+) -> From[ProbeReport]:
+    """Stop at so many hits of each place, and look."""
     name = f"probe-{default_name(plan)}"
+    places, evals, expects = question.places, question.evals, question.expects
     starting = start(sessions, plan, caller, breaks=places, catch=("off",), name=None, default_name=name, private=True)
     session = await started(sessions, asyncio.ensure_future(starting))
     wait = sessions.settings_of(session.origin.root).wait if timeout is None else timeout
@@ -115,12 +138,33 @@ async def probe(
             await readiness.wait(session, wait)
         if do:
             await run_beside(session, do, caller)
-        seen = [Sighting(spec, session.breakpoints.id_of(spec, caller.cwd)) for spec in dict.fromkeys(places)]
-        end = await _watch(session, seen, eval + expect, hits, wait)
-        report = tuple(by_stops(_report(session, each, hits), eval, expect) for each in seen)
+        seen = [Sighting(spec, session.breakpoints.id_of(spec, caller.cwd)) for spec in places]
+        end = await _watch(session, seen, evals + expects, hits, wait)
+        report = tuple(by_stops(_report(session, each, hits), evals, expects) for each in seen)
     finally:
         await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
-    return From(session, ProbeReport(command=plan.command, places=report, end=end, assumed=assumed, notes=notes))
+    notes = (f"each hit was a stop of {session.tool}; at most {hits:,} of a place are looked at",) if expects else ()
+    return From(session, ProbeReport(command=plan.command, places=report, end=end, notes=notes))
+
+
+async def _held(
+    sessions: Sessions, caller: Caller, plan: Plan, question: Question, done: From[ProbeReport], timeout: float | None
+) -> From[ProbeReport]:
+    """The same program once more, held at the first counter-example, or where the first place was come to."""
+    report = done.result
+    found = next(
+        ((spec, claim.counter.hit) for spec, place in zip(question.places, report.places, strict=True)
+         for claim in place.claims if claim.counter and claim.counter.hit),
+        next(((spec, 1) for spec, place in zip(question.places, report.places, strict=True) if place.count), None),
+    )  # fmt: skip
+    if found is None:
+        return done
+    spec, number = found
+    rule = HitRule("exactly", number) if number > 1 else None
+    kept = await held_again(sessions, caller, plan, BreakSpec(spec.place, spec.condition, rule), timeout)
+    if kept is None:
+        return From(done.session, msgspec.structs.replace(report, notes=(*report.notes, AWAY)))
+    return From(kept[0], msgspec.structs.replace(report, held=kept[1]))
 
 
 def _recordable(place: Place) -> bool:

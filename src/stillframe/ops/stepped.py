@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 
 import msgspec
@@ -27,6 +28,8 @@ from .private_runs import started
 
 MOST_STEPS = 400
 """Steps of one call: each costs a debugger some milliseconds."""
+DECLARATION = 6
+"""Lines above a function's first that its declaration may take."""
 SEEN = "ended by the trace, which had seen the call"
 
 
@@ -51,6 +54,8 @@ async def stepped(
     readiness: Ready | None,
     do: str | None,
     timeout: float | None,
+    *,
+    notes: tuple[str, ...] = (),
 ) -> From[TraceReport]:
     """Run to the call that is meant, then a line at a time until it is left."""
     spec = BreakSpec(at, asked.condition)
@@ -70,17 +75,17 @@ async def stepped(
         if isinstance(outcome, Stop):
             session.breakpoints.enable([made.id], enabled=False)
             await family.sync_breakpoints(session)
-            walked = Walked(outcome, number, await _arguments(member))
+            walked = Walked(outcome, number, await _arguments(member) or _declared(member, outcome))
             await _walk(sessions, member, walked, deadline)
             outcome = _over(session)
         report = _report(plan, at, asked, member, walked, outcome, number)
         if walked is None and not number:
             state = "never called" if made.state == "bound" else "no such function"
-            notes = (*report.notes, made.message) if made.message else report.notes
-            report = msgspec.structs.replace(report, verdict=state, notes=notes)
+            said = (made.message,) if made.message else ()
+            report = msgspec.structs.replace(report, verdict=state, notes=said)
     finally:
         await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
-    return From(session, report)
+    return From(session, msgspec.structs.replace(report, notes=(*notes, *report.notes)))
 
 
 async def _reach(session: Session, wanted: int, deadline: float) -> tuple[Session, AnyOutcome, int]:
@@ -108,6 +113,21 @@ async def _arguments(session: Session) -> tuple[Value, ...]:
     except StillframeError:
         return ()
     return tuple(msgspec.structs.replace(each, ref=None) for each in found.values) if found else ()
+
+
+def _declared(session: Session, stop: Stop) -> tuple[Value, ...]:
+    """The locals that are named where the function is declared, above its first line: its arguments, as the source has them."""
+    frame = stop.frame
+    if frame is None or frame.file is None or frame.line is None:
+        return ()
+    lines = session.sources.lines(absolute(frame.file, session.origin.base))
+    name = re.split(r"[.:]", frame.function)[-1]
+    for number in range(frame.line, max(0, frame.line - DECLARATION), -1):
+        text = lines[number - 1] if number <= len(lines) else ""
+        if f"{name}(" in text:
+            named = set(re.findall(r"\w+", text.partition(f"{name}(")[2] + " ".join(lines[number : frame.line - 1])))
+            return tuple(msgspec.structs.replace(each, ref=None) for each in stop.locals if each.name in named)
+    return ()
 
 
 async def _walk(sessions: Sessions, session: Session, walked: Walked, deadline: float) -> None:

@@ -9,17 +9,18 @@ from typing import Annotated
 import msgspec
 
 from ..adapters.recorders import Recorder, recorder_for
-from ..errors import UsageError
+from ..errors import Unsupported, UsageError
 from ..model.backend import Caller, Plan
 from ..model.outcomes import Spot
-from ..model.places import BreakSpec, Place
+from ..model.places import BreakSpec, HitRule, LinePlace, Place, SymbolPlace
 from ..model.recorder import Ask, TraceAsk
-from ..model.traces import TraceReport
+from ..model.traces import Life, TraceReport
 from ..registry import Access, From, Param, operation
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import Do, Timeout
+from .held_again import AWAY, Hold, held_again
 from .launch import AllCode, Children, Code, Command, Cwd, Env, Module, Python, ReadyWord, Stdin
 from .lives import TraceTold, told
 from .names import NEAR, near
@@ -47,6 +48,7 @@ async def trace(
     python: Python = None,
     all_code: AllCode = False,
     children: Children = True,
+    hold: Hold = False,
     ready: ReadyWord = None,
     do: Do = None,
     timeout: Timeout = None,
@@ -65,11 +67,32 @@ async def trace(
         caller, (BreakSpec(at),), command, module, code, cwd, env, stdin, python, all_code, children, verb="trace"
     )
     recorder = recorder_for(plan)
-    if recorder is None:
-        done = await stepped(sessions, caller, plan, at, asked, readiness, do, timeout)
-    else:
-        done = await _recorded(sessions, caller, plan, recorder, at, asked, readiness, do, timeout)
-    return From(done.session, msgspec.structs.replace(done.result, assumed=assumed))
+    done = None
+    why: tuple[str, ...] = ()
+    if recorder is not None:
+        try:
+            done = await _recorded(sessions, caller, plan, recorder, at, asked, readiness, do, timeout)
+        except Unsupported as error:
+            why = (error.message,)
+    if done is None:
+        done = await stepped(sessions, caller, plan, at, asked, readiness, do, timeout, notes=why)
+    report = msgspec.structs.replace(done.result, assumed=assumed)
+    if not hold or report.life is None:
+        return From(done.session, report)
+    kept = await held_again(sessions, caller, plan, _beginning(at, asked, report.life), timeout)
+    if kept is None:
+        return From(done.session, msgspec.structs.replace(report, notes=(*report.notes, AWAY)))
+    return From(kept[0], msgspec.structs.replace(report, held=kept[1]))
+
+
+def _beginning(at: Place, asked: TraceAsk, life: Life) -> BreakSpec:
+    """Where that very call begins."""
+    number = life.number or 1
+    hit = HitRule("exactly", number) if number > 1 and asked.condition is None else None
+    first = life.steps[0].line if life.steps else life.line
+    if isinstance(at, SymbolPlace) or life.file is None or first is None:
+        return BreakSpec(at, asked.condition, hit)
+    return BreakSpec(LinePlace(life.file, first), asked.condition, hit)
 
 
 async def _recorded(

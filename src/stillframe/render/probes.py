@@ -10,6 +10,7 @@ from ..model.views import Claim, Gathered, ProbedPlace, ProbeReport
 from . import parts
 from .escape import escape, shorten
 from .outcomes import outcome
+from .reports import last_line
 
 VALUES = 300
 INLINE = 140
@@ -26,8 +27,8 @@ def report(result: ProbeReport, budget: int) -> str:
     ending = outcome(command, result.end, min(budget // 3, 1200))
     for note in result.notes:
         ending = f"note: {shorten(escape(note), 300)}\n{ending}"
-    if result.how and any(each.state == "reached" for each in result.places):
-        ending += "\nrecorded: values only"
+    if last := last_line(result.held, told=bool(result.how) and any(each.count for each in result.places)):
+        ending += f"\n{last}"
     return f"{_places(result.places, budget - len(ending) - 1)}\n{ending}"
 
 

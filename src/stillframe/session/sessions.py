@@ -194,7 +194,7 @@ class Sessions:
             if kept is not None:
                 session.breakpoints.restore(kept.breakpoints, kept.issued)
             for spec, once in breaks:
-                session.breakpoints.add(spec.place, base=caller.cwd, condition=spec.condition, once=once)
+                session.breakpoints.add(spec.place, base=caller.cwd, condition=spec.condition, hit=spec.hit, once=once)
             await session.start()
         except BaseException:
             await self.discard(session)
