@@ -60,7 +60,8 @@
   function recorderFor(ask, rewriter, journal, thread) {
     const { Frames } = require('./frames.cjs');
     const { Place } = require('./tallies.cjs');
-    const { know } = require('./stacks.cjs');
+    const { know, only } = require('./stacks.cjs');
+    only((file) => rewriter.isUsers(file));
     const recorder = rewriter.trace ? new Frames(rewriter.trace, ask.text, journal, thread) : {};
     const places = [];
     for (const each of rewriter.probes) places[each.place] = new Place(each, journal, ask.text ?? 100, thread);
@@ -78,7 +79,7 @@
   function shifted({ said, metas, moved, begin }, length) {
     if (!moved) return { said, metas };
     const starts = moved.starts.map((at) => (at > begin ? at + length : at));
-    const moves = [[begin, 0], [begin + length, length], ...moved.moves.map(([at, by]) => [at + length, by + length])];
+    const moves = [[begin, begin, 0], [begin + length, begin, 1], ...moved.moves.map(([now, before, step]) => [now + length, before, step])];
     return { said, metas, moved: { ...moved, starts, moves } };
   }
 

@@ -32,12 +32,12 @@ class Edits {
     return parts.join('') + text.slice(last);
   }
 
-  // How far what stood at an offset has moved, for each offset from which on it is another distance: [offset now, moved by].
+  // Which offset of the text before is meant from an offset of it now on: [now, before, 1], or 0 inside of what was put in.
   get moves() {
     const found = [];
     let moved = 0;
     for (const { at, text } of this.made) {
-      found.push([at + moved, moved], [at + moved + text.length, moved + text.length]);
+      found.push([at + moved, at, 0], [at + moved + text.length, at, 1]);
       moved += text.length;
     }
     return found;

@@ -2,7 +2,7 @@
 // Places rewritten so that each visit is counted, with the expressions and claims that were asked for, just before the statement
 // runs. What is counted is the business of `tallies.cjs`.
 const { functions, isFunction, isModule, named } = require('./naming.cjs');
-const { bound, declared, outer, usesThis } = require('./scopes.cjs');
+const { bound, declared, isOwn, outer, usesThis } = require('./scopes.cjs');
 const { parts } = require('./parsing.cjs');
 const { R } = require('./tracing.cjs');
 
@@ -88,7 +88,7 @@ function place(ask, tree, places, edits) {
 
 function visible({ fn, scope }, tree) {
   const own = fn ? declared(fn) : new Set();
-  const names = [...new Set(scope)].slice(-40).sort((one, other) => own.has(other) - own.has(one));
+  const names = [...new Set(scope)].filter(isOwn).slice(-40).sort((one, other) => own.has(other) - own.has(one));
   if (fn) for (const name of outer(fn, [], tree)) if (!names.includes(name)) names.push(name);
   return fn && usesThis(fn) ? ['this', ...names] : names;
 }

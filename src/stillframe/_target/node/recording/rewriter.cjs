@@ -8,6 +8,7 @@ const { place } = require('./probing.cjs');
 const { Tracing } = require('./tracing.cjs');
 
 const LIBRARY = /[\\/]node_modules[\\/]/;
+const TYPED = /\.([cm]?ts|[jt]sx)$/;
 const MOST_DEFINED = 2000;
 
 class Rewriter {
@@ -60,7 +61,7 @@ class Rewriter {
     try {
       tree = parse(text, type);
     } catch (error) {
-      if (!this.isNamed(file)) return undefined;
+      if (!this.isNamed(file) || TYPED.test(file)) return undefined; // a compiler will come to it, and then we once more
       return { text, said: [['note', `${path.basename(file)} cannot be read: ${error.message}`]], metas: [] };
     }
     const places = new Places(text, file, columns);

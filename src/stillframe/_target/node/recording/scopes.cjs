@@ -4,6 +4,7 @@ const { isFunction } = require('./naming.cjs');
 const { parts, visit } = require('./parsing.cjs');
 
 const MOST_OUTER = 8;
+const MACHINERY = /^__|_exports$|^(module|exports|require|jest)$/; // names that compilers and runners give
 const MADE = /^(Object|Array|New)Expression$/;
 
 // The names that a pattern binds.
@@ -78,8 +79,10 @@ function outer(fn, around, tree) {
     if (kind === 'function' || (kind === 'const' && !(init && MADE.test(init.type))) || (init && isFunction(init))) continue;
     for (const name of names) if (uses.has(name) && !own.has(name)) found.add(name);
   }
-  return [...found].slice(0, MOST_OUTER);
+  return [...found].filter(isOwn).slice(0, MOST_OUTER);
 }
+
+const isOwn = (name) => !MACHINERY.test(name);
 
 // The private fields of `this` that a function uses, as it spells them; those that are methods run code, and are left alone.
 function privates(fn, owner) {
@@ -103,4 +106,4 @@ function usesThis(fn) {
   return found;
 }
 
-module.exports = { bound, declared, mentioned, outer, privates, usesThis };
+module.exports = { bound, declared, isOwn, mentioned, outer, privates, usesThis };

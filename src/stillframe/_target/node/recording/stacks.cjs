@@ -6,9 +6,16 @@ const { Places, lastBefore } = require('./parsing.cjs');
 const OURS = __dirname;
 const rewritten = new Map(); // texts with a source map, by file: where their lines start now, how far things moved, the text before
 
+let wanted = () => true;
+
 // A text that was rewritten: {file, starts, moves, text}, of which V8 knows the lines and columns as they are now.
 function know(moved) {
   rewritten.set(moved.file, moved);
+}
+
+// Only frames in such files are told.
+function only(isUsers) {
+  wanted = isUsers;
 }
 
 // Up to `most` frames, without `skip` of ours and without Node's own.
@@ -16,7 +23,7 @@ function callers(skip, most) {
   const { prepareStackTrace, stackTraceLimit } = Error;
   let found = [];
   try {
-    Error.stackTraceLimit = most + 30;
+    Error.stackTraceLimit = most + 60;
     Error.prepareStackTrace = (_, sites) => sites.map(told).filter(Boolean);
     const holder = {};
     Error.captureStackTrace(holder);
@@ -32,6 +39,7 @@ function told(site) {
   const name = site.getFileName();
   if (!name || name.startsWith('node:') || name.startsWith(OURS)) return undefined;
   const file = name.startsWith('file://') ? fileURLToPath(name) : name;
+  if (!wanted(file)) return undefined;
   const line = site.getLineNumber() || 0;
   return [functionOf(site), ...(original(file, line, site.getColumnNumber() || 1) || [file, line])];
 }
@@ -41,14 +49,14 @@ function original(file, line, column) {
   if (!moved || line > moved.starts.length) return undefined;
   moved.places = moved.places || new Places(moved.text, file, moved.columns);
   const offset = moved.starts[line - 1] + column - 1 + (line === 1 ? moved.columns : 0);
-  const by = moved.moves[lastBefore(moved.moves, offset, ([at]) => at)];
-  return moved.places.at(by && by[0] <= offset ? offset - by[1] : offset);
+  const [now, before, step] = moved.moves[lastBefore(moved.moves, offset, ([at]) => at)] || [Infinity];
+  return moved.places.at(now <= offset ? before + step * (offset - now) : offset);
 }
 
 function functionOf(site) {
   const own = site.getFunctionName();
   if (own) return own.replace(/^(Object|Module|exports|module\.exports)\./, '');
-  return site.isToplevel() || site.getTypeName() === 'Object' ? '<module>' : '<anonymous>';
+  return site.getEnclosingLineNumber() > 1 ? '<anonymous>' : '<module>';
 }
 
-module.exports = { callers, know };
+module.exports = { callers, know, only };
