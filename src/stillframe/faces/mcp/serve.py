@@ -236,6 +236,8 @@ class Pending:
 
     def came(self, message: types.JSONRPCMessage) -> None:
         match message:
+            case types.JSONRPCRequest(method="subscriptions/listen"):
+                pass  # answered only when the client has had enough, so nobody waits for that
             case types.JSONRPCRequest(id=number):
                 self._ids.add(number)
             case types.JSONRPCNotification(method="notifications/cancelled", params=dict(params)):
