@@ -85,6 +85,8 @@ match sys.argv[1]:
             thread = threading.Thread(target=work, args=(n,), name=f"w{n}")
             thread.start()
             thread.join()
+    case "abort":
+        os.abort()
     case "kill":
         os.kill(os.getpid(), 9)
     case "well":
@@ -111,6 +113,9 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     thread = told("thread")
     assert thread[0].startswith("AssertionError: n is 1 at ways.py:21 in work, thread w1; exit 0 after "), thread
     assert "also: AssertionError: n is 2 at ways.py:21 in work, thread w2" in thread
+    abort = told("abort")
+    assert abort[0].startswith("SIGABRT: Aborted at ways.py:37 in <module>; ended by SIGABRT after "), abort
+    assert not any("_target" in row for row in abort), abort
     assert "ended by SIGKILL" in told("kill")[0]
     well = told("well")
     assert "ended well: exit 0 after" in well[0] and well[1:] == ['output: "fine\\n"'], well
@@ -169,3 +174,14 @@ def test_runs_again_and_again_tell_how_often_it_fails_and_what_is_otherwise_then
     assert text.startswith("failed 2 of 2 runs, one kind of failure; the first was run 1\n")
     user.fails("crash", "--repeat", "0", "flaky.py", code=2, error="usage")
     user.fails("crash", "--repeat", "2", "--hold", "flaky.py", code=2, error="usage")
+
+
+def test_who_ends_a_node_program_with_a_failing_code_is_told_and_can_be_held_there(user: User) -> None:
+    user.file("quit.js", "function quit(state) {\n  if (state.bad) process.exit(5);\n}\nquit({ bad: 1 });\n")
+    rows = user.ok("crash", "--", "node", "quit.js").splitlines()
+    assert rows[0].startswith("exit called at quit.js:2 in quit; exit 5 after "), rows
+    assert "  state={bad: 1}" in rows
+    user.ok("crash", "--hold", "--", "node", "quit.js")
+    assert user.ok("eval", "state.bad + 1") == "state.bad + 1 = 2  (number)\n"
+    user.file("fine.js", "process.exit(0);\n")
+    assert "ended well: exit 0 after" in user.ok("crash", "--", "node", "fine.js")

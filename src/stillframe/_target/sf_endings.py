@@ -45,10 +45,22 @@ def exits(db, status):
     _hold(db, OsExit(status), trace)
 
 
-def watch_tasks(db):
-    """Exceptions of tasks and callbacks that end nowhere but in the event loop's own handler."""
+def watch(db):
+    """Exceptions of tasks and callbacks that end nowhere but in the event loop's own handler; and signals that kill."""
     if are_told(db):
         sf_imports.after("asyncio.base_events", lambda: _watch_loops(db))
+        _tell_signals()
+
+
+def _tell_signals():
+    """Have Python write where it is when a fatal signal ends it, as its option `-X faulthandler` does."""
+    import faulthandler
+
+    try:
+        if not faulthandler.is_enabled():
+            faulthandler.enable(file=sys.__stderr__, all_threads=False)
+    except (AttributeError, OSError, RuntimeError, ValueError):
+        return  # it has no standard error
 
 
 def _watch_loops(db):

@@ -91,7 +91,7 @@ def begin(db):
     if db is not None:
         db.wait_for_ready_to_run()
         sf_greenlets.hide_threads()
-        sf_endings.watch_tasks(db)
+        sf_endings.watch(db)
     names = itertools.count(1).__next__
     sf_greenlets.real_threading()._counter = names  # the program's first thread is Thread-1, as in a plain run
     if db is None or db.pydb_disposed:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from ..model.backend import Plan
+from ..model.values import Frame
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,30 @@ class TellsLeaving(Protocol):
     """An adapter whose debugger can be held at the functions that end a program."""
 
     leaving: tuple[Leaving, ...]
+
+
+@dataclass(frozen=True)
+class LastWords:
+    """What a runtime wrote of itself when a signal ended it: why, its calls, innermost first, and what else was written."""
+
+    what: str
+    calls: tuple[Frame, ...]
+    rest: str
+
+
+@runtime_checkable
+class TellsDeath(Protocol):
+    """An adapter whose programs write down where they are when a signal ends them."""
+
+    def last_words(self, stderr: str) -> LastWords | None: ...
+
+
+def last_words_of(plan: Plan, stderr: str) -> LastWords | None:
+    """What a program of this plan wrote when it was killed; None where it wrote nothing of the kind."""
+    from . import for_plan
+
+    adapter = for_plan(plan)
+    return adapter.last_words(stderr) if isinstance(adapter, TellsDeath) else None
 
 
 @runtime_checkable

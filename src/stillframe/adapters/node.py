@@ -87,6 +87,7 @@ class NodeAdapter(FindsNodeImports):
             called=_called(plan),
             cwd=plan.cwd,
             env=_environment(plan),
+            tells_exits=plan.tells_exits,
             umask=plan.umask,
             stdin=plan.stdin,
             just_my_code=plan.just_my_code,

@@ -25,7 +25,9 @@ from ..settings import directory
 from . import matches
 from .finding import Needs, Recipe
 from .interpreters import Interpreter, choose, identity, probe, remember
+from .leaving import LastWords
 from .python_command import runs_python, understood
+from .python_endings import last_words
 from .python_imports import FindsPythonImports
 from .python_joining import FAILURES, check_process, mapped
 from .python_logs import log_text
@@ -94,6 +96,9 @@ class PythonAdapter(FindsPythonImports):
             return Tool("debugpy", metadata.version("debugpy"), how)
         except metadata.PackageNotFoundError:
             raise AdapterMissing("debugpy is not installed beside Stillframe: pip install debugpy") from None
+
+    def last_words(self, stderr: str) -> LastWords | None:
+        return last_words(stderr)
 
     def understands(self, plan: Plan) -> bool:
         if plan.kind == "command":

@@ -20,6 +20,7 @@ from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import Do, Timeout, run_beside
+from .dying import with_last_words
 from .failing import Watched, watch
 from .hanging import gathered
 from .launch import (
@@ -203,7 +204,7 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
         also_total=max(0, seen.total - (failure in seen.failures)),
         notes=_notes(seen, failure),
     )
-    report = with_sanitizer(session, report)
+    report = with_last_words(session, wish.plan, with_sanitizer(session, report))
     if seen.overdue:
         told = await gathered(session, after=wish.seconds, live=wish.hold)
         report = msgspec.structs.replace(report, hang=msgspec.structs.replace(told, command=wish.plan.command))

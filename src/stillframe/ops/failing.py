@@ -66,6 +66,8 @@ async def watch(session: Session, seconds: float, *, hold: bool, exits: Mapping[
         found = await (_left(member, stop, seen, exit_, live=hold) if exit_ else _failed(member, stop, seen, live=hold))
         if found is not None and hold:
             seen.held = member
+            if found.stack.frames and not found.stack.frames[0].library:
+                member.focus_frame = found.stack.frames[0].folded  # where the failure is, and not in what it called
             break
         if seen.failures:
             until = min(until, loop.time() + LET_GO)
@@ -83,6 +85,10 @@ async def _failed(member: Session, stop: Stop, seen: Watched, *, live: bool) -> 
     if stop.exception is not None and stop.exception.mode == "raised":
         await _raised(member, stop, seen)
         return None
+    if stop.reason == "exit":
+        called = stop.stack[0].function if stop.stack else "exit"
+        seen.leaving = await failure_of(member, stop, live=live, what=f"{called} called")
+        return seen.leaving
     seen.total += 1
     if seen.total > MOST_ALSO:
         return None
@@ -171,7 +177,7 @@ async def failure_of(member: Session, stop: Stop, *, live: bool, what: str | Non
         stack=stack,
         process=member.name if member.parent is not None else None,
         thread=stop.thread_name,
-        notes=stop.notes,
+        notes=stop.notes if what is None else (),
     )
 
 

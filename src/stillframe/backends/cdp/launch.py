@@ -40,6 +40,8 @@ class CdpLaunch:
     """Patterns of what the runtime says of its inspector on standard error; no words of the program."""
     just_my_code: bool = True
     stop_on_entry: bool = False
+    tells_exits: bool = False
+    """Hold the program where it ends itself with another code than 0."""
     children: bool = True
     mark: str = ""
     meeting: str = ""

@@ -88,6 +88,7 @@ class Mover:
         """What was thrown last, where it is no object."""
         self.compile_id = ""
         self.uncaught_id = ""
+        self.exit_id: str | None = None
         self.classes: tuple[str, ...] = ()
         """Where not empty, only these classes of what is thrown and caught stop the program."""
         self.stops_raised = False
@@ -222,6 +223,9 @@ class Mover:
             return
         if held.reason in ("exception", "promiseRejection"):
             await self._thrown(held)
+            return
+        if self.exit_id in held.hits:
+            await self._stop(held, "exit")
             return
         if held.hits and (self._journey is None or not self._journey.owns(held.hits)):
             await self._hit(held)

@@ -17,6 +17,9 @@ from .thresholds import Threshold
 
 _EVALUATE = "Runtime.evaluate"
 
+_FAILS = "Number(code ?? globalThis.process.exitCode ?? 0) !== 0"
+"""Whether `process.exit(code)` says that the program failed."""
+
 
 class Preparing:
     """What is said to a program that waits, in as few round trips as that takes."""
@@ -87,6 +90,8 @@ class Preparing:
             *(self._break_on(function, condition) for function, (_, condition) in zip(functions, places, strict=True))
         )
         self._mover.compile_id, self._mover.uncaught_id, _ = ids
+        if self._launch.tells_exits:
+            self._mover.exit_id = await self._break_on(self._evaluated("process.exit"), _FAILS)
 
     def _evaluated(self, expression: str) -> asyncio.Future[Body]:
         return self._client.send(_EVALUATE, {"expression": expression, "silent": True})
