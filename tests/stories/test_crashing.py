@@ -114,7 +114,7 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     assert thread[0].startswith("AssertionError: n is 1 at ways.py:21 in work, thread w1; exit 0 after "), thread
     assert "also: AssertionError: n is 2 at ways.py:21 in work, thread w2" in thread
     abort = told("abort")
-    assert abort[0].startswith("SIGABRT: Aborted at ways.py:37 in <module>; ended by SIGABRT after "), abort
+    assert abort[0].startswith("SIGABRT: Aborted at ways.py:38 in <module>; ended by SIGABRT after "), abort
     assert not any("_target" in row for row in abort), abort
     assert "ended by SIGKILL" in told("kill")[0]
     well = told("well")
