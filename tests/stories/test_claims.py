@@ -1,0 +1,105 @@
+"""Claims checked over a whole run: every hit is counted inside the program, and a violated claim has its counter-example."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..conftest import INTERPRETERS
+from .conftest import User
+from .test_truths import LAYOUT, PASSES
+
+VERSIONS = [each for each in ("3.8", "3.11", "3.13") if each in INTERPRETERS]
+"""By `sys.settrace`, and by `sys.monitoring`."""
+
+PRICES = """\
+import os, signal, sys, threading
+
+def add(price, seen):
+    seen.append(price)
+    return len(seen)
+
+def work(prices):
+    seen = []
+    for price in prices:
+        add(price, seen)
+
+threads = [threading.Thread(target=work, args=(list(range(100)),)) for _ in range(4)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+work([0.5, "12.50", -3])
+if sys.argv[1:] == ["kill"]:
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_values_are_gathered_and_claims_held_or_violated_over_every_hit(user: User, version: str) -> None:
+    user.file("prices.py", PRICES)
+    words = ("--python", INTERPRETERS[version], "--", "python", "prices.py", "kill")
+    asked = (
+        "--eval",
+        "price",
+        "--expect",
+        "price >= 0",
+        "--expect",
+        "seen is not None",
+        "--expect",
+        "isinstance(price, int)",
+    )
+    report = user.json("probe", "prices.py:4", "prices.py:5 if price == 7", "add", "nothing.py:1", *asked, *words)
+    line, seven, entry, absent = report["places"]
+    assert [line["count"], seven["count"], entry["count"], absent["state"]] == [403, 4, 403, "unbound"]
+    assert report["end"]["signal"] == "SIGKILL", "what was counted before a kill is not lost"
+    (price,) = line["gathered"]
+    assert (price["distinct"], price["least"], price["most"], price["others"]) == (103, "-3", "99", 1)
+    assert price["types"] == ["str"]
+    positive, always, whole = line["claims"]
+    assert (positive["held"], positive["violated"], positive["errors"], positive["error_hit"]) == (401, 1, 1, 402)
+    assert positive["counter"]["locals"][0]["value"] == "-3"
+    assert (always["held"], "counter" in always) == (403, False)
+    assert (whole["violated"], whole["counter"]["hit"]) == (2, 401)
+    assert [each["function"] for each in whole["counter"]["stack"]] == ["add", "work", "<module>"]
+    trend = user.json("hit-trend", "prices.py:4", "price")
+    assert (trend["hits"], trend["numbers"], trend["least"], trend["most"]) == (403, 402, -3, 99)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_statement_of_several_lines_is_counted_once_each_time(user: User, version: str) -> None:
+    user.file("layout.py", LAYOUT)
+    lines = {mark: LAYOUT[: LAYOUT.index(f"# @{mark}")].count("\n") + 1 for mark in PASSES}
+    words = [f"layout.py:{line}" for line in lines.values()]
+    report = user.json("probe", *words, "--eval", "1", "--python", INTERPRETERS[version])
+    assert {mark: each["count"] for mark, each in zip(lines, report["places"], strict=True)} == PASSES
+
+
+def test_the_text_says_each_verdict_in_a_line(user: User) -> None:
+    user.file("prices.py", PRICES)
+    text = user.ok("probe", "prices.py:4", "--eval", "price", "--expect", "price >= 0", "--expect", "len(seen) < 500")
+    rows = text.splitlines()
+    error = "TypeError: '>=' not supported between instances of 'str' and 'int', at hit 402"
+    assert rows[:4] == [
+        "prices.py:4 reached 403 times",
+        "  price: 103 values, -3 to 99, and 1 str",
+        f"  price >= 0: violated 1 of 403, first at hit 403: price=-3, error 1 ({error})",
+        "  len(seen) < 500: held 403 times",
+    ]
+    assert "> 4      seen.append(price)" in rows
+    assert rows[-1] == "recorded: values only (--hold keeps it live)"
+    user.json("probe", "prices.py:4", "--expect", "price != '12.50'", "--hold")
+    assert user.json("eval", "price")["values"][0]["value"] == "'12.50'", "held at the first counter-example"
+    user.ok("stop")
+    said = user.fails("probe", "prices.py:4", "--expect", "price >", code=2, error="usage")
+    assert "no expression of Python" in said
+
+
+def test_claims_are_checked_at_stops_where_nothing_can_be_recorded(user: User) -> None:
+    user.file("prices.py", PRICES.partition("threads =")[0] + "work([1, 2, -3])\n")
+    report = user.json(
+        "probe", "prices.py:4", "--eval", "price", "--expect", "price > 0", "--", "python3", "-I", "prices.py"
+    )
+    (claim,) = report["places"][0]["claims"]
+    assert (claim["held"], claim["violated"], claim["counter"]["hit"]) == (2, 1, 3)
+    assert report["notes"][0] == "python -I keeps the recorder out (isolated mode)"
+    assert report["notes"][1].startswith("each hit was a stop of debugpy")

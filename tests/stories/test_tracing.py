@@ -1,0 +1,196 @@
+"""One call's whole life: `trace` tells it line by line, by what the program itself wrote down, and says where it could not."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from ..conftest import INTERPRETERS
+from .conftest import User
+
+VERSIONS = [each for each in ("3.8", "3.11", "3.13") if each in INTERPRETERS]
+"""By `sys.settrace`, and by `sys.monitoring`."""
+
+SHOP = """\
+def price_of(item):
+    return item["price"]
+
+def total(items):
+    out = 0
+    for item in items:
+        price = price_of(item)
+        if price == "free":
+            price = 0
+        out += price * item[
+            "qty"]
+    return out
+
+def never():
+    return total([])
+
+class Cart:
+    def checkout(self, items):
+        self.sum = total(items)
+        return self.sum
+
+cart = Cart()
+print(cart.checkout([{"price": n, "qty": 2} for n in range(5)] + [{"price": "free", "qty": 1}, {"price": 7, "qty": 1}]))
+try:
+    cart.checkout([{"price": 1}])
+except KeyError:
+    pass
+"""
+
+
+def trace(user: User, version: str, *words: str) -> dict[str, Any]:
+    return user.json("trace", *words[:-1], "--python", INTERPRETERS[version], "--", "python", words[-1])
+
+
+def rows(steps: list[dict[str, Any]]) -> list[tuple[int, dict[str, str]]]:
+    """Lines with what they changed to, loops left out."""
+    return [(each["line"], {one["name"]: one["new"] for one in each.get("changes", [])}) for each in steps]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_call_is_told_with_its_arguments_lines_loops_calls_and_its_end(user: User, version: str) -> None:
+    user.file("shop.py", SHOP)
+    report = trace(user, version, "total", "shop.py")
+    life = report["life"]
+    assert (report["verdict"], report["calls"], report["raised"], report["raising"]) == ("traced", 2, 1, 2)
+    assert (life["function"], life["number"], life["caller"]["symbol"]) == ("total", 1, "Cart.checkout")
+    assert life["arguments"][0]["value"].startswith("[{'price': 0, 'qty': 2}")
+    first, loop, last = life["steps"]
+    assert rows([first]) == [(5, {"out": "0"})]
+    assert (loop["line"], loop["turns"], loop["ways"]) == (6, 7, 2)
+    turns = {each["number"]: each for each in loop["told"]}
+    assert {number: each["why"] for number, each in turns.items()} == {1: "first", 6: "differs", 7: "last"}
+    assert [each["line"] for each in turns[6]["steps"]] == [6, 7, 8, 9, 10], "several lines of a statement are one"
+    assert rows(turns[6]["steps"])[1:4] == [(7, {"price": "'free'"}), (8, {}), (9, {"price": "0"})]
+    (call,) = turns[1]["steps"][1]["calls"]
+    assert (call["function"], call["arguments"][0]["value"], call["result"]) == (
+        "price_of",
+        "{'price': 0, 'qty': 2}",
+        "0",
+    )
+    assert (last["line"], life["end"], life["result"]) == (12, "returned", "27")
+    text = user.ok("trace", "total", "--call", "2", "--python", INTERPRETERS[version], "--", "python", "shop.py")
+    assert text.startswith("total(items=[{'price': 1}]) shop.py:4, call 2 of 2, from Cart.checkout shop.py:19\n")
+    assert "\n! KeyError: 'qty' at line 10\n" in text
+    assert text.endswith('output: "27\\n"\nrecorded: values only (--hold keeps it live)\n')
+    assert ("sys.settrace, which slows" in text) is (version != "3.13")
+
+
+ODD = """\
+import os, signal, sys, threading
+
+def numbers(start):
+    n = start
+    while True:
+        yield n
+        n += 1
+
+def down(n):
+    if n == 0:
+        return 0
+    return 1 + down(n - 1)
+
+def deep():
+    print(down(10000))
+
+def killed(n):
+    for i in range(n):
+        if i == 500:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+if sys.argv[1] == "deep":
+    sys.setrecursionlimit(20000)
+    threading.stack_size(512 * 1024 * 1024)
+    thread = threading.Thread(target=deep)
+    thread.start()
+    thread.join()
+elif sys.argv[1] == "generator":
+    kept = numbers(5)
+    print(next(kept), next(kept))
+else:
+    killed(10**6)
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.11", "3.13") if each in INTERPRETERS])
+def test_what_never_ends_is_told_as_far_as_it_came(user: User, version: str) -> None:
+    user.file("odd.py", ODD)
+    words = ("--python", INTERPRETERS[version], "--", "python", "odd.py")
+    life = user.json("trace", "numbers", *words, "generator")["life"]
+    assert (life["end"], life["at"]) == ("suspended", 6)
+    report = user.json("trace", "down", "--depth", "1", *words, "deep")
+    life = report["life"]
+    assert (report["calls"], life["result"], life["thread"] != "") == (10001, "10000", True)
+    (below,) = life["steps"][-1]["calls"]
+    assert (below["arguments"][0]["value"], [each["line"] for each in below["steps"]]) == ("9999", [10, 12])
+    report = user.json("trace", "killed", *words, "kill")
+    life = report["life"]
+    assert (report["end"]["signal"], life["end"], life["at"]) == ("SIGKILL", "running", 20)
+    assert life["steps"][0]["turns"] == 501, "none of the lines before the kill is lost"
+
+
+def test_a_call_that_cannot_be_told_is_said_why(user: User) -> None:
+    user.file("shop.py", SHOP)
+    words = ("--", "python3", "shop.py")
+    report = user.json("trace", "totl", *words)
+    assert (report["verdict"], report["near"]) == ("no such function", ["total"])
+    report = user.json("trace", "never", *words)
+    assert (report["verdict"], "total" in report["near"]) == ("never called", True)
+    report = user.json("trace", "total", "--if", "items == missing", *words)
+    assert (report["verdict"], report["calls"]) == ("not chosen", 2)
+    assert any("NameError" in each for each in report["notes"])
+    assert "no expression of Python" in user.fails("trace", "total", "--if", "items ==", *words, code=2, error="usage")
+    user.fails("trace", "total", "--call", "0", *words, code=2, error="usage")
+    life = user.json("trace", "shop.py:19")["life"]
+    assert (life["function"], life["steps"][0]["changes"][0]["name"]) == ("Cart.checkout", "self")
+
+
+def test_isolated_python_is_stepped_through_and_said_to_be(user: User) -> None:
+    user.file("shop.py", SHOP)
+    report = user.json("trace", "Cart.checkout", "--", "python3", "-I", "shop.py")
+    assert (report["how"].partition(",")[0], report["life"]["result"]) == ("steps", "27")
+    assert [each["line"] for each in report["life"]["steps"]] == [19, 20]
+    assert report["notes"][0] == "python -I keeps the recorder out (isolated mode)"
+
+
+FAMILY = """\
+import os, subprocess, sys
+
+def job(n):
+    twice = n * 2
+    return twice
+
+if __name__ == "__main__":
+    job(1)
+    if not os.fork():
+        job(2)
+        os._exit(0)
+    os.wait()
+    subprocess.run([sys.executable, "-c", "import family; family.job(33)"], check=True)
+"""
+
+
+def test_every_process_of_a_run_is_recorded_and_a_held_one_is_at_the_call(user: User) -> None:
+    user.file("family.py", FAMILY)
+    report = user.json("trace", "job", "--if", "n > 2", "--", sys.executable, "family.py")
+    assert (report["calls"], report["life"]["result"]) == (3, "66")
+    user.file("shop.py", SHOP)
+    held = user.json("trace", "total", "--call", "2", "--hold", "--", "python3", "shop.py")["held"]
+    assert held == {"session": "shop", "lease": 600}
+    assert user.json("eval", "items")["values"][0]["value"] == "[{'price': 1}]"
+    user.ok("stop")
+
+
+@pytest.mark.skipif("3.11" not in INTERPRETERS, reason="from 3.12 on nobody takes a recorder's place")
+def test_a_tracer_that_takes_the_recorders_place_is_named(user: User) -> None:
+    user.file("other.py", "import sys\ndef start():\n    sys.settrace(lambda *_: None)\n")
+    user.file("app.py", "import other\ndef f():\n    return 1\nother.start()\nf()\n")
+    report = trace(user, "3.11", "f", "app.py")
+    assert report["verdict"] == "never called"
+    assert any("another tracer (other, other.py:3) took the place of the recorder" in each for each in report["notes"])
