@@ -21,7 +21,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag="l
     raised: str | None = None
     """An exception that came up here, handled in the lines that follow or not at all."""
     yielded: str | None = None
-    """What a generator gave here, or what a coroutine waited with."""
+    """What a generator gave here; empty where a coroutine waited."""
 
 
 class Turn(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

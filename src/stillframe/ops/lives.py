@@ -77,7 +77,7 @@ class LifeNow:
     def yielded(self, said: Yielded) -> None:
         self._waits = True
         if self._step is not None:
-            self._step.yielded = said.value or None
+            self._step.yielded = said.value
 
     def resumed(self) -> None:
         self._waits = False

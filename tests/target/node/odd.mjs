@@ -89,6 +89,7 @@ async function all(cart) {
 const cart = Cart.of('a', 'b');
 say(await cart.add('pen', 'ink'), [...cart.walk()], cart.who(), cart.computed(), cart.late(), Cart.made, Cart.started, (cart.size = 1, cart.size));
 say(pick({ a: 1, b: [2] }, 5), nested(1)(2), strict(), empty(), directive(), hoists(), counts(), args(3, 4), defaults(1), shadows(1), finals(1), finals(0));
+say([closures, loops, Cart, pick, all, Cart.prototype.add].map((each) => each.toString().length), Function.prototype.toString.call(Function.prototype.toString).slice(-17));
 say(closures(), loops([1, 2, 3]), tagged`a${1}b${2}c`, await all(cart), [3, 1, 2].sort((a, b) => a - b).map(twice));
 const talk = spoken();
 talk.next();

@@ -49,6 +49,7 @@
       if (found) recorder.take(found);
       return found ? found.text : text;
     };
+    require('./moved.cjs').mindTexts();
     mindScripts(made);
     require('./machines.cjs').mindMachines((text, file, columns) => made(text, file, 'script', columns), recorder);
     mindModules(made, ask, journal);
@@ -60,7 +61,8 @@
   function recorderFor(ask, rewriter, journal, thread) {
     const { Frames } = require('./frames.cjs');
     const { Place } = require('./tallies.cjs');
-    const { know, only } = require('./stacks.cjs');
+    const { know } = require('./moved.cjs');
+    const { only } = require('./stacks.cjs');
     only((file) => rewriter.isUsers(file));
     const recorder = rewriter.trace ? new Frames(rewriter.trace, ask.text, journal, thread) : {};
     const places = [];
@@ -77,10 +79,7 @@
 
   // The words by which a text tells of itself stand in it, too, and move what is behind them.
   function shifted({ said, metas, moved, begin }, length) {
-    if (!moved) return { said, metas };
-    const starts = moved.starts.map((at) => (at > begin ? at + length : at));
-    const moves = [[begin, begin, 0], [begin + length, begin, 1], ...moved.moves.map(([now, before, step]) => [now + length, before, step])];
-    return { said, metas, moved: { ...moved, starts, moves } };
+    return { said, metas, moved: moved && { ...moved, edits: [[begin, ' '.repeat(length)], ...moved.edits] } };
   }
 
   function tell(said, journal, places) {

@@ -32,15 +32,9 @@ class Edits {
     return parts.join('') + text.slice(last);
   }
 
-  // Which offset of the text before is meant from an offset of it now on: [now, before, 1], or 0 inside of what was put in.
-  get moves() {
-    const found = [];
-    let moved = 0;
-    for (const { at, text } of this.made) {
-      found.push([at + moved, at, 0], [at + moved + text.length, at, 1]);
-      moved += text.length;
-    }
-    return found;
+  // [offset, what was put in there], in their order.
+  get told() {
+    return this.made.map(({ at, text }) => [at, text]);
   }
 }
 

@@ -326,7 +326,7 @@ class Frames {
     if (this.at === frame) this.at = frame.outer;
     frame.on = false;
     if (frame.thrown) this.journal.tell(['exc', frame.id, frame.thrown]);
-    else if (frame.waits) this.journal.tell(['ret', frame.id, 'undefined']); // closed by whoever used it
+    else if (frame.waits) this.journal.tell(['closed', frame.id]);
     else this.journal.tell(['ret', frame.id, frame.out || 'undefined', frame.changes]);
   }
 }

@@ -3,7 +3,7 @@
 const path = require('path');
 const { Edits } = require('./edits.cjs');
 const { ANONYMOUS, covering, functions, isModule, named } = require('./naming.cjs');
-const { LARGEST, NoParser, Places, checkExpression, lineStarts, parse, visit } = require('./parsing.cjs');
+const { LARGEST, NoParser, Places, checkExpression, parse, visit } = require('./parsing.cjs');
 const { place } = require('./probing.cjs');
 const { Tracing } = require('./tracing.cjs');
 
@@ -68,7 +68,7 @@ class Rewriter {
     const edits = new Edits();
     const metas = this.trace ? this.traced(tree, text, places, edits, said) : [];
     for (const each of this.probes) this.probed(each, tree, places, edits, said);
-    if (!edits.made.length) return said.length || places.map ? { text, said, metas, moved: moved(text, text, edits, places) } : undefined;
+    if (!edits.made.length) return said.length || places.map ? { text, said, metas, moved: moved(text, edits, places) } : undefined;
     return this.finished(text, tree, edits, said, metas, places);
   }
 
@@ -84,7 +84,7 @@ class Rewriter {
       const note = ['note', `${path.basename(places.file)} cannot be rewritten for recording: ${error.message}`];
       return { text, said: [note], metas: [] };
     }
-    return { text: made, said, metas, moved: moved(text, made, edits, places), begin: tree.body.length ? tree.body[0].start : 0 };
+    return { text: made, said, metas, moved: moved(text, edits, places), begin: tree.body.length ? tree.body[0].start : 0 };
   }
 
   probed(ask, tree, places, edits, said) {
@@ -151,11 +151,7 @@ function known(callee, byName, places) {
   return at ? { file: at[0], line: at[1], params } : { params };
 }
 
-// Where things are now in a text that has a source map, for telling who called by the lines that people wrote.
-function moved(text, made, edits, places) {
-  if (!places.map) return undefined;
-  return { file: places.file, starts: lineStarts(made), moves: edits.moves, text, columns: places.columns };
-}
+const moved = (text, edits, { file, columns }) => ({ file, text, edits: edits.told, columns });
 
 function sorted(found) {
   const byName = new Map();

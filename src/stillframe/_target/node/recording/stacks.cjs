@@ -1,17 +1,10 @@
 'use strict';
 // Who called: function, file and line of each frame of the program's own, the innermost first, as people know their files.
 const { fileURLToPath } = require('url');
-const { Places, lastBefore } = require('./parsing.cjs');
+const { original } = require('./moved.cjs');
 
 const OURS = __dirname;
-const rewritten = new Map(); // texts with a source map, by file: where their lines start now, how far things moved, the text before
-
 let wanted = () => true;
-
-// A text that was rewritten: {file, starts, moves, text}, of which V8 knows the lines and columns as they are now.
-function know(moved) {
-  rewritten.set(moved.file, moved);
-}
 
 // Only frames in such files are told.
 function only(isUsers) {
@@ -44,19 +37,10 @@ function told(site) {
   return [functionOf(site), ...(original(file, line, site.getColumnNumber() || 1) || [file, line])];
 }
 
-function original(file, line, column) {
-  const moved = rewritten.get(file);
-  if (!moved || line > moved.starts.length) return undefined;
-  moved.places = moved.places || new Places(moved.text, file, moved.columns);
-  const offset = moved.starts[line - 1] + column - 1 + (line === 1 ? moved.columns : 0);
-  const [now, before, step] = moved.moves[lastBefore(moved.moves, offset, ([at]) => at)] || [Infinity];
-  return moved.places.at(now <= offset ? before + step * (offset - now) : offset);
-}
-
 function functionOf(site) {
   const own = site.getFunctionName();
   if (own) return own.replace(/^(Object|Module|exports|module\.exports)\./, '');
   return site.getEnclosingLineNumber() > 1 ? '<anonymous>' : '<module>';
 }
 
-module.exports = { callers, know, only };
+module.exports = { callers, only };
