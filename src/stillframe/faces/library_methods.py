@@ -513,6 +513,7 @@ class Verbs(ABC):
         hold: bool = False,
         ready: str | None = None,
         do: str | None = None,
+        since: str | None = None,
         timeout: float | None = None,
     ) -> ProbeReport:
         """Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.
@@ -541,6 +542,7 @@ class Verbs(ABC):
                     "hold": hold,
                     "ready": ready,
                     "do": do,
+                    "since": since,
                     "timeout": timeout,
                 },
                 None,

@@ -28,7 +28,7 @@ class Since(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     commit: str
     then: str
     """What came of it there, in a line."""
-    end: AnyOutcome
+    end: AnyOutcome | None = None
     places: int = 0
     """How many places both were looked at in."""
     hits: tuple[int, int] = (0, 0)

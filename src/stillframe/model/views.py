@@ -8,6 +8,7 @@ import msgspec
 
 from .outcomes import AnyOutcome, Breakpoint, SourceLine, Spot, Stop
 from .reports import Held
+from .sinces import Since
 from .values import Frame, Scope, Thread, Value
 
 
@@ -228,4 +229,5 @@ class ProbeReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     how: str = ""
     """What counted, where it was not a debugger that stopped at each hit: `sys.monitoring, CPython 3.12.1`."""
     notes: tuple[str, ...] = ()
+    since: Since | None = None
     held: Held | None = None

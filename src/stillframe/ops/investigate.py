@@ -14,6 +14,7 @@ from ..errors import StillframeError, Unsupported, UsageError
 from ..model.backend import Bounds, Caller, Move, Plan
 from ..model.outcomes import AnyOutcome, Exited, Stop
 from ..model.places import BreakSpec, HitRule, LinePlace, Place, SymbolPlace, TextPlace
+from ..model.sinces import Since
 from ..model.values import Value
 from ..model.views import ProbedPlace, ProbeReport
 from ..registry import Access, From, Param, operation
@@ -42,6 +43,8 @@ from .launch import (
     start,
 )
 from .private_runs import plan_for, started
+from .since import SinceWord
+from .since import since as since_revision
 
 MOST_CHECKED = 1000
 """Hits that claims are checked at where each is a stop of the debugger."""
@@ -88,6 +91,7 @@ async def probe(
     hold: Hold = False,
     ready: ReadyWord = None,
     do: Do = None,
+    since: SinceWord = None,
     timeout: Timeout = None,
 ) -> From[ProbeReport]:
     """Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.
@@ -110,11 +114,22 @@ async def probe(
             notes = (error.message,)
         else:
             done = await _held(sessions, caller, plan, question, done, timeout) if hold else done
-            return From(done.session, msgspec.structs.replace(done.result, assumed=assumed))
-    wanted = hits or (MOST_CHECKED if expect else 1)
-    done = await _stopping(sessions, caller, plan, question, wanted, readiness, do, timeout)
-    notes += done.result.notes
-    return From(done.session, msgspec.structs.replace(done.result, assumed=assumed, notes=notes))
+    if recorder is None or notes:
+        wanted = hits or (MOST_CHECKED if expect else 1)
+        done = await _stopping(sessions, caller, plan, question, wanted, readiness, do, timeout)
+    beside = await _since(sessions, caller, plan, done.result, since, timeout) if since is not None else None
+    told = {"assumed": assumed, "notes": notes + done.result.notes, "since": beside}
+    return From(done.session, msgspec.structs.replace(done.result, **told))
+
+
+async def _since(
+    sessions: Sessions, caller: Caller, plan: Plan, now: ProbeReport, name: str, timeout: float | None
+) -> Since:
+    """The same places in an earlier revision."""
+    at = [each.actual for each in now.places]
+    places = [LinePlace(each.file, each.line) for each in at if each is not None and each.file and each.line]
+    wait = sessions.settings(caller.cwd).wait if timeout is None else timeout
+    return await since_revision(sessions, caller, plan, name, places, None, wait)
 
 
 async def _stopping(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ from ..model.sinces import Since
 from ..registry import Param
 from ..session.breakpoints import absolute
 from ..session.sessions import Sessions
-from .walking import first_difference, walk
+from .walking import Walk, first_difference, walk
 
 SinceWord = Annotated[
     str | None,
@@ -31,15 +31,22 @@ Then = Callable[[Revision, Plan, Caller], Awaitable[tuple[str, AnyOutcome]]]
 
 
 async def since(
-    sessions: Sessions, caller: Caller, plan: Plan, name: str, places: Iterable[LinePlace], then: Then, seconds: float
+    sessions: Sessions,
+    caller: Caller,
+    plan: Plan,
+    name: str,
+    places: Iterable[LinePlace],
+    then: Then | None,
+    seconds: float,
 ) -> Since:
     """Ask the revision the same, then walk both through the places and compare."""
     async with laid_out(name, plan.cwd, caller.env) as old:
         moved = await with_its_own_modules(for_plan(plan), old.moved(plan), old)
         there = replace(caller, cwd=moved.cwd)
-        verdict, end = await then(old, moved, there)
         pairs, notes = _paired(places, caller, old)
+        verdict, end = await then(old, moved, there) if then is not None else ("", None)
         if not pairs:
+            verdict = verdict or "none of these lines is there"
             return Since(revision=name, commit=old.commit, then=verdict, end=end, notes=notes)
         now = await walk(sessions, caller, plan, [BreakSpec(place=each) for each, _ in pairs], seconds)
         was = await walk(sessions, there, moved, [BreakSpec(place=each) for _, each in pairs], seconds)
@@ -48,13 +55,25 @@ async def since(
     return Since(
         revision=name,
         commit=old.commit,
-        then=verdict,
-        end=end,
+        then=verdict or _reached(was, [there for _, there in pairs], old),
+        end=end or was.end,
         places=len(pairs),
         hits=(len(was.seen), len(now.seen)),
         difference=first_difference(was, now, lambda text: text.replace(str(old.folder), str(old.top))),
         notes=(*notes, *cut),
     )
+
+
+def _reached(walked: Walk, places: Sequence[LinePlace], old: Revision) -> str:
+    """How often each place was come to: all there is to say where nothing else was asked."""
+    return ", ".join(
+        f"{Path(place.file).relative_to(old.folder)}:{place.line} reached {_times(len(walked.at(number)))}"
+        for number, place in enumerate(places)
+    )
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
 
 
 def places_of(frames: Iterable[ReportFrame], caller: Caller) -> list[LinePlace]:

@@ -10,7 +10,9 @@ from ..model.views import Claim, Gathered, ProbedPlace, ProbeReport
 from . import parts
 from .escape import escape, shorten
 from .outcomes import outcome
+from .reports import ending as ended
 from .reports import last_line
+from .sinces import rows as since_rows
 
 VALUES = 300
 INLINE = 140
@@ -25,6 +27,8 @@ _LINE = re.compile(r"(.*):(\d+)")
 def report(result: ProbeReport, budget: int) -> str:
     command = escape(shorten(shlex.join(result.command), 80))
     ending = outcome(command, result.end, min(budget // 3, 1200))
+    if result.since:
+        ending = "\n".join([*since_rows(result.since, ended), ending])
     for note in result.notes:
         ending = f"note: {shorten(escape(note), 300)}\n{ending}"
     if last := last_line(result.held, told=bool(result.how) and any(each.count for each in result.places)):

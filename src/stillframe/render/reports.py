@@ -46,7 +46,7 @@ def crash(result: CrashReport, budget: int) -> str:
     if result.failure:
         rows += failure_rows(result.failure, room, spare=400)
     if result.since:
-        rows += [room.take(each) for each in since_rows(result.since, ending(result.since.end))]
+        rows += [room.take(each) for each in since_rows(result.since, ending)]
     rows += also + notes
     rows += [room.take(parts.beside(each)) for each in result.end.do]
     rows += printed(result.end, room, folds=result.failure is not None and result.failure.kind == "exception")

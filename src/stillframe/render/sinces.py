@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from ..model.outcomes import AnyOutcome
 from ..model.sinces import Divergence, Since
 from . import parts
 from .escape import escape, shorten
@@ -10,9 +13,9 @@ VALUE = 100
 SHOWN = 4
 
 
-def rows(result: Since, end: str) -> list[str]:
+def rows(result: Since, ending: Callable[[AnyOutcome], str]) -> list[str]:
     named = escape(result.revision) + (f" ({result.commit})" if not result.commit.startswith(result.revision) else "")
-    told = [f"since {named}: {escape(result.then)}; {end}"]
+    told = [f"since {named}: {escape(result.then)}" + (f"; {ending(result.end)}" if result.end else "")]
     if result.difference is not None:
         told.append(f"first difference: {divergence(result.difference)}")
     elif result.places:

@@ -398,6 +398,7 @@ MANUAL: "dict[str, Page]" = {
             "hold": "run it once more, under the debugger, and keep it held there, as a session for eval, expand and frame",
             "ready": "return when it printed this text, or listens on this port",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
+            "since": "also run it in a clean copy of this git revision, and tell the first difference",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
         },
     },
