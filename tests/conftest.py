@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from .guard import Guard
+from .guard import Guard, notice_births
 
 settings.register_profile("stillframe", deadline=None)  # how long an example takes is the machine's business
 settings.load_profile("stillframe")
@@ -28,6 +28,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             item.fixturenames.insert(0, "no_task_left")
+
+
+notice_births()
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import uuid
 from pathlib import Path
@@ -20,6 +21,21 @@ _KEPT_ON_PURPOSE = (".lock",)
 """The daemon's election lock is never deleted, by design."""
 
 
+_BIRTHS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "os.exec")
+_births = 0
+
+
+def notice_births() -> None:
+    """From now on count the processes that this one starts, so that a test which starts none need not look for any."""
+
+    def hook(event: str, _arguments: object) -> None:
+        global _births
+        if event in _BIRTHS:
+            _births += 1
+
+    sys.addaudithook(hook)
+
+
 class Guard:
     """One test's own directories and cookie, and what is still there once it is over."""
 
@@ -29,6 +45,7 @@ class Guard:
         self.root = Path(tempfile.mkdtemp(prefix="sf-"))
         self._cache = cache
         self._fds = _open_fds()
+        self._births = _births
 
     @property
     def runtime(self) -> Path:
@@ -58,7 +75,7 @@ class Guard:
 
     def leftovers(self) -> list[str]:
         """One line for each process, file descriptor or runtime file that outlived the test; processes are ended."""
-        found = [f"process {_describe(each)}" for each in self._processes()]
+        found = [f"process {_describe(each)}" for each in self._processes()] if _births > self._births else []
         found += [f"runtime file {path.relative_to(self.root)}" for path in _files(self.runtime)]
         found += [f"open fd {fd} -> {target}" for fd, target in (_open_fds() - self._fds)]
         return found

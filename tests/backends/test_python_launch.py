@@ -14,7 +14,7 @@ from stillframe.adapters import for_plan
 from stillframe.adapters.interpreters import choose, on_path, probe
 from stillframe.adapters.python import PYTHON
 from stillframe.adapters.python_command import understood
-from stillframe.errors import LaunchFailed, UsageError
+from stillframe.errors import AdapterUnresponsive, LaunchFailed, UsageError
 from stillframe.model.backend import CatchRule, Output
 
 from ..conftest import INTERPRETERS
@@ -84,6 +84,19 @@ async def test_an_interpreter_that_dies_before_it_dials_in_fails_with_its_own_wo
     )
     message = await refused(plan(write(tmp_path, "x = 1\n"), interpreter=str(fake)))
     assert "exit code 1" in message and "no codec" in message
+
+
+async def test_a_self_test_that_is_not_done_in_time_is_no_answer_and_not_remembered(tmp_path, monkeypatch):
+    monkeypatch.setattr("stillframe.adapters.python._TESTED", 0.2)
+    slow = script(
+        tmp_path / "python3",
+        '#!/bin/sh\ncase "$*" in *version_info*) echo 3 11 7 cpython;; *) exec tail -f /dev/null;; esac\n',
+    )
+    program = write(tmp_path, "x = 1\n")
+    for _ in range(2):
+        with pytest.raises(AdapterUnresponsive, match="not imported"):
+            async with opened(plan(program, interpreter=str(slow))):
+                pass
 
 
 async def root_cause(wish) -> str:

@@ -16,7 +16,7 @@ from ..errors import AdapterMissing, Try
 from ..settings import directory
 from .interpreters import on_path
 
-_ANSWER = 10.0
+_ANSWER = 30.0
 """How long a tool may take to tell its version."""
 
 

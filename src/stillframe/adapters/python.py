@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..backends.dap.launch import PORT, Address, Authorize, DapLaunch, DialsBack, Quirk, Stdio
-from ..errors import AdapterMissing, LaunchFailed, UsageError
+from ..errors import AdapterMissing, AdapterUnresponsive, LaunchFailed, UsageError
 from ..model.backend import AttachPlan, Capability, Plan, Tool
 from ..model.places import HitRule
 from ..settings import directory
@@ -382,6 +382,8 @@ async def _boot_fits(interpreter: Interpreter) -> bool:
 
 
 _FITS: dict[str, bool] = {}
+_TESTED = 60.0
+"""Seconds for the self-test. One that was not done by then has said nothing, and nothing of it may be remembered."""
 
 
 def _selftest(python: str) -> bool:
@@ -395,10 +397,16 @@ def _selftest(python: str) -> bool:
     }
     try:
         done = subprocess.run(
-            [python, "-X", "frozen_modules=off", str(script)], capture_output=True, timeout=20, env=env, check=False
+            [python, "-X", "frozen_modules=off", str(script)],
+            capture_output=True,
+            timeout=_TESTED,
+            env=env,
+            check=False,
         )
         return bool(json.loads(done.stdout)["ok"])
-    except (OSError, ValueError, KeyError, subprocess.TimeoutExpired):  # no answer is a no
+    except subprocess.TimeoutExpired:
+        raise AdapterUnresponsive(f"debugpy was not imported by {python} within {_TESTED:g} s") from None
+    except (OSError, ValueError, KeyError):  # no sense is a no
         return False
 
 
