@@ -53,6 +53,8 @@ class TestFailure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     output: str = ""
     stderr: str = ""
     log: str = ""
+    printed: int = 0
+    """Characters that it printed in all, where only the last of them are told."""
     calls: tuple[MadeCall, ...] = ()
     calls_total: int = 0
     makers: tuple[int, ...] = ()

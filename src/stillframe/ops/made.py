@@ -16,6 +16,8 @@ from ..model.values import Value
 
 DEPTH = 3
 """How far below the test the lines of calls are recorded; what is called there is recorded by arguments and result."""
+DEEP = 20
+"""Calls of itself beyond which a function's recursion is the story, and not what it was given."""
 MOST_LINES, MOST_CALLS = 200_000, 5_000
 SHOWN = 40
 """Calls that a report carries."""
@@ -37,7 +39,7 @@ class Node:
 
 def ask_for(failure: TestFailure, cwd: str, ordinal: int) -> Ask | None:
     """What to record in the second run: the call of the test that failed. None where no call made anything."""
-    if not failure.frames or not failure.makers:
+    if not failure.frames or not failure.makers or failure.frames[0].times > DEEP:
         return None
     test = failure.frames[-1]
     if test.file is None or test.line is None:

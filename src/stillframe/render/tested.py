@@ -11,7 +11,7 @@ from ..model.outcomes import Exited, Running
 from ..model.reports import Witnessed
 from ..model.tested import Counts, MadeCall, TestFailure, TestReport
 from . import parts
-from .escape import escape, lines, shorten, source
+from .escape import escape, lines, quoted, shorten, source
 from .outcomes import Room
 from .reports import ending, last_line, repeated_rows, witnessed_rows
 
@@ -115,7 +115,9 @@ def title(failure: TestFailure) -> str:
     place = parts.place(top.file, top.line) if top else parts.place(failure.file, failure.line) if failure.file else ""
     if place:
         text += f" at {place}"
-    return text + (f" in {escape(top.function)}" if top and len(failure.frames) > 1 and top.function else "")
+    if top and len(failure.frames) > 1 and top.function:
+        text += f" in {escape(top.function)}"
+    return text + (f" x {top.times:,}" if top and top.times > 1 else "")
 
 
 def _failure(failure: TestFailure, room: Room) -> list[str]:
@@ -127,9 +129,17 @@ def _failure(failure: TestFailure, room: Room) -> list[str]:
     rows.append(room.take(calls))
     rows += [room.take(f"note: {escape(each)}") for each in failure.notes]
     for name, text in (("output", failure.output), ("stderr", failure.stderr), ("log", failure.log)):
-        if text and room.left > 40:
-            rows.append(room.take(parts.printed(name, text, room.left - 1)))
+        if text and room.left > 60:
+            rows.append(room.take(_printed(name, text, failure.printed, room.left - 1)))
     return rows
+
+
+def _printed(name: str, text: str, total: int, limit: int) -> str:
+    """What the test printed; where only its end is known, as much of that as there is room for, of how much."""
+    if not total:
+        return parts.printed(name, text, limit)
+    cut = f" (the end of {total:,} characters)"
+    return f'{name}: "…{quoted(text[-(limit // 2) :])[1:-1][-(limit - len(name) - len(cut) - 6) :]}"{cut}'
 
 
 def _frames(failure: TestFailure, room: Room, spare: int) -> list[str]:

@@ -133,24 +133,25 @@ class Teller:
         return found
 
     def frames(self, steps):
-        """The user's own frames, innermost first, each with how many of the library lie before it (further in)."""
-        rows, folded = [], 0
-        own = [(frame, line) for frame, line in steps if is_user(frame.f_code)]
-        shown = {id(frame) for frame, _ in (own if len(own) <= FRAMES else own[-(FRAMES - 2) :] + own[:2])}
-        for frame, line in reversed(steps):
-            if id(frame) not in shown:
-                folded += not _is_runner(frame)
-                continue
-            values, total = self.locals(frame, line, OUTER if rows else INNER)
-            node = statement(frame.f_code.co_filename, line)
-            text = segment(frame.f_code.co_filename, node) if isinstance(node, _PLAIN) else ""
-            name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
-            rows.append({
-                "function": name, "file": frame.f_code.co_filename, "line": line, "folded": folded, "values": values,
-                "total": total, "source": text or linecache.getline(frame.f_code.co_filename, line).strip(),
-            })  # fmt: skip
-            folded = 0
+        """The user's own calls, innermost first: each with how many of the library lie before it (further in), how many
+        times it stands for where it called itself from the same line, and how many are left out before it."""
+        calls = _folded(steps)
+        kept = calls if len(calls) <= FRAMES else calls[: FRAMES - 2] + calls[-2:]
+        rows = [self._frame(call, OUTER if number else INNER) for number, call in enumerate(kept)]
+        if len(kept) < len(calls):
+            rows[-2]["skipped"] = sum(call["times"] for call in calls[FRAMES - 2 : -2])
         return rows
+
+    def _frame(self, call, most):
+        frame, line = call["frame"], call["line"]
+        values, total = self.locals(frame, line, most)
+        node = statement(frame.f_code.co_filename, line)
+        text = segment(frame.f_code.co_filename, node) if isinstance(node, _PLAIN) else ""
+        return {
+            "function": getattr(frame.f_code, "co_qualname", frame.f_code.co_name), "file": frame.f_code.co_filename,
+            "line": line, "folded": call["folded"], "times": call["times"], "skipped": 0, "values": values, "total": total,
+            "source": text or linecache.getline(frame.f_code.co_filename, line).strip(),
+        }  # fmt: skip
 
     def causes(self, error):
         """What the exception came from, the nearest first: each with where it was raised."""
@@ -203,6 +204,22 @@ def walk(trace):
         steps.append((trace.tb_frame, trace.tb_lineno))
         trace = trace.tb_next
     return steps
+
+
+def _folded(steps):
+    """The user's own calls out of a traceback, innermost first, equal ones that follow each other told once."""
+    calls, folded = [], 0
+    for frame, line in reversed(steps):
+        if not is_user(frame.f_code):
+            folded += not _is_runner(frame)
+            continue
+        last = calls[-1] if calls else None
+        if last is not None and not folded and last["frame"].f_code is frame.f_code and last["line"] == line:
+            last["times"] += 1
+        else:
+            calls.append({"frame": frame, "line": line, "folded": folded, "times": 1})
+        folded = 0
+    return calls
 
 
 def _is_runner(frame):

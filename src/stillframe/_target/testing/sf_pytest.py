@@ -122,7 +122,7 @@ class Witness:
                 "frames": [],
             }
             row["label"] = _label(getattr(report, "context", None))
-            row["printed"] = _printed(report.sections)
+            row["printed"], row["printed_total"] = _printed(report.sections)
         elif outcome in ("skipped", "xfailed"):
             row["reason"] = _reason(report)
         self.journal.tell("test", **row)
@@ -151,12 +151,14 @@ def _label(context):
 
 
 def _printed(sections):
-    rows = {}
+    """What a test printed, by stream: the newest part; and how much it was in all, where that is not all."""
+    rows, total = {}, 0
     for title, text in sections:
         stream = next((each for each in ("stdout", "stderr", "log") if each in title), None)
         if stream is not None:
+            total += len(text)
             rows[stream] = (rows.get(stream, "") + text)[-OUTPUT:]
-    return rows
+    return rows, total if total > sum(map(len, rows.values())) else 0
 
 
 def _reason(report):

@@ -111,6 +111,7 @@ def failure(said: dict[str, Any], show: Show) -> TestFailure:
         output=printed.get("stdout", ""),
         stderr=printed.get("stderr", ""),
         log=printed.get("log", ""),
+        printed=said.get("printed_total", 0),
         makers=tuple(made.get("lines", ())),
         names=tuple(made.get("names", ())),
     )
@@ -128,7 +129,9 @@ def _frame(told: dict[str, Any], show: Show) -> ReportFrame:
         source=(SourceLine(told["line"], told["source"], here=True),),
         values=tuple(_value(each) for each in told["values"]),
         values_total=told["total"],
-        folded=told["folded"],
+        folded=told.get("folded", 0),
+        times=told.get("times", 1),
+        skipped=told.get("skipped", 0),
     )
 
 
