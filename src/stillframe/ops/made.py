@@ -37,11 +37,15 @@ class Node:
     raised: str | None = None
 
 
-def ask_for(failure: TestFailure, cwd: str, ordinal: int) -> Ask | None:
-    """What to record in the second run: the call of the test that failed. None where no call made anything."""
+def ask_for(failure: TestFailure, cwd: str, ordinal: int, *, alone: bool) -> Ask | None:
+    """What to record in the second run: the call of the test that failed. None where no call made anything.
+
+    Where the runner calls each test by itself (`alone`), calls beyond its own code are of those tests that made this one.
+    """
     if not failure.frames or not failure.makers or failure.frames[0].times > DEEP:
         return None
-    test = failure.frames[-1]
+    gap = next((at for at, each in enumerate(failure.frames) if at and each.folded), len(failure.frames))
+    test = failure.frames[gap - 1] if alone else failure.frames[-1]
     if test.file is None or test.line is None:
         return None
     where = Where(file=str(Path(cwd, test.file).resolve()), line=test.line)
@@ -89,7 +93,10 @@ def _failed(root: Node, failure: TestFailure) -> Node:
     """The call that failed: down from the test through those that the exception came out of."""
     node = root
     for _ in failure.frames[1:]:
-        node = next((each for each in reversed(node.calls) if each.raised is not None), node)
+        deeper = next((each for each in reversed(node.calls) if each.raised is not None), None)
+        if deeper is None:
+            break
+        node = deeper
     return node
 
 

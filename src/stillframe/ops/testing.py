@@ -137,7 +137,8 @@ async def _looked_at(asked: Asked, ran: Ran, report: TestReport) -> tuple[TestRe
 async def _with_calls(asked: Asked, ran: Ran, report: TestReport) -> TestReport:
     """The report with the calls that led to its first failure, from a second run that records itself."""
     first = report.failures[0]
-    wanted = ask_for(first, asked.ask.cwd, ran.told.ordinal) if asked.choice.runner.recordable else None
+    runner = asked.choice.runner
+    wanted = ask_for(first, asked.ask.cwd, ran.told.ordinal, alone=runner.alone) if runner.recordable else None
     recorder = recorder_for(replace(ran.plan, adapter=None)) if wanted is not None else None
     if wanted is None or recorder is None:
         return report
@@ -152,7 +153,7 @@ async def _with_calls(asked: Asked, ran: Ran, report: TestReport) -> TestReport:
                 await taping.stopped(second.session, _as_stop(told))
     finally:
         remove_folder(str(folder))
-    note = "a second, recorded run did not fail in the same way, so the calls that led here are not told"
+    note = "a further, recorded run did not show the call that failed, so the calls that led here are not told"
     if told is None:
         return msgspec.structs.replace(report, ran=report.ran + 1, notes=(*report.notes, note))
     return msgspec.structs.replace(report, ran=report.ran + 1, failures=(told, *report.failures[1:]))

@@ -115,7 +115,7 @@ def title(failure: TestFailure) -> str:
     place = parts.place(top.file, top.line) if top else parts.place(failure.file, failure.line) if failure.file else ""
     if place:
         text += f" at {place}"
-    if top and len(failure.frames) > 1 and top.function:
+    if top and len(failure.frames) > 1 and top.function not in ("", "<anonymous>"):
         text += f" in {escape(top.function)}"
     return text + (f" x {top.times:,}" if top and top.times > 1 else "")
 

@@ -21,7 +21,6 @@ class Jest(NodeRunner):
     package = "jest"
     program = "bin/jest.js"
     configs = ("jest.config.*",)
-    recordable = False
     throws_little = True  # and no breakpoint could be set: it compiles tests where nothing tells of them beforehand
 
     def words(self, ask: TestAsk, report: Path) -> tuple[str, ...]:
@@ -42,7 +41,6 @@ class Vitest(NodeRunner):
     package = "vitest"
     program = "vitest.mjs"
     configs = ("vitest.config.*", "vitest.workspace.*")
-    recordable = False
 
     def words(self, ask: TestAsk, report: Path) -> tuple[str, ...]:
         file, pattern = selected(ask)

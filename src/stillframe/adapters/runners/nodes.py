@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 
@@ -182,10 +183,10 @@ class NodeTest(NodeRunner):
         file, pattern = selected(ask)
         script = _FLAGS.match(Signs(Path(ask.root)).test_script)
         words = script[1].split() if script else []
-        last = pattern.rpartition(" ")[2] if pattern else ""
-        if pattern and ask.selector:
-            last = f"(^| ){escaped(ask.selector.rpartition('::')[2])}$" if "::" in ask.selector else pattern
-        words += [f"--test-name-pattern={last}"] if last else []
+        names = (ask.selector or "").split("::")[1:] if file else []
+        # A test that makes others as it runs must be let run too, by its own name.
+        words += [f"--test-name-pattern=(^| ){escaped(each)}$" for each in names]
+        words += [f"--test-name-pattern={pattern}"] if pattern and not names else []
         words += [f"--test-reporter={_REPORTER.as_uri()}", f"--test-reporter-destination={report}"]
         words += ["--test-reporter=spec", "--test-reporter-destination=stdout"]
         if ask.hold and file:
@@ -204,16 +205,16 @@ class NodeTest(NodeRunner):
                 case "hello":
                     hello = said
                 case "printed":
-                    file = said.get("file") or ""
+                    file = _path(said)
                     printed[file] = (printed.get(file, "") + said["text"])[-4000:]
                 case "running":
-                    running = test_id(said.get("file") or "", tuple(said["titles"]), show)
+                    running = test_id(_path(said), tuple(said["titles"]), show)
                 case "end":
                     ended = True
                 case "test":
                     running = None
-                    outcome = _outcome(said)
-                    file = said.get("file") or ""
+                    outcome = _outcome(said, (ask.selector or "").split("::")[1:])
+                    file = _path(said)
                     if outcome is None:
                         continue
                     names.append(test_id(file, tuple(said["titles"]), show))
@@ -247,22 +248,28 @@ def _lines(file: Path) -> Iterator[dict[str, Any]]:
         yield json.loads(line)
 
 
-def _outcome(said: dict[str, Any]) -> str | None:
-    """How a test ended; None for suites and files, whose tests are told by themselves."""
+def _path(said: dict[str, Any]) -> str:
+    """The file of a test: Node 18 tells that of a module as an address."""
+    return unquote(str(said.get("file") or "").removeprefix("file://"))
+
+
+def _outcome(said: dict[str, Any], asked: list[str]) -> str | None:
+    """How a test ended; None for suites and files, whose tests are told by themselves. Of those `asked` for by their titles,
+    others that ran along are told as left out."""
     if said.get("type") == "suite":
         return None
-    is_file = len(said["titles"]) == 1 and Path(said["titles"][0]).name == Path(said.get("file") or "").name
+    is_file = len(said["titles"]) == 1 and Path(said["titles"][0]).name == Path(_path(said)).name
     error = said.get("error") or {}
     if is_file:
         return "unread" if not said["passed"] and error.get("kind") != "subtestsFailed" else None
-    if said["skip"] == "test name does not match pattern":
+    if error.get("kind") == "subtestsFailed":
+        return None
+    if said["skip"] == "test name does not match pattern" or (asked and said["titles"][-len(asked) :] != asked):
         return "deselected"
     if said["skip"] is not None:
         return "skipped"
     if said["todo"]:
         return "todo"
-    if error.get("kind") == "subtestsFailed":
-        return None
     return "passed" if said["passed"] else "failed"
 
 

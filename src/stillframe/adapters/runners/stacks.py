@@ -104,7 +104,7 @@ def frames_of(stack: str, root: str, show: Show) -> list[ReportFrame]:
             continue
         frames.append(
             ReportFrame(
-                function="" if not name or _UNNAMED.match(name) else name,
+                function="<anonymous>" if not name or _UNNAMED.match(name) else name,
                 file=show(file),
                 line=line,
                 source=(SourceLine(line, text, here=True),),
