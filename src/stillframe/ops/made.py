@@ -11,6 +11,7 @@ import msgspec
 
 from ..adapters.recorders import Recording, read
 from ..model.recorder import Ask, Call, Line, Returned, Threw, TraceAsk, Where
+from ..model.reports import ReportFrame
 from ..model.tested import MadeCall, TestFailure
 from ..model.values import Value
 
@@ -44,8 +45,7 @@ def ask_for(failure: TestFailure, cwd: str, ordinal: int, *, alone: bool) -> Ask
     """
     if not failure.frames or not failure.makers or failure.frames[0].times > DEEP:
         return None
-    gap = next((at for at, each in enumerate(failure.frames) if at and each.folded), len(failure.frames))
-    test = failure.frames[gap - 1] if alone else failure.frames[-1]
+    test = _own(failure, alone=alone)[-1]
     if test.file is None or test.line is None:
         return None
     where = Where(file=str(Path(cwd, test.file).resolve()), line=test.line)
@@ -53,18 +53,30 @@ def ask_for(failure: TestFailure, cwd: str, ordinal: int, *, alone: bool) -> Ask
     return Ask(trace=trace, root=cwd)
 
 
-def with_calls(failure: TestFailure, folder: Path, cwd: str) -> TestFailure | None:
+def _own(failure: TestFailure, *, alone: bool) -> tuple[ReportFrame, ...]:
+    """The calls from the failing one out to the test itself."""
+    gap = next((at for at, each in enumerate(failure.frames) if at and each.folded), len(failure.frames))
+    return failure.frames[:gap] if alone else failure.frames
+
+
+def with_calls(failure: TestFailure, folder: Path, cwd: str, *, alone: bool) -> TestFailure | None:
     """The failure with the calls behind it; None where the recorded run did not fail in that call."""
     roots = [root for each in read(folder) if (root := _tree(each)) is not None]
     root = next((each for each in roots if each.raised is not None), None)
-    if root is None or (failure.type and not (root.raised or "").startswith(failure.type)):
+    if root is None or not _is_same(root.raised or "", failure):
         return None
-    failed = _failed(root, failure)
+    failed = _failed(root, len(_own(failure, alone=alone)) - 1)
     lines = set(failure.makers)
     made = [each for each in failed.calls if each.call.caller is None or each.call.caller[2] in lines]
     told = [_told(node, depth, cwd) for each in made for node, depth in _below(each, 0) if node.raised is None]
     folded = [_folded(list(run)) for _, run in groupby(told, key=_likeness)]
     return msgspec.structs.replace(failure, calls=tuple(folded[:SHOWN]), calls_total=len(folded))
+
+
+def _is_same(raised: str, failure: TestFailure) -> bool:
+    """Whether a call ended by the failure: by its class, which runners may tell otherwise, or by what it said."""
+    first = failure.message.strip().partition("\n")[0][:40]
+    return failure.type in raised.partition(":")[0] or bool(first and first in raised)
 
 
 def _tree(recording: Recording) -> Node | None:
@@ -89,14 +101,14 @@ def _tree(recording: Recording) -> Node | None:
     return root
 
 
-def _failed(root: Node, failure: TestFailure) -> Node:
-    """The call that failed: down from the test through those that the exception came out of."""
+def _failed(root: Node, depth: int) -> Node:
+    """The call that failed: so far down from the test through those of the user's that the exception came out of."""
     node = root
-    for _ in failure.frames[1:]:
-        deeper = next((each for each in reversed(node.calls) if each.raised is not None), None)
-        if deeper is None:
+    for _ in range(depth):
+        deeper = [each for each in node.calls if each.raised is not None and each.call.file.startswith("/")]
+        if not deeper:
             break
-        node = deeper
+        node = deeper[-1]
     return node
 
 

@@ -148,7 +148,7 @@ async def _with_calls(asked: Asked, ran: Ran, report: TestReport) -> TestReport:
         again = replace(asked, recorded=lambda plan: recorder.prepare(replace(plan, adapter=None), folder))
         alone = first.id if asked.choice.runner.alone else asked.ask.selector
         async with _run(again, replace(asked.ask, selector=alone, first=True, hold=False)) as second:
-            told = with_calls(first, folder, asked.ask.cwd)
+            told = with_calls(first, folder, asked.ask.cwd, alone=runner.alone)
             if told is not None:
                 await taping.stopped(second.session, _as_stop(told))
     finally:
