@@ -194,3 +194,27 @@ def test_tests_that_do_not_end_or_take_the_process_down_are_told_as_unfinished(u
     report = user.json("test", "--timeout", "2")
     assert (report["verdict"], report["end"]["state"]) == ("unfinished", "running")
     assert user.json("sessions")["sessions"] == []
+
+
+FLAKY = """\
+import pathlib
+import unittest
+
+class Flaky(unittest.TestCase):
+    def test_every_second_time(self):
+        count = pathlib.Path("count")
+        number = int(count.read_text()) + 1 if count.exists() else 1
+        count.write_text(str(number))
+        parity = number % 2
+        self.assertEqual(parity, 1)
+"""
+
+
+def test_a_flaky_test_is_counted_and_its_first_difference_told(user: User) -> None:
+    user.file("test_flaky.py", FLAKY)
+    report = user.json("test", "--repeat", "4", *OURS)
+    told = report["repeated"]
+    assert (told["runs"], told["failed"], told["first"], len(told["kinds"])) == (4, 2, 2, 1)
+    assert report["failures"][0]["operands"][0]["value"] == "0"
+    assert "parity 1 -> 0" in user.ok("test", "--repeat", "2", "--until-fail", *OURS)
+    user.fails("test", "--until-fail", code=2, error="usage")

@@ -666,6 +666,8 @@ class Verbs(ABC):
         env: Sequence[str] = (),
         python: str | None = None,
         do: str | None = None,
+        repeat: int = 1,
+        until_fail: bool = False,
         timeout: float | None = None,
     ) -> TestReport:
         """Run tests, and report why the first red one is red: what was compared, the frame that failed, the calls that led there.
@@ -688,6 +690,8 @@ class Verbs(ABC):
                     "env": env,
                     "python": python,
                     "do": do,
+                    "repeat": repeat,
+                    "until_fail": until_fail,
                     "timeout": timeout,
                 },
                 None,

@@ -20,9 +20,7 @@ from ..session.sessions import Sessions
 from .breakpoints import catch_rule
 from .launch import start
 from .private_runs import started
-
-HOLD_LEASE = 600.0
-"""Seconds that a held test waits for somebody."""
+from .testruns import HOLD_LEASE
 
 
 @dataclass(frozen=True)

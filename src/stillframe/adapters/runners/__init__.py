@@ -32,6 +32,8 @@ class TestAsk:
     python: str | None = None
     hold: bool = False
     """Stay at the first failure, under a debugger."""
+    debugged: bool = False
+    """Run under a debugger, and stay nowhere by itself."""
     first: bool = False
     """No test after the first that fails is of interest."""
     names: bool = False

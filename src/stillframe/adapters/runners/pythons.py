@@ -60,7 +60,7 @@ class PythonRunner:
             command=(interpreter, "-m", self.module, *words), kind="command", cwd=ask.cwd, env=env, umask=ask.umask,
             adapter=PLAIN,
         )  # fmt: skip
-        if not ask.hold:
+        if not ask.hold and not ask.debugged:
             return plan
         return replace(
             plan, kind="module", program=self.module, args=words, interpreter=interpreter, adapter="python",

@@ -465,6 +465,8 @@ MANUAL: "dict[str, Page]" = {
             "env": "set an environment variable; may be repeated",
             "python": "the interpreter to run it with",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
+            "repeat": "run it this often, and tell how often it failed and in how many ways",
+            "until_fail": "with --repeat: stop at the first run that fails",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
         },
     },

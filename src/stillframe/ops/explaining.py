@@ -1,0 +1,120 @@
+"""Why a red test is red: its report, with what further runs under a debugger or a recorder add to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from ..adapters.recorders import recorder_for, write_ask
+from ..model.outcomes import Exited, Running, Stop
+from ..model.reports import Held
+from ..model.tested import TestFailure, TestReport, Verdict
+from ..model.values import ExceptionInfo, Frame
+from ..session import taping
+from ..session.session import Session
+from ..transport.folders import private_folder, remove_folder
+from .made import ask_for, with_calls
+from .reproducing import again_under_debugger, with_frames
+from .testruns import HOLD_LEASE, Asked, Ran, run_tests
+
+
+def report_of(asked: Asked, ran: Ran, *, every: bool) -> TestReport:
+    told = ran.told
+    notes = tuple(f"also found: {other} (--runner {other})" for other in asked.choice.others[:1])
+    report = TestReport(
+        runner=asked.choice.runner.name,
+        verdict=_verdict(ran),
+        command=ran.plan.command,
+        end=ran.end,
+        version=told.version,
+        runtime=told.runtime,
+        interpreter=told.interpreter,
+        counts=told.counts,
+        failures=told.failures,
+        running=told.running,
+        problem=told.problem,
+        every=every,
+        notes=notes,
+    )
+    if isinstance(ran.end, Stop):
+        report = msgspec.structs.replace(report, held=Held(session=ran.session.name, lease=HOLD_LEASE))
+    return report
+
+
+def _verdict(ran: Ran) -> Verdict:
+    told = ran.told
+    if isinstance(ran.end, Stop):
+        return "red"
+    if isinstance(ran.end, Running) or (told.begun and not told.finished):
+        return "unfinished"
+    if told.failures:
+        return "red"
+    if told.problem or not told.begun or (isinstance(ran.end, Exited) and ran.end.signal):
+        return "broken"
+    return "green"
+
+
+async def looked_at(asked: Asked, ran: Ran, report: TestReport) -> tuple[TestReport, Session]:
+    """The report with the values of the frame that failed, from a second run under a debugger, where those need one."""
+    folder = private_folder()
+    try:
+        live = await asked.choice.runner.live(asked.ask, report.failures[0], Path(folder))
+        if live is None:
+            return report, ran.session
+        seen = await again_under_debugger(asked.sessions, asked.caller, live, asked.wait, hold=asked.ask.hold)
+    finally:
+        remove_folder(folder)
+    report = msgspec.structs.replace(report, ran=report.ran + 1)
+    if seen is None:
+        note = "a second run, under a debugger, did not fail there, so that no values can be told"
+        return msgspec.structs.replace(report, notes=(*report.notes, note)), ran.session
+    first = with_frames(report.failures[0], seen.stack, live)
+    held = Held(session=seen.session.name, lease=HOLD_LEASE) if asked.ask.hold else None
+    report = msgspec.structs.replace(report, failures=(first, *report.failures[1:]), held=held)
+    return report, seen.session if held else ran.session
+
+
+async def with_made(asked: Asked, ran: Ran, report: TestReport) -> TestReport:
+    """The report with the calls that led to its first failure, from a second run that records itself."""
+    first = report.failures[0]
+    runner = asked.choice.runner
+    wanted = ask_for(first, asked.ask.cwd, ran.told.ordinal, alone=runner.alone) if runner.recordable else None
+    recorder = recorder_for(replace(ran.plan, adapter=None)) if wanted is not None else None
+    if wanted is None or recorder is None:
+        return report
+    folder = Path(private_folder())
+    try:
+        write_ask(folder, wanted)
+        again = replace(asked, recorded=lambda plan: recorder.prepare(replace(plan, adapter=None), folder))
+        alone = first.id if asked.choice.runner.alone else asked.ask.selector
+        async with run_tests(again, replace(asked.ask, selector=alone, first=True, hold=False)) as second:
+            told = with_calls(first, folder, asked.ask.cwd, alone=runner.alone)
+            if told is not None:
+                await taping.stopped(second.session, as_stop(told))
+    finally:
+        remove_folder(str(folder))
+    note = "a further, recorded run did not show the call that failed, so the calls that led here are not told"
+    if told is None:
+        return msgspec.structs.replace(report, ran=report.ran + 1, notes=(*report.notes, note))
+    return msgspec.structs.replace(report, ran=report.ran + 1, failures=(told, *report.failures[1:]))
+
+
+def as_stop(failure: TestFailure) -> Stop:
+    """A failure as the record keeps it, though no debugger stopped there: for `hits`, and for comparing runs."""
+    frames = tuple(
+        Frame(function=each.function, file=each.file, line=each.line, id=f"f{number}")
+        for number, each in enumerate(failure.frames)
+    )
+    top = failure.frames[0] if failure.frames else None
+    return Stop(
+        reason="exception",
+        thread="t1",
+        frame=frames[0] if frames else None,
+        stack=frames,
+        source=top.source if top else (),
+        locals=top.values if top else (),
+        exception=ExceptionInfo(type=failure.type, message=failure.message, mode="raised"),
+        number=1,
+    )
