@@ -77,9 +77,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint=0")  # the writer checkpoints after it has answered
-        connection.execute(
-            "PRAGMA journal_size_limit=65536"
-        )  # a log that was moved shrinks, and so is known to be short
+        connection.execute("PRAGMA journal_size_limit=65536")  # a log that was moved is short again
         connection.execute("PRAGMA cache_size=-8000")
         migrate(connection)
         os.chmod(path, 0o600)

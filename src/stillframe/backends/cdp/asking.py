@@ -26,6 +26,11 @@ class Asking:
         self.context: int | None = None
         """The program's own world; others, such as those of `vm`, are reached through what lives in them."""
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether V8 is at work for our questions and nothing else: the scripts that it makes then are theirs."""
+        return self._client.awaits_only(_CALL)
+
     async def ask(self, expression: str, names: str, *words: Any, objects: Sequence[Body] = ()) -> Body:
         """Run a function of our code and take its answer."""
         return await self.take(self.put(question(expression, names, *words), objects))

@@ -165,7 +165,8 @@ class CdpBackend(Looking, ClosesOnce):
         method, body = message
         match method:
             case "Debugger.scriptParsed":
-                self._breakpoints.loaded(self._scripts.parsed(body))
+                if body.get("url") or self._evidence.held is None or not self._evidence.asking.is_alone:
+                    self._breakpoints.loaded(self._scripts.parsed(body))
             case "Debugger.paused":
                 return begun(self._paused(body))  # the usual step is told without a turn of the event loop
             case "Debugger.breakpointResolved":

@@ -74,6 +74,10 @@ class CdpClient:
         self._waiting[self._number] = (method, answer)
         return _encode({"id": self._number, "method": method, "params": params or {}})
 
+    def awaits_only(self, method: str) -> bool:
+        """Whether answers are waited for, and to nothing else than such requests."""
+        return bool(self._waiting) and all(asked == method for asked, _ in self._waiting.values())
+
     async def request(
         self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float | None = None
     ) -> Body:
