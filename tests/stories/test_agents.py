@@ -64,12 +64,21 @@ def test_every_agent_gets_the_skill_and_the_server_where_it_looks_and_loses_them
         skill = home() / folder / "skills/stillframe"
         assert (skill / "SKILL.md").read_text().startswith("---\nname: stillframe\n")
         assert (skill / "references/verbs.md").is_file()
-    assert (home() / ".claude/agents/stillframe-debugger.md").is_file()
+    claude = (home() / ".claude/agents/stillframe-debugger.md").read_text()
+    assert "\ntools: Bash, Read, Grep, Glob\n" in claude
+    plain = [home() / f"{folder}/agents/stillframe-debugger.md" for folder in (".cursor", ".gemini")]
+    for path in (*plain, home() / ".copilot/agents/stillframe-debugger.agent.md"):
+        head, body = path.read_text().split("---\n")[1:]
+        assert [line.partition(":")[0] for line in head.splitlines()] == ["name", "description"]
+        assert body.strip() == claude.split("---\n")[2].strip()
+    table = tomllib.loads((home() / ".codex/agents/stillframe-debugger.toml").read_text())
+    assert table["name"] == "stillframe-debugger" and table["description"] in claude
+    assert table["developer_instructions"].strip() == claude.split("---\n")[2].strip()
     # Twice is the same as once, and without anything left there is nothing to take away.
     assert {each["state"] for each in user.json("install", *AGENTS)["placed"]} == {"unchanged"}
     assert {each["state"] for each in user.json("uninstall", *AGENTS)["placed"]} == {"removed"}
     assert {each["state"] for each in user.json("uninstall", *AGENTS)["placed"]} == {"absent"}
-    assert not list(home().rglob("stillframe-debugger.md")) + list(home().rglob("skills/stillframe"))
+    assert not list(home().rglob("stillframe-debugger.*")) + list(home().rglob("skills/stillframe"))
     left = {path for path in home().rglob("*") if path.is_file()} - before
     assert not [path for path in left if "stillframe" in path.read_text() and "before-stillframe" not in path.name
                 and "state" not in path.parts]  # fmt: skip
@@ -127,6 +136,9 @@ def test_a_project_gets_files_that_can_be_shared_and_a_dry_run_changes_nothing(u
     assert not any(str(home()) in text for text in texts)
     for folder in (".agents", ".claude", ".github"):
         assert (user.here / folder / "skills/stillframe/SKILL.md").is_file()
+    assert {path.parent.parent.name for path in user.here.rglob("stillframe-debugger.*")} == {
+        ".claude", ".codex", ".cursor", ".gemini", ".github",
+    }  # fmt: skip
     # A newer entry of our own takes the place of an older one.
     assert "updated" in user.ok("install", "cursor", "--project", "--mcp")
 

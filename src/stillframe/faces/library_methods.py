@@ -939,7 +939,7 @@ class Verbs(ABC):
         dry_run: bool = False,
         force: bool = False,
     ) -> Installation:
-        """Put the skill and the MCP server where an agent looks for them.
+        """Put the skill, the sub-agent and the MCP server where an agent looks for them.
 
         Settings are merged, comments stay, a file is backed up before it is changed. What somebody has edited is kept,
         unless --force.

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,12 @@ class Agent:
     entry: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What its entry has beside command and arguments."""
     subagents: str = ""
+    """The file of our sub-agent; none where it is not known that such files are looked for."""
     project_subagents: str = ""
     variable: str = ""
     """The environment variable that names its directory, in the place of `home`."""
+    subagent_form: Literal["whole", "plain", "toml"] = "plain"
+    """Ours as it is shipped, with the names of tools; under a name and a description alone; or as a table."""
 
     def below_home(self, path: str, env: Mapping[str, str]) -> Path:
         base = Path(env.get("HOME") or Path.home())
@@ -43,34 +46,41 @@ class Agent:
         )
 
 
+SERVER = "stillframe"
+"""The name of our entry, of our skill's folder, and the beginning of our sub-agent's name."""
+SUBAGENT = f"{SERVER}-debugger"
 _STDIO = {"type": "stdio"}
+_MD, _AGENT_MD = f"{{}}/agents/{SUBAGENT}.md", f"{{}}/agents/{SUBAGENT}.agent.md"
+_TOML = f".codex/agents/{SUBAGENT}.toml"
 
 AGENTS = {
     each.name: each
     for each in (
         Agent(
             "claude", "Claude Code", ".claude", "claude", ".claude.json", ".mcp.json", "mcpServers",
-            ".claude/skills", ".claude/skills", _STDIO, ".claude/agents", ".claude/agents", "CLAUDE_CONFIG_DIR",
+            ".claude/skills", ".claude/skills", _STDIO, _MD.format(".claude"), _MD.format(".claude"),
+            "CLAUDE_CONFIG_DIR", "whole",
         ),
         Agent(
             "codex", "Codex", ".codex", "codex", ".codex/config.toml", ".codex/config.toml", "mcp_servers",
-            ".agents/skills", variable="CODEX_HOME",
+            ".agents/skills", subagents=_TOML, project_subagents=_TOML, variable="CODEX_HOME", subagent_form="toml",
         ),
-        Agent("cursor", "Cursor", ".cursor", "cursor", ".cursor/mcp.json", ".cursor/mcp.json", "mcpServers", ".cursor/skills"),
+        Agent(
+            "cursor", "Cursor", ".cursor", "cursor", ".cursor/mcp.json", ".cursor/mcp.json", "mcpServers", ".cursor/skills",
+            subagents=_MD.format(".cursor"), project_subagents=_MD.format(".cursor"),
+        ),
         Agent(
             "gemini", "Gemini CLI", ".gemini", "gemini", ".gemini/settings.json", ".gemini/settings.json", "mcpServers",
-            ".gemini/skills",
+            ".gemini/skills", subagents=_MD.format(".gemini"), project_subagents=_MD.format(".gemini"),
         ),
         Agent(
             "copilot", "Copilot", ".copilot", "copilot", ".copilot/mcp-config.json", ".github/mcp.json", "mcpServers",
             ".copilot/skills", ".github/skills", {"type": "local", "tools": ["*"]},
+            _AGENT_MD.format(".copilot"), _AGENT_MD.format(".github"),
         ),
         Agent(
             "vscode", "VS Code", ".config/Code", "code", ".config/Code/User/mcp.json", ".vscode/mcp.json", "servers",
-            ".copilot/skills", ".github/skills", _STDIO,
+            ".copilot/skills", ".github/skills", _STDIO, project_subagents=_AGENT_MD.format(".github"),
         ),
     )
 }  # fmt: skip
-
-SERVER = "stillframe"
-"""The name of our entry, of our skill's folder, and the beginning of our sub-agent's name."""

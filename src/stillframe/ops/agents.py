@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -14,7 +15,7 @@ from ..model.agents import Installation
 from ..model.backend import Caller
 from ..registry import Access, Param, operation
 from ..settings import directory, project_root
-from .agentplaces import AGENTS, SERVER, Agent
+from .agentplaces import AGENTS, SERVER, SUBAGENT, Agent
 from .placing import Entry, Place, Shipped
 
 _PACKAGED = Path(__file__).parents[1] / "_agents"
@@ -44,7 +45,7 @@ async def install(
     dry_run: DryRun = False,
     force: Force = False,
 ) -> Installation:
-    """Put the skill and the MCP server where an agent looks for them.
+    """Put the skill, the sub-agent and the MCP server where an agent looks for them.
 
     Settings are merged, comments stay, a file is backed up before it is changed. What somebody has edited is kept,
     unless --force.
@@ -103,16 +104,17 @@ def _places(
         if not skill:
             continue
         folder = root / agent.project_skills if project else agent.below_home(agent.skills, env)
-        agents = agent.project_subagents if project else agent.subagents
-        files = [(folder / SERVER / name, text) for name, text in _skill().items()]
-        home = (root / agents if project else agent.below_home(agents, env)) if agents else None
-        for path, text in files:
+        subagent = agent.project_subagents if project else agent.subagents
+        files: list[tuple[Literal["skill", "subagent"], Path, str]] = [
+            ("skill", folder / SERVER / name, text) for name, text in _skill().items()
+        ]
+        if subagent:
+            path = root / subagent if project else agent.below_home(subagent, env)
+            files.append(("subagent", path, _subagent(agent)))
+        for kind, path, text in files:
             if path not in seen:
                 seen.add(path)
-                yield Shipped(agent.name, "skill", path, text, kept)
-        if home is not None:
-            name = f"{SERVER}-debugger.md"
-            yield Shipped(agent.name, "subagent", home / name, (_shipped("agents") / name).read_text(), kept)
+                yield Shipped(agent.name, kind, path, text, kept)
 
 
 def _entry(agent: Agent, env: Mapping[str, str], *, project: bool, allow: str | None) -> dict[str, Any]:
@@ -129,6 +131,21 @@ def _command(env: Mapping[str, str]) -> str:
 def _shipped(name: str) -> Path:
     """Our files for agents: in the package where it is installed, else in the checkout."""
     return _PACKAGED / name if _PACKAGED.is_dir() else _CHECKOUT / name
+
+
+def _subagent(agent: Agent) -> str:
+    """Our sub-agent in the form that an agent wants."""
+    text = (_shipped("agents") / f"{SUBAGENT}.md").read_text()
+    if agent.subagent_form == "whole":
+        return text
+    _, head, body = text.split("---\n", 2)
+    said = dict(line.split(": ", 1) for line in head.splitlines())
+    name, about, body = said["name"], said["description"], body.strip()
+    if agent.subagent_form == "toml":
+        return (
+            f"name = {json.dumps(name)}\ndescription = {json.dumps(about)}\ndeveloper_instructions = '''\n{body}\n'''\n"
+        )
+    return f"---\nname: {name}\ndescription: {about}\n---\n\n{body}\n"
 
 
 def _skill() -> dict[str, str]:

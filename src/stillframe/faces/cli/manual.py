@@ -658,7 +658,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "install": {
         "group": "agents",
-        "doc": "Put the skill and the MCP server where an agent looks for them.\n\nSettings are merged, comments stay, a file is backed up before it is changed. What somebody has edited is kept,\nunless --force.",
+        "doc": "Put the skill, the sub-agent and the MCP server where an agent looks for them.\n\nSettings are merged, comments stay, a file is backed up before it is changed. What somebody has edited is kept,\nunless --force.",
         "example": "dbg install claude\ndbg install --all --dry-run",
         "fields": {
             "agents": "agents: claude, codex, cursor, gemini, copilot, vscode",
