@@ -1,7 +1,7 @@
 'use strict';
 // One call's life, told as it happens: what rewritten functions (`tracing.cjs`) call. A call that nobody asked for is a number
 // here, and costs next to nothing; the one that was asked for, and what it calls, are frames.
-const { same, shot, text, thrown } = require('./summaries.cjs');
+const { changedPart, limits, same, shot, text, thrown } = require('./summaries.cjs');
 const { callers } = require('./stacks.cjs');
 
 const { stringify } = JSON;
@@ -89,7 +89,7 @@ class Frames {
   // A call that was noted where it was made is told by the function itself, if it is the one that has come up.
   adopt(parent, meta) {
     const noted = parent.pending[parent.pending.length - 1];
-    if (noted !== undefined && !noted.told) noted.told = meta.function.endsWith(noted.site.name.replace(/^.*[\s.]/, ''));
+    if (noted !== undefined && !noted.told) noted.told = lastWord(meta.function.replace(/\.constructor$/, '')) === lastWord(noted.site.name);
   }
 
   // What variables are
@@ -108,11 +108,20 @@ class Frames {
     if (value === UNBOUND || (typeof value === 'function' && slot >= frame.meta.params)) return undefined;
     if (typeof value === 'object' && value !== null) {
       const now = shot(value);
-      if (value === frame.last[slot] && same(now, frame.shots[slot])) return undefined;
+      if (limits.passed) this.limit();
+      const before = frame.shots[slot];
+      if (value === frame.last[slot] && same(now, before)) return undefined;
       frame.shots[slot] = now;
+      if (value === frame.last[slot]) return this.toldAs(frame, slot, text(value, this.room)) || this.toldPart(frame, slot, changedPart(value, before, now));
     } else if (is(value, frame.last[slot])) return this.unseen(frame, slot, value);
     frame.last[slot] = value;
     return this.toldAs(frame, slot, text(value, this.room));
+  }
+
+  limit() {
+    limits.passed = false;
+    if (!this.hasLimit) this.journal.tell(['note', 'of values with more than 4,096 parts, a change in the middle is not seen']);
+    this.hasLimit = true;
   }
 
   unseen(frame, slot, value) {
@@ -123,6 +132,12 @@ class Frames {
     if (frame.texts[slot] === now) return undefined;
     frame.texts[slot] = now;
     return [frame.meta.names[slot], now];
+  }
+
+  // Of a value too large to be told whole, what has changed in it.
+  toldPart(frame, slot, part) {
+    const name = frame.meta.names[slot];
+    return part ? [name + part[0], text(part[1], this.room)] : [name, '… (changed where it is not shown)'];
   }
 
   changes(frame, slots, values, touched, but) {
@@ -330,5 +345,7 @@ class Frames {
     else this.journal.tell(['ret', frame.id, frame.out || 'undefined', frame.changes]);
   }
 }
+
+const lastWord = (name) => name.replace(/^.*[\s.]/, '');
 
 module.exports = { Frames };

@@ -8,16 +8,18 @@ const vm = require('vm');
 const { isProxy, isMap, isSet, isDate, isTypedArray, isPromise } = util.types;
 const { getOwnPropertyDescriptor: descriptor, is, keys } = Object;
 const { isArray } = Array;
-const { isFinite: isRatio } = Number;
 const apply = Reflect.apply;
 const { forEach: eachOfMap } = Map.prototype;
 const { forEach: eachOfSet } = Set.prototype;
 const { getTime } = Date.prototype;
+const sizeOfMap = descriptor(Map.prototype, 'size').get;
+const sizeOfSet = descriptor(Set.prototype, 'size').get;
 const lengthOf = descriptor(Object.getPrototypeOf(Uint8Array.prototype), 'length').get;
 
-const DEEP = 2; // levels below a value in which a change is seen
-const WIDE = 32; // and so many parts of each, from either end
-const MOST = 160; // and so many in all
+const WIDE = 4096; // parts of a value in which a change is seen, half of them at either end
+const BELOW = 32; // and so many parts of each part
+const MOST = 160; // as long as there are no more of these in all
+const limits = { passed: false }; // whether a value was larger
 const END = Symbol('end');
 const GETTER = Symbol('getter');
 
@@ -68,43 +70,65 @@ function thrown(value, room) {
 // What a value is made of, as a list that is equal to a later one as long as nothing in there has changed.
 function shot(value) {
   const found = [];
-  look(value, DEEP, found);
+  const parts = [];
+  look(value, WIDE, found, parts);
+  let left = MOST;
+  for (const each of parts) {
+    const before = found.length;
+    look(each, BELOW, found, undefined);
+    left -= found.length - before;
+    if (left <= 0) break;
+  }
   return found;
 }
 
-function look(value, depth, found) {
+// The parts of a value; those that have parts themselves are put aside.
+function look(value, most, found, parts) {
   if (isProxy(value) || isPromise(value)) return;
-  if (isArray(value)) lookAt(value.length, value, depth, found);
-  else if (isTypedArray(value)) lookAt(apply(lengthOf, value, []), value, 0, found);
-  else if (isMap(value)) apply(eachOfMap, value, [(item, key) => found.length < MOST && found.push(key) && take(item, depth, found)]);
-  else if (isSet(value)) apply(eachOfSet, value, [(item) => found.length < MOST && take(item, depth, found)]);
+  const take = (part) => {
+    found.push(part);
+    if (parts !== undefined && typeof part === 'object' && part !== null && parts.length < MOST) parts.push(part);
+  };
+  if (isArray(value)) lookAt(value.length, value, most, found, take);
+  else if (isTypedArray(value)) lookAt(apply(lengthOf, value, []), value, most, found, take);
+  else if (isMap(value)) lookThrough(apply(sizeOfMap, value, []), eachOfMap, value, most, found, take);
+  else if (isSet(value)) lookThrough(apply(sizeOfSet, value, []), eachOfSet, value, most, found, take);
   else if (isDate(value)) found.push(apply(getTime, value, []));
-  else lookInto(value, depth, found);
+  else lookInto(value, most, found, take);
   found.push(END);
 }
 
-function lookAt(length, value, depth, found) {
+function lookAt(length, value, most, found, take) {
   found.push(length);
-  const whole = length <= 2 * WIDE;
-  for (let at = 0; at < (whole ? length : WIDE); at++) take(value[at], depth, found);
-  if (!whole) for (let at = length - WIDE; at < length; at++) take(value[at], depth, found);
+  const half = length <= most ? length : most >> 1;
+  for (let at = 0; at < half; at++) take(value[at]);
+  if (half === length) return;
+  if (most === WIDE) limits.passed = true;
+  for (let at = length - half; at < length; at++) take(value[at]);
 }
 
-function lookInto(value, depth, found) {
+// There is no way but through all of them: of large ones nothing but their size is told apart.
+function lookThrough(size, each, value, most, found, take) {
+  found.push(size);
+  if (size > most && most === WIDE) limits.passed = true;
+  if (size > most) return;
+  apply(each, value, [(item, key) => {
+    found.push(key);
+    take(item);
+  }]);
+}
+
+function lookInto(value, most, found, take) {
   const names = keys(value);
-  const end = names.length < WIDE ? names.length : WIDE;
+  const end = names.length < most ? names.length : most;
+  if (end < names.length && most === WIDE) limits.passed = true;
   found.push(names.length);
   for (let at = 0; at < end; at++) {
     const known = descriptor(value, names[at]);
     found.push(names[at]);
-    if (known && 'value' in known) take(known.value, depth, found);
+    if (known && 'value' in known) take(known.value);
     else found.push(GETTER);
   }
-}
-
-function take(value, depth, found) {
-  found.push(value);
-  if (depth > 1 && typeof value === 'object' && value !== null && found.length < MOST) look(value, depth - 1, found);
 }
 
 function same(one, other) {
@@ -113,4 +137,14 @@ function same(one, other) {
   return true;
 }
 
-module.exports = { isRatio, same, shot, text, thrown, typeOf };
+// Which part of a value is another now, as it is written behind the value's name, and what it is: [suffix, part]. Undefined
+// where that lies deeper.
+function changedPart(value, before, now) {
+  let at = 0;
+  while (at < now.length && (before[at] === now[at] || is(before[at], now[at]))) at += 1;
+  if (isArray(value) || isTypedArray(value)) return at > 0 && at <= value.length && value.length <= WIDE ? [`[${at - 1}]`, now[at]] : undefined;
+  if (isMap(value) || isSet(value) || isDate(value) || isProxy(value)) return undefined;
+  return at % 2 === 0 && at > 0 && at <= 2 * now[0] ? [`.${now[at - 1]}`, now[at]] : undefined;
+}
+
+module.exports = { changedPart, limits, same, shot, text, thrown, typeOf };
