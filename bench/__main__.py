@@ -17,7 +17,7 @@ from pathlib import Path
 from stillframe.faces.library import Debugger
 from stillframe.settings import Settings
 
-from . import bugs, many, record
+from . import bugs, many, record, recorders
 from .ours import CommandLine, bare_python, library_job
 from .over_mcp import OverMcp
 from .subjects import Subject, subjects
@@ -104,6 +104,7 @@ def main() -> None:
         "--no-record", dest="record", action="store_false", help="not what the record costs and answers"
     )
     parser.add_argument("--no-bugs", dest="bugs", action="store_false", help="not the faulty programs of examples/bugs")
+    parser.add_argument("--no-recorders", dest="recorders", action="store_false", help="not what trace and probe cost")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = f"{folder}/library"  # what is recorded goes with the rest
@@ -113,6 +114,8 @@ def main() -> None:
             rows += crowd_report(asyncio.run(many.measure(measured, asked.sessions)), asked.sessions)
         if asked.record:
             rows += asyncio.run(record.rows(Path(folder), asked.rounds))
+        if asked.recorders:
+            rows += asyncio.run(recorders.rows())
         if asked.bugs:
             rows += bugs.rows(Path(folder))
         print("\n".join(rows))

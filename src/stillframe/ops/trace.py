@@ -119,8 +119,12 @@ def _shown(session: Session) -> tuple[Callable[[str], str], Callable[[str, int],
     def show(file: str) -> str:
         return session.show(file) or file
 
+    files: dict[str, list[str]] = {}
+
     def source(file: str, line: int) -> str:
-        lines = session.sources.lines(file)
+        if file not in files:  # asked for every line that ran
+            files[file] = session.sources.lines(file)
+        lines = files[file]
         return lines[line - 1].rstrip() if 0 < line <= len(lines) else ""
 
     return show, source
