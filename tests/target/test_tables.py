@@ -45,6 +45,8 @@ def test_arrays_are_told_by_shape_and_kind_and_paged(run_to: RunTo, guests: Gues
     told = rows(peer, thread)
     assert told["big"]["value"].startswith("<ndarray 10000x4 int64> [[0, 1, 2, 3], [4, 5, 6, 7], ")
     assert (told["big"]["total"], told["big"]["truncated"], told["big"]["type"]) == (10000, True, "ndarray")
+    assert told["big"]["shape"] == "0 to 39999"
+    assert "shape" not in told["huge"]  # too much to look through
     assert told["small"]["value"] == "<ndarray 2 float64> [1.5, 2.5]" and told["small"]["ref"] is None
     assert told["cube"]["value"].startswith("<ndarray 2x3x12 uint8> [[[0, 0, 0, 0, 0, 0, 0, 0, …], ")
     assert told["things"]["value"] == "<ndarray 2 object> [{'a': 1}, None]"
@@ -66,3 +68,41 @@ def test_what_an_object_is_for_comes_before_its_inner_state(run_to: RunTo, deep_
     assert row["value"].startswith("Row(id=7, name='ann', _s")
     inside = [each["name"] for each in peer.call("expand", ref=row["ref"])["values"]]
     assert inside[:2] == ["id", "name"] and set(inside[2:]) == {"_state", "_slot"}
+
+
+ALIKE = """
+import sqlite3
+base = sqlite3.connect(":memory:")
+base.row_factory = sqlite3.Row
+record = base.execute("select 1 as id, 'ann' as name").fetchone()
+class Loud:
+    def __eq__(self, other): raise RuntimeError("asked")
+    def __hash__(self): return 1
+class Mapped:
+    def __init__(self): self._sa_instance_state, self.id = object(), 7
+mapped = Mapped()
+numbers = list(range(1000))
+holes = [0.5] * 20 + [float("nan")]
+prices = [1.5] * 416 + ["12.50"]
+orders = [{"sku": str(n), "qty": n} for n in range(40)] + [{"sku": "x"}]
+louds = [Loud() for _ in range(20)]
+by_name = {str(n): n for n in range(300)}
+many = list(range(100000))
+few = [1, 2]
+here = 1  # @here
+"""
+
+
+def test_of_a_long_value_it_is_told_what_all_of_it_is_like(run_to: RunTo, deep_python: str) -> None:
+    _, peer, thread = run_to(deep_python, ALIKE)
+    told = rows(peer, thread)
+    assert {name: row["shape"] for name, row in told.items() if "shape" in row} == {
+        "numbers": "1,000 ints, 0 to 999",
+        "holes": "21 floats, 0.5 each, 1 nan",
+        "prices": "416 floats, 1 str",
+        "orders": "41 dicts, 40 of them with keys sku qty",
+        "louds": "20 Louds",
+        "by_name": "300 keys to int",
+    }
+    assert told["record"]["value"] == "Row(id=1, name='ann')"
+    assert told["mapped"]["value"] == "Mapped(id=7)"

@@ -4,6 +4,8 @@ import sys
 
 from . import sf_watch
 
+LARGEST = 1000000  # numbers of an array that are looked through
+
 
 class Rows:
     """The items of an array along its first axis, made as they are walked: an image has millions of numbers."""
@@ -81,19 +83,20 @@ def _by(shape):
     return "x".join(str(length) for length in shape)
 
 
-def _class(module, name):
+def loaded(module, name):
+    """A class of a module, if the program has loaded that."""
     return getattr(sys.modules.get(module), name, None)
 
 
 def table_of(value, seconds=1.0):
     """The value as something with `kind`, `length`, `head` and `page`; None where it is no such thing, or will not tell."""
     kind = type(value)
-    array = _class("numpy", "ndarray")
+    array = loaded("numpy", "ndarray")
     if isinstance(array, type) and issubclass(kind, array):
         plain = kind.__repr__ is array.__repr__  # a masked array, say, tells more than its numbers
         return _Array(value, array) if plain and array.ndim.__get__(value) else None
     for name, made in (("Series", _Series), ("DataFrame", _Frame)):
-        base = _class("pandas", name)
+        base = loaded("pandas", name)
         if isinstance(base, type) and issubclass(kind, base):
             return asked(seconds, made, value)
     return None
@@ -105,3 +108,23 @@ def asked(seconds, function, *arguments):
         return sf_watch.within(seconds, function, *arguments)
     except (sf_watch.Overdue, Exception):  # an array of somebody's own class may do anything
         return None
+
+
+def extremes(value, seconds):
+    """The smallest and the largest number of an array, and how many are none; None for anything else."""
+    array = loaded("numpy", "ndarray")
+    if not isinstance(array, type) or not issubclass(type(value), array):
+        return None
+    if array.dtype.__get__(value).kind not in "iuf" or not 0 < array.size.__get__(value) <= LARGEST:
+        return None
+    return asked(seconds, _extremes, array.view(value, array))
+
+
+def _extremes(plain):
+    if plain.dtype.kind == "f":
+        numpy = sys.modules["numpy"]
+        missing = int(numpy.isnan(plain).sum())
+        plain = plain[~numpy.isnan(plain)] if missing else plain
+        told = "%.6g to %.6g" % (plain.min(), plain.max()) if plain.size else ""
+        return told + ("%s%d nan" % (", " if told else "", missing) if missing else "")
+    return "%d to %d" % (plain.min(), plain.max())

@@ -7,9 +7,10 @@ import itertools
 import re
 import types
 
-from . import sf_tables, sf_watch  # beside pydevd in a debugged program, else beside `sf_plain`
+from . import sf_shapes, sf_tables, sf_watch  # beside pydevd in a debugged program, else beside `sf_plain`
 
 DEPTH = 3
+MAPPED = "_sa_instance_state"  # SQLAlchemy's own attribute of a row; what was loaded of the row stands beside it
 MORE = "…"
 INT_BITS = 4096  # beyond this the decimal digits are not computed
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -242,6 +243,8 @@ def fields_of(value, kind):
         names = class_attribute(kind, "_fields")
         if type(names) is tuple and len(names) == tuple.__len__(value):
             return list(zip(names, tuple.__iter__(value)))
+    if kind is sf_tables.loaded("sqlite3", "Row"):
+        return list(zip(value.keys(), tuple(value)))
     fields = class_attribute(kind, "__dataclass_fields__")
     if type(fields) is dict and _is_generated(class_attribute(kind, "__repr__")):
         held = dict(attributes_of(value))
@@ -263,7 +266,7 @@ def attributes_of(value):
     except (AttributeError, TypeError):
         names = {}
     if type(names) is dict:
-        found.extend((str(name), one) for name, one in list(names.items()))
+        found.extend((str(name), one) for name, one in list(names.items()) if name != MAPPED)
     for kind in type.__dict__["__mro__"].__get__(type(value)):
         if "__slots__" not in kind.__dict__:
             continue
@@ -325,7 +328,7 @@ def describe(name, value, bounds, keep):
     """The contract's VALUE. `keep` gives a reference to a value that `expand` can show more of."""
     writer = _Writer(bounds)
     text = writer.text(value, bounds.text, DEPTH)
-    return {
+    row = {
         "name": name,
         "type": type(value).__name__,
         "value": text,
@@ -334,6 +337,10 @@ def describe(name, value, bounds, keep):
         "ref": keep(value) if (writer.cut or writer.opaque) and has_more(value) else None,
         "error": writer.failed,
     }
+    shape = sf_shapes.shape_of(value, bounds.seconds) if writer.cut else None
+    if shape:
+        row["shape"] = shape
+    return row
 
 
 def has_more(value):

@@ -21,6 +21,8 @@ class Value(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     total: int | None = None
     truncated: bool = False
     changed: bool = False
+    shape: str = ""
+    """What all of it is like, where only a part of it is told: `640 dicts, keys sku price qty`, `1,000 ints, 0 to 999`."""
     error: bool = False
     """The text is not the value but why it could not be had: its repr raised, or never returned."""
 

@@ -176,7 +176,7 @@ def value(found: Value) -> Value:
     why = by_name(found.name, found.value) if found.value else None
     if why is not None:
         return msgspec.structs.replace(
-            found, value=marker(why), children=(), total=None, ref=None, truncated=False, error=False
+            found, value=marker(why), children=(), total=None, ref=None, truncated=False, error=False, shape=""
         )
     safe = text(found.value)
     children = tuple(value(child) for child in found.children)

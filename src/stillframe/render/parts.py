@@ -30,9 +30,14 @@ def value(item: Value, *, limit: int = VALUE) -> str:
     text = f"{escape(item.name)}={shorten(escape(item.value), limit)}"
     if item.ref is not None:
         text += f" {item.ref}"
-    if item.total is not None and (item.truncated or item.ref):
-        text += f" ({item.total:,})"
-    return text
+    return text + size(item)
+
+
+def size(item: Value) -> str:
+    """` (640 dicts, keys sku price qty)`, or only how long it is, where not all of it is told."""
+    if item.shape:
+        return f" ({shorten(escape(item.shape), VALUE)})"
+    return f" ({item.total:,})" if item.total is not None and (item.truncated or item.ref) else ""
 
 
 def source_lines(lines: Sequence[SourceLine], limit: int) -> str:

@@ -157,9 +157,7 @@ def _values(result: Values, name: str, budget: int) -> str:
             row += f"  ({escape(item.type)})" if _worth_telling(item.type) else ""
         if item.ref:
             row += f" {item.ref}"
-        if item.total is not None and (item.truncated or item.ref):
-            row += f" ({item.total:,})"
-        rows.append(row)
+        rows.append(row + parts.size(item))
     room = budget // 2 if result.output or result.stderr else budget
     said = [
         parts.printed(stream, text, room // 2 - 1)

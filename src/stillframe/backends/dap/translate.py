@@ -161,6 +161,7 @@ def helper_value(body: Body) -> Value:
         ref=None if reference is None else f"h{reference}",
         total=number(body.get("total")),
         truncated=body.get("truncated") is True,
+        shape=text(body.get("shape")) or "",
         error=body.get("error") is True,
     )
 
