@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ def bug(request: pytest.FixtureRequest, user: User) -> Bug:
 
 
 def test_one_call_shows_the_faulty_value_and_the_line_that_made_it_wrong(bug: Bug, user: User) -> None:
-    said = user.says(*shlex.split(bug.ask))
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # where pytest is
+    said = user.says(*shlex.split(bug.ask), env={"PATH": path})
     if said.code == MISSING and not os.environ.get("STILLFRAME_ALL"):
         pytest.skip(said.err)
     assert (said.code, said.err) == (0, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 from .conftest import User
@@ -218,3 +219,21 @@ def test_a_flaky_test_is_counted_and_its_first_difference_told(user: User) -> No
     assert report["failures"][0]["operands"][0]["value"] == "0"
     assert "parity 1 -> 0" in user.ok("test", "--repeat", "2", "--until-fail", *OURS)
     user.fails("test", "--until-fail", code=2, error="usage")
+
+
+def test_the_same_tests_in_an_earlier_revision_show_the_first_difference(user: User) -> None:
+    user.file("price.py", "def net(amount):\n    return amount - 10\n")
+    user.file(
+        "test_price.py",
+        "import unittest\nfrom price import net\n\nclass Price(unittest.TestCase):\n    def test_net(self):\n"
+        "        got = net(50)\n        self.assertEqual(got, 40)\n",
+    )
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+    for words in (("init", "-q"), ("add", "price.py", "test_price.py"), ("commit", "-qm", "good")):
+        subprocess.run([*git, *words], cwd=user.here, check=True)
+    user.file("price.py", "def net(amount):\n    return amount - 11\n")
+    report = user.json("test", "--since", "HEAD", "--once", *OURS)
+    assert (report["verdict"], report["since"]["then"]) == ("red", "green, 1 passed")
+    first = report["since"]["difference"]
+    assert (first["file"], first["line"]) == ("test_price.py", 7)
+    assert [(each["old"], each["new"]) for each in first["differences"]] == [("40", "39")]

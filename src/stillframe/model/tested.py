@@ -8,6 +8,7 @@ import msgspec
 
 from .outcomes import AnyOutcome
 from .reports import Held, Repeated, ReportFrame
+from .sinces import Since
 from .values import Value
 
 Verdict = Literal["green", "red", "broken", "unfinished", "nothing ran"]
@@ -134,4 +135,5 @@ class TestReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Each failure was asked for, in short."""
     held: Held | None = None
     repeated: Repeated | None = None
+    since: Since | None = None
     notes: tuple[str, ...] = ()

@@ -50,25 +50,25 @@ async def _compared(asked: Asked, failure: TestFailure, again: Repeated) -> Repe
     """Runs under a debugger, past the lines that led to the failure, in search of the first thing that is otherwise."""
     folder = private_folder()
     try:
-        plan = await _debugged(asked, failure, Path(folder))
+        plan = await debugged(asked, failure, Path(folder))
         if plan is None:
             return again
-        specs = [BreakSpec(place=each) for each in _places(asked, failure)]
+        specs = [BreakSpec(place=each) for each in places(asked, failure)]
         return await compare(lambda: walk(asked.sessions, asked.caller, plan, specs, asked.wait), again, len(specs))
     finally:
         remove_folder(folder)
 
 
-async def _debugged(asked: Asked, failure: TestFailure, folder: Path) -> Plan | None:
+async def debugged(asked: Asked, failure: TestFailure | None, folder: Path) -> Plan | None:
     """The same tests under a debugger."""
     runner = asked.choice.runner
     if runner.stays:
         return await runner.plan(replace(asked.ask, debugged=True), folder)
-    live = await runner.live(asked.ask, failure, folder)
+    live = await runner.live(asked.ask, failure, folder) if failure is not None else None
     return live.plan if live is not None else None
 
 
-def _places(asked: Asked, failure: TestFailure) -> list[LinePlace]:
+def places(asked: Asked, failure: TestFailure) -> list[LinePlace]:
     """The lines of the failing calls, and those that made what the failing one uses."""
     here = replace(asked.caller, cwd=asked.ask.cwd)
     made = [LinePlace(absolute(failure.file, here.cwd), line) for line in failure.makers] if failure.file else []

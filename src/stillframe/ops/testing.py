@@ -20,6 +20,8 @@ from .flaking import repeated
 from .launch import Cwd, Env, Python, pair
 from .repeating import Times, UntilFail
 from .repeating import check as check_times
+from .since import SinceWord
+from .tested_since import with_revision
 from .testruns import Asked, check_matched, run_tests
 
 Selector = Annotated[
@@ -49,6 +51,7 @@ async def test(
     env: Env = (),
     python: Python = None,
     do: Do = None,
+    since: SinceWord = None,
     repeat: Times = 1,
     until_fail: UntilFail = False,
     timeout: Timeout = None,
@@ -83,4 +86,4 @@ async def test(
         if report.verdict == "red" and not (once or every):
             report, session = await looked_at(asked, ran, report)
             report = await with_made(asked, ran, report) if not hold else report
-        return From(session, report)
+        return From(session, report if since is None else await with_revision(asked, report, since))

@@ -14,6 +14,7 @@ from . import parts
 from .escape import escape, lines, quoted, shorten, source
 from .outcomes import Room
 from .reports import ending, last_line, repeated_rows, witnessed_rows
+from .sinces import rows as since_rows
 
 CALLS = 12
 """Calls that are told of one failure."""
@@ -34,6 +35,8 @@ def report(result: TestReport, budget: int) -> str:
     told = bool(result.failures)
     last = room.take(last_line(result.held, told=told))
     head = [room.take(each) for each in (_headline(result), repeated_rows(result.repeated) if result.repeated else "")]
+    if result.since:
+        head += [room.take(each) for each in since_rows(result.since, ending)]
     notes = [room.take(f"note: {shorten(escape(each), 400)}") for each in (*result.notes, *result.end.notes)]
     rows = head + ([room.take(_problem(result))] if result.problem else [])
     if result.every:

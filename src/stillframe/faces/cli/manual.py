@@ -465,6 +465,7 @@ MANUAL: "dict[str, Page]" = {
             "env": "set an environment variable; may be repeated",
             "python": "the interpreter to run it with",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
+            "since": "also run it in a clean copy of this git revision, and tell the first difference",
             "repeat": "run it this often, and tell how often it failed and in how many ways",
             "until_fail": "with --repeat: stop at the first run that fails",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",

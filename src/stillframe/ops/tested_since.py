@@ -1,0 +1,67 @@
+"""`test --since REV`: the same tests in a clean copy of an earlier revision, and the first thing that is otherwise now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from ..adapters.revisions import Revision
+from ..errors import Unsupported
+from ..model.backend import Caller, Plan
+from ..model.outcomes import AnyOutcome
+from ..model.tested import TestReport
+from ..transport.folders import private_folder, remove_folder
+from .explaining import report_of
+from .flaking import debugged, places
+from .since import since as since_revision
+from .testruns import Asked, run_tests
+
+
+async def with_revision(asked: Asked, now: TestReport, name: str) -> TestReport:
+    """The report, with what came of the same tests in a revision, and the first difference on the way to the failure."""
+    if not asked.choice.runner.stays:
+        raise Unsupported(f"--since does not go with {asked.choice.runner.name}: a clean copy has none of its packages")
+    folder = private_folder()
+    try:
+        first = now.failures[0] if now.failures else None
+        plan = await debugged(asked, first, Path(folder))
+        lines = places(asked, first) if first is not None else []
+        here = replace(asked.caller, cwd=asked.ask.cwd)
+        assert plan is not None
+
+        async def then(old: Revision, moved: Plan, there: Caller) -> tuple[str, AnyOutcome]:
+            return await _there(asked, moved, there)
+
+        told = await since_revision(asked.sessions, here, plan, name, lines, then, asked.wait)
+    finally:
+        remove_folder(folder)
+    return msgspec.structs.replace(now, since=told)
+
+
+async def _there(asked: Asked, moved: Plan, there: Caller) -> tuple[str, AnyOutcome]:
+    """The same tests in the revision: its verdict in a line."""
+    ask = replace(asked.ask, cwd=moved.cwd, root=moved.cwd, env=_plain(moved.env, asked.ask.env), hold=False)
+    elsewhere = replace(asked, caller=there, ask=ask, do=None)
+    async with run_tests(elsewhere, ask) as ran:
+        report = report_of(elsewhere, ran, every=False)
+    counts = report.counts
+    match report.verdict:
+        case "green":
+            return f"green, {counts.passed:,} passed", report.end
+        case "red" if counts.failed:
+            return f"{counts.failed:,} of {counts.total:,} failed, {report.failures[0].place}", report.end
+        case _:
+            return (report.failures[0].place if report.failures else report.verdict), report.end
+
+
+def _plain(env: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
+    """An environment without what the plan of a run added to it, which the next one adds itself."""
+    ours = [each for each in env.get("PYTHONPATH", "").split(os.pathsep) if each and "_target" not in Path(each).parts]
+    kept = {name: value for name, value in env.items() if name in before or name == "PYTHONPATH"}
+    if ours:
+        return {**kept, "PYTHONPATH": os.pathsep.join(ours)}
+    return {name: value for name, value in kept.items() if name != "PYTHONPATH"}
