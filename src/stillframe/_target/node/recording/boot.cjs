@@ -50,7 +50,7 @@
       return found ? found.text : text;
     };
     require('./moved.cjs').mindTexts();
-    mindScripts(made);
+    mindScripts(made, journal);
     require('./machines.cjs').mindMachines((text, file, columns) => made(text, file, 'script', columns), recorder);
     mindModules(made, ask, journal);
     if (process._eval && isMentioned(ask.trace, process._eval)) journal.tell(['note', 'code that is given by -e is not recorded: put it into a file']);
@@ -90,12 +90,18 @@
   }
 
   // CommonJS, TypeScript that was compiled to it on the way included.
-  function mindScripts(made) {
+  function mindScripts(made, journal) {
     const Module = module.constructor;
     const compile = Module.prototype._compile;
+    let isSaid = Boolean(Module.registerHooks);
     Module.prototype._compile = function (content, filename, ...rest) {
       const isText = typeof content === 'string' && typeof filename === 'string';
-      const text = isText ? made(content, filename, rest[0] === 'module' ? 'module' : 'script') : content;
+      const isModule = rest[0] === 'module'; // one that is required, which Node 20.19 has come to allow
+      if (isModule && !isSaid && /^\s*(import|export)\b[^;]*?['"]\.{1,2}\//m.test(content)) {
+        isSaid = true;
+        journal.tell(['note', `Node ${process.versions.node} shows nobody the modules that a required module imports: those are not recorded (from 22.15 on they are)`]);
+      }
+      const text = isText ? made(content, filename, isModule ? 'module' : 'script') : content;
       return Reflect.apply(compile, this, [text, filename, ...rest]);
     };
   }
