@@ -402,3 +402,21 @@ async def test_sources_of_a_program_that_was_built_elsewhere_are_those_that_laun
     assert stop.frame is not None
     assert (stop.frame.file, stop.frame.line, stop.local("n")) == ("far.c", 3, "3")
     assert [each.text.strip() for each in stop.source if each.here] == ["return n;"]
+
+
+@pytest.mark.parametrize("kind", ["gdb", "lldb", "python"])
+async def test_what_a_project_brings_for_its_debugger_to_run_is_not_run(
+    dbg: stillframe.Debugger, tmp_path: Path, binary: Path, kind: str
+) -> None:
+    needed = {"gdb": GDB.needs[0], "lldb": LLDB.needs[0]}.get(kind)
+    if needed and find(needed, os.environ, ".").path is None:
+        pytest.skip(f"{kind} is not installed")
+    (tmp_path / ".gdbinit").write_text("shell touch run\n")
+    (tmp_path / ".lldbinit").write_text("platform shell touch run\n")
+    (tmp_path / ".pdbrc").write_text("open('run', 'w')\n")
+    (tmp_path / "held.py").write_text("import pdb\npdb.set_trace()\nx = 1\n")
+    if needed:
+        await dbg.launch(str(binary), "env", adapter=kind)
+    else:
+        assert stopped(await dbg.launch("held.py")).frame is not None
+    assert sorted(os.listdir(tmp_path)) == [".gdbinit", ".lldbinit", ".pdbrc", "held.py"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import mcp_types as types
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from ..conftest import CLIENT, call
 from .conftest import COUNT, COUNT_JS, LEGACY, MODERN, Connect, text_of
@@ -71,6 +72,10 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
         told = await client.call_tool("record", {"part": "hits", "at": "count.py:3"})
         assert told.structured_content["result"]["hits"] == hits["result"]["hits"]
         assert json.loads((await client.read_resource("dbg://runs")).contents[0].text)["ok"] is True
+        lines = (await client.read_resource("dbg://run/one/export")).contents[0].text.splitlines()
+        assert '"format":1' in lines[0] and any('"count.py"' in line for line in lines)
+        with pytest.raises(MCPError, match="no run nope"):
+            await client.read_resource("dbg://run/nope/export")
         assert (await client.read_resource("dbg://help/break")).contents[0].text == call("help", "break").out
         schema = json.loads((await client.read_resource("dbg://schema/continue")).contents[0].text)
         assert set(schema["$defs"]) >= {"Stop", "Running", "Exited", "Lost"}
