@@ -79,6 +79,8 @@ def test_a_call_is_told_with_its_arguments_lines_loops_calls_and_its_end(user: U
     assert text.startswith("total(items=[{'price': 1}]) shop.py:4, call 2 of 2, from Cart.checkout shop.py:19\n")
     assert "\n! KeyError: 'qty' at line 10\n" in text
     assert text.endswith('output: "27\\n"\nrecorded: values only (--hold keeps it live)\n')
+    (hit,) = user.json("hits", "total")["hits"]
+    assert (hit["reason"], hit["place"], hit["locals"][0]["value"]) == ("trace", "shop.py:5", "[{'price': 1}]")
     assert ("sys.settrace, which slows" in text) is (version != "3.13")
 
 

@@ -11,11 +11,13 @@ import msgspec
 from ..adapters.recorders import Recorder, recorder_for
 from ..errors import Unsupported, UsageError
 from ..model.backend import Caller, Plan
-from ..model.outcomes import Spot
+from ..model.outcomes import Spot, Stop
 from ..model.places import BreakSpec, HitRule, LinePlace, Place, SymbolPlace
 from ..model.recorder import Ask, TraceAsk
 from ..model.traces import Life, TraceReport
+from ..model.values import Frame, Value
 from ..registry import Access, From, Param, operation
+from ..session.breakpoints import absolute
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
@@ -112,7 +114,28 @@ async def _recorded(
     ) as run:
         show, source = _shown(run.session)
         found = [await asyncio.to_thread(told, each.said, show, source) for each in run.recordings]
-        return From(run.session, _report(plan, at, asked, run, found, show))
+        report = _report(plan, at, asked, run, found, show)
+    if report.life is not None:
+        await _kept(run.session, report.life)
+    return From(run.session, report)
+
+
+async def _kept(session: Session, life: Life) -> None:
+    """The call goes to the record as a hit at its beginning: where it was, what it was given, what it returned."""
+    line = life.steps[0].line if life.steps else life.line
+    frames = [Frame(function=life.function, file=life.file, line=line)]
+    if life.caller:
+        frames.append(Frame(function=life.caller.symbol or "?", file=life.caller.file, line=life.caller.line))
+    stop = Stop(
+        reason="trace",
+        thread=life.thread or "",
+        frame=frames[0],
+        stack=tuple(frames),
+        locals=life.arguments,
+        returned=Value(name=life.function, value=life.result or "") if life.end == "returned" else None,
+    )
+    lines = session.sources.lines(absolute(life.file, session.origin.base)) if life.file else []
+    await session.tape.stop(stop, lines)
 
 
 def _shown(session: Session) -> tuple[Callable[[str], str], Callable[[str, int], str]]:

@@ -200,7 +200,10 @@ def _change(change: Change, width: int, *, short: bool = False) -> str:
     new = shorten(escape(change.new or ""), width)
     if change.old is None or (short and len(change.old) > _LARGE):
         return f"{escape(change.name)}={new}"
-    return f"{escape(change.name)} {shorten(escape(change.old), width)} -> {new}"
+    old = shorten(escape(change.old), width)
+    return (
+        f"{escape(change.name)} {old} -> {new}" if old != new else f"{escape(change.name)} changed inside, still {new}"
+    )
 
 
 # Loops
