@@ -88,3 +88,9 @@ def test_plain_values_stay_as_they_are(name: str, text: str) -> None:
     value = Value(name=name, type="", value=text)
     assert redaction.value(value) == value
     assert redaction.text(f"{name} went to {text}") == f"{name} went to {text}"
+
+
+def test_the_directory_of_a_shell_is_no_password_and_a_value_ends_where_a_text_does() -> None:
+    printed = "PWD=/home/me/work\0OLDPWD=/\0DB_PWD=tiger\0NEXT=kept\0"
+    assert redaction.text(printed) == printed.replace("tiger", "[redacted: named DB_PWD]")
+    assert redaction.value(Value(name="pwd", type="str", value="'tiger'")).value == "[redacted: named pwd]"

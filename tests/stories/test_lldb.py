@@ -62,6 +62,28 @@ async def test_callers_that_lldb_does_not_find_are_said_to_be_missing(dbg: still
     assert ("main" in told) != any("finds no caller of" in each for each in stop.notes)
 
 
+FORK = """
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, 0, 0);
+    return 0;
+}
+"""
+
+
+async def test_a_process_that_is_forked_is_said_to_run_without_a_debugger(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "fork.c").write_text(FORK.lstrip())
+    stop = stopped(await dbg.launch("fork.c", breaks=["fork.c:7"], adapter="lldb"))
+    child = stop.local("child")
+    way = "lldb-dap holds one process, and those that are forked run without it; dbg attach --pid N joins one"
+    assert [each for each in stop.notes if "forked" in each] == [f"the program forked process {child}: {way}"]
+
+
 LOOP = """
 #include <stdio.h>
 int main(void) {

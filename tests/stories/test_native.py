@@ -128,7 +128,7 @@ async def test_what_others_print_while_the_program_is_held_can_be_read(
     )
     stopped(await dbg.launch("held.c", breaks=["held.c:4"]))
     (tmp_path / "go").touch()
-    assert (await dbg.output(since="0.0.0.0", wait=True)).stdout == "of a child\n"
+    assert (await dbg.output(since="0.0.0.0", kind="stdout", wait=True)).stdout == "of a child\n"
     assert (await dbg.status()).state == "stopped"
 
 
@@ -244,6 +244,9 @@ async def test_many_threads_a_fork_and_much_output(dbg: stillframe.Debugger, bin
     await dbg.stop()
     stop = stopped(await dbg.launch(str(binary), "fork", breaks=["twice"]))
     assert (stop.local("number"), stop.output) == ("2", "child 2\n"), "the child runs on by itself"
+    assert [each.partition(": ")[2] for each in stop.notes if each.startswith("the program forked process ")] == [
+        "gdb holds one process, and those that are forked run without it; dbg attach --pid N joins one"
+    ]
     assert exited(await dbg.continue_()).exit_code == 7
     end = exited(await dbg.launch(str(binary), "output"))
     assert len(end.output) + end.dropped == 50_000 * 100

@@ -38,6 +38,7 @@ _QUIET = (
 )
 _TALK = re.compile(r"(?!warning:)", re.IGNORECASE)
 """What gdb says of what it does, which is nobody's business; its warnings are."""
+_FORKS = re.compile(rb"\[Detaching after v?fork from child process (\d+)")
 _ADDS = frozenset({
     Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.INSTRUCTION_BREAKPOINTS, Capability.JUMP,
     Capability.MEMORY, Capability.WRITE_MEMORY,
@@ -148,6 +149,7 @@ class GdbAdapter:
             "helper": None if missing else _HELPER,
             "adds": _ADDS | ({Capability.STEP_BACK} if record else set()),
             "quirks": frozenset({Quirk.TALKS_AS_PROGRAM}),
+            "forks": _FORKS,
             "told_better": _TALK,
             "evaluates_as": "watch",
             "is_library": native.is_library,

@@ -57,6 +57,8 @@ _LOG_FAILURE = re.compile(r"(?:error: )+(?:<user expression \d+>:\d+:\d+: )?|\n 
 _JOURNAL = {"LLDB_DEBUGSERVER_LOG_FILE": JOURNAL, "LLDB_SERVER_LOG_CHANNELS": "lldb process"}
 _DEATHS = re.compile(rb"returning exit type Killed by signal (\d+)")
 """lldb-dap 19.1 tells a signal as an exit code; what lldb-server notes of its work tells them apart."""
+_FORKS = re.compile(rb"reason = 1[23], exc_type = (\d+)")
+"""Its words for a fork and a vfork, of which lldb-dap 19.1 says nothing."""
 _QUIRKS = frozenset({
     Quirk.TALKS_AS_PROGRAM, Quirk.LOG_POINTS_ARE_CONSOLE, Quirk.MISNAMES_STOPS, Quirk.STOPS_IN_PARTS_OF_LINES
 })  # fmt: skip
@@ -147,6 +149,7 @@ class LldbAdapter:
             mark=mark,
             entry=_entry(program) if plan.stop_on_entry else None,
             deaths=_DEATHS,
+            forks=_FORKS,
             notes=program.notes,
             **self._common(found, helped, {**_environment(plan.env, plan.just_my_code, program.is_rust), **_JOURNAL}),
         )

@@ -165,8 +165,10 @@ async def output(
         return await afterwards.output(record, meant, streams, limit)
     begin = Cursor.parse(since) if since else None
     if wait:
-        seen = begin or session.output.told
-        await session.root.bell.wait_for(lambda: session.output.cursor != seen or not session.live, timeout or 30.0)
+        seen = (begin or session.output.told).of(streams)
+        await session.root.bell.wait_for(
+            lambda: session.output.cursor.of(streams) != seen or not session.live, timeout or 30.0
+        )
     if begin is None:
         pieces, cursor = session.output.tail(limit, streams)
     else:

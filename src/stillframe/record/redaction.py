@@ -61,13 +61,15 @@ _TELLTALES = (
 _NAMED = re.compile(
     rf"""(?P<head>(?P<quote>["']?)(?P<name>[A-Za-z0-9_.-]{{0,40}}(?:{_EDGE}(?:{_STRONG}|{_WEAK})|{_ANYWHERE}){_REST}[A-Za-z0-9_-]{{0,40}})(?P=quote)\]?
     (?P<middle>\s*(?:=>|:=|==?|:)\s*(?:[bBuUrR]|new\s+\w+\()?))
-    (?P<value>"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`[^`]*`?|[^\s,;&)\]}}"'`(\[{{]+)""",
+    (?P<value>"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`[^`]*`?|[^\s\0,;&)\]}}"'`(\[{{]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _HINTS = ("pass", "pwd", "secret", "key", "credential", "token", "auth", "connection", "otp", "pin", "ssn", "cookie", "session",
           "jwt", "bearer", "dsn")  # fmt: skip
 """No name tells of a secret without one of these, which is quickly seen."""
 _PLAIN_WORDS = re.compile(r"(?:None|null|nil|undefined|true|false|True|False|-?\d{1,3}(?:\.\d+)?|\[redacted.*|)\Z")
+_FOLDER = re.compile(r"(?:old_?)?pwd", re.IGNORECASE)
+"""What shells call the directory that they are in."""
 _QUOTES = "\"'`"
 SHORTEST = 5
 """Characters below which no text holds a secret and its name: `pwd=x`."""
@@ -88,6 +90,8 @@ def by_name(name: str, text: str) -> str | None:
         return None
     body = text.lstrip("bBuUrR").strip(_QUOTES)
     if not body or _PLAIN_WORDS.match(body):
+        return None
+    if body.startswith("/") and _FOLDER.fullmatch(_last(name)):
         return None
     if kind == "weak" and (len(body) < LEAST_WEAK or not _opaque(body)):
         return None

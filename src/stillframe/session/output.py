@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -148,6 +148,10 @@ class Cursor(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return ".".join(map(str, self.offsets))
+
+    def of(self, streams: Sequence[Stream]) -> tuple[int, ...]:
+        """The offsets of some streams alone."""
+        return tuple(offset for stream, offset in zip(STREAMS, self.offsets, strict=True) if stream in streams)
 
     @classmethod
     def parse(cls, text: str) -> Cursor:

@@ -258,12 +258,23 @@ def _tell_better(desk):
                 send(REQUEST, dict(about, kind="condition_error"))
             send(event, body)
 
+    def executed(command):
+        """As gdb's own, which keeps to itself what is said until a program that is started comes to its first stop: its forks."""
+        try:
+            said = gdb.execute(command, from_tty=True, to_string=True)
+        except gdb.error as error:
+            raise dap_startup.DAPException(str(error)) from error
+        for line in said.splitlines():
+            if line.startswith("[Detaching after "):
+                send("output", {"category": "stdout", "output": line + "\n"})
+
     def exited(event):
         name = signals.ending(event)
         if name is not None:
             send(REQUEST, {"kind": "signal", "signal": name})
 
     dap_events.send_event = told
+    dap_events.exec_and_log = executed
     # Ours come before gdb's own, which tell.
     for registry, ours, theirs in (
         (gdb.events.stop, desk.stopped, dap_events._on_stop),

@@ -56,7 +56,9 @@ class Family:
         self._parent = parent
         self._offspring: list[Family] = []
         """Sessions that our debugger asked us to open, each with a conversation of its own."""
-        self.host = Hosted(launch, self._printed, lambda name: self._members[0].died_of(name))
+        self.host = Hosted(
+            launch, self._printed, lambda name: self._members[0].died_of(name), lambda pid: self._members[0].forked(pid)
+        )
         self._listener: Listener | None = None
         self._members: list[DapBackend] = []
         self.arrivals = Arrivals()

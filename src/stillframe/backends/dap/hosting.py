@@ -30,10 +30,17 @@ _QUITTING = 2.0
 class Hosted:
     """Owns the spawned process, the pipes with names, the socket's directory, and programs run because a debugger asked."""
 
-    def __init__(self, launch: DapLaunch, tell: Callable[[Output], None], died: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        launch: DapLaunch,
+        tell: Callable[[Output], None],
+        died: Callable[[str], None],
+        forked: Callable[[int], None],
+    ) -> None:
         self._launch = launch
         self._tell = tell
         self._died = died
+        self._forked = forked
         self._journal = b""
         self.process: Process | None = None
         self.socket: SocketPlace | None = None
@@ -106,10 +113,13 @@ class Hosted:
         self._tell(Output(stream if self._launch.owns_target else "console", data))
 
     def _noted(self, data: bytes) -> None:
-        """Look in the debugger's journal for the signal that the program died of."""
-        self._journal = (self._journal + data)[-_TAIL:]
-        if self._launch.deaths is not None and (match := self._launch.deaths.search(self._journal)):
+        """Look in the debugger's journal for the signal that the program died of, and for processes that it forked."""
+        noted = self._journal + data
+        self._journal = noted[-_TAIL:]
+        if self._launch.deaths is not None and (match := self._launch.deaths.search(noted)):
             self._died(Exit.of(-int(match[1])).signal or "")
+        if self._launch.forks is not None and (match := self._launch.forks.search(noted)):
+            self._forked(int(match[1]))
 
     def stderr_tail(self) -> str:
         """The last of what the process wrote to its standard error."""

@@ -228,6 +228,8 @@ class DapLaunch:
     deaths: re.Pattern[bytes] | None = None
     """Finds in the debugger's journal the number of the signal that ended the program, where it tells no difference between
     that and an exit code."""
+    forks: re.Pattern[bytes] | None = None
+    """Finds, in what it says or in its journal, the pid of a process that the program forked and that it let go of."""
     repeats_ids: bool = False
     """Frames and scopes are numbered anew at every stop and requests are answered in order, so that those of the next stop may
     be asked for before it has told their numbers."""

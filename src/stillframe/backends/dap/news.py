@@ -72,6 +72,7 @@ class News:
         self.held: dict[str, str] = {}
         """Thread to the reason for which it is held."""
         self._detours = 0
+        self._forked = False
         self.threads_are_cut = False
         """The debugger said that there are more threads than it listed."""
         self.last_thread: str | None = None
@@ -300,6 +301,8 @@ class News:
             told = replace(told, data=terms.plain(self._launch, str(body.get("output"))).encode())
         if told is not None and told.stream in ("stdout", "stderr") and Quirk.TALKS_AS_PROGRAM in self._launch.quirks:
             told = replace(told, stream="console")
+        if self._launch.forks and (found := self._launch.forks.search(said.encode("utf-8", "replace"))):
+            self.tell_fork(int(found[1]))
         if self._launch.threads_cut and self._launch.threads_cut.match(said):
             self.threads_are_cut = True
             return
@@ -313,6 +316,14 @@ class News:
         if not alive:
             self.held.pop(thread, None)
         self._told.put(ThreadChanged(thread, alive))
+
+    def tell_fork(self, pid: int) -> None:
+        """The program has another process now, which the debugger does not hold: said once."""
+        if not self._forked:
+            self._forked = True
+            tool = self._launch.tool.tool
+            way = f"{tool} holds one process, and those that are forked run without it; dbg attach --pid N joins one"
+            self._told.put(Output("console", f"the program forked process {pid}: {way}\n".encode()))
 
     def _tell_doubt(self, number: int, reason: str) -> None:
         names = ", ".join(self._breakpoints.named(number)) or "a breakpoint"

@@ -13,6 +13,7 @@ from ...transport.process import Process
 from ..ending import Signs
 from .client import Body
 from .launch import Address, DapLaunch, UnixAddress
+from .news import News
 
 
 class Obliged(Protocol):
@@ -39,6 +40,7 @@ class Obliging:
     capabilities: frozenset[Capability]
     _launch: DapLaunch
     _signs: Signs
+    _news: News
     _end_watch: asyncio.Task[None] | None
     _in_terminal = False
     """Its debugger had us start the process."""
@@ -73,6 +75,10 @@ class Obliging:
     def died_of(self, signal: str) -> None:
         """Its debugger has written down which signal ended it."""
         self._signs.signal = signal
+
+    def forked(self, pid: int) -> None:
+        """Its debugger has written down that it forked a process."""
+        self._news.tell_fork(pid)
 
     def is_ended_by_us(self) -> None:
         """Its debugger is about to be ended, and it with it."""
