@@ -9,29 +9,32 @@ from pathlib import Path
 
 import msgspec
 
+from ..adapters import understand
 from ..adapters.revisions import Revision
-from ..errors import Unsupported
 from ..model.backend import Caller, Plan
 from ..model.outcomes import AnyOutcome
-from ..model.tested import TestReport
+from ..model.places import LinePlace
+from ..model.tested import TestFailure, TestReport
+from ..session.breakpoints import absolute
 from ..transport.folders import private_folder, remove_folder
 from .explaining import report_of
 from .flaking import debugged, places
+from .since import MOST_PLACES
 from .since import since as since_revision
 from .testruns import Asked, run_tests
 
 
 async def with_revision(asked: Asked, now: TestReport, name: str) -> TestReport:
-    """The report, with what came of the same tests in a revision, and the first difference on the way to the failure."""
-    if not asked.choice.runner.stays:
-        raise Unsupported(f"--since does not go with {asked.choice.runner.name}: a clean copy has none of its packages")
+    """The report, with what the first failing test does in a revision, and the first difference on the way to the failure;
+    where none failed, with how the same tests went there."""
+    first = now.failures[0] if now.failures else None
+    if first is not None and asked.choice.runner.alone:
+        asked = replace(asked, ask=replace(asked.ask, selector=first.id))
     folder = private_folder()
     try:
-        first = now.failures[0] if now.failures else None
-        plan = await debugged(asked, first, Path(folder))
-        lines = places(asked, first) if first is not None else []
+        plan = await _plan(asked, first, Path(folder))
+        lines = _places(asked, first) if first is not None else []
         here = replace(asked.caller, cwd=asked.ask.cwd)
-        assert plan is not None
 
         async def then(old: Revision, moved: Plan, there: Caller) -> tuple[str, AnyOutcome]:
             return await _there(asked, moved, there)
@@ -40,6 +43,21 @@ async def with_revision(asked: Asked, now: TestReport, name: str) -> TestReport:
     finally:
         remove_folder(folder)
     return msgspec.structs.replace(now, since=told)
+
+
+async def _plan(asked: Asked, failure: TestFailure | None, folder: Path) -> Plan:
+    """The tests as a program that can be walked through; a runner that needs no debugger may still run under one."""
+    if asked.choice.runner.stays and (plan := await debugged(asked, failure, folder)) is not None:
+        return plan
+    return understand(replace(await asked.choice.runner.plan(asked.ask, folder), adapter=None))
+
+
+def _places(asked: Asked, failure: TestFailure) -> list[LinePlace]:
+    """The failing calls, and where those returned that gave them what they failed on."""
+    made = [
+        LinePlace(absolute(each.file, asked.ask.cwd), each.line) for each in failure.calls if each.file and each.line
+    ]
+    return list(dict.fromkeys([*places(asked, failure), *made]))[:MOST_PLACES]
 
 
 async def _there(asked: Asked, moved: Plan, there: Caller) -> tuple[str, AnyOutcome]:
