@@ -6,17 +6,21 @@ import asyncio
 import os
 import subprocess
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 import pytest
 
 import stillframe
+from stillframe.adapters import understand
 from stillframe.adapters.finding import find
+from stillframe.adapters.gdb import GDB
 from stillframe.adapters.lldb import LLDB
-from stillframe.errors import AdapterDied
-from stillframe.model.outcomes import AnyOutcome, Lost, Stop
+from stillframe.errors import AdapterDied, AdapterMissing
+from stillframe.model.backend import Plan
+from stillframe.model.outcomes import AnyOutcome, Exited, Lost, Stop
+from stillframe.settings import directory
 
 from ..guard import gone
 
@@ -60,6 +64,40 @@ async def test_callers_that_lldb_does_not_find_are_said_to_be_missing(dbg: still
     told = [each.function for each in stop.stack]
     assert told[0] == "inner"
     assert ("main" in told) != any("finds no caller of" in each for each in stop.notes)
+
+
+async def test_gdb_is_chosen_where_there_is_one_lldb_stands_in_for_it_and_who_names_one_gets_it(tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_text("int main(void) { return 0; }\n")
+    plan = Plan(("app.c",), "file", program="app.c", cwd=str(tmp_path), env=dict(os.environ))
+    gdb = find(GDB.needs[0], os.environ, ".")
+    assert understand(plan).adapter == ("gdb" if gdb.path and not gdb.problem else "lldb")
+    assert understand(replace(plan, adapter="lldb")).adapter == "lldb"
+    without = {**os.environ, "PATH": str(tmp_path), "STILLFRAME_TOOLS": str(tmp_path)}
+    lldb = find(LLDB.needs[0], os.environ, ".").path
+    assert lldb is not None
+    (tmp_path / "lldb-dap").symlink_to(lldb)
+    assert understand(replace(plan, env=without)).adapter == "lldb"
+    (tmp_path / "lldb-dap").unlink()
+    with pytest.raises(AdapterMissing, match="gdb"):
+        await GDB.launch(replace(understand(replace(plan, env=without)), cwd=str(tmp_path)))
+
+
+async def test_lldb_is_reached_by_a_port_where_settings_say_so(dbg: stillframe.Debugger, tmp_path: Path) -> None:
+    lldb = find(LLDB.needs[0], os.environ, ".").path
+    settings = directory("config") / "config.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(
+        f'[adapters.by-port]\ncommand = ["{lldb}", "--port", "${{port}}"]\ntransport = "tcp"\nclaims = ["*.bin"]\n'
+        'launch = { program = "${program}", args = "${args}", cwd = "${cwd}" }\n'
+    )
+    (tmp_path / "app.c").write_text("int main(void) {\n    int n = 3;\n    return n;\n}\n")
+    await asyncio.to_thread(subprocess.run, ["cc", "-g", "app.c", "-o", "app.bin"], cwd=tmp_path, check=True)
+    stop = stopped(await dbg.launch("./app.bin", breaks=["app.c:3"]))
+    assert stop.frame is not None
+    assert (stop.frame.function.partition("(")[0], stop.frame.line, stop.local("n")) == ("main", 3, "3")
+    end = await dbg.continue_()
+    assert isinstance(end, Exited)
+    assert end.exit_code == 3
 
 
 FORK = """
