@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Annotated
 
@@ -64,7 +65,7 @@ async def test(
     if selector == "":
         raise UsageError("test what? The selector is empty, as an unset variable is")
     here = absolute(cwd, caller.cwd) if cwd else caller.cwd
-    choice = choose(selector, here, runner)
+    choice = await asyncio.to_thread(choose, selector, here, runner)
     ask = TestAsk(
         selector=selector, args=command, cwd=here, root=choice.root, env={**caller.env, **dict(map(pair, env))},
         umask=caller.umask, python=python, hold=hold,

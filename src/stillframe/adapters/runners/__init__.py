@@ -128,9 +128,8 @@ def choose(selector: str | None, cwd: str, name: str | None) -> Choice:
             continue
         family = level.endings_of(likely[0].name)
         others = tuple(each.name for each in likely[1:] if level.endings_of(each.name) != family)
-        for above in levels[
-            at:
-        ]:  # what a project says itself, of the same language, is worth more than how a test looks
+        # What a project says itself, of the same language, is worth more than how a test looks.
+        for above in levels[at:]:
             said = [each for each in everyone if each.signs(above) > 1 and above.endings_of(each.name) == family]
             if said:
                 return Choice(said[0], str(above.folder), others)

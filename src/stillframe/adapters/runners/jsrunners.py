@@ -10,6 +10,7 @@ from ...model.tested import Counts, TestFailure, Told
 from . import TestAsk
 from .journal import MOST, Show
 from .nodes import NodeRunner, identity_of, report_of, selected
+from .scripts import expanded
 from .stacks import Raw, failure, test_id
 
 _COMPARED = re.compile(r"^(Expected|Received)(?: [a-z ]+)?: +(\S.*)$", re.MULTILINE)
@@ -30,7 +31,7 @@ class Jest(NodeRunner):
         words += ["--bail"] if ask.first else []
         words += ["-t", pattern] if pattern else []
         words += ["--runTestsByPath", file] if file and Path(ask.root, file).is_file() else [file] if file else []
-        return (*words, *ask.args)
+        return (*words, *self.script(ask).flags, *ask.args)
 
     def told(self, report: Path, ask: TestAsk, show: Show) -> Told:
         return jest_report(report, ask, show, has_pattern=_has_pattern(ask))
@@ -48,7 +49,7 @@ class Vitest(NodeRunner):
         words += ["--pool=forks", "--no-file-parallelism"] if ask.hold else []
         words += ["--bail=1"] if ask.first else []
         words += ["-t", pattern] if pattern else []
-        return (*words, *([file] if file else []), *ask.args)
+        return (*words, *([file] if file else []), *self.script(ask).flags, *ask.args)
 
     def told(self, report: Path, ask: TestAsk, show: Show) -> Told:
         return jest_report(report, ask, show, has_pattern=_has_pattern(ask))
@@ -66,7 +67,8 @@ class Mocha(NodeRunner):
         words += ["--bail"] if ask.first else []
         words += ["--no-parallel", "--timeout", "0"] if ask.hold else []
         words += ["-g", pattern] if pattern else []
-        return (*words, *ask.args, *([file] if file else []))
+        script = self.script(ask)
+        return (*words, *script.flags, *ask.args, *((file,) if file else expanded(script.files, ask.root)))
 
     def told(self, report: Path, ask: TestAsk, show: Show) -> Told:
         found = report_of(report)

@@ -22,6 +22,7 @@ from ..node_options import version_of
 from ..recorders import PLAIN
 from . import Live, TestAsk
 from .journal import MOST, Show
+from .scripts import Script, expanded, parsed
 from .shown import shown_from
 from .signs import Signs
 from .stacks import Raw, failure, test_id
@@ -30,7 +31,6 @@ _REPORTER = Path(__file__).resolve().parents[2] / "_target" / "node" / "test_rep
 _IMPORTS = re.compile(r"""["']node:test["']""")
 _TITLE = re.compile(r"""\b(?:it|test)(?:\.\w+)*\(\s*(["'`])(.+?)\1""")
 _OF_RUNNER = re.compile(r"Context \{_runnable|TestContext \{|\[Object: null prototype\] \{\}$")
-_FLAGS = re.compile(r"^node((?:\s+--?[\w-]+(?:[= ][^\s-]\S*)?)*?)\s+--test\b")
 
 
 WHO = ".who"
@@ -79,11 +79,12 @@ class NodeRunner:
         if node is None:
             raise AdapterMissing("no node on PATH: apt install nodejs")
         report = folder / "report"
-        command = (node, *self.words(ask, report))
+        script = self.script(ask)
+        command = (node, *script.node, *self.words(ask, report))
         runtime = "Node " + ".".join(map(str, await version_of(node)))
         who = {"version": self.found(ask)[1], "runtime": runtime, "interpreter": node}
         report.with_suffix(WHO).write_text(json.dumps(who))
-        env = {**ask.env, "NO_COLOR": "1", "FORCE_COLOR": "0", "CI": ask.env.get("CI", "1")}
+        env = {**ask.env, **script.env, "NO_COLOR": "1", "FORCE_COLOR": "0", "CI": ask.env.get("CI", "1")}
         return Plan(command=command, kind="command", cwd=ask.root, env=env, umask=ask.umask, adapter=PLAIN)
 
     def read(self, ask: TestAsk, folder: Path, end: AnyOutcome) -> Told:
@@ -91,6 +92,10 @@ class NodeRunner:
         if isinstance(end, Stop | Running) or (told.finished and (told.counts.total or told.failures)):
             return told
         return msgspec.structs.replace(told, problem=(end.stderr.strip() or end.output.strip())[-1500:])
+
+    def script(self, ask: TestAsk) -> Script:
+        """What the project's own script says of how it is run."""
+        return parsed(Signs(Path(ask.root)).test_script, self.package)
 
     def listed(self, ask: TestAsk) -> tuple[str, ...] | None:
         return tuple(_titles_in(ask))
@@ -170,6 +175,7 @@ class NodeTest(NodeRunner):
     """Node's own runner."""
 
     name = "node:test"
+    package = "--test"
 
     def signs(self, signs: Signs) -> int:
         if re.search(r"\bnode\b.*--test\b", signs.test_script):
@@ -181,8 +187,7 @@ class NodeTest(NodeRunner):
 
     def words(self, ask: TestAsk, report: Path) -> tuple[str, ...]:
         file, pattern = selected(ask)
-        script = _FLAGS.match(Signs(Path(ask.root)).test_script)
-        words = script[1].split() if script else []
+        words: list[str] = []
         names = (ask.selector or "").split("::")[1:] if file else []
         # A test that makes others as it runs must be let run too, by its own name.
         words += [f"--test-name-pattern=(^| ){escaped(each)}$" for each in names]
@@ -191,7 +196,8 @@ class NodeTest(NodeRunner):
         words += ["--test-reporter=spec", "--test-reporter-destination=stdout"]
         if ask.hold and file:
             return (*words, *ask.args, file)  # in this very process, without --test
-        return ("--test", *words, *ask.args, *([file] if file else []))
+        files = (file,) if file else expanded(self.script(ask).files, ask.root)
+        return ("--test", *words, *self.script(ask).flags, *ask.args, *files)
 
     def told(self, report: Path, ask: TestAsk, show: Show) -> Told:
         outcomes: list[str] = []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,10 +107,10 @@ class Pytest(PythonRunner):
         return (*words, *ask.args)
 
     def problem(self, told: Told, end: AnyOutcome) -> str:
-        if not told.begun and re.search(r"No module named '?pytest", end.stderr):
+        absent = re.search(r"^(.*?): No module named '?pytest", end.stderr, re.MULTILINE) if not told.begun else None
+        if absent:
             raise LaunchFailed(
-                "pytest is not installed for the interpreter that was found; name another one with --python, or: "
-                "python -m pip install pytest"
+                f"{absent[1]} has no pytest: {absent[1]} -m pip install pytest, or name another --python"
             )
         return _last_words(end)
 
@@ -132,6 +134,19 @@ class Unittest(PythonRunner):
     def problem(self, told: Told, end: AnyOutcome) -> str:
         return "" if told.finished else _last_words(end)
 
+    def read(self, ask: TestAsk, folder: Path, end: AnyOutcome) -> Told:
+        """A name that is not there is a failed test to unittest, and none to anybody else."""
+        told = super().read(ask, folder, end)
+        missing = ask.selector is not None and all(_is_missing(each) for each in told.failures)
+        if not missing or not told.failures or told.counts.passed:
+            return told
+        return Told(version=told.version, runtime=told.runtime, interpreter=told.interpreter, begun=True, finished=True)
+
+    def listed(self, ask: TestAsk) -> tuple[str, ...] | None:
+        signs, show = Signs(Path(ask.cwd)), shown_from(ask.cwd)
+        files = signs.test_files(".py")
+        return tuple(name for file in files for name in _cases(file, show(str(file)) or str(file)))
+
 
 def _unittest_name(selector: str, cwd: str) -> list[str]:
     """`tests/test_shop.py::Shop::test_total` in unittest's own words; a bare word chooses among all tests."""
@@ -141,6 +156,23 @@ def _unittest_name(selector: str, cwd: str) -> list[str]:
     if Path(cwd, file).is_dir():
         return ["discover", "-s", file]
     return [selector] if "." in selector else ["-k", selector]
+
+
+def _is_missing(failure: TestFailure) -> bool:
+    """Whether a module could not be loaded because nothing has the name that was asked for."""
+    absent = failure.type == "AttributeError" or (failure.type == "ModuleNotFoundError" and not failure.frames)
+    return failure.when == "collection" and absent
+
+
+def _cases(file: Path, shown: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(file.read_text("utf-8", errors="replace"))
+    except (SyntaxError, ValueError, OSError):
+        return
+    for kind in (each for each in tree.body if isinstance(each, ast.ClassDef)):
+        for each in kind.body:
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.name.startswith("test"):
+                yield f"{shown}::{kind.name}::{each.name}"
 
 
 def _last_words(end: AnyOutcome) -> str:

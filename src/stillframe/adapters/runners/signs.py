@@ -29,6 +29,7 @@ class Signs:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._texts: dict[str, list[str]] = {}
 
     def has(self, *names: str) -> bool:
         return any(any(self.folder.glob(name)) for name in names)
@@ -64,6 +65,11 @@ class Signs:
         return list(islice(_found(self.folder, TEST_FILES[ending], _DEPTH), MOST_FILES))
 
     def test_texts(self, ending: str) -> list[str]:
+        if ending not in self._texts:
+            self._texts[ending] = self._read(ending)
+        return self._texts[ending]
+
+    def _read(self, ending: str) -> list[str]:
         return [self.text(str(each.relative_to(self.folder))) for each in self.test_files(ending)]
 
     def endings_of(self, runner: str) -> tuple[str, ...]:
