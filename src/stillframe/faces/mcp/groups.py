@@ -41,7 +41,7 @@ CORE = (
         "probe",
         ("probe",),
         text="Run a program to places, report each, reached or not, and end it.",
-        shown=("places", "command", "eval", "hits", "ready", "do", "timeout", "project"),
+        shown=("places", "command", "eval", "expect", "hits", "ready", "do", "timeout", "project"),
     ),
     Group(
         "launch",
@@ -129,7 +129,7 @@ BRIEF = {
 CLEAR = frozenset(
     {
         "env", "expressions", "hits", "line", "pid", "all", "count", "start", "ids", "program", "eval", "condition", "log",
-        "name", "second", "session", "timeout", "budget", "run",
+        "expect", "name", "second", "session", "timeout", "budget", "run",
     }
 )  # fmt: skip
 """Parameters whose names say enough there."""
