@@ -46,10 +46,20 @@ HUNTS = {
             "Find why a program ends with an error.",
             {"command": _COMMAND},
             "This ends with an error: {command}\n"
-            "1. launch it: it is held at the uncaught exception, with the values of every frame.\n"
-            "2. eval what the failing line uses; state part=stack, and part=locals with frame f1, f2 for its callers.\n"
-            "3. Say which caller handed over the wrong value, then probe that place to see how it came about.\n"
+            "1. crash with this command: the error and its causes, the calls that led there and their values.\n"
+            "2. Where that does not explain it, the same with hold: eval what the failing line uses, state part=locals with "
+            "frame f1, f2 for its callers.\n"
+            "3. Say which caller handed over the wrong value, then trace or probe that place to see how it came about.\n"
             "Answer with the line, the evidence and the smallest change that mends it.",
+        ),
+        Hunt(
+            "red-test",
+            "Find why a test fails.",
+            {"test": "the test, such as tests/test_cart.py::test_total"},
+            "This test is red: {test}\n"
+            "1. test with it: what was compared, the frame that failed and the calls that led there, with their values.\n"
+            "2. Name the function that made the wrong value, and trace it in the same test: what each of its lines changed.\n"
+            "Answer with the line, the evidence (values before and after) and the smallest change that mends it.",
         ),
         Hunt(
             "which-iteration",
@@ -74,8 +84,8 @@ HUNTS = {
             "Find out what a program waits for.",
             {"command": "the command, or the pid, of the program that does not go on"},
             "This does not go on: {command}\n"
-            "1. launch it with timeout 5 (or attach by pid); `running` means that it did not end.\n"
-            "2. go how=pause, then state part=threads and part=stack for each: what does each wait for, and who holds it?\n"
+            "1. hang with this command and timeout 5, or with the pid: who waits where, for what, and who holds it.\n"
+            "2. Where nobody waits it is a loop: launch it, go how=pause, and go how=next count=5 tells what still changes.\n"
             "Answer with the two places that wait for each other, or the loop that never ends and the value that keeps it going.",
         ),
     )
