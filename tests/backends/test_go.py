@@ -18,7 +18,7 @@ from stillframe.adapters.finding import find, needed
 from stillframe.adapters.go import GO, is_library, thread_name
 from stillframe.adapters.go_building import is_go_binary
 from stillframe.adapters.go_command import parsed
-from stillframe.errors import AdapterDied, EvalFailed, LaunchFailed, Unsupported, UsageError, WrongState
+from stillframe.errors import AdapterDied, AdapterMissing, EvalFailed, LaunchFailed, Unsupported, UsageError, WrongState
 from stillframe.model.backend import Plan
 from stillframe.model.outcomes import AnyOutcome
 from stillframe.model.values import Frame
@@ -300,6 +300,10 @@ async def test_a_core_can_be_looked_at_and_never_moves(shop: Path) -> None:
 
 
 async def test_what_delve_cannot_do_it_refuses_by_name(shop: Path) -> None:
+    if shutil.which("rr") is None:
+        with pytest.raises(AdapterMissing, match="Delve needs rr"):
+            async with launched(shop, ".", "sum", record=True):
+                pass
     async with launched(shop, ".", "sum", breaks=[mark(shop, "cart/cart.go", "return")]) as (dbg, _):
         for words in (("raised",), ("SomeError",)):
             with pytest.raises(Unsupported, match=r"catch|exception classes"):

@@ -281,6 +281,23 @@ async def test_a_running_program_is_joined_looked_into_and_runs_on(
         await dbg.attach(pid=2**22 + 1, adapter="gdb")
 
 
+async def test_the_next_program_of_a_name_is_joined(dbg: stillframe.Debugger, binary: Path, tmp_path: Path) -> None:
+    late = Path(shutil.copy(binary, tmp_path / f"late{os.getpid()}"))
+    joining = asyncio.create_task(dbg.attach(wait_for=late.name))
+    begun: list[asyncio.subprocess.Process] = []
+    try:
+        while not joining.done():  # the first one may have been there before anybody looked
+            begun.append(await asyncio.create_subprocess_exec(str(late), "wait", stdout=asyncio.subprocess.DEVNULL))
+            await asyncio.wait({joining}, timeout=5)
+        await joining
+        assert (await dbg.status()).pid in [each.pid for each in begun]
+        assert (await dbg.stop()).action == "detached"
+    finally:
+        for each in begun:
+            each.kill()
+            await each.wait()
+
+
 async def test_a_launched_program_can_be_let_go(dbg: stillframe.Debugger, binary: Path) -> None:
     await dbg.launch(str(binary), "wait", breaks=["twice"])
     pid = (await dbg.status()).pid

@@ -14,7 +14,7 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 
 from ..backends.dap.launch import SOCKET, STDERR, STDIN, STDOUT, Address, DapLaunch, ListensUnix, Quirk
-from ..errors import LaunchFailed, NotFound, UsageError
+from ..errors import AdapterMissing, LaunchFailed, NotFound, UsageError
 from ..model.backend import AttachPlan, Plan, Tool
 from ..model.values import Frame
 from ..transport.folders import private_folder, remove_folder
@@ -22,6 +22,7 @@ from . import matches
 from .finding import Found, Needs, Recipe, needed
 from .go_building import Built, build, is_go_binary
 from .go_command import parsed, runs_go, understood
+from .interpreters import on_path
 from .leaving import Leaving
 from .listening import owners_of
 
@@ -70,6 +71,8 @@ class GoAdapter:
         plan = self.understood(plan)
         _check(plan)
         found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
+        if plan.record and on_path("rr", plan.env, plan.cwd) is None:
+            raise AdapterMissing("to go back in a Go program Delve needs rr, which is not on PATH: apt install rr")
         folder = private_folder()
         try:
             built = await _built(plan, folder)
@@ -85,6 +88,7 @@ class GoAdapter:
             "stdinFrom": STDIN,
             "stdoutTo": STDOUT,
             "stderrTo": STDERR,
+            **({"backend": "rr"} if plan.record else {}),
             **_looks(plan),
         }
         return DapLaunch(

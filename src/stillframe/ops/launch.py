@@ -13,7 +13,7 @@ import msgspec
 from ..adapters import broken_entries, understand
 from ..adapters.launchtypes import Configured
 from ..errors import NoSession, Try, UsageError
-from ..model.backend import AttachPlan, Build, Caller, Plan
+from ..model.backend import AttachPlan, Build, Caller, Capability, Plan
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Running
 from ..model.places import BreakSpec
 from ..registry import Access, From, Param, operation
@@ -166,6 +166,12 @@ async def start_each(
             sessions, wish.plan, caller, breaks=breaks, catch=catch, name=name, default_name=wish.name, lease=lease
         )
         made.append(session)
+        if (
+            isinstance(wish.plan, Plan)
+            and wish.plan.record
+            and Capability.STEP_BACK not in session.backend.capabilities
+        ):
+            made[0].note(f"{session.backend.tool.tool} cannot record a run: there is no going back in {session.name}")
         for note in wish.notes:
             made[0].note(note)
     if made[1:]:
