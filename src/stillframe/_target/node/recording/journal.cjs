@@ -7,7 +7,7 @@ const { openSync, writeSync } = fs; // as they are now: a program may put others
 const { stringify } = JSON;
 const { round } = Math;
 const ROOM = 1 << 16;
-const OFTEN = 256; // so many times a number is written each time that it changes
+const OFTEN = 32; // so many times a number is written each time that it changes
 const SELDOM = 16; // and then each so many times, at the end of the program's turn, and at its end
 
 class Journal {
@@ -16,6 +16,7 @@ class Journal {
     this.buffer = Buffer.allocUnsafeSlow(ROOM);
     this.at = 0;
     this.numbers = [];
+    this.waiting = '';
     this.turn = Promise.resolve();
     this.settle = () => this.flush();
     this.isSettling = false;
@@ -29,7 +30,21 @@ class Journal {
   }
 
   line(text) {
+    if (this.waiting) this.drain();
     this.at += this.write(text, this.at);
+  }
+
+  // One thing of many alike: written together with the numbers that go with it.
+  soon(said) {
+    this.waiting += stringify(said) + '\n';
+    if (this.isEnding || this.waiting.length > ROOM >> 3) this.drain();
+    else this.later();
+  }
+
+  drain() {
+    const text = this.waiting;
+    this.waiting = '';
+    if (text) this.at += this.write(text, this.at);
   }
 
   write(text, at) {
@@ -52,6 +67,7 @@ class Journal {
 
   flush() {
     this.isSettling = false;
+    this.drain();
     for (const each of this.numbers) if (each.changed) each.write();
   }
 
@@ -88,6 +104,7 @@ class Numbers {
   write() {
     this.changed = 0;
     const { journal } = this;
+    if (journal.waiting) journal.drain();
     const text = this.text();
     if (this.place < 0 || text.length > this.room) {
       if (this.place >= 0) journal.write(' '.repeat(this.room) + '\n', this.place);

@@ -52,8 +52,8 @@ class Rewriter {
     return this.ask.all_code || (!LIBRARY.test(file) && (file === this.ask.root || file.startsWith(path.join(this.ask.root, path.sep))));
   }
 
-  // {text, said, metas, moved, begin}; undefined where nothing in it was asked for.
-  rewrite(text, file, type, columns = 0) {
+  // {text, said, metas, moved, begin}; undefined where nothing in it was asked for. `follows`: with the functions that may be called.
+  rewrite(text, file, type, columns = 0, follows = true) {
     if (this.unreadable || text.length > LARGEST || text.includes('__stillframe_r.')) return undefined;
     if (!this.isUsers(file) && !this.isNamed(file)) return undefined;
     const said = [];
@@ -66,10 +66,11 @@ class Rewriter {
     }
     const places = new Places(text, file, columns);
     const edits = new Edits();
-    const metas = this.trace ? this.traced(tree, text, places, edits, said) : [];
+    const metas = this.trace ? this.traced(tree, text, places, edits, said, follows) : [];
     for (const each of this.probes) this.probed(each, tree, places, edits, said);
     if (!edits.made.length) return said.length || places.map ? { text, said, metas, moved: moved(text, edits, places) } : undefined;
-    return this.finished(text, tree, edits, said, metas, places);
+    const made = this.finished(text, tree, edits, said, metas, places);
+    return made.text === text && follows && metas.length > 1 ? this.rewrite(text, file, type, columns, false) : made;
   }
 
   isNamed(file) {
@@ -92,11 +93,11 @@ class Rewriter {
     if (told) said.push(told);
   }
 
-  traced(tree, text, places, edits, said) {
+  traced(tree, text, places, edits, said, all) {
     const found = functions(tree);
     const targets = new Set(this.targets(found, places));
     if (!targets.size) this.define(found, places, said);
-    const follows = this.trace.depth > 0 && this.isUsers(places.file);
+    const follows = all && this.trace.depth > 0 && this.isUsers(places.file);
     const byName = follows || targets.size ? sorted(found) : undefined;
     const metas = [];
     for (const each of found) {

@@ -34,8 +34,14 @@ class Place {
     this.failed = new Set();
     this.function = '';
     this.names = [];
-    this.tally = journal.numbersOf(() => `["tally",${this.id},${this.hits},${JSON.stringify(this.wrong.map((count, at) => [count, this.unknown[at]]))}]`);
+    this.tally = journal.numbersOf(() => this.counted());
     this.extents = this.expressions.map((each, at) => journal.numbersOf(() => this.extent(each, at)));
+  }
+
+  counted() {
+    let claims = '';
+    for (let at = 0; at < this.wrong.length; at++) claims += `${at ? ',' : ''}[${this.wrong[at]},${this.unknown[at]}]`;
+    return `["tally",${this.id},${this.hits},[${claims}]]`;
   }
 
   extent({ least, most, others }, at) {
@@ -87,12 +93,12 @@ class Place {
     if (each.seen.has(key)) return undefined;
     if (each.seen.size >= this.distinct) return this.tellFull(each, at);
     each.seen.add(key);
-    return this.journal.tell(['distinct', this.id, at, typeOf(value), text(value, this.room)]);
+    return this.journal.soon(['distinct', this.id, at, typeOf(value), text(value, this.room)]);
   }
 
   tellFull(each, at) {
     each.full = true;
-    this.journal.tell(['distinct', this.id, at, '', '', true]);
+    this.journal.soon(['distinct', this.id, at, '', '', true]);
   }
 
   fail(at, error) {
@@ -129,8 +135,8 @@ class Place {
 
   // One visit is over; whether all that can be seen here is asked for.
   end() {
+    if (this.sampled && this.row.length) this.journal.soon(['sample', this.id, this.hits, this.row, this.function, this.thread]);
     this.tally.touch();
-    if (this.sampled && this.row.length) this.journal.tell(['sample', this.id, this.hits, this.row, this.function, this.thread]);
     return this.counters.length > 0;
   }
 
