@@ -36,7 +36,12 @@ def test_what_a_call_may_not_do_is_denied_and_not_done(user: User) -> None:
         ("read", ["stack"]),
     ):
         user.fails(*words, "--allow", level, code=7, error="denied")
-    for level, words in (("read", ["status"]), ("inspect", ["locals"]), ("control", ["next"]), ("exec", ["eval", "x"])):
+    for level, words in (
+        ("read", ["status"]),
+        ("read,inspect", ["locals"]),
+        ("control", ["next"]),
+        ("exec", ["eval", "x"]),
+    ):
         user.ok(*words, "--allow", level)
     assert user.json("breaks")["breakpoints"][0]["id"] == "b1"
     assert user.json("eval", "x")["values"][0]["value"] == "1"

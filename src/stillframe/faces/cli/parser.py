@@ -217,6 +217,8 @@ class Reader:
 
     def _store(self, field: "Field", name: str, value: str) -> None:
         choices = field.get("choices")
+        if choices and field["name"] == "allow" and all(word in choices for word in value.split(",")):
+            value = max(value.split(","), key=choices.index)  # `read,inspect`: each class holds those below it
         if choices and value not in choices:
             meant = nearest(value, choices)
             corrected = [meant if word == value else word for word in self.typed] if meant else None
