@@ -201,7 +201,9 @@ def _unbound(run: RecordedRun, spec: BreakSpec, here: PlaceTold, told: Told) -> 
     if asked.function:
         names = tuple(dict.fromkeys(told.names))
         close = near(asked.function, names)
-        return "no such function in the code that ran" + (f": the nearest are {', '.join(close)}" if close else "")
+        return "no such function in your code that was loaded" + (
+            f": the nearest are {', '.join(close)}" if close else ""
+        )
     return f"{run.session.show(asked.file)} was never loaded"
 
 

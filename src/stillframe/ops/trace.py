@@ -196,4 +196,5 @@ def _nothing(report: TraceReport, at: Place, found: Sequence[TraceTold]) -> Trac
     if report.found:
         called = tuple(name for name, did in names.items() if did)
         return msgspec.structs.replace(report, verdict="never called", near=called[:NEAR])
-    return msgspec.structs.replace(report, verdict="no such function", near=near(str(at), tuple(names)))
+    close = near(str(at), tuple(names)) if isinstance(at, SymbolPlace) else ()
+    return msgspec.structs.replace(report, verdict="no such function", near=close)

@@ -37,7 +37,7 @@ def _nothing(result: TraceReport) -> str:
     match result.verdict:
         case "no such function":
             near = f": the nearest are {', '.join(map(escape, result.near))}" if result.near else ""
-            return f"{asked}: no such function in the code that ran{near}"
+            return f"{asked}: no such place in your code that was loaded{near}"
         case "never called":
             at = ", ".join(parts.place(each.file, each.line) for each in result.found[:3])
             ran = f"; called were {', '.join(map(escape, result.near))}" if result.near else ""

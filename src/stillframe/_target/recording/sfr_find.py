@@ -19,6 +19,9 @@ class Finder:
         self.names = {}
         self.said = 0
         self.by_name = any(each.where.get("function") for each in wants)
+        self.modules = {each.where.get("module") for each in wants}
+        self.modules |= {(each.where.get("function") or "").rpartition(".")[0] for each in wants}
+        self.modules -= {None, ""}
         self.files = {each.where["file"] for each in wants if each.where.get("file")}
 
     def look(self, code, frame):
@@ -35,8 +38,8 @@ class Finder:
                 self._defined(code, name, True)
 
     def _is_named(self, frame):
-        module = frame.f_globals.get("__name__")
-        return any(each.where.get("module") == module for each in self.wants if each.where.get("module"))
+        """Whether it is of a module that was named: `json!loads`, or `json.loads`."""
+        return frame.f_globals.get("__name__") in self.modules
 
     def name_of(self, code):
         found = self.names.get(id(code))

@@ -188,8 +188,8 @@ class Trace:
         return None
 
     def _callee(self, frame, code, parent):
-        if code.co_name in _PARTS:
-            return False
+        if code.co_name in _PARTS or not code.co_flags & sfr_code.FUNCTION:
+            return False  # nor is a class that is being made a call
         if self.calls_left <= 0:
             return False
         self.calls_left -= 1
