@@ -49,7 +49,7 @@ def test_an_uncaught_exception_is_told_with_its_causes_its_calls_and_its_end(use
 
 
 WAYS = """\
-import asyncio, os, sys, threading
+import asyncio, multiprocessing, os, sys, threading
 
 def by_code(limit):
     sys.exit(3)
@@ -85,6 +85,10 @@ match sys.argv[1]:
             thread = threading.Thread(target=work, args=(n,), name=f"w{n}")
             thread.start()
             thread.join()
+    case "child":
+        child = multiprocessing.get_context("fork").Process(target=work, args=(8,))
+        child.start()
+        child.join()
     case "abort":
         os.abort()
     case "kill":
@@ -113,8 +117,10 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     thread = told("thread")
     assert thread[0].startswith("AssertionError: n is 1 at ways.py:21 in work, thread w1; exit 0 after "), thread
     assert "also: AssertionError: n is 2 at ways.py:21 in work, thread w2" in thread
+    child = told("child")
+    assert child[0].startswith("AssertionError: n is 8 at ways.py:21 in work, in its child crash-ways.1; exit 0"), child
     abort = told("abort")
-    assert abort[0].startswith("SIGABRT: Aborted at ways.py:38 in <module>; ended by SIGABRT after "), abort
+    assert abort[0].startswith("SIGABRT: Aborted at ways.py:42 in <module>; ended by SIGABRT after "), abort
     assert not any("_target" in row for row in abort), abort
     assert "ended by SIGKILL" in told("kill")[0]
     well = told("well")

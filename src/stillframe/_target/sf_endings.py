@@ -7,6 +7,7 @@ import sys
 import types
 
 from _pydevd_bundle import sf_imports
+from _pydevd_bundle.pydevd_constants import get_global_debugger
 
 MOST = 200  # frames that the way to an exit is told in
 
@@ -49,6 +50,7 @@ def watch(db):
     """Exceptions of tasks and callbacks that end nowhere but in the event loop's own handler; and signals that kill."""
     if are_told(db):
         sf_imports.after("asyncio.base_events", lambda: _watch_loops(db))
+        sf_imports.after("multiprocessing.process", _watch_processes)
         _tell_signals()
 
 
@@ -74,6 +76,29 @@ def _watch_loops(db):
         return real(self, context)
 
     loops.call_exception_handler = call_exception_handler
+
+
+def _watch_processes():
+    """What a process of multiprocessing raises is printed by that, and never an uncaught exception."""
+    processes = sys.modules["multiprocessing.process"].BaseProcess
+    real = processes._bootstrap
+
+    def _bootstrap(self, *arguments, **options):
+        run = self.run
+
+        def watched():
+            try:
+                return run()
+            except Exception as error:
+                db = get_global_debugger()
+                if db is not None and not db.pydb_disposed and error.__traceback__ is not None:
+                    _hold(db, error, error.__traceback__.tb_next)
+                raise
+
+        self.run = watched
+        return real(self, *arguments, **options)
+
+    processes._bootstrap = _bootstrap
 
 
 def _hold(db, error, trace):

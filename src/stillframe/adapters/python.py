@@ -138,7 +138,7 @@ class PythonAdapter(FindsPythonImports):
             reach=DialsBack(),
             request="launch",
             arguments=_arguments(plan.just_my_code, stop_on_entry=plan.stop_on_entry, tells_exits=plan.tells_exits),
-            child_arguments=_arguments(plan.just_my_code, stop_on_entry=False),
+            child_arguments=_arguments(plan.just_my_code, stop_on_entry=False, tells_exits=plan.tells_exits),
             argv=(
                 interpreter.path, "-X", "frozen_modules=off", *plan.interpreter_flags, str(script),
                 *words, "--file", *program, *plan.args,
@@ -167,8 +167,8 @@ class PythonAdapter(FindsPythonImports):
             tool=self.tool(),
             reach=DialsBack(),
             request="launch",
-            arguments=_arguments(plan.just_my_code, stop_on_entry=plan.stop_on_entry),
-            child_arguments=_arguments(plan.just_my_code, stop_on_entry=False),
+            arguments=_arguments(plan.just_my_code, stop_on_entry=plan.stop_on_entry, tells_exits=plan.tells_exits),
+            child_arguments=_arguments(plan.just_my_code, stop_on_entry=False, tells_exits=plan.tells_exits),
             env={
                 **_settings(tokens, on_eof="kill"),
                 "STILLFRAME_FOLLOW": f"127.0.0.1:{PORT}" + ("" if plan.children else ":alone"),

@@ -207,7 +207,9 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
     report = with_last_words(session, wish.plan, with_sanitizer(session, report))
     if seen.overdue:
         told = await gathered(session, after=wish.seconds, live=wish.hold)
-        report = msgspec.structs.replace(report, hang=msgspec.structs.replace(told, command=wish.plan.command))
+        report = msgspec.structs.replace(
+            report, hang=msgspec.structs.replace(told, command=wish.plan.command, end=seen.end)
+        )
     if wish.hold and (seen.held is not None or seen.overdue):
         sessions.hand_over(session, wish.caller.client, HELD_LEASE)
         report = msgspec.structs.replace(report, held=Held(session=(seen.held or session).name, lease=HELD_LEASE))

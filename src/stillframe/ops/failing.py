@@ -97,6 +97,9 @@ async def _failed(member: Session, stop: Stop, seen: Watched, *, live: bool) -> 
         called = stop.stack[0].function if stop.stack else "exit"
         seen.leaving = await failure_of(member, stop, live=live, what=f"{called} called")
         return seen.leaving
+    if stop.exception is not None and stop.exception.mode == "exit":
+        seen.leaving = await failure_of(member, stop, live=live)
+        return seen.leaving
     seen.total += 1
     if seen.total > MOST_ALSO:
         return None
