@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,56 +23,74 @@ Show = Callable[[str | None], str | None]
 
 def read(folder: Path, show: Show) -> Told:
     """Everything that was told; `show` makes a file's path what the user should see."""
-    outcomes: dict[str, str] = {}
-    failures: list[TestFailure] = []
-    hello: dict[str, Any] = {}
-    counts = {"collected": 0, "deselected": 0, "uncollected": 0}
-    names: tuple[str, ...] = ()
-    running: str | None = None
-    status: int | None = None
-    called: dict[str, int] = {}
+    reading = Reading(show)
     for said in _lines(folder / FILE):
+        reading.take(said)
+    return reading.told()
+
+
+@dataclass
+class Reading:
+    """What is known of a run, line by line."""
+
+    show: Show
+    hello: dict[str, Any] = field(default_factory=dict[str, Any])
+    outcomes: dict[str, str] = field(default_factory=dict[str, str])
+    failures: list[TestFailure] = field(default_factory=list[TestFailure])
+    names: tuple[str, ...] = ()
+    collected: int = 0
+    deselected: int = 0
+    uncollected: int = 0
+    running: str | None = None
+    ended: bool = False
+    ordinal: int = 0
+    """Of the calls of the first failing test's function, the one that failed."""
+
+    def take(self, said: dict[str, Any]) -> None:
         match said["kind"]:
             case "hello":
-                hello = said
+                self.hello = said
             case "collected":
-                counts["collected"] = said["count"]
-                names = tuple(said["names"])
+                self.collected, self.names = said["count"], tuple(said["names"])
             case "deselected":
-                counts["deselected"] += said["count"]
+                self.deselected += said["count"]
             case "running":
-                running = said["id"]
+                self.running = said["id"]
             case "uncollected":
-                counts["uncollected"] += 1
-                failures.append(failure({**said, "when": "collection"}, show))
+                self.uncollected += 1
+                self.failures.append(failure({**said, "when": "collection"}, self.show))
             case "test":
-                running = None
-                id, outcome = said["id"], said["outcome"]
-                outcomes[id] = max(outcomes.get(id, "passed"), outcome, key=_WORST.index)
-                if outcome == "failed" and not any(each.when != "collection" for each in failures):
-                    called = {"": sum(function_of(each) == function_of(id) for each in outcomes)}
-                if outcome == "failed":
-                    failures.append(failure(said, show))
+                self._test(said, said["id"], said["outcome"])
             case "end":
-                status = said["status"]
-    ended = list(outcomes.values())
-    return Told(
-        version=hello.get("version", ""),
-        runtime=f"Python {hello['python']}" if hello else "",
-        interpreter=hello.get("executable", ""),
-        counts=Counts(
-            total=max(len(ended), counts["collected"]),
-            uncollected=counts["uncollected"],
-            deselected=counts["deselected"],
+                self.ended = True
+
+    def _test(self, said: dict[str, Any], id: str, outcome: str) -> None:
+        self.running = None
+        self.outcomes[id] = max(self.outcomes.get(id, "passed"), outcome, key=_WORST.index)
+        if outcome == "failed":
+            self.ordinal = self.ordinal or sum(function_of(each) == function_of(id) for each in self.outcomes)
+            self.failures.append(failure(said, self.show))
+
+    def told(self) -> Told:
+        ended = list(self.outcomes.values())
+        counts = Counts(
+            total=max(len(ended), self.collected),
+            uncollected=self.uncollected,
+            deselected=self.deselected,
             **{kind: ended.count(kind) for kind in _WORST},
-        ),
-        failures=tuple(failures[:MOST]),
-        names=names,
-        begun=bool(hello),
-        finished=status is not None,
-        running=running,
-        ordinal=called.get("", 1),
-    )
+        )
+        return Told(
+            version=self.hello.get("version", ""),
+            runtime=f"Python {self.hello['python']}" if self.hello else "",
+            interpreter=self.hello.get("executable", ""),
+            counts=counts,
+            failures=tuple(self.failures[:MOST]),
+            names=self.names,
+            begun=bool(self.hello),
+            finished=self.ended,
+            running=self.running,
+            ordinal=self.ordinal or 1,
+        )
 
 
 def function_of(id: str) -> str:
