@@ -46,7 +46,8 @@ class Witness:
             config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
 
     def pytest_sessionstart(self, session):
-        self._root = str(session.config.rootdir)
+        config = session.config
+        self._root = str(config.rootpath if hasattr(config, "rootpath") else config.rootdir)
 
     def name(self, nodeid):
         """pytest names tests from its root directory; a user who is elsewhere has to give a path from there."""
@@ -128,7 +129,7 @@ class Witness:
         self.journal.tell("test", **row)
 
     def pytest_exception_interact(self, node, call, report):
-        if not isinstance(report, pytest.CollectReport):
+        if type(report).__name__ != "CollectReport":  # public from pytest 7 on
             return
         error = call.excinfo.value
         if error.__cause__ is not None and type(error).__name__ == "CollectError":
