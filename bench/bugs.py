@@ -16,7 +16,7 @@ from .ours import CommandLine
 
 FOLDER = Path(__file__).parent.parent / "examples" / "bugs"
 MOST_STEPS = 80
-_AT = re.compile(r"^\S+ stopped: .* at (\S+:\d+)\b", re.MULTILINE)
+_AT = re.compile(r"^.*\S stopped: .* at (\S+:\d+)\b", re.MULTILINE)
 
 
 class Bug(msgspec.Struct, frozen=True):
