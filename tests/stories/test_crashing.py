@@ -49,7 +49,7 @@ def test_an_uncaught_exception_is_told_with_its_causes_its_calls_and_its_end(use
 
 
 WAYS = """\
-import asyncio, multiprocessing, os, sys, threading
+import asyncio, multiprocessing, os, sys, threading; LIMIT = 1
 
 def by_code(limit):
     sys.exit(3)
@@ -69,7 +69,7 @@ async def main():
     await asyncio.sleep(0)
 
 def work(n):
-    assert n < 1, f"n is {n}"
+    assert n < LIMIT, f"n is {n}"
 
 match sys.argv[1]:
     case "code":
@@ -116,6 +116,7 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     assert task[0].startswith("RuntimeError: job 7 at ways.py:13 in job; exit 0 after "), task
     thread = told("thread")
     assert thread[0].startswith("AssertionError: n is 1 at ways.py:21 in work, thread w1; exit 0 after "), thread
+    assert "  n=1, LIMIT=1" in thread
     assert "also: AssertionError: n is 2 at ways.py:21 in work, thread w2" in thread
     child = told("child")
     assert child[0].startswith("AssertionError: n is 8 at ways.py:21 in work, in its child crash-ways.1; exit 0"), child
@@ -183,10 +184,13 @@ def test_runs_again_and_again_tell_how_often_it_fails_and_what_is_otherwise_then
 
 
 def test_who_ends_a_node_program_with_a_failing_code_is_told_and_can_be_held_there(user: User) -> None:
-    user.file("quit.js", "function quit(state) {\n  if (state.bad) process.exit(5);\n}\nquit({ bad: 1 });\n")
+    user.file(
+        "quit.js",
+        "const CODES = { bad: 5 };\nfunction quit(state) {\n  if (state.bad) process.exit(CODES.bad);\n}\nquit({ bad: 1 });\n",
+    )
     rows = user.ok("crash", "--", "node", "quit.js").splitlines()
-    assert rows[0].startswith("exit called at quit.js:2 in quit; exit 5 after "), rows
-    assert "  state={bad: 1}" in rows
+    assert rows[0].startswith("exit called at quit.js:3 in quit; exit 5 after "), rows
+    assert "  state={bad: 1}, CODES={bad: 5}" in rows
     user.ok("crash", "--hold", "--", "node", "quit.js")
     assert user.ok("eval", "state.bad + 1") == "state.bad + 1 = 2  (number)\n"
     user.file("fine.js", "process.exit(0);\n")

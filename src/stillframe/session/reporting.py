@@ -15,7 +15,7 @@ from itertools import groupby
 import msgspec
 
 from ..errors import AdapterGone, StillframeError
-from ..model.backend import Bounds
+from ..model.backend import Bounds, EvaluatesSafely
 from ..model.reports import ReportFrame, Witnessed, spot
 from ..model.values import Frame, Frames, Value, Values
 from .borrowing import borrow
@@ -30,6 +30,19 @@ READ_SECONDS = 10.0
 _KEPT = ((24, 200), (10, 120), (6, 80))
 """Values, and characters of each, of the innermost call, of the next one, and of those further outside."""
 _NAME = re.compile(r"(?<![.\w$])[A-Za-z_$][\w$]*")
+OUTSIDE, OUTSIDE_SECONDS = 6, 2.0
+"""Names on a line that are looked up beyond its frame, and the time for each."""
+_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "and as assert async await break case catch char class const continue def del do double elif else except finally "
+        "false False float for func from function global go if import in int is lambda let long match new nil none None not null or "
+        "pass raise range return select self static struct super switch this throw true True try typeof undefined unsigned var void "
+        "while with yield console process JSON Math Object Array",
+    )
+)
+_CODE = re.compile(r"function|method|module|\btype$|Meta$|EnumType|\(|^func|^class", re.IGNORECASE)
+"""Types of what a program is made of, in the words of the debuggers."""
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`")
 _PLUGGED = re.compile(r"\{([^{}]*)\}")
 
@@ -134,11 +147,38 @@ async def with_values(session: Session, told: ReportFrame, frame: Frame, number:
     except StillframeError as error:
         return msgspec.structs.replace(told, note=f"its values could not be read: {error.message}")
     line = next((each.text for each in told.source if each.here), "")
+    if number == 0 and not told.library:
+        further = await _from_outside(session, frame, line, page, bounds)
+        page = msgspec.structs.replace(page, values=(*page.values, *further))
     values, used = by_use(page, line)
     values = values[: max(count, used)]
     shown = session.handles.values(values) if live else tuple(unlinked(each) for each in values)
     note = page.notes[0] if page.notes and not values else None
     return msgspec.structs.replace(told, values=shown, values_total=page.total, used=used, note=note)
+
+
+async def _from_outside(session: Session, frame: Frame, line: str, page: Values, bounds: Bounds) -> list[Value]:
+    """What the line names that is none of the frame's own, such as a constant of its file; functions and the like are no news."""
+    known = {value.name for value in page.values}
+    names = [name for name in dict.fromkeys(names_on(line)) if name not in known and name not in _WORDS][:OUTSIDE]
+    if not names:
+        return []
+    ask = session.backend.evaluate
+    if isinstance(session.backend, EvaluatesSafely):
+        ask = session.backend.evaluate_safely
+    try:
+        told = await ask(frame.id, names, bounds, OUTSIDE_SECONDS)
+    except AdapterGone:
+        raise
+    except StillframeError:  # the thread is not held, or names alone are nothing to this debugger
+        return []
+    return [each.value for each in told if each.value is not None and not _is_code(each.value)]
+
+
+def _is_code(value: Value) -> bool:
+    return _CODE.search(value.type) is not None or value.value.startswith(
+        ("<function", "<class", "<module", "[Function", "[class")
+    )
 
 
 def by_use(page: Values, line: str) -> tuple[tuple[Value, ...], int]:
