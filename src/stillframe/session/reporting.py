@@ -35,10 +35,10 @@ OUTSIDE, OUTSIDE_SECONDS = 6, 2.0
 _WORDS = frozenset(
     re.findall(
         r"\w+",
-        "and as assert async await break case catch char class const continue def del do double elif else except finally "
-        "false False float for func from function global go if import in int is lambda let long match new nil none None not null or "
-        "pass raise range return select self static struct super switch this throw true True try typeof undefined unsigned var void "
-        "while with yield console process JSON Math Object Array",
+        "and as assert async await break case catch char class const continue def del do double elif else except "
+        "finally false False float for func from function global go if import in int is lambda let long match new "
+        "nil none None not null or pass raise range return select self static struct super switch this throw true "
+        "True try typeof undefined unsigned var void while with yield console process JSON Math Object Array ",
     )
 )
 _CODE = re.compile(r"function|method|module|\btype$|Meta$|EnumType|\(|^func|^class", re.IGNORECASE)
