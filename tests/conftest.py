@@ -16,7 +16,9 @@ from hypothesis import settings
 
 from .guard import Guard, notice_births
 
-settings.register_profile("stillframe", deadline=None)  # how long an example takes is the machine's business
+settings.register_profile(
+    "stillframe", deadline=None, max_examples=50
+)  # how long an example takes is the machine's business
 settings.load_profile("stillframe")
 
 
@@ -35,7 +37,11 @@ notice_births()
 
 @pytest.fixture(scope="session")
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
+    """One for all that run at once: what each interpreter compiles of the debugger is seconds of work."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    (shared / "cache").mkdir(exist_ok=True)
+    return shared / "cache"
 
 
 @pytest.fixture(autouse=True)

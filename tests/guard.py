@@ -6,14 +6,21 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
 from stillframe.adapters.finding import tools_directory
 
+T = TypeVar("T")
 COOKIE = "STILLFRAME_TEST"
+PATIENT = 30.0
+"""How long anything may take that is bound to come, on the busiest machine."""
+_BETWEEN = 0.01
 PATIENCE = 5.0
 """How long a process that is already dying may take to be gone."""
 _PRIVATE = ("STILLFRAME_", "XDG_", "PYTHON", "PYDEVD_", "DEBUGPY_")
@@ -118,6 +125,15 @@ def gone(process: psutil.Process) -> bool:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
+
+
+def eventually(look: Callable[[], T], what: str, seconds: float = PATIENT) -> T:
+    """What a look finds as soon as it finds something; in between, the processor is left to those who are waited for."""
+    deadline = time.monotonic() + seconds
+    while not (found := look()):
+        assert time.monotonic() < deadline, what
+        time.sleep(_BETWEEN)
+    return found
 
 
 def command(process: psutil.Process) -> list[str]:

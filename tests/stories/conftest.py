@@ -7,8 +7,7 @@ import os
 import shlex
 import shutil
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import psutil
 import pytest
 
 from ..faces.conftest import CLIENT, DEADLINE, Said
+from ..guard import eventually as eventually
 from ..guard import gone as gone
 
 CLIENT_LINE = shlex.join(CLIENT)
@@ -88,13 +88,6 @@ def result(said: Said) -> dict[str, Any]:
     assert reply["ok"] is True, reply
     found: dict[str, Any] = reply["result"]
     return found
-
-
-def eventually(holds: Callable[[], bool], what: str, seconds: float = 10.0) -> None:
-    """Ask again until it holds; the asking itself (a call, a look into /proc) is the pause."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, what
 
 
 @pytest.fixture

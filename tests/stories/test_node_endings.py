@@ -152,7 +152,7 @@ def test_no_meeting_place_is_left_by_a_stop_an_end_or_a_killed_daemon(user: User
     processes = [user.pid("--session", name) for name in ("parent", "parent.1")]
     os.kill(user.json("daemon", "status")["pid"], signal.SIGKILL)
     for each in processes:
-        eventually(lambda each=each: gone(each), "a launched process outlived the daemon", 5.0)  # type: ignore[misc]
+        eventually(lambda each=each: gone(each), "a launched process outlived the daemon")  # type: ignore[misc]
     eventually(lambda: not list(own_tmp.glob("stillframe-node-*")), "the killed daemon left a directory")
     assert "parent was lost with its daemon" in user.fails("state", code=3, error="no_session")
     assert "parent.1 stopped: b1 hit 1" in user.ok("restart")

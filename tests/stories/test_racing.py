@@ -119,7 +119,7 @@ def test_a_killed_daemon_ends_what_it_launched_and_leaves_what_it_joined(looping
         looping.ok("break", "turn", "--session", "theirs", "--log", "n={n}")
         launched = looping.pid("--session", "theirs")
         os.kill(looping.json("daemon", "status")["pid"], signal.SIGKILL)
-        eventually(functools.partial(gone, launched), "the program outlived its daemon", 5.0)
+        eventually(functools.partial(gone, launched), "the program outlived its daemon")
         assert mine.poll() is None
         kept = looping.json("breaks")
         assert [each["id"] for each in kept["breakpoints"]] == ["b1", "b2"]

@@ -117,9 +117,11 @@ async def compiled(source: Path, env: Mapping[str, str]) -> Built:
         if code != 0:
             raise LaunchFailed(f"{Path(words[0]).name} failed:\n{said}")
         _note_dependencies(Path(making), Path(made_of))
-        shutil.rmtree(place, ignore_errors=True)
-        with contextlib.suppress(OSError):  # somebody else was faster, with the same
-            os.rename(making, place)
+        if not _is_fresh(place, program):  # else somebody was faster with the same, and may run it by now
+            with contextlib.suppress(OSError):
+                os.rename(place, os.path.join(folder, "stale"))
+            with contextlib.suppress(OSError):
+                os.rename(making, place)
     return Built(str(program), time.monotonic() - started)
 
 
@@ -162,9 +164,16 @@ def _note_dependencies(place: Path, made_of: Path) -> None:
 
 
 def _forget_old(folder: Path) -> None:
-    made = sorted(folder.iterdir(), key=lambda each: each.stat().st_mtime, reverse=True)
+    made = sorted(folder.iterdir(), key=_last_use, reverse=True)
     for each in made[_KEPT:]:
         shutil.rmtree(each, ignore_errors=True)
+
+
+def _last_use(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # what somebody else was making is made
+        return 0.0
 
 
 async def run(words: Sequence[str], *, cwd: str, env: Mapping[str, str], apart: bool = False) -> tuple[int, str]:

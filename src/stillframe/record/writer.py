@@ -36,7 +36,7 @@ LINGER_SECONDS = 0.01
 WAL_BYTES = 8 * 1024 * 1024
 """How large the log may grow before what is in it is moved to the file itself."""
 TASK_SECONDS = 60.0
-CLOSE_SECONDS = 5.0
+CLOSE_SECONDS = 20.0
 
 
 class Job(Protocol):

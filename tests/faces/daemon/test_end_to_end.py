@@ -10,15 +10,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from ...guard import gone
+from ...guard import eventually, gone
 from ..conftest import CLIENT, DEADLINE, SRC, Dbg, Said, begin, call
 
 PROGRAM = """\
@@ -52,13 +50,6 @@ def result(said: Said) -> dict[str, Any]:
 
 def target(dbg: Dbg, cwd: Path) -> psutil.Process:
     return psutil.Process(result(dbg("status", "--json", cwd=cwd))["pid"])
-
-
-def eventually(holds: Callable[[], bool], what: str, seconds: float = 10.0) -> None:
-    """Ask again until it holds; the asking itself (a call, a look into /proc) is the pause."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, what
 
 
 def test_the_callers_directory_environment_and_umask_reach_the_program_and_the_daemons_do_not(
@@ -183,7 +174,7 @@ def test_a_killed_daemon_leaves_no_program_and_the_next_call_finds_the_breakpoin
     process = target(dbg, here)
     pid = result(dbg("daemon", "status", "--json"))["pid"]
     os.kill(pid, signal.SIGKILL)
-    eventually(lambda: gone(process), "the program outlived its daemon", 5.0)
+    eventually(lambda: gone(process), "the program outlived its daemon")
     kept = result(dbg("breaks", "--json", cwd=here))["breakpoints"]
     assert [each["id"] for each in kept] == ["b1"]
     again = result(dbg("restart", "--json", cwd=here))
@@ -223,7 +214,7 @@ def test_a_probe_without_a_daemon_that_is_ended_leaves_no_program(loop: Path, nu
     asking.send_signal(number)
     code = asking.wait(DEADLINE)
     assert code == {signal.SIGINT: 130, signal.SIGTERM: 143}.get(number, -number)
-    eventually(lambda: gone(process), "the program outlived the call", 5.0)
+    eventually(lambda: gone(process), "the program outlived the call")
 
 
 @pytest.fixture

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from ...guard import COOKIE, command, gone, marked
+from ...guard import COOKIE, command, eventually, gone, marked
 from ..conftest import call
 from .conftest import COUNT, MODERN, Connect, Pipe, text_of
 
@@ -131,11 +130,11 @@ def test_a_client_that_vanishes_takes_its_probe_with_it_and_no_session(pipe: Any
     line.request(
         "tools/call", name="probe", arguments={"places": ["spin.py:9"], "command": ["python", "spin.py", "own"]}
     )
-    own = _eventually(lambda: [each for each in _running("spin.py", "own") if each.pid != pid])
+    own = eventually(lambda: [each for each in _running("spin.py", "own") if each.pid != pid], "it never came to that")
     line.request("tools/call", name="go", arguments={"how": "wait"})
     line.process.send_signal(signal.SIGKILL)
     line.process.wait()
-    _eventually(lambda: all(map(gone, own)))
+    eventually(lambda: all(map(gone, own)), "it never came to that")
     assert json.loads(call("status", "--json", cwd=tmp_path).out)["result"]["state"] == "running"
     assert started["session"] == "spin"
 
@@ -143,10 +142,3 @@ def test_a_client_that_vanishes_takes_its_probe_with_it_and_no_session(pipe: Any
 def _running(*words: str) -> list[psutil.Process]:
     """Those of this test, not of another one like it."""
     return [each for each in marked(COOKIE, os.environ[COOKIE]) if set(words) <= set(command(each))]
-
-
-def _eventually(look: Any) -> Any:
-    deadline = time.monotonic() + 20
-    while not (found := look()):
-        assert time.monotonic() < deadline
-    return found
