@@ -26,7 +26,7 @@
   const CJS = new Set(['exports', 'require', 'module', '__filename', '__dirname', 'arguments']);
   const BUILTIN = new Set(Module.builtinModules);
   // The world of a test is behind a Proxy in Jest 30, whose traps are Jest's own and let everything through.
-  const OF_JEST = /[\\/]jest(-cli)?[\\/]/.test(String(process.argv[1]));
+  const OF_JEST = /[\\/]jest(-cli)?[\\/]/.test(String(process.argv?.[1])); // a worker has no argv yet
 
   let kept = new Map();
   let numbers = 0;
