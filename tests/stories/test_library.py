@@ -42,7 +42,7 @@ async def test_a_program_and_a_shell_share_a_session(user: User) -> None:
         assert caught.value.hint is not None
         assert caught.value.hint.op == "restart"
         report = await dbg.probe("app.py:3", eval=["b"], command=["python3", "app.py"])
-        assert report.places[0].values[0][0].value == "2"
+        assert report.places[0].gathered[0].values == ("2",)
 
 
 async def test_in_process_leaving_the_block_ends_what_it_launched(user: User) -> None:
