@@ -199,6 +199,8 @@ class CdpBackend(Looking, ClosesOnce):
         return None
 
     async def _paused(self, body: Body) -> None:
+        if not self._breakpoints.knows(body.get("hitBreakpoints") or ()):
+            await asyncio.sleep(0)  # the answer that names the breakpoint came with this pause, and is read first
         if self._threshold is not None and self._threshold.paused(body):
             return
         if self._threshold is not None and body.get("reason") == START and not body.get("hitBreakpoints"):

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from ...model.backend import Binding, BreakpointChanged, Event, Wanted
@@ -272,9 +273,9 @@ class Breakpoints:
                 "lineNumber": line,
                 "columnNumber": column,
             }
-            new.append(
-                (placed, self._client.send("Debugger.setBreakpointByUrl", {**arguments, "condition": texts[at]}))
-            )
+            answer = self._client.send("Debugger.setBreakpointByUrl", {**arguments, "condition": texts[at]})
+            answer.add_done_callback(partial(self._named, placed))
+            new.append((placed, answer))
         for placed, answer in new:
             await self._settle(placed, answer)
 
@@ -288,6 +289,14 @@ class Breakpoints:
         self._by_id[placed.id] = placed
         for location in body.get("locations") or ():
             self._resolved(placed, location)
+
+    def _named(self, placed: Placed, answer: asyncio.Future[Body]) -> None:
+        """Know the breakpoint as soon as V8 has named it: a program that runs may come to it before anybody asks again."""
+        if not answer.cancelled() and answer.exception() is None:
+            self._by_id[str(answer.result().get("breakpointId"))] = placed
+
+    def knows(self, ids: Iterable[object]) -> bool:
+        return all(str(id) in self._by_id for id in ids)
 
     def _resolved(self, placed: Placed, location: Body) -> None:
         line, column = int(location.get("lineNumber", 0)), int(location.get("columnNumber", 0))
