@@ -17,7 +17,7 @@ from stillframe.settings import Settings
 HERE = Path(__file__).parent
 TURNS = 20_000
 HITS = 100_000
-"""As many as the goal speaks of: what V8 takes to compile the loop is a third of a microsecond for each."""
+"""As many as the goal speaks of. What is paid once, such as compiling, weighs more with fewer."""
 ROUNDS = 2
 LINES = 4
 """Lines of one turn of the traced loop, its header among them."""

@@ -19,8 +19,8 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 from .errors import UsageError
-from .model.backend import Caller
 from .model.places import BreakSpec, HitRule, Place, parse_break, parse_hit, parse_place
+from .model.plans import Caller
 
 
 class Access(enum.IntEnum):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UsageError
-from .model.backend import Caller
+from .model.plans import Caller
 
 
 @dataclass(frozen=True)

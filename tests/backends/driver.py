@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from stillframe.adapters import open_program, open_running
 from stillframe.model.backend import (
-    AttachPlan,
     Backend,
     Bounds,
     Capture,
@@ -22,10 +21,10 @@ from stillframe.model.backend import (
     Event,
     Move,
     Output,
-    Plan,
     Stopped,
     Wanted,
 )
+from stillframe.model.plans import AttachPlan, Plan
 
 PROGRAM = Path(__file__).parent.parent / "languages" / "python" / "program.py"
 PATIENCE = 30.0

@@ -19,8 +19,8 @@ from stillframe.adapters.go import GO, is_library, thread_name
 from stillframe.adapters.go_building import is_go_binary
 from stillframe.adapters.go_command import parsed
 from stillframe.errors import AdapterDied, AdapterMissing, EvalFailed, LaunchFailed, Unsupported, UsageError, WrongState
-from stillframe.model.backend import Plan
 from stillframe.model.outcomes import AnyOutcome
+from stillframe.model.plans import Plan
 from stillframe.model.values import Frame
 
 from ..guard import gone

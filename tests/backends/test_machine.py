@@ -357,7 +357,7 @@ async def test_the_next_process_of_a_name_is_found_and_those_that_are_there_are_
 
 @both
 async def test_a_core_is_looked_at_and_nothing_in_it_moves(adapter: str, tmp_path: Path) -> None:
-    from stillframe.model.backend import AttachPlan
+    from stillframe.model.plans import AttachPlan
 
     core = tmp_path / "core"
     async with held("gdb" if find(GDB.needs[0], os.environ, ".").path else adapter, at("sum")) as (_, backend, __):

@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from stillframe.model.backend import AttachPlan, Continued, Ended, Wanted
+from stillframe.model.backend import Continued, Ended, Wanted
+from stillframe.model.plans import AttachPlan
 
 from .driver import PATIENCE, plan, started, write
 

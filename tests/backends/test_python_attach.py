@@ -15,7 +15,8 @@ import pytest
 
 import stillframe
 from stillframe.errors import AdapterMissing, Busy, LaunchFailed, NotFound
-from stillframe.model.backend import AttachPlan, CatchRule
+from stillframe.model.backend import CatchRule
+from stillframe.model.plans import AttachPlan
 
 from ..conftest import INTERPRETERS
 from .driver import PATIENCE, at, mark, opened, started, write
@@ -87,7 +88,8 @@ async def test_closing_without_a_word_leaves_an_attached_process_running(tmp_pat
 ATTACHER = """
 import asyncio, sys
 from stillframe.adapters import open_running
-from stillframe.model.backend import AttachPlan, CatchRule, Stopped, Wanted
+from stillframe.model.backend import (CatchRule, Stopped, Wanted)
+from stillframe.model.plans import (AttachPlan)
 
 async def main():
     backend = await open_running(AttachPlan(pid=int(sys.argv[1])))

@@ -14,7 +14,7 @@ from stillframe.adapters.node import NODE
 from stillframe.adapters.python import PYTHON
 from stillframe.adapters.revisions import laid_out, with_its_own_modules
 from stillframe.errors import Unsupported, UsageError
-from stillframe.model.backend import Plan
+from stillframe.model.plans import Plan
 
 ENV = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 

@@ -16,8 +16,8 @@ from stillframe.adapters.finding import find
 from stillframe.adapters.ruby import RUBY
 from stillframe.adapters.ruby_command import understood
 from stillframe.errors import LaunchFailed, StaleHandle, UsageError, WrongState
-from stillframe.model.backend import Plan
 from stillframe.model.outcomes import AnyOutcome, Stop
+from stillframe.model.plans import Plan
 
 from .nodes import exited, place, returned, stopped, where
 from .ports import free_port, printed, until

@@ -17,8 +17,8 @@ from stillframe.adapters.gdb import GDB
 from stillframe.adapters.go import GO
 from stillframe.adapters.lldb import LLDB
 from stillframe.adapters.ruby import RUBY
-from stillframe.model.backend import Plan
 from stillframe.model.outcomes import AnyOutcome
+from stillframe.model.plans import Plan
 
 from ..conftest import INTERPRETERS
 from .witness import Witness

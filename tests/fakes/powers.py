@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from stillframe.errors import EvalFailed
-from stillframe.model.backend import Backend, Bounds, Capability, Capture, ChildOpened, Evaluated, Event, Jumps, Stopped
+from stillframe.model.backend import Backend, Bounds, Capability, Capture, ChildOpened, Evaluated, Event, Stopped
+from stillframe.model.powers import Jumps
 from stillframe.model.values import Frame, Frames, Value
 
 POWERS = {Capability.SAFE_EVAL, Capability.RESTART_FRAME, Capability.SET_RETURN, Capability.HOT_PATCH}

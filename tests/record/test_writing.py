@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from stillframe.errors import NotFound, StoreFull, Unsupported, UsageError
-from stillframe.model.backend import Caller
 from stillframe.model.outcomes import Exited
+from stillframe.model.plans import Caller
 from stillframe.model.recording import Tape
 from stillframe.model.values import Frame, Value
 from stillframe.ops.record import events

@@ -22,7 +22,7 @@ from stillframe.errors import (
     Unsupported,
     UsageError,
 )
-from stillframe.model.backend import Plan
+from stillframe.model.plans import Plan
 from stillframe.settings import directory, load
 
 FAKE = Path(__file__).parent.parent / "fakes" / "adapter.py"

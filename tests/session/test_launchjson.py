@@ -14,7 +14,7 @@ from stillframe.adapters.launchjson import find, without_comments
 from stillframe.adapters.launchtypes import Configured, configured
 from stillframe.adapters.trust import trust
 from stillframe.errors import Denied, LaunchFailed, NotFound, UsageError
-from stillframe.model.backend import AttachPlan, Caller, Plan
+from stillframe.model.plans import AttachPlan, Caller, Plan
 
 from .test_declared import declare, entry, told
 

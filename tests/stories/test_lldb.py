@@ -18,8 +18,8 @@ from stillframe.adapters.finding import find
 from stillframe.adapters.gdb import GDB
 from stillframe.adapters.lldb import LLDB
 from stillframe.errors import AdapterDied, AdapterMissing
-from stillframe.model.backend import Plan
 from stillframe.model.outcomes import AnyOutcome, Exited, Lost, Stop
+from stillframe.model.plans import Plan
 from stillframe.settings import directory
 
 from ..guard import gone

@@ -13,8 +13,9 @@ from stillframe.dispatch import Dispatched, Dispatcher
 from stillframe.errors import LaunchFailed
 from stillframe.faces.host import open_plan
 from stillframe.faces.library import caller_here
-from stillframe.model.backend import AttachPlan, Backend, Plan
+from stillframe.model.backend import Backend
 from stillframe.model.outcomes import Stop
+from stillframe.model.plans import AttachPlan, Plan
 from stillframe.registry import Call
 from stillframe.render import json, text
 from stillframe.session.evidence import SourceCache

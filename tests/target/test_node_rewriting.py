@@ -12,7 +12,7 @@ import pytest
 
 from stillframe.adapters.node_recording import FOLDER, NodeRecorder
 from stillframe.adapters.recorders import read, write_ask
-from stillframe.model.backend import Plan
+from stillframe.model.plans import Plan
 from stillframe.model.recorder import Ask, Found, Note, ProbeAsk, Tally, TraceAsk, Where
 
 HERE = Path(__file__).parent / "node"

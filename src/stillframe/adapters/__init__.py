@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..backends import Launch, open_backend
 from ..errors import LaunchFailed, UsageError
-from ..model.backend import AttachPlan, Backend, Plan, Tool
+from ..model.backend import Backend, Tool
+from ..model.plans import AttachPlan, Plan
 from ..settings import load, project_root
 from .building import way_to_make
 from .finding import Needs

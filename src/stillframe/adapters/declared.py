@@ -30,7 +30,8 @@ from ..backends.dap.launch import (
     Stdio,
 )
 from ..errors import AdapterMissing, LaunchFailed, Unsupported, UsageError
-from ..model.backend import AttachPlan, CatchMode, Plan, Tool
+from ..model.backend import CatchMode, Tool
+from ..model.plans import AttachPlan, Plan
 from . import matches
 from .finding import Needs, tools_directory
 from .interpreters import on_path

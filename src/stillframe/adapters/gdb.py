@@ -16,8 +16,9 @@ from typing import Any
 
 from ..backends.dap.launch import STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
 from ..errors import LaunchFailed, Unsupported
-from ..model.backend import AttachPlan, Capability, Plan, Tool
+from ..model.backend import Capability, Tool
 from ..model.places import HitRule
+from ..model.plans import AttachPlan, Plan
 from ..transport.trees import MARK
 from . import native
 from .building import run

@@ -15,7 +15,8 @@ import psutil  # type: ignore[import-untyped]
 
 from ..backends.dap.launch import SOCKET, STDERR, STDIN, STDOUT, Address, DapLaunch, ListensUnix, Quirk
 from ..errors import AdapterMissing, LaunchFailed, NotFound, UsageError
-from ..model.backend import AttachPlan, Plan, Tool
+from ..model.backend import Tool
+from ..model.plans import AttachPlan, Plan
 from ..model.values import Frame
 from ..transport.folders import private_folder, remove_folder
 from . import matches

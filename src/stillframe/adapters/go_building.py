@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import AdapterMissing, LaunchFailed, Try
-from ..model.backend import Plan
+from ..model.plans import Plan
 from .finding import located
 from .go_command import Build
 

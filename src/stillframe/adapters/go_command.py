@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import UsageError
-from ..model.backend import Plan
+from ..model.plans import Plan
 
 NAMES = re.compile(r"^go(\d+(\.\d+)*)?$")
 _WITH_VALUE = re.compile(

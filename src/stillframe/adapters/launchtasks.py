@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from ..model.backend import Build
+from ..model.plans import Build
 from .launchjson import here, substituted, table_of
 from .trust import Brought, digest
 

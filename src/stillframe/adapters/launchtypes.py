@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from ..model.backend import AttachPlan, Caller, Plan
+from ..model.plans import AttachPlan, Caller, Plan
 from . import adapters, declared_here, understand
 from .declared import DeclaredAdapter
 from .launchjson import IGNORED, LaunchFile, resolved

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from ..model.backend import Plan
+from ..model.plans import Plan
 from ..model.values import Frame
 
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from ..backends.dap.launch import JOURNAL, STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
 from ..errors import AdapterUnresponsive, LaunchFailed, Unsupported
-from ..model.backend import AttachPlan, Capability, Plan, Tool
+from ..model.backend import Capability, Tool
 from ..model.places import HitRule
+from ..model.plans import AttachPlan, Plan
 from ..transport.folders import private_folder, remove_folder
 from ..transport.trees import MARK
 from ..wire.dap import encode

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import Busy, LaunchFailed, NotFound
-from ..model.backend import AttachPlan, Plan
+from ..model.plans import AttachPlan, Plan
 from ..model.values import Frame
 from . import cargo, elf, matches
 from .building import CPP, RUST, C, compiled

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from ..backends.cdp.launch import FIFO, CdpLaunch
 from ..errors import AdapterMissing, Unsupported, UsageError
-from ..model.backend import AttachPlan, Plan, Tool
+from ..model.backend import Tool
+from ..model.plans import AttachPlan, Plan
 from . import matches
 from .finding import Needs, Recipe
 from .interpreters import on_path

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..model.backend import Plan
+from ..model.plans import Plan
 
 
 class FindsNodeImports:

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from ..errors import LaunchFailed
-from ..model.backend import Plan
+from ..model.plans import Plan
 from . import matches
 from .interpreters import identity
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import AdapterMissing, LaunchFailed, Unsupported, UsageError
-from ..model.backend import Plan
+from ..model.plans import Plan
 from ..model.recorder import Ask
 from .interpreters import on_path
 from .node_command import understood

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ..backends.wrapped import WrappedLaunch
 from ..errors import LaunchFailed, Unsupported
-from ..model.backend import AttachPlan, Plan, Tool
+from ..model.backend import Tool
+from ..model.plans import AttachPlan, Plan
 from .finding import Needs
 from .recorders import PLAIN
 

@@ -19,8 +19,9 @@ from typing import Any, Literal
 
 from ..backends.dap.launch import PORT, Address, Authorize, DapLaunch, DialsBack, Quirk, Stdio
 from ..errors import AdapterMissing, AdapterUnresponsive, LaunchFailed, UsageError
-from ..model.backend import AttachPlan, Capability, Plan, Tool
+from ..model.backend import Capability, Tool
 from ..model.places import HitRule
+from ..model.plans import AttachPlan, Plan
 from ..settings import directory
 from . import matches
 from .finding import Needs, Recipe

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import LaunchFailed, UsageError
-from ..model.backend import Plan
+from ..model.plans import Plan
 from .interpreters import on_path
 from .shebang import interpreter_meant, named_interpreter
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import LaunchFailed
-from ..model.backend import Plan
+from ..model.plans import Plan
 from .building import run
 from .interpreters import choose, probe
 from .python_command import understood

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import LaunchFailed, Unsupported, UsageError
-from ..model.backend import Plan
+from ..model.plans import Plan
 from ..model.recorder import Ask
 from ..settings import directory
 from .interpreters import choose, probe

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
-from ..model.backend import Plan
+from ..model.plans import Plan
 from ..model.recorder import AnySaid, Ask, Hello
 
 ASK = "ask.json"

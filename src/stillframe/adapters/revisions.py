@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from ..errors import LaunchFailed, Unsupported, UsageError
-from ..model.backend import Plan
+from ..model.plans import Plan
 from ..transport.folders import private_folder, remove_folder
 from .building import run
 

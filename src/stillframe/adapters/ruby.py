@@ -13,7 +13,8 @@ from typing import Any
 
 from ..backends.dap.launch import HERE, SOCKET, Address, DapLaunch, ListensUnix, Quirk
 from ..errors import AdapterMissing, LaunchFailed, Unsupported, UsageError
-from ..model.backend import AttachPlan, Plan, Tool
+from ..model.backend import Tool
+from ..model.plans import AttachPlan, Plan
 from . import matches
 from .finding import Needs, Recipe
 from .interpreters import identity, on_path

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from ..errors import LaunchFailed
-from ..model.backend import Plan
+from ..model.plans import Plan
 from .interpreters import on_path
 
 _LONGEST = 500

@@ -13,7 +13,8 @@ from ..backends.cdp.launch import CdpLaunch
 from ..backends.dap.launch import DapLaunch
 from ..backends.wrapped import WrappedLaunch
 from ..errors import LaunchFailed, Unsupported, UsageError
-from ..model.backend import AttachPlan, Plan, Tool
+from ..model.backend import Tool
+from ..model.plans import AttachPlan, Plan
 from .finding import Needs
 from .interpreters import on_path
 from .node_command import NAMES as NODE_NAMES

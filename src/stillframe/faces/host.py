@@ -11,8 +11,9 @@ from pathlib import Path
 from .. import settings as settings_
 from ..adapters import open_program, open_running
 from ..dispatch import Dispatcher
-from ..model.backend import AttachPlan, Backend, Plan
+from ..model.backend import Backend
 from ..model.host import Host
+from ..model.plans import AttachPlan, Plan
 from ..policy import Audit
 from ..record.pruning import birth
 from ..record.record import Record

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..dispatch import Dispatcher
-from ..model.backend import Caller
+from ..model.plans import Caller
 from ..registry import Call
 from ..settings import Settings
 from .host import host

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from ..errors import Try, WrongState
-from ..model.backend import Caller, Capability
+from ..model.backend import Capability
 from ..model.outcomes import Ended, Exited
+from ..model.plans import Caller
 from ..model.views import Capabilities, OutputPage, SessionInfo, SessionList, ToolInfo
 from ..record.record import Record
 from ..registry import Access, From, Meant, Param, operation

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 
 from ..errors import NoSession, NotFound, Try
-from ..model.backend import Caller
 from ..model.outcomes import Stop
+from ..model.plans import Caller
 from ..model.values import Frames, Values
 from ..model.views import OutputPage
 from ..record import chronicle, finding, reading

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from ..errors import UsageError
 from ..model.agents import Installation
-from ..model.backend import Caller
+from ..model.plans import Caller
 from ..registry import Access, Param, operation
 from ..settings import directory, project_root
 from .agentplaces import AGENTS, SERVER, SUBAGENT, Agent

@@ -7,9 +7,10 @@ from typing import Annotated, cast
 import msgspec
 
 from ..errors import NoSession, NotFound, Try, Unsupported, UsageError
-from ..model.backend import Caller, Capability, CatchMode, CatchRule
+from ..model.backend import Capability, CatchMode, CatchRule
 from ..model.outcomes import Breakpoint, Spot
 from ..model.places import BreakSpec, HitRule
+from ..model.plans import Caller
 from ..model.views import Breakpoints, Caught
 from ..registry import Access, Param, operation
 from ..session import family

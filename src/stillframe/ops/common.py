@@ -9,9 +9,10 @@ from typing import Annotated
 import msgspec
 
 from ..errors import NotFound, UsageError
-from ..model.backend import Caller, Move
+from ..model.backend import Move
 from ..model.outcomes import AnyOutcome, Exited, Passed, Running, Stop
 from ..model.places import HerePlace, LinePlace, Place
+from ..model.plans import Caller
 from ..registry import Access, From, Param
 from ..session import telling
 from ..session.beside import Beside

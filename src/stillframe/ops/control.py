@@ -8,9 +8,11 @@ from typing import Annotated, Any
 import msgspec
 
 from ..errors import AdapterUnresponsive, NotFound, StillframeError, Try, Unsupported, UsageError
-from ..model.backend import Caller, Capability, Jumps, Move
+from ..model.backend import Capability, Move
 from ..model.outcomes import AnyOutcome, Running
 from ..model.places import Place
+from ..model.plans import Caller
+from ..model.powers import Jumps
 from ..model.values import Frame
 from ..registry import Access, From, Param, operation
 from ..session.breakpoints import locate

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import msgspec
 
 from ..adapters.recorders import Recorder
-from ..model.backend import Caller, Plan
 from ..model.outcomes import Spot, Stop
 from ..model.places import BreakSpec
+from ..model.plans import Caller, Plan
 from ..model.recorder import (
     AnySaid,
     Ask,

@@ -11,9 +11,9 @@ import msgspec
 from ..adapters.leaving import Leaving, leaving_of, misjudges_errors
 from ..adapters.revisions import Revision
 from ..errors import LaunchFailed, UsageError
-from ..model.backend import Caller, Plan
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.places import BreakSpec, SymbolPlace
+from ..model.plans import Caller, Plan
 from ..model.reports import CrashReport, Failure, Held, Verdict
 from ..registry import Access, From, Param, operation
 from ..session.ready import Ready

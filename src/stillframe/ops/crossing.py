@@ -8,9 +8,9 @@ from typing import Annotated
 import msgspec
 
 from ..errors import StillframeError
-from ..model.backend import Caller
 from ..model.outcomes import SourceLine
 from ..model.places import SymbolPlace, parse_place
+from ..model.plans import Caller
 from ..model.recorded import Crossed
 from ..record import finding, hits
 from ..record.finding import Spot, View

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from ..adapters.leaving import last_words_of
-from ..model.backend import Plan
 from ..model.outcomes import Exited
+from ..model.plans import Plan
 from ..model.reports import CrashReport, Failure, Witnessed
 from ..model.values import Frame
 from ..session.reporting import MOST, folded, told_frame

@@ -8,7 +8,8 @@ from typing import Annotated
 import msgspec
 
 from ..errors import EvalFailed, Try, Unsupported, UsageError
-from ..model.backend import Capability, Evaluated, EvaluatesSafely, Feeds, Prints
+from ..model.backend import Capability, Evaluated
+from ..model.powers import EvaluatesSafely, Feeds, Prints
 from ..model.values import Value, Values
 from ..model.views import Fed
 from ..registry import Access, Param, operation

@@ -16,8 +16,9 @@ from ..adapters.greeting import Greets, greeted
 from ..adapters.placeholders import names_in
 from ..adapters.samples import SAMPLES, Sample
 from ..errors import StillframeError, UsageError
-from ..model.backend import Caller, Tool
+from ..model.backend import Tool
 from ..model.health import Checked
+from ..model.plans import Caller
 from ..session.sessions import Sessions
 from .proving import prove
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from ..model.backend import Plan
 from ..model.places import BreakSpec, LinePlace
+from ..model.plans import Plan
 from ..model.reports import Repeated
 from ..model.tested import TestFailure, TestReport
 from ..registry import From

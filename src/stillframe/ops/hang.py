@@ -8,8 +8,10 @@ from typing import Annotated
 import msgspec
 
 from ..errors import NoSession, Try, UsageError
-from ..model.backend import AttachPlan, Caller, Move, Plan, Unpauses
+from ..model.backend import Move
 from ..model.outcomes import Exited, Lost, Running, Stop
+from ..model.plans import AttachPlan, Caller, Plan
+from ..model.powers import Unpauses
 from ..model.reports import HangReport, Held
 from ..registry import Access, From, Param, operation
 from ..session.phases import Phase

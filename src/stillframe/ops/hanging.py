@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from ..errors import AdapterGone, StillframeError
-from ..model.backend import Bounds, Party, TellsWaits, Wraps
+from ..model.backend import Bounds
+from ..model.powers import Party, TellsWaits, Wraps
 from ..model.reports import HangReport, Waiting, Witnessed, spot
 from ..model.values import Frame, Thread, Value
 from ..session.phases import Phase

@@ -8,9 +8,9 @@ from ..adapters import Adapter, declared_here
 from ..adapters import adapters as ours
 from ..adapters.declared import DeclaredAdapter
 from ..adapters.finding import tools_directory
-from ..model.backend import Caller
 from ..model.health import AdapterInfo, AdapterList, Directories, Health, SetUp
 from ..model.host import Host
+from ..model.plans import Caller
 from ..record.record import Record
 from ..registry import Access, Judged, Param, operation
 from ..session.sessions import Sessions

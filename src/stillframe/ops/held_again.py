@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-from ..model.backend import Caller, Plan
 from ..model.outcomes import Stop
 from ..model.places import BreakSpec
+from ..model.plans import Caller, Plan
 from ..model.reports import Held
 from ..registry import Param
 from ..session.session import Session

@@ -8,9 +8,11 @@ from typing import Annotated
 import msgspec
 
 from ..errors import NotFound, Try, Unsupported, UsageError
-from ..model.backend import Bounds, Caller, Capability, CutsThreads
+from ..model.backend import Bounds, Capability
 from ..model.outcomes import AnyOutcome, Stop
 from ..model.places import Place, SymbolPlace
+from ..model.plans import Caller
+from ..model.powers import CutsThreads
 from ..model.values import ExceptionInfo, Frame, Frames, Modules, Values
 from ..model.views import FrameView, Scopes, Source, Threads
 from ..record.record import Record

@@ -11,9 +11,10 @@ import msgspec
 
 from ..adapters.recorders import recorder_for
 from ..errors import StillframeError, Unsupported, UsageError
-from ..model.backend import Bounds, Caller, Move, Plan
+from ..model.backend import Bounds, Move
 from ..model.outcomes import AnyOutcome, Exited, Stop
 from ..model.places import BreakSpec, HitRule, LinePlace, Place, SymbolPlace, TextPlace
+from ..model.plans import Caller, Plan
 from ..model.sinces import Since
 from ..model.values import Value
 from ..model.views import ProbedPlace, ProbeReport

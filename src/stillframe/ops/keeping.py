@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from ..errors import NotFound, Try, UsageError
-from ..model.backend import Caller, Plan
 from ..model.outcomes import AnyOutcome
+from ..model.plans import Caller, Plan
 from ..model.recorded import Exported, Imported, Pruned, RunInfo, Saved
 from ..record import exporting, finding, importing, pruning
 from ..record.finding import View

@@ -13,9 +13,10 @@ import msgspec
 from ..adapters import broken_entries, understand
 from ..adapters.launchtypes import Configured
 from ..errors import NoSession, Try, UsageError
-from ..model.backend import AttachPlan, Build, Caller, Capability, Plan
+from ..model.backend import Capability
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Running
 from ..model.places import BreakSpec
+from ..model.plans import AttachPlan, Build, Caller, Plan
 from ..registry import Access, From, Param, operation
 from ..session import family
 from ..session.breakpoints import absolute, locate

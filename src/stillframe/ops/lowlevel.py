@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from ..errors import Unsupported
-from ..model.backend import Capability, Raw, Requests
+from ..model.backend import Capability
 from ..model.outcomes import RawReply
+from ..model.powers import Raw, Requests
 from ..registry import Access, Param, operation
 from ..session.handles import frame_index
 from ..session.session import Session

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from ..errors import Try, Unsupported, UsageError
-from ..model.backend import Caller, Capability
+from ..model.backend import Capability
 from ..model.machine import (
     Disassembles,
     Disassembly,
@@ -25,6 +25,7 @@ from ..model.machine import (
 )
 from ..model.outcomes import Breakpoint
 from ..model.places import AddressPlace, DataPlace, HitRule, parse_place
+from ..model.plans import Caller
 from ..model.values import Values
 from ..registry import Access, Param, operation
 from ..session import family

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..adapters.building import run
 from ..errors import LaunchFailed
-from ..model.backend import AttachPlan, Build, Plan
+from ..model.plans import AttachPlan, Build, Plan
 from ..session.session import Session
 
 

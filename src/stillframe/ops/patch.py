@@ -8,8 +8,10 @@ from typing import Annotated
 import msgspec
 
 from ..errors import NotFound, Try, Unsupported, UsageError
-from ..model.backend import Caller, Capability, HotPatches, RestartsFrames, SetsReturn
+from ..model.backend import Capability
 from ..model.outcomes import AnyOutcome
+from ..model.plans import Caller
+from ..model.powers import HotPatches, RestartsFrames, SetsReturn
 from ..model.values import Values
 from ..model.views import Patched
 from ..registry import Access, From, Param, operation

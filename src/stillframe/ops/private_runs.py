@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from ..errors import StillframeError, UsageError
-from ..model.backend import Caller, Plan
 from ..model.places import BreakSpec, LinePlace, TextPlace
+from ..model.plans import Caller, Plan
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .launch import make_plan

@@ -12,7 +12,7 @@ from ..adapters import trust as store
 from ..adapters.declarations import brought_here
 from ..adapters.launchtypes import Configured, configured
 from ..errors import UsageError
-from ..model.backend import Caller, Plan
+from ..model.plans import Caller, Plan
 from ..model.views import Configuration, Configurations, Trust, TrustedFile
 from ..registry import Access, Param, operation
 from ..session.breakpoints import absolute

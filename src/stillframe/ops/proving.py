@@ -11,9 +11,10 @@ from pathlib import Path
 from ..adapters import Adapter
 from ..adapters.samples import Sample
 from ..errors import AdapterUnresponsive, EvalFailed
-from ..model.backend import Caller, Move, Tool
+from ..model.backend import Move, Tool
 from ..model.outcomes import AnyOutcome, Exited, Stop
 from ..model.places import BreakSpec, LinePlace
+from ..model.plans import Caller
 from ..session.sessions import Sessions
 from ..transport.folders import private_folder, remove_folder
 from .common import settle

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from ..errors import NotFound, Try, UsageError
-from ..model.backend import Caller
 from ..model.places import Place
+from ..model.plans import Caller
 from ..model.recorded import Events, History, HitDiff, Hits, RunDiff, Trend
 from ..record import chronicle, comparing, finding, plots
 from ..record import hits as hits_

@@ -12,9 +12,9 @@ import msgspec
 
 from ..adapters.recorders import Recorder, Recording, failures, read, write_ask
 from ..errors import UsageError
-from ..model.backend import Caller, Plan
 from ..model.outcomes import AnyOutcome, Exited
 from ..model.places import AddressPlace, DataPlace, HerePlace, Place, SymbolPlace
+from ..model.plans import Caller, Plan
 from ..model.recorder import Ask, Where
 from ..session.breakpoints import locate
 from ..session.ready import Ready

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import msgspec
 
 from ..adapters.runners import Live
-from ..model.backend import Caller, Move
+from ..model.backend import Move
 from ..model.outcomes import Stop
+from ..model.plans import Caller
 from ..model.reports import ReportFrame, Witnessed
 from ..model.tested import TestFailure
 from ..session import family

@@ -15,9 +15,9 @@ from ..adapters.finding import Needs
 from ..adapters.installing import Command, commands, run, with_tools
 from ..adapters.samples import Sample
 from ..errors import StillframeError, UsageError
-from ..model.backend import Caller
 from ..model.health import InstallStep, Proof, SetUp
 from ..model.host import Host
+from ..model.plans import Caller
 from ..session.sessions import Sessions
 from .examining import Asked, best, is_there, samples
 from .proving import prove

@@ -10,9 +10,9 @@ from typing import Annotated
 from ..adapters import for_plan
 from ..adapters.revisions import Revision, laid_out, with_its_own_modules
 from ..errors import Unsupported
-from ..model.backend import Caller, Plan
 from ..model.outcomes import AnyOutcome
 from ..model.places import BreakSpec, LinePlace
+from ..model.plans import Caller, Plan
 from ..model.reports import ReportFrame
 from ..model.sinces import Since
 from ..registry import Param

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 import msgspec
 
 from ..errors import StillframeError
-from ..model.backend import Bounds, Caller, Move, Plan
+from ..model.backend import Bounds, Move
 from ..model.outcomes import AnyOutcome, Exited, Passed, Spot, Stop
 from ..model.places import BreakSpec, Place, SymbolPlace
+from ..model.plans import Caller, Plan
 from ..model.recorder import TraceAsk
 from ..model.traces import Life, Step, TraceReport
 from ..model.values import Value

@@ -11,9 +11,9 @@ import msgspec
 
 from ..adapters import understand
 from ..adapters.revisions import Revision
-from ..model.backend import Caller, Plan
 from ..model.outcomes import AnyOutcome
 from ..model.places import LinePlace
+from ..model.plans import Caller, Plan
 from ..model.tested import TestFailure, TestReport
 from ..session.breakpoints import absolute
 from ..transport.folders import private_folder, remove_folder

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from ..adapters.runners import TestAsk, choose
 from ..errors import UsageError
-from ..model.backend import Caller
 from ..model.outcomes import Stop
+from ..model.plans import Caller
 from ..model.tested import TestReport
 from ..registry import Access, From, Param, operation
 from ..session import taping

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from ..adapters.runners import Choice, TestAsk
 from ..errors import NotFound
-from ..model.backend import Caller, Plan
 from ..model.outcomes import AnyOutcome, Stop
+from ..model.plans import Caller, Plan
 from ..model.tested import Told
 from ..session.session import Session
 from ..session.sessions import Sessions

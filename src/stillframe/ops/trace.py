@@ -10,9 +10,9 @@ import msgspec
 
 from ..adapters.recorders import Recorder, recorder_for
 from ..errors import Unsupported, UsageError
-from ..model.backend import Caller, Plan
 from ..model.outcomes import Spot, Stop
 from ..model.places import BreakSpec, HitRule, LinePlace, Place, SymbolPlace
+from ..model.plans import Caller, Plan
 from ..model.recorder import Ask, TraceAsk
 from ..model.traces import Life, TraceReport
 from ..model.values import Frame, Value

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ..model.backend import Caller, Move, Plan
+from ..model.backend import Move
 from ..model.outcomes import AnyOutcome, Stop
 from ..model.places import BreakSpec
+from ..model.plans import Caller, Plan
 from ..model.recorded import Difference
 from ..model.sinces import Divergence
 from ..model.values import Value

@@ -7,8 +7,8 @@ import contextlib
 import os
 import signal
 
-from ..model.backend import Caller
 from ..model.outcomes import DoResult
+from ..model.plans import Caller
 from .output import decode
 
 KEPT = 4096

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..model.backend import Backend, Crowds, Stopped
+from ..model.backend import Backend, Stopped
+from ..model.powers import Crowds
 
 
 class Crowd:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..errors import StillframeError
-from ..model.backend import CatchRule, Rechecks, Wraps
+from ..model.backend import CatchRule
 from ..model.outcomes import Breakpoint
+from ..model.powers import Rechecks, Wraps
 from .phases import Phase
 
 if TYPE_CHECKING:

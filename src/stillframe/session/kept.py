@@ -15,7 +15,8 @@ import msgspec
 import psutil  # type: ignore[import-untyped]
 
 from ..errors import NoSession, Try
-from ..model.backend import AttachPlan, Build, CatchMode, CatchRule, Plan
+from ..model.backend import CatchMode, CatchRule
+from ..model.plans import AttachPlan, Build, Plan
 
 SAME_BIRTH = 5.0
 """Seconds by which two readings of one process's birth may differ, since the clock that dates them is corrected."""

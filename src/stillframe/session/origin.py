@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..model.backend import AttachPlan, CatchRule, Plan
+from ..model.backend import CatchRule
+from ..model.plans import AttachPlan, Plan
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from itertools import groupby
 import msgspec
 
 from ..errors import AdapterGone, StillframeError
-from ..model.backend import Bounds, EvaluatesSafely
+from ..model.backend import Bounds
+from ..model.powers import EvaluatesSafely
 from ..model.reports import ReportFrame, Witnessed, spot
 from ..model.values import Frame, Frames, Value, Values
 from .borrowing import borrow

@@ -16,8 +16,10 @@ from pathlib import Path
 
 from ..errors import AdapterGone, NotFound, StillframeError, Try, WrongState
 from ..model import backend as contract
-from ..model.backend import Backend, Bounds, Capability, Move, Plan, Tool
+from ..model.backend import Backend, Bounds, Capability, Move, Tool
 from ..model.outcomes import AnyOutcome, Stop
+from ..model.plans import Plan
+from ..model.powers import Wraps
 from ..model.recording import BLANK, Tape
 from . import holding, telling
 from .bell import Bell
@@ -270,7 +272,7 @@ class Session:
     def need_debugger(self) -> None:
         """Something holds this very process; for a wrapper, the answer names the sessions of what it runs."""
         self.need_live()
-        if isinstance(self.backend, contract.Wraps):
+        if isinstance(self.backend, Wraps):
             names = [each.name for each in self.family() if each is not self and each.live]
             what = (
                 f"debugged in it: {', '.join(names)}"

@@ -18,8 +18,10 @@ import msgspec
 
 from ..errors import Busy, NoSession, StillframeError, Try, WrongState
 from ..model import backend as contract
-from ..model.backend import AttachPlan, Backend, Caller, CatchRule, Plan
+from ..model.backend import Backend, CatchRule
 from ..model.places import BreakSpec
+from ..model.plans import AttachPlan, Caller, Plan
+from ..model.powers import Leaves
 from ..model.recording import Recorder
 from ..settings import PerProject, Settings, project_root, root_of
 from . import taping
@@ -335,7 +337,7 @@ class Sessions:
         for member in family if terminate else reversed(family):
             await member.end(terminate=terminate)
         left: tuple[int, ...] = ()
-        if terminate and session.phase is not Phase.DETACHED and isinstance(session.backend, contract.Leaves):
+        if terminate and session.phase is not Phase.DETACHED and isinstance(session.backend, Leaves):
             left = await session.backend.left_behind(end=tree)
         for member in session.family():
             await member.close()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..model import exact
-from ..model.backend import AttachPlan, Plan
+from ..model.plans import AttachPlan, Plan
 from .kept import Kept, KeptAttach, KeptDaemon, KeptPlan
 
 if TYPE_CHECKING:

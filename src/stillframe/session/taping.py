@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..model.backend import Plan
 from ..model.outcomes import Stop
+from ..model.plans import Plan
 from ..model.recording import BLANK, Recorder, RunFacts, Tape
 from .breakpoints import absolute
 

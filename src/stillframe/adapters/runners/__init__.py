@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from ...errors import UsageError
-from ...model.backend import Plan
 from ...model.outcomes import AnyOutcome, Stop
 from ...model.places import BreakSpec
+from ...model.plans import Plan
 from ...model.tested import TestFailure, Told
 from ...model.values import Value
 from ...settings import project_root

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from ...errors import AdapterMissing
-from ...model.backend import Plan
 from ...model.outcomes import AnyOutcome, Running, SourceLine, Stop
 from ...model.places import BreakSpec, SymbolPlace
+from ...model.plans import Plan
 from ...model.reports import ReportFrame
 from ...model.tested import Counts, TestFailure, Told
 from ..building import run

@@ -13,9 +13,9 @@ from urllib.parse import unquote
 import msgspec
 
 from ...errors import AdapterMissing, NotFound
-from ...model.backend import Plan
 from ...model.outcomes import AnyOutcome, Running, Stop
 from ...model.places import BreakSpec, LinePlace
+from ...model.plans import Plan
 from ...model.tested import Counts, TestFailure, Told
 from ..interpreters import on_path
 from ..node_options import version_of

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from ...errors import LaunchFailed
-from ...model.backend import Plan
 from ...model.outcomes import AnyOutcome, Exited, Running, Stop
+from ...model.plans import Plan
 from ...model.tested import TestFailure, Told
 from ..interpreters import choose, probe
 from ..recorders import PLAIN

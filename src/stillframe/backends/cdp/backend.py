@@ -19,10 +19,10 @@ from ...model.backend import (
     Event,
     Move,
     Output,
-    Party,
     Stopped,
     Wanted,
 )  # fmt: skip
+from ...model.powers import Party
 from ...model.values import Thread, Value
 from ...transport.process import Process, feed
 from ...transport.trees import end_tree, left_behind, wait_pid

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...model.backend import Party
+from ...model.powers import Party
 from .client import Body, CdpClient
 
 _RESOURCES = "process.getActiveResourcesInfo ? process.getActiveResourcesInfo() : []"

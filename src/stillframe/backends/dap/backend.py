@@ -21,10 +21,10 @@ from ...model.backend import (
     Event,
     Move,
     Output,
-    Party,
     Stopped,
     Wanted,
 )  # fmt: skip
+from ...model.powers import Party
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
 from ...transport.process import Exit, Process, feed
 from ...transport.streams import Line

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from ...errors import EvalFailed, NotFound, StaleHandle
-from ...model.backend import Bounds, Capture, Evaluated, Party
+from ...model.backend import Bounds, Capture, Evaluated
+from ...model.powers import Party
 from ...model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Value, Values
 from . import translate
 from .client import DapClient, Refused

@@ -19,7 +19,8 @@ from ...errors import (
     UsageError,
     WrongState,
 )
-from ...model.backend import Bounds, Capability, Capture, Evaluated, Party
+from ...model.backend import Bounds, Capability, Capture, Evaluated
+from ...model.powers import Party
 from ...model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Value, Values
 from . import translate
 from .client import Body, DapClient, Refused

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
-from ...model.backend import Capability, Output, Party, Stopped
+from ...model.backend import Capability, Output, Stopped
+from ...model.powers import Party
 from ...model.values import ExceptionInfo, Frame, Module, Modules, Scope, Thread, Value
 from ...wire import dap_types
 from .launch import DapLaunch

@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ...model.backend import Caller
+from ...model.plans import Caller
 from ...registry import Access, Call
 from ..cli.catalogue import HASH, VERSION
 
