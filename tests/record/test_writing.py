@@ -7,6 +7,7 @@ import os
 import sqlite3
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -268,3 +269,28 @@ async def test_a_client_that_comes_back_with_its_cursor_gets_each_hit_once(tmp_p
             cursor, over = page.cursor, all_written and not page.events
         await writing
     assert sorted(seen) == sorted((f"r{run}", f"h{number + 1}") for run in (1, 2) for number in range(CURSOR_HITS // 2))
+
+
+class Interrupted(sqlite3.Connection):
+    """A reader in whose first question another host makes the record."""
+
+    made = False
+
+    def execute(self, *words: Any) -> sqlite3.Cursor:
+        if self.made:
+            return super().execute(*words)
+        self.made = True
+        (answer,) = super().execute(*words).fetchone()
+        path = super().execute("PRAGMA database_list").fetchone()[2]
+        schema.open_for_writing(Path(path)).close()
+        return super().execute("SELECT ?", (answer,))
+
+
+def test_a_record_that_is_made_while_it_is_looked_at_is_no_foreign_database(tmp_path: Path) -> None:
+    path = tmp_path / "record.sqlite"
+    reader = sqlite3.connect(path, factory=Interrupted, isolation_level=None)
+    try:
+        schema.check(reader, path)
+        assert schema.version(reader) == schema.NEWEST
+    finally:
+        reader.close()

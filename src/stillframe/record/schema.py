@@ -114,8 +114,9 @@ def version(connection: sqlite3.Connection) -> int:
 def check(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse what is not our record, or is one that a newer Stillframe has made."""
     try:
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        # In this order: another host may make the tables, and name them ours, between the two questions.
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
