@@ -252,3 +252,11 @@ async def test_a_live_edit_that_would_leave_old_text_running_is_refused(tmp_path
                 await dbg.hotpatch("app.js", dry_run=dry_run)
         again = stopped(await dbg.continue_())
         assert (again.output, place(again), again.breakpoints) == ("2\n", ("<anonymous>", 8), ("b1",))
+
+
+async def test_a_pause_comes_to_code_of_the_program_also_while_node_starts_or_runs_its_own(tmp_path: Path) -> None:
+    text = "let n = 0;\nfunction spin() {\n  n++;\n  return Promise.resolve().then(spin);\n}\nspin();\n"
+    async with debugged(tmp_path, text, timeout=0) as (dbg, _):
+        stop = stopped(await dbg.pause())
+        assert (stop.reason, where(stop).partition(":")[0]) == ("pause", "app.js")
+        assert (await dbg.eval("typeof spin")).values[0].value == "'function'"
