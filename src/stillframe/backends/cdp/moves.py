@@ -36,10 +36,8 @@ _REJECTS = r"(?:Promise\s*\.\s*)?reject|Promise"
 """A call that makes a promise rejected, or one that is made so."""
 _PATIENCE = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds after which a pause that has not come is asked for again."""
-_LOOKS = 8
-"""Steps towards the user's code before the program runs on for a moment: V8 may step through Node's own code line by line."""
-_LOOKING = 3.0
-"""Seconds in which a pause may find nothing of the user's before it is told all the same; Node starts well within them."""
+_LOOKS = 100
+"""How often a pause may find nothing of the user's before it is told all the same; while Node starts, V8 may step line by line."""
 
 
 class Loading(Protocol):
@@ -80,7 +78,7 @@ class Mover:
         self._door: Door | None = None
         """It is on its way into a module whose first line, or whose text, is to be seen before it runs."""
         self.pausing = False
-        self._looks_left, self._looks_until = 0, 0.0
+        self._looks_left = 0
         self._unwanted = False
         """A pause was asked for that nobody wants any more."""
         self._paused = asyncio.Event()
@@ -179,7 +177,6 @@ class Mover:
     async def pause(self) -> None:
         """Ask for a stop."""
         self.pausing, self._looks_left, self._unwanted = True, _LOOKS, False
-        self._looks_until = asyncio.get_running_loop().time() + _LOOKING
         self._paused.clear()
         await self._client.request("Debugger.pause")
         self._asking = asyncio.create_task(self._ask_again())
@@ -238,7 +235,7 @@ class Mover:
             await self._send(RESUME, far=True)
             return
         if self.pausing and self._is_out_of_sight(held):
-            await self._look_on()
+            await self._send(STEPS[Move.STEP])  # which comes to the next line of the user's own
             return
         if self._journey is not None:
             await self._landed(held, self._journey)
@@ -249,17 +246,13 @@ class Mover:
         """Whether a pause found library code or ours at work, and nothing of the user's above it, and may wait for that."""
         if not self._scripts.hides_library or any(map(self._is_a_files, held.calls)):
             return False
-        return asyncio.get_running_loop().time() < self._looks_until
+        self._looks_left -= 1
+        return self._looks_left >= 0
 
     def _is_a_files(self, call: Body) -> bool:
         """Whether a call is of the user's own files. (Its `url` may be empty: the script has it.)"""
         script = self._scripts.get(position(call)[0])
         return script is not None and bool(script.url) and self._evidence.teller.is_user(call)
-
-    async def _look_on(self) -> None:
-        """To the next line of the user's own; where steps do not come there, on, until the pause is asked for again."""
-        self._looks_left = self._looks_left - 1 if self._looks_left else _LOOKS
-        await self._send(STEPS[Move.STEP] if self._looks_left else RESUME)
 
     def _why(self, held: Held) -> tuple[str, str | None]:
         if self.pausing:
