@@ -37,7 +37,7 @@ _REJECTS = r"(?:Promise\s*\.\s*)?reject|Promise"
 _PATIENCE = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds after which a pause that has not come is asked for again."""
 _LOOKS = 100
-"""How often a pause may find nothing of the user's before it is told all the same; while Node starts, V8 may step line by line."""
+"""How often a pause may find nothing of the user's before it is told all the same: V8 may step through Node's start by lines."""
 
 
 class Loading(Protocol):
