@@ -31,11 +31,10 @@ class Approval:
         self._settings = PerProject()
 
     async def of(
-        self, client: Client, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+        self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> str | types.InputRequiredResult:
-        """Nothing where the call may be made; else a refusal, or the question for a client that asks by itself."""
-        if not self.needed(client, params):
-            return ""
+        """For a call that is asked about: nothing where it was agreed to; else a refusal, or the question for a client that
+        asks by itself."""
         capabilities = context.session.client_capabilities
         if capabilities is None or capabilities.elicitation is None:
             return (

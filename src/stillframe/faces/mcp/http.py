@@ -24,8 +24,9 @@ from mcp.server.transport_security import TransportSecuritySettings
 from ..cli.catalogue import VERSION
 from ..daemon.server import Refusal
 from .client import Client
-from .serve import MESSAGE_BYTES, client_of
+from .serve import client_of
 from .server import Context, server_for
+from .streams import MESSAGE_BYTES
 
 TOKEN = "STILLFRAME_MCP_TOKEN"
 HOST = "127.0.0.1"

@@ -13,13 +13,8 @@ import os
 import secrets
 import select
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
-
-import anyio
-import mcp_types as types
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.shared.message import SessionMessage
 
 from ...errors import UsageError
 from ..cli.catalogue import VERSION
@@ -28,12 +23,11 @@ from ..daemon.serve import Listening, keep_log, reason_to_leave, spare_the_loade
 from ..daemon.server import READ_SECONDS, WRITE_SECONDS, Refusal, check_peer, ended
 from .client import Client
 from .server import server_for
+from .streams import piped
 from .toolset import CLASSES, toolset
 
 log = logging.getLogger("stillframe.mcp")
 
-MESSAGE_BYTES = 1024 * 1024
-"""The longest message that is taken; the arguments of a call are bounded further."""
 CONNECTIONS = 64
 LOOK_SECONDS = 0.2
 """How often we look whether a client that has closed its side still hears us."""
@@ -115,12 +109,12 @@ class Host:
         server = server_for(lambda _: client, schemas=schemas)
         writer.write(b"+\n")
         left = asyncio.Event()
-        async with piped(reader, writer, left) as (incoming, outgoing):
-            running = asyncio.create_task(server.run(incoming, outgoing, server.create_initialization_options()))
-            try:
-                await _until_over(running, left, writer.get_extra_info("socket").fileno())
-            finally:
-                await ended(running)
+        incoming, outgoing = piped(reader, writer, left)
+        running = asyncio.create_task(server.run(incoming, outgoing, server.create_initialization_options()))
+        try:
+            await _until_over(running, left, writer.get_extra_info("socket").fileno())
+        finally:
+            await ended(running)
 
 
 async def _until_over(running: asyncio.Task[None], left: asyncio.Event, handle: int) -> None:
@@ -174,110 +168,3 @@ def client_of(hello: dict[str, Any]) -> tuple[Client, bool]:
         tools=tools,
     )
     return client, bool(hello.get("schemas"))
-
-
-Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
-Outgoing = MemoryObjectSendStream[SessionMessage]
-
-
-@contextlib.asynccontextmanager
-async def piped(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: asyncio.Event
-) -> AsyncIterator[tuple[Incoming, Outgoing]]:
-    """The streams that the SDK's server runs on, fed from and written to a connection, as its own for pipes are; `left` is
-    set when nothing more comes."""
-    feed, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    outgoing, drained = anyio.create_memory_object_stream[SessionMessage](0)
-    pending = Pending()
-
-    async def read() -> None:
-        async with feed:
-            with contextlib.suppress(ConnectionError):
-                await pass_on()
-            left.set()
-            await pending.none_left()  # the SDK (2.3) drops what is under way when its input ends
-
-    async def pass_on() -> None:
-        async for line in messages(reader):
-            try:
-                message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-            except ValueError:
-                writer.write(_unreadable(line))
-                continue
-            pending.came(message)
-            try:
-                await feed.send(SessionMessage(message))
-            except anyio.BrokenResourceError:
-                return
-
-    async def write() -> None:
-        async with drained:
-            with contextlib.suppress(ConnectionError, TimeoutError):  # it is gone, or does not read: nobody to tell
-                async for message in drained:
-                    pending.went(message.message)
-                    text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-                    writer.write(text.encode() + b"\n")
-                    async with asyncio.timeout(WRITE_SECONDS):
-                        await writer.drain()
-
-    async with anyio.create_task_group() as both:
-        both.start_soon(read)
-        both.start_soon(write)
-        yield incoming, outgoing
-        both.cancel_scope.cancel()
-
-
-class Pending:
-    """The requests that have not been answered yet."""
-
-    def __init__(self) -> None:
-        self._ids: set[types.RequestId] = set()
-        self._change = asyncio.Event()
-
-    def came(self, message: types.JSONRPCMessage) -> None:
-        match message:
-            case types.JSONRPCRequest(method="subscriptions/listen"):
-                pass  # answered only when the client has had enough, so nobody waits for that
-            case types.JSONRPCRequest(id=number):
-                self._ids.add(number)
-            case types.JSONRPCNotification(method="notifications/cancelled", params=dict(params)):
-                self._done(params.get("requestId"))
-
-    def went(self, message: types.JSONRPCMessage) -> None:
-        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-            self._done(message.id)
-
-    def _done(self, number: types.RequestId | None) -> None:
-        if number is not None:
-            self._ids.discard(number)
-        self._change.set()
-
-    async def none_left(self) -> None:
-        while self._ids:
-            self._change.clear()
-            await self._change.wait()
-
-
-async def messages(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    """Each line; one that is too long is told as an empty one, however long it goes on."""
-    held = bytearray()
-    skipping = False
-    while chunk := await reader.read(65536):
-        *whole, rest = (bytes(held) + chunk).split(b"\n")
-        for line in whole:
-            if skipping or len(line) > MESSAGE_BYTES:
-                skipping = False
-                yield b""
-            elif line.strip():
-                yield line
-        held[:] = rest
-        if len(held) > MESSAGE_BYTES:
-            held.clear()
-            skipping = True
-
-
-def _unreadable(line: bytes) -> bytes:
-    """The protocol's own answer to what is no message of it: there is no call that it could belong to."""
-    said = "no JSON-RPC message" if line else f"a message of more than {MESSAGE_BYTES} bytes"
-    error = {"jsonrpc": "2.0", "id": None, "error": {"code": types.PARSE_ERROR, "message": said}}
-    return json.dumps(error).encode() + b"\n"
