@@ -38,7 +38,7 @@ async def test_values_are_told_as_what_they_are_and_nothing_of_the_programs_is_r
         expected = {
             "undef": "undefined", "nul": "null", "neg": "-0", "nan": "NaN", "big": "12345678901234567890n",
             "sym": "Symbol(s)", "map": "Map(2) {'a' => 1, {k: 1} => 'b'}", "set": "Set(2) {1, 'two'}",
-            "typed": "Uint8Array [1, 2, 3]", "date": "1970-01-01T00:00:00.000Z", "re": "/a+/g",
+            "typed": "Uint8Array(3) [1, 2, 3]", "date": "1970-01-01T00:00:00.000Z", "re": "/a+/g",
             "point": "Point {x: 3, #hidden: 1}",
             "arrow": "[Function: arrow]", "cls": "[class Point]", "pending": "Promise { <pending> }",
             "done": "Promise { 5 }", "sparse": "[1, <empty>, 3]", "bare": "[Object: null prototype] {z: 1}",
@@ -91,17 +91,26 @@ async def test_what_no_field_holds_is_told_too_and_only_what_is_empty_looks_empt
         assert exited(await dbg.continue_()).output == "", "nothing of the program's was run"
 
 
-async def test_huge_values_come_soon_and_in_pages(tmp_path: Path) -> None:
+async def test_huge_values_come_soon_and_in_pages_with_what_all_of_one_is_like(tmp_path: Path) -> None:
     text = """
 function look() {
   const million = new Array(1e6).fill(7), long = 'x'.repeat(30e6);
   const keys = Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => ['k' + i, i]));
-  return [million, long, keys];
+  const many = Array.from({ length: 1200 }, (_, i) => i), orders = many.map((id) => (id ? { id, qty: 1 } : { id }));
+  const map = new Map(many.map((i) => [i, 'x'])), set = new Set(many), typed = new Float64Array([1.5, NaN, ...many]);
+  const bytes = Buffer.from('hello '.repeat(99)), raw = Buffer.alloc(50), mixed = [...many, 'x'];
+  return [million, long, keys, many, orders, map, set, typed, bytes, raw, mixed];
 }
 look();
 """
-    async with debugged(tmp_path, text, breaks=["app.js:4"]) as (dbg, first):
+    async with debugged(tmp_path, text, breaks=['app.js@"return [million"']) as (dbg, first):
         told = {each.name: each for each in stopped(first).locals}
+        assert {name: each.shape for name, each in told.items() if each.shape} == {
+            "many": "1,200 numbers, 0 to 1199", "orders": "1,200 Objects, 1,199 of them with keys id qty",
+            "map": "number to string", "set": "1,200 numbers, 0 to 1199", "typed": "1,202, 0 to 1199, 1 NaN",
+            "bytes": "594, 32 to 111, text 'hello hello hello hello hello hello hell'…", "raw": "50, 0 each",
+            "mixed": "1,200 numbers, 1 string",
+        }  # fmt: skip
         assert [told[name].total for name in ("million", "long")] == [1_000_000, 30_000_000]
         refs = {name: each.ref for name, each in told.items()}
         assert all(refs.values())

@@ -162,9 +162,15 @@ def test_isolated_python_is_stepped_through_and_said_to_be(user: User) -> None:
 
 
 FAMILY = """\
-import os, subprocess, sys
+import datetime, decimal, enum, os, subprocess, sys
+
+class Colour(enum.Enum):
+    RED = 1
+    def __repr__(self): raise RuntimeError("asked")
 
 def job(n):
+    known = datetime.date(2026, 1, 2), decimal.Decimal("1.50"), Colour.RED
+    many, word = list(range(1200)), "x" * 1200
     twice = n * 2
     return twice
 
@@ -182,6 +188,10 @@ def test_every_process_of_a_run_is_recorded_and_a_held_one_is_at_the_call(user: 
     user.file("family.py", FAMILY)
     report = user.json("trace", "job", "--if", "n > 2", "--", sys.executable, "family.py")
     assert (report["calls"], report["life"]["result"]) == (3, "66")
+    known, long = (dict(each) for _, each in rows(report["life"]["steps"][:2]))
+    assert known == {"known": "(datetime.date(2026, 1, 2), Decimal('1.50'), <Colour.RED: 1>)"}
+    assert long["many"] == "[0, 1, 2, 3, 4, 5, 6, 7, … 1,192 more]"
+    assert long["word"].endswith("x'… of 1,200")
     user.file("shop.py", SHOP)
     held = user.json("trace", "total", "--call", "2", "--hold", "--", "python3", "shop.py")["held"]
     assert held == {"session": "shop", "lease": 600}

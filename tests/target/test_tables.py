@@ -106,3 +106,82 @@ def test_of_a_long_value_it_is_told_what_all_of_it_is_like(run_to: RunTo, deep_p
     }
     assert told["record"]["value"] == "Row(id=1, name='ann')"
     assert told["mapped"]["value"] == "Mapped(id=7)"
+
+
+DECLARED = """
+import attrs, django.conf, pydantic, sqlalchemy as sa
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+django.conf.settings.configure(DATABASES={})
+django.setup()
+from django.db import models
+asked = []
+@attrs.define
+class Point:
+    x: int
+    tags: list
+    hidden: int = attrs.field(default=1, repr=False)
+@attrs.define
+class Masked:
+    key: str = attrs.field(default="secret", repr=lambda value: "***")
+class Order(pydantic.BaseModel):
+    model_config = {"extra": "allow"}
+    id: int
+    lines: list[int] = []
+    hidden: int = pydantic.Field(default=1, repr=False)
+class Own(pydantic.BaseModel):
+    def __repr__(self): return "own repr"
+class Base(DeclarativeBase): pass
+class User(Base):
+    __tablename__ = "user"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    def __repr__(self): asked.append(1); return self.name
+class Book(models.Model):
+    title = models.CharField(max_length=50)
+    class Meta: app_label = "shop"
+    def __str__(self): asked.append(1); return self.title
+engine = sa.create_engine("sqlite://")
+Base.metadata.create_all(engine)
+session = Session(engine)
+session.add_all([User(id=1, name="ann"), User(id=2, name="bob")])
+session.commit()
+bob = session.get(User, 2)
+ann = session.get(User, 1)
+session.expire(ann)
+fresh = User(name="eve")
+row = session.execute(sa.select(User.id, User.name)).first()
+point, masked, order, own = Point(1, list(range(99))), Masked(), Order(id=7, lines=[1], more=2), Own()
+points = [Point(n, []) for n in range(100)]
+book, later = Book(1, "War"), Book.from_db("default", ["id"], [2])
+unsent, sent = Book.objects.all(), Book.objects.all()
+sent._result_cache = [book]
+here = 1  # @here
+print(asked)
+"""
+
+
+def test_objects_are_told_by_the_fields_of_their_class_and_rows_by_what_was_loaded(
+    run_to: RunTo, guests: Guests
+) -> None:
+    python, env = guests
+    target, peer, thread = run_to(python, DECLARED, env=env)
+    told = rows(peer, thread, values=60)
+    names = ["point", "masked", "order", "own", "bob", "ann", "fresh", "row", "book", "later", "unsent", "sent"]
+    assert {name: told[name]["value"] for name in names} == {
+        "point": "Point(x=1, tags=[0, 1, 2, 3, 4, 5, 6, 7, …])",
+        "masked": "Masked(key=***)",
+        "order": "Order(id=7, lines=[1], more=2)",
+        "own": "own repr",
+        "bob": "User(id=2, name='bob')",
+        "ann": "User(id=<not loaded>, name=<not loaded>)",
+        "fresh": "User(name='eve')",
+        "row": "Row(id=1, name='ann')",
+        "book": "Book(id=1, title='War')",
+        "later": "Book(id=2, title=<not loaded>)",
+        "unsent": "<QuerySet of Book, not fetched>",
+        "sent": "<QuerySet of Book> [Book(id=1, title='War')]",
+    }
+    assert told["points"]["shape"] == "100 Points"
+    peer.resume("continue", thread)
+    peer.rest()
+    assert target.end() == (0, "[]\n", "")  # no repr was run, so no query was sent

@@ -1,5 +1,6 @@
 """What a long value is like as a whole, beside its first items: kinds, keys, extremes. Only exact builtins are looked through."""
 
+import array
 import collections
 import math
 
@@ -17,6 +18,8 @@ def shape_of(value, seconds):
     try:
         if kind in _SEQUENCES:
             return _of_items(value) if 0 < len(value) <= MOST else None
+        if kind is array.array and 0 < len(value) <= MOST and value.typecode not in "uw":
+            return "%s of type %s%s" % (_number(len(value)), value.typecode, _range(value))
         if kind is dict:
             return _of_dict(value) if 0 < len(value) <= MOST else None
     except RuntimeError:  # another thread changes it

@@ -1,10 +1,13 @@
-"""Arrays and tables of numpy and pandas, told by shape, kind and first items, and paged; neither is imported by us."""
+"""Arrays and tables of numpy, pandas, torch and Django by shape, kind and first items, and paged; we import none of them."""
 
 import sys
 
 from . import sf_watch
+from .sf_fields import attributes_of, is_loaded, loaded
 
 LARGEST = 1000000  # numbers of an array that are looked through
+COLUMNS = 6  # of a table that are told
+NOT_READ = type("not read", (), {"__slots__": ()})()  # what lies on another device
 
 
 class Rows:
@@ -41,6 +44,68 @@ class _Array:
     def page(self, start, count):
         last = min(start + count, self.length)
         return [("[%d]" % at, self.get(self.value, at)) for at in range(start, last)]
+
+
+class _Tensor:
+    """A tensor of torch, of which a copy without its history is read, and only where that waits for no device."""
+
+    def __init__(self, value):
+        torch = sys.modules["torch"]
+        self.base = torch.Tensor
+        self.get = torch.Tensor.__getitem__
+        with torch._C.DisableTorchFunctionSubclass():  # not the subclass's own
+            self.shape = tuple(self.base.shape.__get__(value))
+            dtype, device = self.base.dtype.__get__(value), self.base.device.__get__(value)
+            layout = self.base.layout.__get__(value)
+            self.readable = device.type == "cpu" and layout is torch.strided
+            self.plain = self.base.detach(value) if self.readable else None
+            words = [type(value).__name__, _by(self.shape), str(dtype).replace("torch.", "")]
+            words += [str(device)] if device.type != "cpu" else []
+            words += [str(layout).replace("torch.", "")] if layout is not torch.strided else []
+            words += ["requires_grad"] if self.base.requires_grad.__get__(value) else []
+        self.kind = " ".join(each for each in words if each)
+        self.length = self.shape[0] if self.shape else None
+
+    def head(self, items):
+        if not self.readable:
+            return NOT_READ
+        return Rows(self.plain, self.get, self.shape) if self.shape else self.plain.item()
+
+    def page(self, start, count):
+        last = min(start + count, self.length or 0) if self.readable else 0
+        return [("[%d]" % at, self.get(self.plain, at)) for at in range(start, last)]
+
+
+class _Fetched:
+    """A query of Django's that was sent: the rows that it brought."""
+
+    def __init__(self, value):
+        held = dict(attributes_of(value))
+        self.rows = held["_result_cache"]
+        self.length = len(self.rows)
+        self.kind = "%s of %s" % (type(value).__name__, held["model"].__name__)
+
+    def head(self, items):
+        return self.rows
+
+    def page(self, start, count):
+        rows = self.rows[start : start + count]
+        return [("[%d]" % (start + at), one) for at, one in enumerate(rows)]
+
+
+class _Index:
+    """The labels of a pandas table."""
+
+    def __init__(self, value):
+        self.value = value
+        self.length = len(value)
+        self.kind = "%s %d %s" % (type(value).__name__, self.length, value.dtype)
+
+    def head(self, items):
+        return self.value[: items + 1].tolist()
+
+    def page(self, start, count):
+        return [("[%d]" % (start + at), one) for at, one in enumerate(self.value[start : start + count].tolist())]
 
 
 class _Series:
@@ -83,11 +148,6 @@ def _by(shape):
     return "x".join(str(length) for length in shape)
 
 
-def loaded(module, name):
-    """A class of a module, if the program has loaded that."""
-    return getattr(sys.modules.get(module), name, None)
-
-
 def table_of(value, seconds=1.0):
     """The value as something with `kind`, `length`, `head` and `page`; None where it is no such thing, or will not tell."""
     kind = type(value)
@@ -95,11 +155,19 @@ def table_of(value, seconds=1.0):
     if isinstance(array, type) and issubclass(kind, array):
         plain = kind.__repr__ is array.__repr__  # a masked array, say, tells more than its numbers
         return _Array(value, array) if plain and array.ndim.__get__(value) else None
-    for name, made in (("Series", _Series), ("DataFrame", _Frame)):
-        base = loaded("pandas", name)
-        if isinstance(base, type) and issubclass(kind, base):
+    for module, name, made in _MADE:
+        if is_loaded(value, module, name):
             return asked(seconds, made, value)
     return None
+
+
+_MADE = (
+    ("pandas", "Series", _Series),
+    ("pandas", "DataFrame", _Frame),
+    ("pandas", "Index", _Index),
+    ("torch", "Tensor", _Tensor),
+    ("django.db.models.query", "QuerySet", _Fetched),
+)
 
 
 def asked(seconds, function, *arguments):
@@ -111,20 +179,61 @@ def asked(seconds, function, *arguments):
 
 
 def extremes(value, seconds):
-    """The smallest and the largest number of an array, and how many are none; None for anything else."""
+    """What all of an array or table is like: extremes, and how many are missing; None for anything else."""
     array = loaded("numpy", "ndarray")
-    if not isinstance(array, type) or not issubclass(type(value), array):
-        return None
-    if array.dtype.__get__(value).kind not in "iuf" or not 0 < array.size.__get__(value) <= LARGEST:
-        return None
-    return asked(seconds, _extremes, array.view(value, array))
+    if isinstance(array, type) and issubclass(type(value), array):
+        return asked(seconds, _of_array, array.view(value, array))
+    for module, name, tell in _TELL:
+        if is_loaded(value, module, name):
+            return asked(seconds, tell, value)
+    return None
 
 
-def _extremes(plain):
+def _of_array(plain):
+    if plain.dtype.kind not in "iuf" or not 0 < plain.size <= LARGEST:
+        return None
     if plain.dtype.kind == "f":
         numpy = sys.modules["numpy"]
         missing = int(numpy.isnan(plain).sum())
         plain = plain[~numpy.isnan(plain)] if missing else plain
-        told = "%.6g to %.6g" % (plain.min(), plain.max()) if plain.size else ""
-        return told + ("%s%d nan" % (", " if told else "", missing) if missing else "")
+        return _span(plain.min(), plain.max(), missing, "nan") if plain.size else "%d nan" % missing
     return "%d to %d" % (plain.min(), plain.max())
+
+
+def _span(low, high, missing, what):
+    return "%.6g to %.6g" % (low, high) + (", %d %s" % (missing, what) if missing else "")
+
+
+def _of_series(series):
+    if not 0 < len(series) <= LARGEST:
+        return None
+    missing = int(series.isna().sum())
+    if series.dtype.kind in "iuf" and missing < len(series):
+        return _span(series.min(), series.max(), missing, "missing")
+    return "%d missing" % missing if missing else None
+
+
+def _of_frame(frame):
+    """Each column's kind, extremes and gaps."""
+    told = []
+    for at, name in enumerate(frame.columns[:COLUMNS].tolist()):
+        column = frame.iloc[:, at]
+        told.append(" ".join(each for each in (str(name), str(column.dtype), _of_series(column)) if each))
+    return "; ".join(told) + ("; …" if frame.shape[1] > COLUMNS else "")
+
+
+def _of_tensor(value):
+    """As of an array, on the processor's own memory: anywhere else that would wait for a device."""
+    tensor = _Tensor(value)
+    if not tensor.readable or not 0 < tensor.plain.numel() <= LARGEST or tensor.plain.is_complex():
+        return None
+    real = tensor.plain
+    if real.is_floating_point():
+        real = real[~real.isnan()]
+    missing = tensor.plain.numel() - real.numel()
+    if not real.numel() or str(real.dtype) == "torch.bool":
+        return "%d nan" % missing if missing else None
+    return _span(real.min().item(), real.max().item(), missing, "nan")
+
+
+_TELL = (("pandas", "Series", _of_series), ("pandas", "DataFrame", _of_frame), ("torch", "Tensor", _of_tensor))

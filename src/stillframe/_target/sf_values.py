@@ -2,15 +2,14 @@
 
 import array
 import collections
-import dis
 import itertools
 import re
 import types
 
-from . import sf_shapes, sf_tables, sf_watch  # beside pydevd in a debugged program, else beside `sf_plain`
+from . import sf_known, sf_shapes, sf_tables, sf_watch  # beside pydevd in a debugged program, else beside `sf_plain`
+from .sf_fields import attributes_of, class_attribute, fields_of, is_a
 
 DEPTH = 3
-MAPPED = "_sa_instance_state"  # SQLAlchemy's own attribute of a row; what was loaded of the row stands beside it
 MORE = "…"
 INT_BITS = 4096  # beyond this the decimal digits are not computed
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -26,7 +25,6 @@ _SEQUENCES = (
 )
 _SCALARS = (bool, float, complex, type(None), type(Ellipsis), type(NotImplemented), range, slice)
 _STRINGS = (str, bytes, bytearray)
-_NAMED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 _DICT_REPRS = (
     dict.__repr__,
     collections.OrderedDict.__repr__,
@@ -34,8 +32,6 @@ _DICT_REPRS = (
     collections.Counter.__repr__,
 )
 _STRING_REPRS = (str.__repr__, bytes.__repr__, bytearray.__repr__)
-_MAKES_GENERATOR = dis.opmap.get("RETURN_GENERATOR")
-_PAUSABLE = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 
 
 class Bounds:
@@ -164,11 +160,15 @@ class _Writer:
             used += len(text) + 2
         if len(parts) < length:
             self.cut = True
-            parts.append(MORE)
+            parts.append(self._rest(length - len(parts)))
         return ", ".join(parts)
 
+    def _rest(self, left):
+        """What stands for the items that are left out."""
+        return MORE
+
     def _object(self, value, kind, plain, room, depth):
-        known = _known_form(value, kind)
+        known = sf_known.known_form(value, kind)
         if known is not None:
             return self._short(known, room)
         if kind is sf_tables.Rows:
@@ -219,97 +219,9 @@ def _stable(iterator):
             return
 
 
-def is_a(value, kinds):
-    """isinstance without asking the value for its `__class__`, which may be code of the program."""
-    return issubclass(type(value), kinds)
-
-
-def class_attribute(kind, name):
-    """An attribute of a class without its metaclass having a say; None if there is none."""
-    for base in type.__dict__["__mro__"].__get__(kind):
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return None
-
-
 def _base_slice(value, room):
     base = next(one for one in _STRINGS if is_a(value, one))
     return base(base.__getitem__(value, slice(0, room + 1)))
-
-
-def fields_of(value, kind):
-    """(name, value) pairs of a namedtuple, or of a dataclass whose repr is the generated one; else None."""
-    if issubclass(kind, tuple):
-        names = class_attribute(kind, "_fields")
-        if type(names) is tuple and len(names) == tuple.__len__(value):
-            return list(zip(names, tuple.__iter__(value)))
-    if kind is sf_tables.loaded("sqlite3", "Row"):
-        return list(zip(value.keys(), tuple(value)))
-    fields = class_attribute(kind, "__dataclass_fields__")
-    if type(fields) is dict and _is_generated(class_attribute(kind, "__repr__")):
-        held = dict(attributes_of(value))
-        return [(name, held[name]) for name, field in fields.items() if name in held and field.repr]
-    return None
-
-
-def _is_generated(plain):
-    """Whether the dataclass decorator made this repr: a function compiled from text, wrapped against recursion."""
-    inner = getattr(plain, "__wrapped__", None)
-    return getattr(getattr(inner, "__code__", None), "co_filename", None) == "<string>"
-
-
-def attributes_of(value):
-    """(name, value) of the instance's own attributes, from its dict and slots; properties are not run."""
-    found = []
-    try:
-        names = object.__getattribute__(value, "__dict__")
-    except (AttributeError, TypeError):
-        names = {}
-    if type(names) is dict:
-        found.extend((str(name), one) for name, one in list(names.items()) if name != MAPPED)
-    for kind in type.__dict__["__mro__"].__get__(type(value)):
-        if "__slots__" not in kind.__dict__:
-            continue
-        for name, slot in list(kind.__dict__.items()):
-            if type(slot) is types.MemberDescriptorType:
-                try:
-                    found.append((name, slot.__get__(value, kind)))
-                except AttributeError:  # a slot not filled yet
-                    continue
-    found.sort(key=lambda pair: pair[0].startswith("_"))  # what the object is for, then how it does it
-    return found
-
-
-def _known_form(value, kind):
-    """Interpreter objects by name and state, without an address."""
-    if kind in _NAMED:
-        return "<%s %s>" % ("method" if kind is types.MethodType else "function", getattr(value, "__qualname__", "?"))
-    if kind is types.ModuleType:
-        return "<module %r>" % value.__dict__.get("__name__")
-    if kind in _PAUSABLE:
-        return "<%s %s, %s>" % (kind.__name__, value.__qualname__, pausable_state(value))
-    if kind is type:
-        return "<class %s>" % type.__repr__(value)[7:-1] if type.__repr__(value).startswith("<class") else None
-    return None
-
-
-def pausable_state(value):
-    """created, running, suspended at a line, or closed: of a generator or coroutine."""
-    for prefix in ("gi_", "cr_", "ag_"):
-        if hasattr(value, prefix + "frame"):
-            frame = getattr(value, prefix + "frame")
-            if getattr(value, prefix + "running"):
-                return "running"
-            if frame is None:
-                return "closed"
-            return "created" if _is_fresh(frame) else "suspended at line %d" % frame.f_lineno
-    return "unknown"
-
-
-def _is_fresh(frame):
-    """Whether a generator's frame has not begun: from 3.11 on it stands at or behind the instruction that makes it."""
-    code, at = frame.f_code.co_code, frame.f_lasti
-    return at < 0 or _MAKES_GENERATOR in tuple(code[max(at - 2, 0) : at + 1 : 2])
 
 
 def total_of(value):
@@ -346,7 +258,7 @@ def describe(name, value, bounds, keep):
 def has_more(value):
     if type(value) in _SCALARS or type(value) is int or is_a(value, (type, types.ModuleType)):
         return False
-    return bool(total_of(value)) or bool(attributes_of(value)) or type(value) in _PAUSABLE
+    return bool(total_of(value)) or bool(attributes_of(value)) or type(value) in sf_known.PAUSABLE
 
 
 def children(value, start, count, bounds):
@@ -365,8 +277,8 @@ def children(value, start, count, bounds):
     if total is not None and not fields:
         page = itertools.islice(_stable(iter(_iterate(value))), start, start + count)
         return total, [("[%d]" % (start + i), item) for i, item in enumerate(page)]
-    if type(value) in _PAUSABLE:
-        return 1, [("state", pausable_state(value))][start : start + count]
+    if type(value) in sf_known.PAUSABLE:
+        return 1, [("state", sf_known.pausable_state(value))][start : start + count]
     rows = fields or attributes_of(value)
     return len(rows), rows[start : start + count]
 

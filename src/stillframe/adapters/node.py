@@ -146,8 +146,8 @@ class NodeAdapter(FindsNodeImports):
 
 
 def _in_target() -> str:
-    """Our code for every target: three functions, of which the first takes the others."""
-    store, *parts = ((_TARGET / f"{name}.js").read_text("utf-8") for name in ("store", "inner", "values"))
+    """Our code for every target: four functions, of which the first takes the others."""
+    store, *parts = ((_TARGET / f"{name}.js").read_text("utf-8") for name in ("store", "inner", "values", "shapes"))
     return f"{store}({','.join(parts)})"
 
 

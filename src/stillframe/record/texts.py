@@ -30,7 +30,7 @@ def parts(text: str) -> tuple[tuple[str | None, str], ...]:
     body = _body(text)
     if body is None:
         return ()
-    return tuple(_keyed(each) for each in _split(body, ",") if each and each not in ("…", "..."))
+    return tuple(_keyed(each) for each in _split(body, ",") if each and not each.startswith(("…", "...")))
 
 
 def _body(text: str) -> str | None:

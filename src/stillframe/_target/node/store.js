@@ -1,7 +1,7 @@
 // Evaluated in every Node target: what a held program is asked, conditions, hit counts, logs, and modules about to be loaded.
 //
 // It lives under a symbol of the global object that no enumeration shows.
-(function (makeInner, makeValues) {
+(function (makeInner, makeValues, makeShapes) {
   'use strict';
   const KEY = Symbol.for('stillframe');
   if (globalThis[KEY]) return 'known';
@@ -9,9 +9,11 @@
   const load = typeof require === 'function' ? require : (name) => process.getBuiltinModule(name);
   const Module = globalThis[Symbol.for('stillframe.loader')] || load('module');
   const inner = makeInner(load);
+  const values = makeValues(load, inner);
   const {
     Writer, typeName, className, errorLine, errorName, keyText, entriesOf, membersOf, fieldsOf, stateOf, totalOf, hasMore, quoted,
-  } = makeValues(load, inner);
+  } = values;
+  const shapeOf = makeShapes(load, values);
   const util = load('util');
   const { isProxy, isMap, isSet, isNativeError, isPromise, isTypedArray, isModuleNamespaceObject, isArgumentsObject } = util.types;
   const descriptor = Object.getOwnPropertyDescriptor;
@@ -42,6 +44,8 @@
     if (writer.cut) {
       told.truncated = true;
       if (hasMore(value)) told.ref = keep(value);
+      const shape = shapeOf(value);
+      if (shape !== undefined) told.shape = shape;
     }
     return told;
   }

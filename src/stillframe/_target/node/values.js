@@ -110,6 +110,11 @@
       return MORE;
     }
 
+    // What stands for the items that are left out.
+    rest(left) {
+      return this.more();
+    }
+
     short(text, room) {
       if (text.length <= room) return text;
       this.cut = true;
@@ -147,7 +152,7 @@
     compound(value, room, depth) {
       const name = className(value);
       if (isArray(value)) return this.array(value, value.length, name === 'Array' ? '[' : `${name}(${value.length}) [`, room, depth);
-      if (isTypedArray(value)) return this.array(value, apply(typedLength, value, []), `${name} [`, room, depth);
+      if (isTypedArray(value)) return this.typed(value, name, room, depth);
       if (isMap(value)) return this.map(value, name, room, depth);
       if (isSet(value)) return this.set(value, name, room, depth);
       if (isDate(value)) return this.short(isNaN(apply(timeOf, value, [])) ? 'Invalid Date' : apply(isoDate, value, []), room);
@@ -166,6 +171,11 @@
         return 'value' in found ? this.text(found.value, left, deeper) : '<getter>';
       };
       return open + this.walk(countTo(Math.min(length, this.bounds.items)), length, room - open.length - 1, depth, one) + ']';
+    }
+
+    typed(value, name, room, depth) {
+      const length = apply(typedLength, value, []);
+      return this.array(value, length, `${name}(${length}) [`, room, depth);
     }
 
     map(value, name, room, depth) {
@@ -237,9 +247,14 @@
         parts.push(text);
         used += text.length + 2;
       }
-      if (parts.length < length) parts.push(this.more());
+      if (parts.length < length) parts.push(this.rest(length - parts.length));
       return parts.join(', ');
     }
+  }
+
+  // A count as people read it: 1,200.
+  function grouped(count) {
+    return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
   }
 
   function oneLine(text) {
@@ -344,5 +359,6 @@
 
   return {
     Writer, typeName, className, errorLine, errorName, keyText, entriesOf, membersOf, fieldsOf, stateOf, totalOf, hasMore, quoted,
+    grouped,
   };
 })

@@ -1,16 +1,34 @@
 """Values as bounded text, without running any code of the program: an object is told by its attributes, never by its own repr."""
 
-from . import sf_values
+import enum
+import types
+
+from . import sf_known, sf_values
 from .sfr_told import quoted
 
+COUNT = 16
+"""Characters that the number of what was left out may take."""
 _PLAIN = frozenset({float, bool, type(None)})
-UNTOLD = sf_values._NAMED + (type, sf_values.types.ModuleType)
+UNTOLD = sf_known.NAMED + (type, types.ModuleType)
 """What is no news in a function: its modules, classes and functions."""
 
 
 class _Writer(sf_values._Writer):
+    """What is left out of the outermost value is counted: there is no asking for more of it later."""
+
+    def text(self, value, room, depth):
+        text = sf_values._Writer.text(self, value, room, depth)
+        if not self.path and text.endswith("…") and type(value) in (str, bytes, bytearray):
+            return "%s of %s" % (text, "{:,}".format(len(value)))
+        return text
+
+    def _rest(self, left):
+        return "… {:,} more".format(left) if len(self.path) == 1 else sf_values.MORE
+
     def _asked(self, value, room):
         kind = type(value)
+        if issubclass(kind, enum.Enum):
+            return self._short(sf_known.enum_form(value, kind), room)
         try:
             attributes = sf_values.attributes_of(value)
         except Exception:  # an object of somebody's own making may refuse to be looked at
@@ -36,7 +54,10 @@ class Texts:
             if len(text) <= self.room:
                 return text
         try:
-            return _Writer(self.bounds).text(value, self.room, sf_values.DEPTH)
+            text = _Writer(self.bounds).text(value, self.room, sf_values.DEPTH)
+            if len(text) <= self.room:
+                return text
+            return _Writer(self.bounds).text(value, self.room - COUNT, sf_values.DEPTH)
         except Exception as error:  # a container that another thread changes, a class that fails when looked at
             return "<%s that could not be read: %s>" % (kind.__name__, type(error).__name__)
 

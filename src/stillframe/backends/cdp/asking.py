@@ -99,6 +99,7 @@ def value_of(body: Body) -> Value:
         ref=f"k{ref}" if ref is not None else None,
         total=body.get("total"),
         truncated=bool(body.get("truncated")),
+        shape=str(body.get("shape") or ""),
     )
 
 

@@ -28,6 +28,22 @@ const inner = { privates: (value) => (hasPrivates(value) ? undefined : []), sett
 const file = path.join(__dirname, '..', 'values.js');
 const values = vm.runInThisContext(fs.readFileSync(file, 'utf8'), { filename: file })(require, inner);
 
+const COUNT = 16; // characters that the number of what was left out may take
+
+// What is left out of the outermost value is counted: there is no asking for more of it later.
+class Recorded extends values.Writer {
+  rest(left) {
+    const more = this.more();
+    return this.path.length === 1 ? `${more} ${values.grouped(left)} more` : more;
+  }
+}
+
+function written(value, room) {
+  const writer = new Recorded({ items: 12 });
+  const told = writer.text(value, room, 3);
+  return typeof value === 'string' && writer.cut ? `${told} of ${values.grouped(value.length)}` : told;
+}
+
 const classes = new WeakMap();
 function hasPrivates(value) {
   const made = descriptor(Object.getPrototypeOf(value) || {}, 'constructor');
@@ -45,7 +61,8 @@ function text(value, room) {
     case 'string': if (value.length + 2 <= room) return values.quoted(value);
   }
   try {
-    return new values.Writer({ items: 12 }).text(value, room, 3);
+    const told = written(value, room);
+    return told.length <= room ? told : written(value, room - COUNT);
   } catch (error) { // nothing that a program holds may break it by being looked at
     return `<${typeof value}>`;
   }
