@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import select
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -19,6 +20,7 @@ from .cli.catalogue import HASH, VERSION
 
 START_SECONDS = 30.0
 TRIES = 3
+CHUNK = 256 * 1024
 
 
 @dataclass(frozen=True)
@@ -47,18 +49,20 @@ class KeptLines:
         self._idle: list[Line] = []
 
     async def ask(self, request: Mapping[str, Any], alive: Alive | None = None) -> Answer:
-        data = _encoded({**request, "keep": True})
+        request = {**request, "keep": True}
         while self._idle:
             line = self._idle.pop()
-            answer = None if line[0].at_eof() else await self._on(line, data, alive)
+            answer = await self._on(line, request, alive) if _is_silent(line) else None
             if answer is not None:
                 return answer
             line[1].close()  # the daemon has closed it, or is another one by now
-        return await _ask(data, alive, self._idle.append)
+        return await _ask(_encoded(request), alive, self._idle.append)
 
-    async def _on(self, line: Line, data: bytes, alive: Alive | None) -> Answer | None:
+    async def _on(self, line: Line, request: Mapping[str, Any], alive: Alive | None) -> Answer | None:
+        """On a line that was answered before it need not be said that the call was taken, which would wake us for nothing:
+        a daemon that does not take it says that instead."""
         try:
-            answer = await _one_try(line, data, alive)
+            answer = await _one_try(line, _encoded({**request, "quiet": True}), alive, taken=True)
         except BaseException:
             line[1].close()
             raise
@@ -67,9 +71,19 @@ class KeptLines:
         return answer
 
 
+def _is_silent(line: Line) -> bool:
+    """Whether the daemon neither said nor closed anything since it answered."""
+    look = select.poll()
+    look.register(line[1].get_extra_info("socket").fileno(), select.POLLIN)
+    return not line[0].at_eof() and not look.poll(0)
+
+
 def _encoded(request: Mapping[str, Any]) -> bytes:
     whole = {"v": 1, "catalogue": HASH, "version": VERSION, **request}
-    return json.dumps(msgspec.to_builtins(whole)).encode() + b"\n"
+    try:
+        return msgspec.json.encode(whole) + b"\n"
+    except UnicodeEncodeError:  # bytes of the environment that are no text
+        return json.dumps(msgspec.to_builtins(whole)).encode() + b"\n"
 
 
 async def _ask(data: bytes, alive: Alive | None, keep: Callable[[Line], None] | None = None) -> Answer:
@@ -89,12 +103,13 @@ async def _ask(data: bytes, alive: Alive | None, keep: Callable[[Line], None] | 
     raise Internal("the daemon went away before it took the call")
 
 
-async def _one_try(line: Line, data: bytes, alive: Alive | None) -> Answer | None:
+async def _one_try(line: Line, data: bytes, alive: Alive | None, *, taken: bool = False) -> Answer | None:
     reader, writer = line
     writer.write(data)
-    with contextlib.suppress(ConnectionError):  # refused unread: its words are still to come
-        await writer.drain()
-    return await _read_frames(reader, alive)
+    if writer.transport.get_write_buffer_size():
+        with contextlib.suppress(ConnectionError):  # refused unread: its words are still to come
+            await writer.drain()
+    return await _read_frames(reader, alive, taken)
 
 
 async def _open() -> Line:
@@ -137,23 +152,42 @@ async def _start_daemon() -> None:
         raise Internal(f"no daemon came up: {said.decode(errors='replace').strip()}")
 
 
-async def _read_frames(reader: asyncio.StreamReader, alive: Alive | None) -> Answer | None:
-    """The answer; None where the daemon is of another version or left before it took the call."""
+async def _read_frames(reader: asyncio.StreamReader, alive: Alive | None, taken: bool) -> Answer | None:
+    """The answer; None where the daemon is of another version or left before it took the call. `taken`: it has, unless it
+    says otherwise."""
     said = {b"o": b"", b"e": b""}
-    taken = False
-    with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-        while header := await reader.readline():
-            kind, number = header[:1], header[1:].strip()
-            if kind == b"x":
-                return Answer(said[b"o"], said[b"e"], int(number))
-            body = await reader.readexactly(int(number))
-            if kind == b"v":
-                return None
-            if kind in said:
-                said[kind] += body
-            taken = taken or kind == b"a"
-            if kind == b"h" and alive is not None:
-                await alive()
+    held = bytearray()
+    with contextlib.suppress(ConnectionError):
+        while chunk := await reader.read(CHUNK):
+            held += chunk
+            while frame := _first_frame(held):
+                kind, body = frame
+                if kind == b"x":
+                    return Answer(said[b"o"], said[b"e"], int(body))
+                if kind in (b"v", b"n"):
+                    return None
+                if kind in said:
+                    said[kind] += body
+                taken = taken or kind == b"a"
+                if kind == b"h" and alive is not None:
+                    await alive()
     if taken:  # it may have been done: to ask again could do it twice
         raise Internal("the daemon went away in the middle of the call")
     return None
+
+
+def _first_frame(held: bytearray) -> tuple[bytes, bytes] | None:
+    """The first frame of what has come, taken out of it, as soon as it is whole; an exit code stands in place of a length."""
+    head, found, rest = held.partition(b"\n")
+    if not found:
+        return None
+    kind = bytes(head[:1])
+    if kind == b"x":
+        body, length = bytes(head[1:]), 0
+    else:
+        length = int(head[1:])
+        if len(rest) < length:
+            return None
+        body = bytes(rest[:length])
+    held[:] = rest[length:]
+    return kind, body

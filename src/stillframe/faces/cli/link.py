@@ -1,9 +1,9 @@
 """The line to the daemon: connect, start one if there is none, send one request, copy its frames out.
 
 A request is one line of JSON. The reply is a row of frames, each a letter, a length and as many bytes: `a` the request
-was taken, `h` still at it, `o` for stdout, `e` for stderr, `x` the exit code (in place of a length), `v` another version,
-`q` the class of a call that was not made because somebody must be asked first, and which may be sent again as agreed to.
-Until `a` has come nothing was done, so the call may be repeated; after it never.
+was taken, `n` it was not, `h` still at it, `o` for stdout, `e` for stderr, `x` the exit code (in place of a length),
+`v` another version, `q` the class of a call that was not made because somebody must be asked first, and which may be sent
+again as agreed to. Until `a` has come nothing was done, so the call may be repeated; after it never.
 """
 
 import _signal  # type: ignore[import-not-found]

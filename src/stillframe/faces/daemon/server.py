@@ -1,6 +1,7 @@
 """The daemon's socket: one request a connection, bounded in size, time and number, answered in frames.
 
 A client that asks often may keep its connection for the next request, by `"keep": true`; while it is silent it does not count.
+By `"quiet": true` it then wants to hear of a call only when that is done, or was not taken.
 A connection that ends, or says `{"cancel": true}`, ends the waiting of its call and nothing else; what an owned
 operation started is ended by the operation itself when its task is cancelled.
 """
@@ -92,7 +93,7 @@ class Server:
             request = await read_request(reader)
             await self._answer(request, reader, frames)
             while request.get("keep") and not self.ending.is_set():
-                request = await self._next_request(reader)
+                request = await self._next_request(reader, frames)
                 await self._answer(request, reader, frames)
         except Refusal as refusal:
             with contextlib.suppress(ConnectionError, TimeoutError):
@@ -111,13 +112,14 @@ class Server:
             self.activity.set()
             writer.close()
 
-    async def _next_request(self, reader: asyncio.StreamReader) -> dict[str, Any]:
+    async def _next_request(self, reader: asyncio.StreamReader, frames: Frames) -> dict[str, Any]:
         """What a client that kept its connection asks next; it does not keep the daemon alive meanwhile."""
         self.open -= 1
         self._stir()
         try:
             return await read_request(reader, KEEP_SECONDS)
         except Refusal as refusal:
+            await frames.not_taken()  # a request may be on its way at this very moment
             raise ConnectionResetError(refusal.message) from None
         finally:
             self.open += 1
@@ -137,8 +139,10 @@ class Server:
             await self._other_version(request, frames)
             return
         if self.ending.is_set():
-            return  # not taken, so the client may ask the next daemon
-        await frames.taken()
+            await frames.not_taken()  # so the client may ask the next daemon
+            return
+        if not request.get("quiet"):
+            await frames.taken()
         if request.get("op") == "complete":
             await self._complete(request, frames)
             return
@@ -266,6 +270,10 @@ class Frames:
 
     async def taken(self) -> None:
         self._writer.write(b"a0\n")
+
+    async def not_taken(self) -> None:
+        self._writer.write(b"n0\n")
+        await self._drain()
 
     async def alive(self) -> None:
         self._writer.write(b"h0\n")
