@@ -20,7 +20,7 @@ from .registry import OPERATIONS, Access, Call, From, Judged, Meant, Operation
 from .session.kept import Kept
 from .session.session import Session
 from .session.sessions import Sessions
-from .settings import Settings, root_of
+from .settings import DEFAULTS, Settings, root_of
 
 load_all()
 
@@ -59,8 +59,8 @@ class Dispatched(msgspec.Struct, frozen=True, kw_only=True):
     """The first reply of this session: say which debugger it is."""
     elsewhere: bool = False
     """It is about another session than the last call from this project was: say which."""
-    budget: int = Settings.budget
-    json_budget: int = Settings.json_budget
+    budget: int = DEFAULTS.budget
+    json_budget: int = DEFAULTS.json_budget
     failure: StillframeError | None = None
 
 

@@ -25,16 +25,16 @@ StillframeError
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import msgspec
 
-@dataclass(frozen=True)
-class Try:
+
+class Try(msgspec.Struct, frozen=True):
     """The next valid call: an operation and its arguments, spelled by each face in its own words."""
 
     op: str
-    args: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    args: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
 class StillframeError(Exception):

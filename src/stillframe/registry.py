@@ -13,7 +13,6 @@ import inspect
 import types
 import typing
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
@@ -32,8 +31,7 @@ class Access(enum.IntEnum):
     EXEC = 4
 
 
-@dataclass(frozen=True)
-class Param:
+class Param(msgspec.Struct, frozen=True):
     """How one field of an operation is given and what it means."""
 
     doc: str
@@ -62,8 +60,7 @@ _PLAIN: Mapping[Any, FieldKind] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     """One parameter of an operation, as every face needs to know it."""
 
     name: str
@@ -139,8 +136,7 @@ def _named(raw: Any) -> str:
     return f"{type(raw).__name__} {raw!r:.60}"
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(msgspec.Struct, frozen=True, dict=True):
     """A verb: what it is called, what it takes, what it may do, and the function that does it."""
 
     name: str
@@ -316,24 +312,21 @@ def _field(parameter: inspect.Parameter, hint: Any) -> Field:
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class From(Generic[Result]):
+class From(msgspec.Struct, Generic[Result], frozen=True):
     """A result together with the session it came from, which may be a child of the one that was asked."""
 
     session: Any
     result: Result
 
 
-@dataclass(frozen=True)
-class Judged(Generic[Result]):
+class Judged(msgspec.Struct, Generic[Result], frozen=True):
     """A result that is also a verdict: with a bad one the exit code is 1, though nothing failed."""
 
     result: Result
     good: bool
 
 
-@dataclass(frozen=True)
-class Meant:
+class Meant(msgspec.Struct, frozen=True):
     """Whom a call is about, for what the record can answer too: the name given, if any, and what was found in memory."""
 
     name: str | None
@@ -342,14 +335,13 @@ class Meant:
     """The session that a call without a name is about."""
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """One call of an operation, from whichever face."""
 
     op: str
-    args: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    args: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     session: str | None = None
-    caller: Caller = field(default_factory=lambda: Caller(cwd="."))
+    caller: Caller = msgspec.field(default_factory=lambda: Caller(cwd="."))
     allow: Access = Access.EXEC
     budget: int | None = None
     sticky: bool = False

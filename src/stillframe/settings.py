@@ -10,16 +10,17 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from .errors import UsageError
 from .model.plans import Caller
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True):
     wait: float = 30.0
     """Seconds that a moving verb waits for a stop, unless `--timeout` says otherwise."""
     lease: float = 1800.0
@@ -49,7 +50,7 @@ class Settings:
 
     def updated(self, values: Mapping[str, Any], where: str) -> Settings:
         """These settings with some changed; names that do not exist and values that do not fit are refused."""
-        known = {each.name: type(getattr(self, each.name)) for each in fields(self)}
+        known = {name: type(getattr(self, name)) for name in self.__struct_fields__}
         changes: dict[str, Any] = {}
         for name, value in values.items():
             key = name.replace("-", "_")
@@ -60,6 +61,10 @@ class Settings:
         if "ask" in changes:
             changes["ask"] = min(filter(None, (self.ask, changes["ask"])), key=_ACCESS.index, default="")
         return replace(self, **changes)
+
+
+DEFAULTS = Settings()
+"""What holds where nobody says otherwise."""
 
 
 _ACCESS = ("read", "inspect", "control", "exec")
@@ -88,10 +93,10 @@ def _convert(kind: type, value: Any, what: str) -> Any:
 
 def load(env: Mapping[str, str] = os.environ, project: Path | None = None) -> Settings:
     """The settings that hold here and now."""
-    settings = Settings()
+    settings = DEFAULTS
     for path, table in tables(env, project):
         settings = settings.updated(table, str(path.name))
-    names = {"STILLFRAME_" + each.name.upper(): each.name for each in fields(settings)}
+    names = {"STILLFRAME_" + name.upper(): name for name in settings.__struct_fields__}
     given = {names[key]: value for key, value in env.items() if key in names}
     return settings.updated(given, "the environment")
 

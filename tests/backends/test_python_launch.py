@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from stillframe.adapters import for_plan
 from stillframe.adapters.interpreters import choose, on_path, probe

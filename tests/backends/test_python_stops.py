@@ -263,7 +263,7 @@ async def test_a_command_line_keeps_the_interpreter_s_own_flags(tmp_path):
 
 
 def _command(words):
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     return replace(plan("", kind="command"), command=words, program=None)
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from stillframe.errors import EvalFailed
 from stillframe.model.backend import Backend, Bounds, Capability, Capture, ChildOpened, Evaluated, Event, Stopped

@@ -6,11 +6,12 @@ import asyncio
 import os
 import subprocess
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 import stillframe
 from stillframe.adapters import understand

@@ -13,8 +13,9 @@ import signal
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from ..errors import AdapterMissing, LaunchFailed
 from ..settings import directory
@@ -31,8 +32,7 @@ _KEPT = 100
 _DEPENDENCIES = "dependencies"
 
 
-@dataclass(frozen=True)
-class Built:
+class Built(msgspec.Struct, frozen=True):
     """A program that was built, or found built as it would be now."""
 
     path: str
@@ -43,8 +43,7 @@ class Built:
         return (f"built in {self.seconds:.1f} s",) if self.seconds >= _WORTH_TELLING else ()
 
 
-@dataclass(frozen=True)
-class Compiler:
+class Compiler(msgspec.Struct, frozen=True):
     """What makes a program of one file of a language."""
 
     names: tuple[str, ...]

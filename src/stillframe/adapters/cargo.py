@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from ..errors import AdapterMissing, LaunchFailed
 from .building import Built, run
@@ -20,8 +21,7 @@ _WITH_VALUE = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Artifact:
+class Artifact(msgspec.Struct, frozen=True):
     """A program that cargo has built."""
 
     name: str
@@ -36,8 +36,7 @@ def manifest_above(path: Path) -> Path | None:
     return next((each / MANIFEST for each in (start, *start.parents) if (each / MANIFEST).is_file()), None)
 
 
-@dataclass(frozen=True)
-class Words:
+class Words(msgspec.Struct, frozen=True):
     """`cargo run` or `cargo test`, taken apart."""
 
     verb: str

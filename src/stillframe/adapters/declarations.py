@@ -7,7 +7,6 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,7 @@ _CATALOGUE = Path(__file__).with_name("catalogue.toml")
 _FIELD = re.compile(r" - at (?:`key` in )?`\$\.?([^`]*)`")
 
 
-@dataclass(frozen=True)
-class BrokenEntry:
+class BrokenEntry(msgspec.Struct, frozen=True):
     """A declaration that cannot be used, and why."""
 
     name: str
@@ -35,8 +33,7 @@ class BrokenEntry:
         return f"the adapter {self.name} in {self.where} cannot be used: {self.why}"
 
 
-@dataclass(frozen=True)
-class Declarations:
+class Declarations(msgspec.Struct, frozen=True):
     """What is declared for one place, in the order in which it counts."""
 
     user: tuple[DeclaredAdapter, ...] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import platform
 import struct
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 _MAGIC = b"\x7fELF"
 _MACHINES = {
@@ -17,8 +18,7 @@ _LARGEST = 1 << 20
 """More of a section's text is not read."""
 
 
-@dataclass(frozen=True)
-class Elf:
+class Elf(msgspec.Struct, frozen=True):
     """The few facts of a binary that a debugger's user needs."""
 
     machine: str

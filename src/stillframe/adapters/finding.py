@@ -8,9 +8,10 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from ..errors import AdapterMissing, Try
 from ..settings import directory
@@ -20,8 +21,7 @@ _ANSWER = 30.0
 """How long a tool may take to tell its version."""
 
 
-@dataclass(frozen=True)
-class Recipe:
+class Recipe(msgspec.Struct, frozen=True):
     """One way to install a tool: by the machine's packages, or from a language's registry into a folder of ours."""
 
     manager: Literal["apt", "pip", "npm", "go"]
@@ -35,8 +35,7 @@ class Recipe:
         return f"{by_hand[self.manager]} {words}"
 
 
-@dataclass(frozen=True)
-class Needs:
+class Needs(msgspec.Struct, frozen=True):
     """A tool as one language needs it: the names that it goes by, the oldest version that will do, how it is installed."""
 
     tool: str
@@ -50,8 +49,7 @@ class Needs:
     """The program beside it that tells the version of both, where there is one: lldb-dap 19 tells none."""
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """What this machine has of a tool. Without a path it is missing; with a problem it is there and of no use."""
 
     tool: str

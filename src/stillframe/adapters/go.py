@@ -7,11 +7,11 @@ import json
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]
+from msgspec.structs import replace
 
 from ..backends.dap.launch import SOCKET, STDERR, STDIN, STDOUT, Address, DapLaunch, ListensUnix, Quirk
 from ..errors import AdapterMissing, LaunchFailed, NotFound, UsageError

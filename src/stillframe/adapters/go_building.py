@@ -7,8 +7,9 @@ import os
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from ..errors import AdapterMissing, LaunchFailed, Try
 from ..model.plans import Plan
@@ -22,8 +23,7 @@ _LONGEST = 600.0
 """A build that fetches modules first may take long; one that asks for a password would take for ever."""
 
 
-@dataclass(frozen=True)
-class Built:
+class Built(msgspec.Struct, frozen=True):
     """A program ready to be debugged: its file, where it is to run, and what it is given."""
 
     binary: str

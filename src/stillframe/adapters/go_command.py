@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from ..errors import UsageError
 from ..model.plans import Plan
@@ -28,8 +30,7 @@ _SILENT = ("-n", "-x", "-work", "-json", "-v")
 """Flags that change what `go` prints and not what it builds."""
 
 
-@dataclass(frozen=True)
-class Build:
+class Build(msgspec.Struct, frozen=True):
     """What `go` is to build: package or files, the flags for it, and what the program is given."""
 
     kind: Literal["run", "test"]

@@ -10,8 +10,9 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from importlib import metadata
+
+import msgspec
 
 from .finding import Needs, Recipe, tools_directory
 from .interpreters import on_path
@@ -25,13 +26,12 @@ _PIP_FOR_OTHERS = 23
 """Since when pip installs for another interpreter than its own by `--python`."""
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(msgspec.Struct, frozen=True):
     """One command of an installation; `by_hand` where we may not run it."""
 
     tool: str
     words: tuple[str, ...]
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     by_hand: bool = False
 
     @property

@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -22,8 +21,7 @@ _PROBE = "import sys; print(*sys.version_info[:3], sys.implementation.name)"
 _PATIENCE = 20.0
 
 
-@dataclass(frozen=True)
-class Interpreter:
+class Interpreter(msgspec.Struct, frozen=True):
     """A working Python of a version that can be debugged."""
 
     path: str

@@ -6,9 +6,10 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from ..errors import NotFound, UsageError
 from .trust import Brought, digest
@@ -27,8 +28,7 @@ IGNORED = frozenset(
 """What is the editor's own business, or a matter of how output is shown."""
 
 
-@dataclass(frozen=True)
-class LaunchFile:
+class LaunchFile(msgspec.Struct, frozen=True):
     """What one launch.json holds."""
 
     path: Path

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from ..errors import UsageError
 from ..model.plans import Build
@@ -22,8 +23,7 @@ class NotRun(Exception):
     """Why a task cannot be run here."""
 
 
-@dataclass(frozen=True)
-class TaskFile:
+class TaskFile(msgspec.Struct, frozen=True):
     """What one tasks.json holds."""
 
     path: Path

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from ..errors import UsageError
 from ..model.plans import AttachPlan, Caller, Plan
@@ -18,8 +20,7 @@ from .launchtasks import before_launch
 from .node_command import NAMES as NODE_NAMES
 
 
-@dataclass(frozen=True)
-class Configured:
+class Configured(msgspec.Struct, frozen=True):
     """One configuration as a plan; `notes` say what of it was left undone."""
 
     name: str

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
+
+import msgspec
 
 from ..model.plans import Plan
 from ..model.values import Frame
 
 
-@dataclass(frozen=True)
-class Leaving:
+class Leaving(msgspec.Struct, frozen=True):
     """A function that ends the program, and expressions for its exit code where it is entered, any of which may do."""
 
     function: str
@@ -32,8 +32,7 @@ class TellsLeaving(Protocol):
     leaving: tuple[Leaving, ...]
 
 
-@dataclass(frozen=True)
-class LastWords:
+class LastWords(msgspec.Struct, frozen=True):
     """What a runtime wrote of itself when a signal ended it: why, its calls, innermost first, and what else was written."""
 
     what: str

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from ..errors import Busy, LaunchFailed, NotFound
 from ..model.plans import AttachPlan, Plan
@@ -29,8 +31,7 @@ _RUNTIMES = re.compile(r"(python|pypy|ruby|perl|php|node|java|mono|dotnet|beam)"
 """Native programs whose users want to see another language's."""
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(msgspec.Struct, frozen=True):
     """A binary that can be run, and what is worth knowing of it."""
 
     path: str

@@ -12,10 +12,11 @@ import secrets
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from ..backends.dap.launch import PORT, Address, Authorize, DapLaunch, DialsBack, Quirk, Stdio
 from ..errors import AdapterMissing, AdapterUnresponsive, LaunchFailed, UsageError

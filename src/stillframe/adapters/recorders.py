@@ -6,13 +6,12 @@ A language's adapter offers one by its method `recorder`. Whatever stands in the
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import msgspec
+from msgspec.structs import replace
 
 from ..model.plans import Plan
 from ..model.recorder import AnySaid, Ask, Hello
@@ -78,7 +77,7 @@ class Several:
 
 def plain(plan: Plan, command: tuple[str, ...], added: dict[str, str]) -> Plan:
     """The plan as a command that runs without a debugger."""
-    return dataclasses.replace(
+    return replace(
         plan, kind="command", command=command, args=(), program=None, interpreter=None, interpreter_flags=(),
         env={**plan.env, **added}, adapter=PLAIN,
     )  # fmt: skip
@@ -91,8 +90,7 @@ def write_ask(folder: Path, ask: Ask) -> None:
 _DECODER = msgspec.json.Decoder(AnySaid)
 
 
-@dataclass(frozen=True)
-class Recording:
+class Recording(msgspec.Struct, frozen=True):
     """What one process wrote. It may be much, so it is read anew each time it is asked for, line by line."""
 
     file: Path

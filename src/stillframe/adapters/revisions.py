@@ -9,9 +9,11 @@ import difflib
 import os
 import shutil
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
+
+import msgspec
+from msgspec.structs import replace
 
 from ..errors import LaunchFailed, Unsupported, UsageError
 from ..model.plans import Plan
@@ -35,8 +37,7 @@ class FindsImports(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Revision:
+class Revision(msgspec.Struct, frozen=True):
     """A revision laid out in a folder of its own."""
 
     name: str

@@ -7,9 +7,10 @@ import os
 import re
 import secrets
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from ..backends.dap.launch import HERE, SOCKET, Address, DapLaunch, ListensUnix, Quirk
 from ..errors import AdapterMissing, LaunchFailed, Unsupported, UsageError
@@ -33,8 +34,7 @@ _RECORDED = (
 )
 
 
-@dataclass(frozen=True)
-class Runtime:
+class Runtime(msgspec.Struct, frozen=True):
     """A Ruby, the debugger that came with it, and whether our code fits into that."""
 
     path: str

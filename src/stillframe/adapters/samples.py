@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from .finding import Needs, Recipe
 
 _ANY = re.compile(r"(\d+(?:\.\d+)+)")
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(msgspec.Struct, frozen=True):
     """A program in which `total` is 42 when the line is about to run."""
 
     file: str

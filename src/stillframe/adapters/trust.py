@@ -6,7 +6,6 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,8 +17,7 @@ from ..settings import directory
 TrustState = Literal["trusted", "changed", "untrusted"]
 
 
-@dataclass(frozen=True)
-class Brought:
+class Brought(msgspec.Struct, frozen=True):
     """A file of a project that makes programs run which nobody has named: what it brings, and its content as a digest."""
 
     path: str

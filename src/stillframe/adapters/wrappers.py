@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
+
+from msgspec.structs import replace
 
 from ..backends.cdp.launch import CdpLaunch
 from ..backends.dap.launch import DapLaunch

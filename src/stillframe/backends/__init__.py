@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from ..model.backend import Backend
 from .cdp.launch import CdpLaunch

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from ..errors import StillframeError
 from ..model.backend import Ended
@@ -24,8 +25,7 @@ _LAST_WORDS = 0.15
 """What a process wrote before it ended is in our socket; its end of file comes along, unless a child holds it open."""
 
 
-@dataclass
-class Signs:
+class Signs(msgspec.Struct):
     """The four signs of an end, and what we did ourselves."""
 
     line: asyncio.Future[StillframeError]

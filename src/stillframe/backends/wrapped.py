@@ -10,8 +10,9 @@ import asyncio
 import contextlib
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+import msgspec
 
 from ..errors import WrongState
 from ..model.backend import (
@@ -48,15 +49,14 @@ _END = 4.0
 """How long the end may take to be seen once everything was ended."""
 
 
-@dataclass(frozen=True)
-class WrappedLaunch:
+class WrappedLaunch(msgspec.Struct, frozen=True):
     """What to spawn, and how those behind it are reached. The variables of each `inside` are added to the environment."""
 
     tool: Tool
     argv: tuple[str, ...]
     inside: tuple[DapLaunch | CdpLaunch, ...]
     cwd: str = "."
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     umask: int = -1
     stdin: str | None = None
     mark: str = ""

@@ -9,7 +9,6 @@ import select
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -23,8 +22,7 @@ TRIES = 3
 CHUNK = 256 * 1024
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What the daemon said: the reply, and the same as text where that was asked for."""
 
     reply: bytes

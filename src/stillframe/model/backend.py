@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
@@ -78,8 +77,7 @@ class Move(enum.StrEnum):
     REVERSE = "reverse-continue"
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(msgspec.Struct, frozen=True):
     """One breakpoint as the session wants it: a line, symbol, instruction or data. Conditions are in the target's language."""
 
     id: str
@@ -98,8 +96,7 @@ class Wanted:
     watching: Literal["write", "read", "readWrite"] = "write"
 
 
-@dataclass(frozen=True)
-class Binding:
+class Binding(msgspec.Struct, frozen=True):
     """What became of one wanted breakpoint."""
 
     id: str
@@ -114,16 +111,14 @@ class Binding:
 CatchMode = Literal["uncaught", "raised", "user"]
 
 
-@dataclass(frozen=True)
-class CatchRule:
+class CatchRule(msgspec.Struct, frozen=True):
     """Which exceptions stop the program: modes, and class names that stop when raised. Empty: none."""
 
     modes: frozenset[CatchMode] = frozenset({"uncaught"})
     classes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Bounds:
+class Bounds(msgspec.Struct, frozen=True):
     """How much of a frame or value is worth carrying; enforced inside the target where that is possible."""
 
     values: int = 200
@@ -135,8 +130,7 @@ class Bounds:
     """The longest that one value's own code (its repr) may take."""
 
 
-@dataclass(frozen=True)
-class Capture:
+class Capture(msgspec.Struct, frozen=True):
     """A held thread, read in as few requests as the debugger allows: its stack and the locals of its top user frame."""
 
     frames: Frames
@@ -148,8 +142,7 @@ class Capture:
     exception: ExceptionInfo | None = None
 
 
-@dataclass(frozen=True)
-class Evaluated:
+class Evaluated(msgspec.Struct, frozen=True):
     """One expression's answer: a value, or the error that the program raised."""
 
     expression: str
@@ -160,8 +153,7 @@ class Evaluated:
 # Events
 
 
-@dataclass(frozen=True)
-class Stopped:
+class Stopped(msgspec.Struct, frozen=True):
     """A thread is held. `breakpoints` are wanted ids where the debugger told them."""
 
     thread: str | None
@@ -175,15 +167,13 @@ class Stopped:
     """What else the debugger knows of why, as what watched data was and is."""
 
 
-@dataclass(frozen=True)
-class Continued:
+class Continued(msgspec.Struct, frozen=True):
     """The program runs again, by our order or somebody else's; thread None means all of them."""
 
     thread: str | None = None
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(msgspec.Struct, frozen=True):
     """Bytes that the program printed, a line of log points (which, if that is known), or what the debugger says (`console`)."""
 
     stream: Literal["stdout", "stderr", "log", "console"]
@@ -191,21 +181,18 @@ class Output:
     breakpoints: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class BreakpointChanged:
+class BreakpointChanged(msgspec.Struct, frozen=True):
     """A binding that changed after the answer, as when a file was loaded."""
 
     binding: Binding
 
 
-@dataclass(frozen=True)
-class ThreadChanged:
+class ThreadChanged(msgspec.Struct, frozen=True):
     thread: str
     alive: bool
 
 
-@dataclass(frozen=True)
-class ChildOpened:
+class ChildOpened(msgspec.Struct, frozen=True):
     """Another process of the same family has come up, held at its start until somebody calls `start` or `close`."""
 
     backend: Backend
@@ -213,8 +200,7 @@ class ChildOpened:
     name: str
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(msgspec.Struct, frozen=True):
     """The last event. `lost` says that the debugger is gone, not (as far as we know) the program."""
 
     exit_code: int | None = None

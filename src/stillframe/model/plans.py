@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import msgspec
 
-@dataclass(frozen=True)
-class Caller:
+
+class Caller(msgspec.Struct, frozen=True):
     """Where a call came from: its directory, and for a starting verb its whole environment and umask, travel with it."""
 
     cwd: str
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     umask: int = 0o022
     client: str = ""
     """The same word for calls of one terminal or connection."""
 
 
-@dataclass(frozen=True)
-class Build:
+class Build(msgspec.Struct, frozen=True):
     """What makes a program before it is run: a command as typed in a shell, and where."""
 
     command: str
     cwd: str
     name: str = ""
     """What it is called, where that is not the command itself."""
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     """Variables that it gets beside the program's own."""
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """A program to debug, as asked for: everything a restart needs to do it again."""
 
     command: tuple[str, ...]
@@ -40,7 +38,7 @@ class Plan:
     args: tuple[str, ...] = ()
     program: str | None = None
     cwd: str = "."
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     """The target's whole environment."""
     umask: int = 0o022
     stdin: str | None = None
@@ -59,12 +57,11 @@ class Plan:
     """Folders that the program was built in or runs in, each with the one here that holds the same files."""
     tells_exits: bool = False
     """Hold the program where it ends itself with another code than 0, where the debugger can tell."""
-    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    arguments: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """What a configuration of the project tells a declared debugger beyond all this, in the debugger's own words."""
 
 
-@dataclass(frozen=True)
-class AttachPlan:
+class AttachPlan(msgspec.Struct, frozen=True):
     """A running program to join: a process of this machine, or an address that a debugger listens on; or a dead one's core."""
 
     pid: int | None = None
@@ -79,10 +76,10 @@ class AttachPlan:
     just_my_code: bool = True
     children: bool = True
     cwd: str = "."
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     """The caller's environment, for finding tools; the program keeps its own."""
     adapter: str | None = None
     sources: tuple[tuple[str, str], ...] = ()
     """Folders that the program was built in or runs in, each with the one here that holds the same files."""
-    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    arguments: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """As for a Plan."""

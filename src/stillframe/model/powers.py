@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
+
+import msgspec
 
 from .backend import Binding, Bounds, Evaluated, Stopped
 from .values import Frame, Value
@@ -117,8 +118,7 @@ class Unpauses(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Party:
+class Party(msgspec.Struct, frozen=True):
     """Somebody in the program who may wait: a thread, a task, a goroutine."""
 
     id: str

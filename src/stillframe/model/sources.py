@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+import msgspec
 
-@dataclass(frozen=True)
-class SourceText:
+
+class SourceText(msgspec.Struct, frozen=True):
     """Lines of source, and whose they are: `what V8 runs`, `those in its source map`."""
 
     lines: list[str]

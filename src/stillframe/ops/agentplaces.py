@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 
-@dataclass(frozen=True)
-class Agent:
+
+class Agent(msgspec.Struct, frozen=True):
     """One agent. Paths are below the home directory, or its own directory where a variable names one; or below the project."""
 
     name: str
@@ -23,7 +23,7 @@ class Agent:
     """The object (JSON) or table (TOML) that holds the servers."""
     skills: str
     project_skills: str = ".agents/skills"
-    entry: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    entry: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """What its entry has beside command and arguments."""
     subagents: str = ""
     """The file of our sub-agent; none where it is not known that such files are looked for."""

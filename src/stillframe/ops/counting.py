@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -44,8 +43,7 @@ SHOWN = 8
 _TRUE = {"true": True, "false": False, "none": False, "nil": False, "null": False, "nullptr": False}
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(msgspec.Struct, frozen=True):
     """What a probe is asked: places, expressions to evaluate there, claims to check there."""
 
     places: tuple[BreakSpec, ...]
@@ -53,30 +51,30 @@ class Question:
     expects: tuple[str, ...]
 
 
-@dataclass
-class PlaceTold:
+class PlaceTold(msgspec.Struct):
     """What all processes told of one place."""
 
-    found: list[Found] = field(default_factory=list[Found])
-    missing: list[str] = field(default_factory=list[str])
-    tallies: list[Tally] = field(default_factory=list[Tally])
-    extents: list[Extent] = field(default_factory=list[Extent])
-    distinct: dict[int, dict[tuple[str, str], None]] = field(default_factory=dict[int, dict[tuple[str, str], None]])
-    full: set[int] = field(default_factory=set[int])
-    failed: dict[int, Failed] = field(default_factory=dict[int, Failed])
-    samples: list[Sample] = field(default_factory=list[Sample])
-    evidence: list[Evidence] = field(default_factory=list[Evidence])
+    found: list[Found] = msgspec.field(default_factory=list[Found])
+    missing: list[str] = msgspec.field(default_factory=list[str])
+    tallies: list[Tally] = msgspec.field(default_factory=list[Tally])
+    extents: list[Extent] = msgspec.field(default_factory=list[Extent])
+    distinct: dict[int, dict[tuple[str, str], None]] = msgspec.field(
+        default_factory=dict[int, dict[tuple[str, str], None]]
+    )
+    full: set[int] = msgspec.field(default_factory=set[int])
+    failed: dict[int, Failed] = msgspec.field(default_factory=dict[int, Failed])
+    samples: list[Sample] = msgspec.field(default_factory=list[Sample])
+    evidence: list[Evidence] = msgspec.field(default_factory=list[Evidence])
 
     @property
     def hits(self) -> int:
         return sum(each.hits for each in self.tallies)
 
 
-@dataclass
-class Told:
-    places: dict[int, PlaceTold] = field(default_factory=dict[int, PlaceTold])
-    notes: list[str] = field(default_factory=list[str])
-    names: list[str] = field(default_factory=list[str])
+class Told(msgspec.Struct):
+    places: dict[int, PlaceTold] = msgspec.field(default_factory=dict[int, PlaceTold])
+    notes: list[str] = msgspec.field(default_factory=list[str])
+    names: list[str] = msgspec.field(default_factory=list[str])
 
     def at(self, place: int) -> PlaceTold:
         return self.places.setdefault(place, PlaceTold())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from ..adapters.leaving import Leaving, leaving_of, misjudges_errors
 from ..adapters.revisions import Revision
@@ -53,8 +53,7 @@ HELD_LEASE = 600.0
 Hold = Annotated[bool, Param("keep the program held where it failed, as a session for eval, expand and frame")]
 
 
-@dataclass(frozen=True)
-class Wish:
+class Wish(msgspec.Struct, frozen=True):
     """What is to be run, and how it is to be watched."""
 
     plan: Plan

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -30,8 +29,7 @@ _SYNONYMS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True):
     """A word that somebody gave for a language, a debugger or its tool, and the adapters that it stands for."""
 
     word: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from ..adapters.recorders import recorder_for, write_ask
 from ..model.outcomes import Exited, Running, Stop

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -31,17 +30,16 @@ MOST_ALSO = 6
 """Further failures of a run that a report tells."""
 
 
-@dataclass
-class Watched:
+class Watched(msgspec.Struct):
     """What was seen of one run."""
 
-    end: AnyOutcome = field(default_factory=Running)
-    failures: list[Failure] = field(default_factory=list[Failure])
+    end: AnyOutcome = msgspec.field(default_factory=Running)
+    failures: list[Failure] = msgspec.field(default_factory=list[Failure])
     total: int = 0
     """Failures in all; those beyond some are counted and not looked into."""
     leaving: Failure | None = None
     """The last call that was to end the program."""
-    raised: list[Failure] = field(default_factory=list[Failure])
+    raised: list[Failure] = msgspec.field(default_factory=list[Failure])
     """Errors that somebody seemed to handle, the newest ones: where nobody did after all, these have the values."""
     raised_total: int = 0
     held: Session | None = None

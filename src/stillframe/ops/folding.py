@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from ..model.traces import AnyStep, Loop, Step, Turn
 
@@ -26,8 +27,7 @@ def kind(text: str | None) -> str:
     return text[0] if text[0] in "[{(" else re.split(r"[({\s]", text, maxsplit=1)[0]
 
 
-@dataclass
-class Way:
+class Way(msgspec.Struct):
     """A way that turns of a loop went."""
 
     number: int
@@ -35,16 +35,15 @@ class Way:
     count: int = 1
 
 
-@dataclass
-class OpenLoop:
+class OpenLoop(msgspec.Struct):
     """A loop that the call is in."""
 
     first: int
     last: int
     turns: int = 0
-    now: list[AnyStep] = field(default_factory=list[AnyStep])
-    ways: dict[object, Way] = field(default_factory=dict[object, Way])
-    kinds: dict[tuple[int, str], set[str]] = field(default_factory=dict[tuple[int, str], set[str]])
+    now: list[AnyStep] = msgspec.field(default_factory=list[AnyStep])
+    ways: dict[object, Way] = msgspec.field(default_factory=dict[object, Way])
+    kinds: dict[tuple[int, str], set[str]] = msgspec.field(default_factory=dict[tuple[int, str], set[str]])
     newest: tuple[AnyStep, ...] = ()
     seen: int = 0
     """Ways, those that are not kept too."""

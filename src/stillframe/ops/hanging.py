@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -27,8 +26,7 @@ MOST_CALLS = 8
 DEEP = 60
 
 
-@dataclass
-class Stand:
+class Stand(msgspec.Struct):
     """Where one of them stands, and what it waits for."""
 
     member: Session
@@ -65,12 +63,11 @@ class Stand:
         return self.member.name, self.party.what, places, self.party.state, self.waits_for, self.held_by
 
 
-@dataclass
-class Crowd:
+class Crowd(msgspec.Struct):
     """All that was found, and what could not be looked at."""
 
-    stands: list[Stand] = field(default_factory=list[Stand])
-    notes: list[str] = field(default_factory=list[str])
+    stands: list[Stand] = msgspec.field(default_factory=list[Stand])
+    notes: list[str] = msgspec.field(default_factory=list[str])
     total: int = 0
 
 

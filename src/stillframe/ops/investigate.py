@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Annotated
 
 import msgspec
@@ -52,14 +51,13 @@ MOST_CHECKED = 1000
 SEEN_ENOUGH = "ended by the probe, which had seen enough"
 
 
-@dataclass
-class Sighting:
+class Sighting(msgspec.Struct):
     """What a probe has seen of one place."""
 
     spec: BreakSpec
     id: str
-    hits: list[Stop] = field(default_factory=list[Stop])
-    values: list[tuple[Value, ...]] = field(default_factory=list[tuple[Value, ...]])
+    hits: list[Stop] = msgspec.field(default_factory=list[Stop])
+    values: list[tuple[Value, ...]] = msgspec.field(default_factory=list[tuple[Value, ...]])
 
 
 @operation(Access.EXEC, starts=True, owned=True, example="dbg probe shop.py:14 --eval price --hits 3 -- python shop.py")

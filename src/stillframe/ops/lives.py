@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from ..model.outcomes import Change, Spot
 from ..model.recorder import (
@@ -33,12 +34,11 @@ Source = Callable[[str, int], str]
 """The text of a line of a file."""
 
 
-@dataclass
-class StepNow:
+class StepNow(msgspec.Struct):
     """The line that a call is in."""
 
     line: int
-    calls: list[LifeNow] = field(default_factory=list["LifeNow"])
+    calls: list[LifeNow] = msgspec.field(default_factory=list["LifeNow"])
     raised: str | None = None
     yielded: str | None = None
 
@@ -152,17 +152,16 @@ class LifeNow:
         )
 
 
-@dataclass
-class TraceTold:
+class TraceTold(msgspec.Struct):
     """Everything that one process told of a trace."""
 
     life: Life | None = None
-    calls: Calls = field(default_factory=lambda: Calls(0))
+    calls: Calls = msgspec.field(default_factory=lambda: Calls(0))
     raising: Raising | None = None
-    found: list[Found] = field(default_factory=list[Found])
-    missing: list[str] = field(default_factory=list[str])
-    notes: list[str] = field(default_factory=list[str])
-    names: dict[str, bool] = field(default_factory=dict[str, bool])
+    found: list[Found] = msgspec.field(default_factory=list[Found])
+    missing: list[str] = msgspec.field(default_factory=list[str])
+    notes: list[str] = msgspec.field(default_factory=list[str])
+    names: dict[str, bool] = msgspec.field(default_factory=dict[str, bool])
     """Functions of the user's, and whether they ran."""
     lives: tuple[Life, ...] = ()
 

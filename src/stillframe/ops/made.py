@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
@@ -25,14 +24,13 @@ SHOWN = 40
 LOCALS = 4
 
 
-@dataclass
-class Node:
+class Node(msgspec.Struct):
     """A recorded call, with those that it made."""
 
     call: Call
     parent: Node | None = None
-    calls: list[Node] = field(default_factory=list["Node"])
-    locals: dict[str, str] = field(default_factory=dict[str, str])
+    calls: list[Node] = msgspec.field(default_factory=list["Node"])
+    locals: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     line: int | None = None
     returned: str | None = None
     raised: str | None = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from ..adapters.building import run
 from ..errors import LaunchFailed
@@ -12,8 +13,7 @@ from ..model.plans import AttachPlan, Build, Plan
 from ..session.session import Session
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(msgspec.Struct, frozen=True):
     """What was run, and what it said."""
 
     notes: tuple[str, ...] = ()

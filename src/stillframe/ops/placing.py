@@ -8,9 +8,10 @@ import hashlib
 import json
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
+
+import msgspec
 
 from ..errors import NotFound
 from ..model.agents import Placed
@@ -27,8 +28,7 @@ class Place(Protocol):
     def uninstall(self, *, dry_run: bool, force: bool) -> Placed: ...
 
 
-@dataclass(frozen=True)
-class Shipped:
+class Shipped(msgspec.Struct, frozen=True):
     """A file of ours. What we wrote is remembered by its hash, so that a newer one may take its place and an edited not."""
 
     agent: str
@@ -77,8 +77,7 @@ class Shipped:
         _write(self.record, json.dumps(known, indent=1) + "\n")
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """Our entry among the MCP servers of an agent's settings."""
 
     agent: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
+
+from msgspec.structs import replace
 
 from ..adapters import launchjson, launchtasks
 from ..adapters import trust as store

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -30,8 +29,7 @@ SLOW = {
 }
 
 
-@dataclass(frozen=True)
-class RecordedRun:
+class RecordedRun(msgspec.Struct, frozen=True):
     """The run, which is over, and its recordings, which can be read until the folder goes."""
 
     session: Session

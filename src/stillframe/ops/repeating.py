@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Annotated, Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from ..errors import UsageError
 from ..model.outcomes import AnyOutcome, Exited
@@ -29,8 +29,7 @@ Times = Annotated[int, Param("run it this often, and tell how often it failed an
 UntilFail = Annotated[bool, Param("with --repeat: stop at the first run that fails")]
 
 
-@dataclass(frozen=True)
-class Attempt(Generic[Report]):
+class Attempt(msgspec.Struct, Generic[Report], frozen=True):
     """One run: its report, and what kind of failure it was; None for a run that passed."""
 
     report: Report

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 import msgspec
 
@@ -24,8 +23,7 @@ from .private_runs import started
 from .testruns import HOLD_LEASE
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(msgspec.Struct, frozen=True):
     """A failure as the debugger showed it, and the session, which lives only where it was to be held."""
 
     session: Session

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -26,8 +25,7 @@ PATIENCE = 300.0
 """How long the proof of one language may take: the first build of a language may compile its whole library."""
 
 
-@dataclass(frozen=True)
-class Wish:
+class Wish(msgspec.Struct, frozen=True):
     """A debugger that is wanted, and the languages that it has to prove itself with."""
 
     adapter: Adapter

@@ -7,8 +7,9 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from ..errors import UsageError
 
@@ -20,8 +21,7 @@ _LINE_REST = re.compile(r"[ \t]*(,)?[ \t]*(?://[^\n]*|/\*[^\n]*?\*/)?")
 INDENT = "  "
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """A key of an object and where it and its value stand in the text."""
 
     key: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
+
+from msgspec.structs import replace
 
 from ..adapters import for_plan
 from ..adapters.revisions import Revision, laid_out, with_its_own_modules

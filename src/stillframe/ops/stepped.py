@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -34,14 +33,13 @@ DECLARATION = 6
 SEEN = "ended by the trace, which had seen the call"
 
 
-@dataclass
-class Walked:
+class Walked(msgspec.Struct):
     """The call as far as it was stepped through."""
 
     stop: Stop
     number: int
     arguments: tuple[Value, ...]
-    passed: list[Passed] = field(default_factory=list[Passed])
+    passed: list[Passed] = msgspec.field(default_factory=list[Passed])
     last: AnyOutcome | None = None
     cut: bool = False
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Annotated
+
+from msgspec.structs import replace
 
 from ..adapters.runners import TestAsk, choose
 from ..errors import UsageError

@@ -6,8 +6,10 @@ import asyncio
 import difflib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from ..adapters.runners import Choice, TestAsk
 from ..errors import NotFound
@@ -26,8 +28,7 @@ HOLD_LEASE = 600.0
 NEAREST, ALIKE, MOST_NAMES = 6, 0.6, 5000
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True):
     """One call of `test`, with what it is done with."""
 
     sessions: Sessions
@@ -40,8 +41,7 @@ class Asked:
     """What makes a run record itself."""
 
 
-@dataclass(frozen=True)
-class Ran:
+class Ran(msgspec.Struct, frozen=True):
     """One run of the tests: what was told, how it ended, and the session that it was, which may still be there."""
 
     told: Told

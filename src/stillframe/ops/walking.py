@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -28,8 +27,7 @@ MOST_HITS = 1000
 """Stops of one walk; each costs about a millisecond and its line in the record."""
 
 
-@dataclass(frozen=True)
-class Walk:
+class Walk(msgspec.Struct, frozen=True):
     """What one run came to, in order: the number of a place, and the stop there."""
 
     seen: tuple[tuple[int, Stop], ...]

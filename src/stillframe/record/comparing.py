@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from ..model.recorded import Difference, Group, HitDiff, PlaceDiff, RunDiff
 from ..model.values import Value
@@ -77,13 +78,12 @@ def _stack_words(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
     return tuple(words[:20])
 
 
-@dataclass
-class Side:
+class Side(msgspec.Struct):
     """One run's hits by place: the row, number and mark of each, in order."""
 
     run: Run
     spots: dict[int, Spot]
-    hits: dict[int, list[tuple[int, int]]] = field(default_factory=dict[int, list[tuple[int, int]]])
+    hits: dict[int, list[tuple[int, int]]] = msgspec.field(default_factory=dict[int, list[tuple[int, int]]])
     """Place to (hit, mark), in the order of the hits."""
 
     @classmethod

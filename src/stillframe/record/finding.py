@@ -6,7 +6,6 @@ import os
 import re
 import sqlite3
 import zlib
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -20,8 +19,7 @@ LISTED = 12
 """Things that an answer about a miss names."""
 
 
-@dataclass(frozen=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """How files are shown: relative to the caller, as everywhere."""
 
     cwd: str
@@ -40,8 +38,7 @@ class View:
         return f"{shown}:{line}" if line else shown
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """A run and its children's runs, which count as one."""
 
     id: int
@@ -149,8 +146,7 @@ def hit(connection: sqlite3.Connection, root: str, word: str, home: Run | None =
     return int(row[0])
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(msgspec.Struct, frozen=True):
     """A place that was reached, as it is in the record."""
 
     id: int

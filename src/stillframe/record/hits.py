@@ -5,7 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from ..errors import NotFound
 from ..model.places import Place
@@ -24,8 +26,7 @@ OF_THE_HIT = {
 """What hits can be grouped by beyond recorded names, where no local has that name."""
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True):
     """Which hits are asked about."""
 
     connection: sqlite3.Connection

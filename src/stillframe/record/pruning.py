@@ -6,9 +6,10 @@ import os
 import sqlite3
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from ..errors import Try, WrongState
 from ..model.recorded import Pruned
@@ -22,8 +23,7 @@ EVENTS = 200_000
 """Events and operations of no run that are kept."""
 
 
-@dataclass(frozen=True)
-class InPassing:
+class InPassing(msgspec.Struct, frozen=True):
     """Pruning as a job of the writer's."""
 
     path: Path

@@ -7,7 +7,6 @@ import hashlib
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -183,8 +182,7 @@ def _insert_run(pen: Pen, tape: Tape, parent: int | None, family: int | None) ->
     return run
 
 
-@dataclass(frozen=True)
-class Began:
+class Began(msgspec.Struct, frozen=True):
     tape: Tape
 
     def write(self, pen: Pen) -> None:
@@ -194,8 +192,7 @@ class Began:
         return self
 
 
-@dataclass(frozen=True)
-class Stopped:
+class Stopped(msgspec.Struct, frozen=True):
     tape: Tape
     number: int
     time: float
@@ -246,8 +243,7 @@ class Stopped:
         return MissedStop(self.tape, self.number, self.time, self.stop.reason, frame)
 
 
-@dataclass(frozen=True)
-class MissedStop:
+class MissedStop(msgspec.Struct, frozen=True):
     """The bare fact of a stop, so that the numbers have no gaps."""
 
     tape: Tape
@@ -270,8 +266,7 @@ class MissedStop:
         return self
 
 
-@dataclass(frozen=True)
-class Printed:
+class Printed(msgspec.Struct, frozen=True):
     tape: Tape
     time: float
     stream: str
@@ -289,8 +284,7 @@ class Printed:
         self.tape.pending = max(0, self.tape.pending - len(self.data))
 
 
-@dataclass(frozen=True)
-class Fate:
+class Fate(msgspec.Struct, frozen=True):
     tape: Tape
     time: float
     breakpoint: Breakpoint
@@ -310,8 +304,7 @@ class Fate:
         return self
 
 
-@dataclass(frozen=True)
-class Over:
+class Over(msgspec.Struct, frozen=True):
     tape: Tape
     time: float
     how: AnyOutcome
@@ -330,8 +323,7 @@ class Over:
         return self
 
 
-@dataclass(frozen=True)
-class Called:
+class Called(msgspec.Struct, frozen=True):
     """One operation."""
 
     tape: Tape | None

@@ -9,7 +9,6 @@ import functools
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -39,8 +38,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(msgspec.Struct, frozen=True):
     """A recorded name, or a part of its value; or the type or length of that."""
 
     root: str
@@ -52,8 +50,7 @@ class Path:
         return inner if self.of == "value" else f"{self.of}({inner})"
 
 
-@dataclass(frozen=True)
-class Constant:
+class Constant(msgspec.Struct, frozen=True):
     value: float | str | tuple[str, ...]
 
 
@@ -69,8 +66,7 @@ def parse_path(text: str) -> Path:
     return found
 
 
-@dataclass
-class Question:
+class Question(msgspec.Struct):
     """A condition as SQL: `v1`, `v2` … are the values of the names, in the order in which they are joined."""
 
     sql: str

@@ -16,9 +16,10 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
+
+import msgspec
 
 from ..errors import Busy, StillframeError, StoreFull
 from . import schema
@@ -59,8 +60,7 @@ class Settled:
         return None
 
 
-@dataclass
-class Told:
+class Told(msgspec.Struct):
     """A job and whoever waits for it to be on disk."""
 
     job: Job
@@ -82,12 +82,11 @@ def _answer(waiting: asyncio.Future[str | None], problem: str | None) -> None:
         waiting.set_result(problem)
 
 
-@dataclass
-class Task:
+class Task(msgspec.Struct):
     """Something that is done in a transaction of its own, and fails by itself."""
 
     run: Callable[[Pen], Any]
-    done: threading.Event = field(default_factory=threading.Event)
+    done: threading.Event = msgspec.field(default_factory=threading.Event)
     result: Any = None
     error: BaseException | None = None
 

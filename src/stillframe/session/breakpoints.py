@@ -11,8 +11,10 @@ import contextlib
 import functools
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from ..errors import NotFound, Try, UsageError
 from ..model.backend import Backend, Binding, Stopped, Wanted
@@ -38,8 +40,7 @@ UNTIL = "until"
 """The id of the hidden breakpoint that `until` runs to."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One breakpoint: how it was asked for, where that is, and its state."""
 
     id: str

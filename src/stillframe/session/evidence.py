@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -23,16 +22,15 @@ LINE_LIMIT = 200
 FILE_LIMIT = 8 * 1024 * 1024
 
 
-@dataclass
-class SourceCache:
+class SourceCache(msgspec.Struct):
     """Lines of source files, read again when the file has changed."""
 
-    _files: dict[str, tuple[tuple[int, int], list[str]]] = field(
+    _files: dict[str, tuple[tuple[int, int], list[str]]] = msgspec.field(
         default_factory=dict[str, tuple[tuple[int, int], list[str]]]
     )
 
-    _lent: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    _borrowed: dict[str, SourceText] = field(default_factory=dict[str, SourceText])
+    _lent: dict[str, list[str]] = msgspec.field(default_factory=dict[str, list[str]])
+    _borrowed: dict[str, SourceText] = msgspec.field(default_factory=dict[str, SourceText])
 
     def shared(self) -> SourceCache:
         """For a child of the program: the same files, and what was lent by now; what is patched later is one process's own."""
@@ -102,8 +100,7 @@ def _short(line: str, column: int = 0) -> str:
     return ("…" if begin else "") + line[begin:end] + ("…" if end < len(line) else "")
 
 
-@dataclass(frozen=True)
-class Remembered:
+class Remembered(msgspec.Struct, frozen=True):
     """What a frame looked like when the program was last held in it."""
 
     function: str

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 import msgspec
 import psutil  # type: ignore[import-untyped]
+from msgspec.structs import replace
 
 from ..errors import NoSession, Try
 from ..model.backend import CatchMode, CatchRule

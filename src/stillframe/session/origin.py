@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from ..model.backend import CatchRule
 from ..model.plans import AttachPlan, Plan
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True):
     """Who made a session, from where, and what for."""
 
     plan: Plan | AttachPlan
@@ -18,6 +17,6 @@ class Origin:
     root: str
     """The project that it belongs to."""
     client: str = ""
-    catch: CatchRule = field(default_factory=CatchRule)
+    catch: CatchRule = msgspec.field(default_factory=CatchRule)
     kept: bool = True
     """False for a replay: it is nothing to record, and there is no program to start again."""

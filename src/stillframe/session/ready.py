@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import psutil  # type: ignore[import-untyped]
 
 from ..errors import Busy, UsageError
@@ -20,8 +20,7 @@ LOOK = 0.05
 """Seconds between looks for a port; no event tells us of another process's sockets."""
 
 
-@dataclass(frozen=True)
-class Ready:
+class Ready(msgspec.Struct, frozen=True):
     """Either a text to be printed or a port to be listened on."""
 
     text: str | None = None

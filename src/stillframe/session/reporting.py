@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 
 import msgspec
@@ -48,13 +47,12 @@ _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`"
 _PLUGGED = re.compile(r"\{([^{}]*)\}")
 
 
-@dataclass
-class Call:
+class Call(msgspec.Struct):
     """A call of the user's own, with what is folded or left out before it."""
 
     frame: Frame
     times: int = 1
-    folded: list[Frame] = field(default_factory=list[Frame])
+    folded: list[Frame] = msgspec.field(default_factory=list[Frame])
     skipped: int = 0
 
 

@@ -9,9 +9,10 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from ..errors import LaunchFailed, Unsupported, WrongState
 from .drains import Drains, Stream
@@ -19,8 +20,7 @@ from .guardian import GUARDIAN
 from .trees import TERM_GRACE, end_tree, group_lives, settle
 
 
-@dataclass(frozen=True)
-class Exit:
+class Exit(msgspec.Struct, frozen=True):
     """How a process ended: a code, or the name of the signal that ended it."""
 
     code: int | None

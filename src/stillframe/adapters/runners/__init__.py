@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from ...errors import UsageError
 from ...model.outcomes import AnyOutcome, Stop
@@ -17,8 +18,7 @@ from ...settings import project_root
 from .signs import Signs
 
 
-@dataclass(frozen=True)
-class TestAsk:
+class TestAsk(msgspec.Struct, frozen=True):
     """What is to be tested, as the caller gave it, and in which project."""
 
     selector: str | None
@@ -27,7 +27,7 @@ class TestAsk:
     """Where the words of the caller are meant."""
     root: str = "."
     """The directory that the runner's signs were found in."""
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     umask: int = 0o022
     python: str | None = None
     hold: bool = False
@@ -40,8 +40,7 @@ class TestAsk:
     """Tell the names of tests and run none."""
 
 
-@dataclass(frozen=True)
-class Live:
+class Live(msgspec.Struct, frozen=True):
     """A second run under a debugger that stops where the first one failed."""
 
     plan: Plan
@@ -100,8 +99,7 @@ def runners() -> tuple[Runner, ...]:
     return (PYTEST, UNITTEST, VITEST, JEST, MOCHA, NODE_TEST, GO_TEST, CARGO_TEST)
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """The runner of a project, the directory that says so, and what else might have been meant."""
 
     runner: Runner

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from ...errors import AdapterMissing
 from ...model.outcomes import AnyOutcome, Running, SourceLine, Stop

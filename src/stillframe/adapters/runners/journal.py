@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +28,13 @@ def read(folder: Path, show: Show) -> Told:
     return reading.told()
 
 
-@dataclass
-class Reading:
+class Reading(msgspec.Struct):
     """What is known of a run, line by line."""
 
     show: Show
-    hello: dict[str, Any] = field(default_factory=dict[str, Any])
-    outcomes: dict[str, str] = field(default_factory=dict[str, str])
-    failures: list[TestFailure] = field(default_factory=list[TestFailure])
+    hello: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    outcomes: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    failures: list[TestFailure] = msgspec.field(default_factory=list[TestFailure])
     names: tuple[str, ...] = ()
     collected: int = 0
     deselected: int = 0

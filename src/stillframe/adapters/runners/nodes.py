@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import msgspec
+from msgspec.structs import replace
 
 from ...errors import AdapterMissing, NotFound
 from ...model.outcomes import AnyOutcome, Running, Stop

@@ -7,10 +7,10 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from ...errors import LaunchFailed
 from ...model.outcomes import AnyOutcome, Exited, Running, Stop

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 _ENDS = frozenset({"&&", "||", ";", "|", "&"})
 _GIVEN = re.compile(r"[A-Za-z_]\w*=.*")
@@ -21,11 +22,10 @@ _WITH_VALUE = re.compile(
 """Flags whose value may be the next word."""
 
 
-@dataclass(frozen=True)
-class Script:
+class Script(msgspec.Struct, frozen=True):
     """What the script says of the runner, with nothing in it where it says nothing."""
 
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     node: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
+
+import msgspec
 
 from ...model.outcomes import SourceLine
 from ...model.reports import ReportFrame
@@ -27,8 +28,7 @@ _REACH = 60
 """Lines above a failing one in which what it uses may have been made."""
 
 
-@dataclass(frozen=True)
-class Raw:
+class Raw(msgspec.Struct, frozen=True):
     """One failed test as its runner told it."""
 
     file: str

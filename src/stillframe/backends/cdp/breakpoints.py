@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from ...model.backend import Binding, BreakpointChanged, Event, Wanted
 from .blackbox import Blackbox
@@ -23,14 +24,13 @@ Position = tuple[str, int, int]
 """A file and a position in it as V8 counts, from 0."""
 
 
-@dataclass
-class Placed:
+class Placed(msgspec.Struct):
     """One breakpoint of V8, and the wanted ones that stand on it."""
 
     wanted: tuple[Wanted, ...]
     text: str
     id: str = ""
-    spots: list[Spot] = field(default_factory=list[Spot])
+    spots: list[Spot] = msgspec.field(default_factory=list[Spot])
     refused: str | None = None
 
 

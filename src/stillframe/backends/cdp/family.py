@@ -8,10 +8,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Coroutine, Mapping
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ...errors import AdapterUnresponsive, LaunchFailed, StillframeError
 from ...model.backend import ChildOpened, Output

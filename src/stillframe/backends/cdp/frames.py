@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from ...model.values import Frame
 from .calls import Body, Calls
@@ -30,15 +31,14 @@ _HEADING = re.compile(r"^(?:file://)?(?P<path>/.+):(?P<line>\d+)$")
 """The first line of an error's stack where the text itself is at fault."""
 
 
-@dataclass(frozen=True)
-class Held:
+class Held(msgspec.Struct, frozen=True):
     """One pause, as V8 told it."""
 
     calls: Calls
     reason: str
     data: Body
     hits: tuple[str, ...]
-    awaited: Body = field(default_factory=dict[str, Any])
+    awaited: Body = msgspec.field(default_factory=dict[str, Any])
     """The asynchronous calls that led here."""
 
     @classmethod

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from .grammar import Kind, Span
 from .spans import Scan
@@ -27,8 +28,7 @@ _LONGEST = 100
 """Bounds on what of its surroundings a qualified name tells; without them deep nesting would take quadratic space."""
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(msgspec.Struct, frozen=True):
     """One function under one name. Lines and columns count from 0, columns in UTF-16 units; the end is exclusive."""
 
     name: str

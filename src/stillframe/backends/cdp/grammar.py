@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 SPACE = r"(?:[\s\ufeff]++|//[^\n\r\u2028\u2029]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?)*+"
 NAME = r"\#?[^\x00-\x23\x25-\x40\[\]^`{-\x7f\s\ufeff][^\x00-\x23\x25-/:-@\[\]^`{-\x7f\s\ufeff]*+"  # with $ _ \
@@ -62,8 +63,7 @@ class Kind(enum.IntEnum):
     OBJECT = 2
 
 
-@dataclass(slots=True, eq=False)
-class Span:
+class Span(msgspec.Struct, eq=False):
     """A definition, from its first token to the end of its last; `own` and `bound` are as spelt in the text."""
 
     kind: Kind
@@ -83,8 +83,7 @@ BLOCK, PAREN, BRACKET, TEMPLATED, OBJECT, CLASS, ARROW = range(7)
 BRACES = (BLOCK, TEMPLATED, OBJECT, CLASS)
 
 
-@dataclass(slots=True, eq=False)
-class Open:
+class Open(msgspec.Struct, eq=False):
     """A bracket that is not closed yet, or the expression that is an arrow function's body."""
 
     kind: int

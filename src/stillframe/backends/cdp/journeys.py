@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from ...model.backend import Move
 from .client import Body, CdpClient, Refused
@@ -14,21 +15,20 @@ from .suspending import Kind
 _CALLERS = 4
 
 
-@dataclass
-class Journey:
+class Journey(msgspec.Struct):
     """A step: where it began, and what has been passed since."""
 
     move: Move
     depth: int
     line: tuple[str, int] | None
-    columns: set[int] = field(default_factory=set[int])
-    call: Body = field(default_factory=dict[str, Any])
+    columns: set[int] = msgspec.field(default_factory=set[int])
+    call: Body = msgspec.field(default_factory=dict[str, Any])
     """The call in which it began."""
     held: Held | None = None
     """Where it began."""
-    own: list[str] = field(default_factory=list[str])
+    own: list[str] = msgspec.field(default_factory=list[str])
     """Breakpoints of ours: at the returns of the function that is to be finished, or wherever it may go on."""
-    outer: list[str] = field(default_factory=list[str])
+    outer: list[str] = msgspec.field(default_factory=list[str])
     """Breakpoints of ours in those that the call to be finished goes back to, or that may catch its error."""
     leaving: bool = False
     """Its call is at its end, or has returned."""

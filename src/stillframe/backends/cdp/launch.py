@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from ...model.backend import Tool
 
@@ -11,8 +12,7 @@ FIFO = "\0fifo"
 """Stands in variables for the path of the pipe on which processes tell us of themselves; no real one can hold a NUL."""
 
 
-@dataclass(frozen=True)
-class CdpLaunch:
+class CdpLaunch(msgspec.Struct, frozen=True):
     """What to spawn, or where to connect."""
 
     tool: Tool
@@ -20,7 +20,7 @@ class CdpLaunch:
     called: str | None = None
     """The name by which the program was started, as it sees it, where that is not the first of `argv`."""
     cwd: str = "."
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     umask: int = -1
     stdin: str | None = None
     url: str | None = None

@@ -14,8 +14,9 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import accumulate, compress, count, repeat
+
+import msgspec
 
 MOST_SEGMENTS = 4_000_000
 MOST_LINES = 4_000_000
@@ -73,8 +74,7 @@ class _Segments(dict[str, tuple[int, ...]]):
         return known
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """One `mappings` text: where in the generated file it begins, and which of all sources and names are its own."""
 
     mappings: str
@@ -84,8 +84,7 @@ class Part:
     names: range = range(0)
 
 
-@dataclass(frozen=True)
-class Lines:
+class Lines(msgspec.Struct, frozen=True):
     """The segments of one source, by original line: `lines` ascends, `segments` are in generated order within a line."""
 
     lines: array[int]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from ...errors import EvalFailed, Unsupported, WrongState
 from ...model.backend import Bounds
@@ -44,8 +45,7 @@ async def set_return(client: CdpClient, evidence: Evidence, mover: Mover, expres
 BEGUN_AGAIN = "the function that was held has changed, and is held at its beginning now"
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(msgspec.Struct, frozen=True):
     """What became of a script whose source was replaced."""
 
     begins_again: bool = False

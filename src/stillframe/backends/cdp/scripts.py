@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
+
+import msgspec
 
 from .client import Body
 from .sourcemaps import BrokenMap, SourceMap, load
@@ -16,8 +17,7 @@ _MADE_UP = re.compile(r"^[\w.+-]+://[^/]*/(?:\.{1,2}/)*|\?.*$")
 _PLAIN = re.compile(r"[A-Za-z0-9/._~-]")
 
 
-@dataclass
-class Script:
+class Script(msgspec.Struct):
     """One parsed script. `path` is its file where it has one, else its name as V8 tells it."""
 
     id: str
@@ -29,7 +29,7 @@ class Script:
     map_url: str = ""
     made_by: str = ""
     """The file whose code made this script while it ran, where that is known."""
-    _map: SourceMap | None = field(default=None, repr=False)
+    _map: SourceMap | None = None
     _looked: bool = False
     broken: str | None = None
     """Why its source map cannot be used."""
@@ -47,8 +47,7 @@ class Script:
         return self._map
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(msgspec.Struct, frozen=True):
     """A position as the user knows it: lines from 1, columns from 1."""
 
     file: str

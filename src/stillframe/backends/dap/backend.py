@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from ...errors import AdapterDied, AdapterUnresponsive, StillframeError, Unsupported, WrongState
 from ...model.backend import (

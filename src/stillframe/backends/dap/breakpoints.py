@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from ...errors import Unsupported
 from ...model.backend import Binding, BreakpointChanged, Capability, Wanted
@@ -21,13 +23,12 @@ Arguments = dict[str, Any]
 _BY_NAME = "it has no source file and stops where it is called"
 
 
-@dataclass
-class _Spot:
+class _Spot(msgspec.Struct):
     """A line that the debugger is to hold, and the wanted breakpoints that share it."""
 
     line: int
     arguments: Arguments
-    owners: list[str] = field(default_factory=list[str])
+    owners: list[str] = msgspec.field(default_factory=list[str])
 
 
 class Breakpoints:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -27,8 +26,7 @@ _DEEP = 50
 """So many more frames are asked for where a debugger only knows the depth of a stack that it has told to its end."""
 
 
-@dataclass(frozen=True)
-class _Ahead:
+class _Ahead(msgspec.Struct, frozen=True):
     """What was asked before it was known whether the numbers in it are right."""
 
     frame: str

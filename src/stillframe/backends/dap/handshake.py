@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from ...errors import AdapterUnresponsive, Denied, LaunchFailed
 from . import translate
@@ -27,15 +28,14 @@ _CLIENT: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Greeting:
+class Greeting(msgspec.Struct, frozen=True):
     """Who is at the other end."""
 
     offers: Body
     pid: int | None = None
     ppid: int | None = None
     argv: tuple[str, ...] = ()
-    facts: Body = field(default_factory=dict[str, Any])
+    facts: Body = msgspec.field(default_factory=dict[str, Any])
 
     @property
     def filters(self) -> frozenset[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+import msgspec
 
 from ...errors import StillframeError
 from ...model.backend import Capability, CatchMode, Tool
@@ -44,50 +45,42 @@ class Quirk(enum.Enum):
     GUESSES_DEPTH = "where a stack goes on, its depth is told as a guess: dlv 1.27.2"
 
 
-@dataclass(frozen=True)
-class Stdio:
+class Stdio(msgspec.Struct, frozen=True):
     """The adapter speaks on its standard input and output."""
 
 
-@dataclass(frozen=True)
-class PrintedAddress:
+class PrintedAddress(msgspec.Struct, frozen=True):
     """The adapter prints where it listens; the first group of the pattern is `host:port` or a port."""
 
     pattern: re.Pattern[str]
 
 
-@dataclass(frozen=True)
-class Listens:
+class Listens(msgspec.Struct, frozen=True):
     """The adapter listens on a port that we choose: `PORT` in its words."""
 
 
-@dataclass(frozen=True)
-class ListensUnix:
+class ListensUnix(msgspec.Struct, frozen=True):
     """The adapter listens on a Unix socket in a directory of ours: `SOCKET` in its words."""
 
 
-@dataclass(frozen=True)
-class Calls:
+class Calls(msgspec.Struct, frozen=True):
     """The adapter dials our listener, once: `PORT` in its words is where."""
 
 
-@dataclass(frozen=True)
-class Address:
+class Address(msgspec.Struct, frozen=True):
     """Somebody already listens there."""
 
     host: str
     port: int
 
 
-@dataclass(frozen=True)
-class UnixAddress:
+class UnixAddress(msgspec.Struct, frozen=True):
     """Somebody already listens on this Unix socket."""
 
     path: str
 
 
-@dataclass(frozen=True)
-class DialsBack:
+class DialsBack(msgspec.Struct, frozen=True):
     """The debugged process dials our listener, and so do its children; `PORT` in the words is where."""
 
 
@@ -99,17 +92,19 @@ _CATCHES: Mapping[CatchMode, tuple[str, ...]] = {
 Reach = Stdio | PrintedAddress | Listens | ListensUnix | Calls | Address | UnixAddress | DialsBack
 
 
-@dataclass(frozen=True)
-class Authorize:
+class Authorize(msgspec.Struct, frozen=True):
     """The tokens that prove both sides to each other on a loopback port."""
 
     request: str
-    server_token: str = field(repr=False)
-    client_token: str = field(repr=False)
+    server_token: str
+    client_token: str
+
+    def __repr__(self) -> str:
+        """Without the tokens: what is printed may be read by others."""
+        return f"Authorize({self.request!r})"
 
 
-@dataclass(frozen=True)
-class DapLaunch:
+class DapLaunch(msgspec.Struct, frozen=True):
     """What to spawn, how to reach it, what to send."""
 
     tool: Tool
@@ -118,7 +113,7 @@ class DapLaunch:
     arguments: Mapping[str, Any]
     argv: tuple[str, ...] = ()
     cwd: str = "."
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     umask: int = -1
     stdin: str | None = None
     helper: str | None = None
@@ -129,7 +124,7 @@ class DapLaunch:
     """Lines for the console that bring our code into the debugger, before anything else is asked."""
     adds: frozenset[Capability] = frozenset()
     """What our code inside the debugger can do and the debugger's protocol cannot, or not so well."""
-    greeting: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    greeting: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """What `initialize` tells this debugger beyond what every one is told."""
     identify: str | None = None
     """A request that tells pid and parent of a process that dialled in, where there is no helper."""
@@ -141,7 +136,7 @@ class DapLaunch:
     target_pid: int | None = None
     """The process we join, where that is known."""
     children: bool = False
-    child_arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    child_arguments: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     plumbing: re.Pattern[str] | None = None
     """Command lines of child processes that belong to the runtime: run along, never announced."""
     asides: re.Pattern[str] | None = None
@@ -153,7 +148,7 @@ class DapLaunch:
     its own, where the debugger folds such stops into one; -1 for a thread that may stand at one without knowing."""
     told_better: re.Pattern[str] | None = None
     """What the debugger says of itself that our helper tells in fewer words."""
-    catches: Mapping[CatchMode, tuple[str, ...]] = field(default_factory=lambda: _CATCHES)
+    catches: Mapping[CatchMode, tuple[str, ...]] = msgspec.field(default_factory=lambda: _CATCHES)
     """Which of the debugger's exception filters stand for each of our words; one that is missing here cannot be had, but for
     `uncaught`, which is what everybody gets who asked for nothing: without a filter it means what the debugger does by itself."""
     evaluates_as: str = "repl"
@@ -188,7 +183,7 @@ class DapLaunch:
     count_hits: Callable[[str | None, str, HitRule], str] | None = None
     """Makes condition, breakpoint id and hit rule into one condition that counts inside the target, where the
     debugger's own hit counts do not mean the Nth time that the condition holds."""
-    failures: Mapping[int, type[StillframeError]] = field(default_factory=dict[int, type[StillframeError]])
+    failures: Mapping[int, type[StillframeError]] = msgspec.field(default_factory=dict[int, type[StillframeError]])
     """Exit codes of the spawned process that mean more than a failed launch."""
     mark: str = ""
     slowness: float = 1.0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from ...errors import AdapterDied, StillframeError
 from ...model.backend import Bounds, Continued, Output, Stopped, ThreadChanged

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from ...errors import StillframeError
 from ...model.backend import Bounds, Stopped, Wanted
@@ -12,8 +13,7 @@ from .evidence import Evidence
 from .launch import DapLaunch, Quirk
 
 
-@dataclass(frozen=True)
-class _Passing:
+class _Passing(msgspec.Struct, frozen=True):
     """An exception on its way up, as it was last seen on a thread."""
 
     identity: str

@@ -17,7 +17,6 @@ import socket
 import struct
 import sys
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...model.plans import Caller
@@ -52,12 +51,13 @@ class Renders(Protocol):
     def __call__(self, reply: Any, *, as_json: bool, budget: int | None) -> tuple[str, str, int]: ...
 
 
-@dataclass
 class Refusal(Exception):
     """A request that is answered without being called."""
 
-    code: str
-    message: str
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
 
 
 class Server:

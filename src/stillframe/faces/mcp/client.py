@@ -12,7 +12,6 @@ import os
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -37,8 +36,7 @@ Progress = Callable[[float, float, str], Awaitable[None]]
 """Called now and then during a call: seconds so far, seconds at the most, and a word."""
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(msgspec.Struct, frozen=True):
     """What a tool call answers."""
 
     text: str
@@ -48,8 +46,7 @@ class Told:
     """It is about a session that this client had not heard of: there are more resources than before."""
 
 
-@dataclass
-class Client:
+class Client(msgspec.Struct):
     """Whoever is at the other end of a connection."""
 
     id: str
@@ -59,10 +56,10 @@ class Client:
     allow: str = "exec"
     ask: str = ""
     """The class from which on a call is made only after somebody agreed to it; empty: nobody is asked."""
-    tools: Toolset = field(default_factory=toolset)
-    cancelled: list[str] = field(default_factory=list[str])
+    tools: Toolset = msgspec.field(default_factory=toolset)
+    cancelled: list[str] = msgspec.field(default_factory=list[str])
     """What became of calls that were cancelled, told with the next answer."""
-    known: set[str] = field(default_factory=set[str])
+    known: set[str] = msgspec.field(default_factory=set[str])
     """The sessions that it has heard of."""
 
     async def call(self, name: str, arguments: Mapping[str, Any], progress: Progress, *, agreed: bool = False) -> Told:

@@ -5,11 +5,10 @@ A verb that is not there yet is left out, and what a schema does not list is und
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(msgspec.Struct, frozen=True):
     """Some verbs of like access behind one tool."""
 
     name: str

@@ -15,11 +15,11 @@ import socket
 import sys
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import replace
 from typing import Any
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
+from msgspec.structs import replace
 
 from ..cli.catalogue import VERSION
 from ..daemon.server import Refusal

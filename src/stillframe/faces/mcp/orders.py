@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from ...errors import UsageError
 from ..cli.catalogue import VERBS
@@ -19,8 +20,7 @@ MOST_BUDGET = 100_000
 OWN = ("session", "budget", "project")
 
 
-@dataclass(frozen=True)
-class Order:
+class Order(msgspec.Struct, frozen=True):
     """A call as it was understood."""
 
     verb: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from ...errors import UsageError
 
 
-@dataclass(frozen=True)
-class Hunt:
+class Hunt(msgspec.Struct, frozen=True):
     """A prompt: its arguments by name, the required ones first, and the text they go into."""
 
     name: str

@@ -7,9 +7,10 @@ in a second tool (`break`, `break_if`), and the daemon is told to allow the firs
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+import msgspec
 
 from ...errors import UsageError
 from ..cli.catalogue import VERBS
@@ -29,8 +30,7 @@ _OWN = {
 """Parameters of ours, beside those of the verbs."""
 
 
-@dataclass(frozen=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True, dict=True):
     """One tool: the verbs behind it, and the highest class that a call of it may have."""
 
     name: str
