@@ -158,7 +158,7 @@ async def test_an_idle_server_is_paused_when_it_does_something_and_runs_until_th
         if isinstance(outcome, Running):  # as nothing of it runs that could be held
             await dbg.input("abc")
             outcome = await dbg.wait()
-        assert stopped(outcome).reason == "pause"
+        assert (stopped(outcome).reason, where(stopped(outcome)).partition(":")[0]) == ("pause", "app.js")
 
 
 async def test_a_debugger_statement_is_a_stop(tmp_path: Path) -> None:
@@ -257,6 +257,6 @@ async def test_a_live_edit_that_would_leave_old_text_running_is_refused(tmp_path
 async def test_a_pause_comes_to_code_of_the_program_also_while_node_starts_or_runs_its_own(tmp_path: Path) -> None:
     text = "let n = 0;\nfunction spin() {\n  n++;\n  return Promise.resolve().then(spin);\n}\nspin();\n"
     async with debugged(tmp_path, text, timeout=0) as (dbg, _):
-        stop = stopped(await dbg.pause())
+        stop = stopped(await dbg.pause(timeout=30))
         assert (stop.reason, where(stop).partition(":")[0]) == ("pause", "app.js")
         assert (await dbg.eval("typeof spin")).values[0].value == "'function'"

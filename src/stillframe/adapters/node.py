@@ -155,6 +155,7 @@ _COMMON: dict[str, Any] = {
     "store": _in_target(),
     "library": _LIBRARY,
     "hidden": _HOOK.as_uri(),
+    "brittle": ("18.",),
     "talk": _TALK,
 }
 

@@ -106,7 +106,10 @@ class CdpBackend(Looking, ClosesOnce):
         self._scripts.tell = lambda said: self._told.put(Output("console", f"{said}\n".encode()))
         self._breakpoints = Breakpoints(client, self._scripts, texts, self._told.put)
         loading = ModuleLoading(client, self._scripts, texts, self._breakpoints, self._told.put)
-        self._mover = Mover(client, self._scripts, texts, evidence, self._breakpoints, loading, self._told_stop)
+        self._mover = Mover(
+            client, self._scripts, texts, evidence, self._breakpoints, loading, self._told_stop,
+            brittle=launch.tool.version.startswith(launch.brittle),
+        )  # fmt: skip
         self._threshold: Threshold | None = Threshold(client, launch.start_timeout) if held else None
         preloaded = launch.launched and not worker
         self._gate: Gate | None = Gate(client, launch.start_timeout) if preloaded else None
@@ -266,15 +269,15 @@ class CdpBackend(Looking, ClosesOnce):
         await self._mover.go(move)
 
     async def pause(self, thread: str | None) -> None:
-        await self._mover.pause()
+        await self._mover.order.give()
 
     async def unpause(self) -> None:
-        self._mover.unpause()
+        self._mover.order.take_back()
 
     async def waits(self, bounds: Bounds) -> tuple[Party, ...]:
         if self._evidence.held:
             return ()
-        self._mover.unpause()  # or what we ask would be what it holds
+        self._mover.order.take_back()  # or what we ask would be what it holds
         return await idle(self._client, THREAD, self.name if self._worker else "main")
 
     async def restart_frame(self, thread: str, frame: str) -> None:

@@ -36,6 +36,8 @@ class CdpLaunch(msgspec.Struct, frozen=True):
     """Patterns of script addresses that are not the user's code."""
     hidden: str = ""
     """The address of our own preloaded script."""
+    brittle: tuple[str, ...] = ()
+    """Beginnings of versions that crash where the runtime's own code is stepped through."""
     talk: tuple[str, ...] = ()
     """Patterns of what the runtime says of its inspector on standard error; no words of the program."""
     just_my_code: bool = True

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from itertools import chain, repeat
 from typing import Protocol
 
 from ...errors import AdapterUnresponsive, StillframeError, WrongState
@@ -22,6 +21,7 @@ from .evidence import Evidence
 from .finishing import RESUME, STEPS, Departures
 from .frames import Held, is_top_level, position
 from .journeys import Journey, remove_own, set_at, set_own
+from .pausing import PauseOrder
 from .scripts import Scripts
 from .suspending import Kind
 from .texts import Texts
@@ -34,10 +34,6 @@ THREAD = "1"
 _ARRIVES = 10.0
 _REJECTS = r"(?:Promise\s*\.\s*)?reject|Promise"
 """A call that makes a promise rejected, or one that is made so."""
-_PATIENCE = (0.05, 0.1, 0.2, 0.4, 0.8)
-"""Seconds after which a pause that has not come is asked for again."""
-_LOOKS = 100
-"""How often a pause may find nothing of the user's before it is told all the same: V8 may step through Node's start by lines."""
 
 
 class Loading(Protocol):
@@ -62,6 +58,8 @@ class Mover:
         breakpoints: Breakpoints,
         loading: Loading,
         tell: Callable[[Stopped | Output], None],
+        *,
+        brittle: bool,
     ) -> None:
         self._client = client
         self._scripts = scripts
@@ -77,12 +75,8 @@ class Mover:
         """Somebody waits for the next position, which is no stop."""
         self._door: Door | None = None
         """It is on its way into a module whose first line, or whose text, is to be seen before it runs."""
-        self.pausing = False
-        self._looks_left = 0
-        self._unwanted = False
-        """A pause was asked for that nobody wants any more."""
+        self.order = PauseOrder(client, scripts, evidence.teller, brittle=brittle)
         self._paused = asyncio.Event()
-        self._asking: asyncio.Task[None] | None = None
         self.restarting = False
         self._plain_error: Body = {}
         """What was thrown last, where it is no object."""
@@ -174,30 +168,6 @@ class Mover:
         except TimeoutError:
             raise AdapterUnresponsive("the function that was changed was not begun again") from None
 
-    async def pause(self) -> None:
-        """Ask for a stop."""
-        self.pausing, self._looks_left, self._unwanted = True, _LOOKS, False
-        self._paused.clear()
-        await self._client.request("Debugger.pause")
-        self._asking = asyncio.create_task(self._ask_again())
-
-    def unpause(self) -> None:
-        """Take back the order: V8 cannot, so that its pause is let go when it comes."""
-        self.pausing, self._unwanted = False, self.pausing
-        self._paused.set()
-
-    async def _ask_again(self) -> None:
-        """V8 (of Node 24) forgets the order where it meets library code, as in a loop that has just printed something."""
-        for seconds in chain(_PATIENCE, repeat(_PATIENCE[-1])):
-            try:
-                async with asyncio.timeout(seconds):
-                    await self._paused.wait()
-                return
-            except TimeoutError:
-                if self._client.ended or not self.pausing:
-                    return
-                self._client.send("Debugger.pause")
-
     async def paused(self, body: Body) -> None:
         """A `Debugger.paused`: tell it, or go on."""
         held = Held.of(body)
@@ -230,32 +200,20 @@ class Mover:
         if held.hits and (self._journey is None or not self._journey.owns(held.hits)):
             await self._hit(held)
             return
-        if self._unwanted and self._journey is None and set(reasons) <= {"other"}:
-            self._unwanted = False
+        if self.order.is_unwanted and self._journey is None and set(reasons) <= {"other"}:
+            self.order.is_unwanted = False
             await self._send(RESUME, far=True)
             return
-        if self.pausing and self._is_out_of_sight(held):
-            await self._send(STEPS[Move.STEP])  # which comes to the next line of the user's own
+        if onward := self.order.onward(held):
+            await self._send(onward, far=onward == RESUME)
             return
         if self._journey is not None:
             await self._landed(held, self._journey)
             return
         await self._stop(held, *self._why(held))
 
-    def _is_out_of_sight(self, held: Held) -> bool:
-        """Whether a pause found library code or ours at work, and nothing of the user's above it, and may wait for that."""
-        if not self._scripts.hides_library or any(map(self._is_a_files, held.calls)):
-            return False
-        self._looks_left -= 1
-        return self._looks_left >= 0
-
-    def _is_a_files(self, call: Body) -> bool:
-        """Whether a call is of the user's own files. (Its `url` may be empty: the script has it.)"""
-        script = self._scripts.get(position(call)[0])
-        return script is not None and bool(script.url) and self._evidence.teller.is_user(call)
-
     def _why(self, held: Held) -> tuple[str, str | None]:
-        if self.pausing:
+        if self.order.is_given:
             return "pause", None
         if self.restarting:
             return "restart", None
@@ -271,7 +229,8 @@ class Mover:
     ) -> None:  # fmt: skip
         if self._journey is not None:
             await remove_own(self._client, self._journey)
-        self._journey, self.pausing, self.restarting = None, False, False
+        self._journey, self.restarting = None, False
+        self.order.fulfilled()
         self._paused.set()
         self._calls.left(held.depth + 1)
         self._tell(Stopped(THREAD, reason, description, ids, all_threads=True, counts=counts, notes=notes))
@@ -388,7 +347,7 @@ class Mover:
 
     async def _landed(self, held: Held, journey: Journey) -> None:
         """A step came to a position: the next line, or one that is not worth telling."""
-        if self.pausing:
+        if self.order.is_given:
             await self._stop(held, "pause")
             return
         if journey.entering:
