@@ -42,7 +42,7 @@ _TALK = re.compile(r"(?!warning:)", re.IGNORECASE)
 _FORKS = re.compile(rb"\[Detaching after v?fork from child process (\d+)")
 _ADDS = frozenset({
     Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.INSTRUCTION_BREAKPOINTS, Capability.JUMP,
-    Capability.MEMORY, Capability.WRITE_MEMORY,
+    Capability.MEMORY, Capability.WAITS, Capability.WRITE_MEMORY,
 })  # fmt: skip
 _TUNABLES = "GLIBC_TUNABLES"
 _PLAIN = "glibc.cpu.hwcaps=-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-XSAVEC,-XSAVE,-ERMS,-AVX_Fast_Unaligned_Load"

@@ -130,6 +130,10 @@ class Party(msgspec.Struct, frozen=True):
     waits_for: str | None = None
     held_by: str | None = None
     """Who holds what it waits for; `unknown` where that is a thing that is held and nothing tells by whom."""
+    holder: str | None = None
+    """The one of the others that holds it, by its id, where that is known."""
+    ends: str | None = None
+    """The one of the others whose end it waits for, by its id."""
     on: tuple[str, ...] = ()
     """Those of the others that it waits for, by their ids."""
     frames: tuple[Frame, ...] | None = None

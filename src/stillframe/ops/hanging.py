@@ -11,7 +11,7 @@ from ..errors import AdapterGone, StillframeError
 from ..model.backend import Bounds
 from ..model.powers import Party, TellsWaits, Wraps
 from ..model.reports import HangReport, Waiting, Witnessed, spot
-from ..model.values import Frame, Thread, Value
+from ..model.values import Thread, Value
 from ..session.phases import Phase
 from ..session.reporting import Call, folded, told_frame, unlinked, with_values
 from ..session.session import Session
@@ -19,11 +19,16 @@ from ..session.session import Session
 LANDS = 2.0
 """Seconds that a pause is given; a thread that is blocked where its debugger cannot hold it is looked at all the same."""
 UNKNOWN = "unknown"
-_TAKES_LOCK = re.compile(r"(mutex|lock)\w*\)?[._:]*(timed|read|write|rd|wr|clock)?_?lock", re.IGNORECASE)
-"""Calls that take a lock, by their names: pthread_mutex_lock, std::mutex::lock, sync.(*Mutex).Lock."""
+_TAKES_LOCK = re.compile(r"(mutex|lock)\w*(<.*>|\))?[._:]*(timed|read|write|rd|wr|clock)?_?lock", re.IGNORECASE)
+"""Calls that take a lock, by their names: pthread_mutex_lock, std::mutex::lock, Mutex<T>::lock, sync.(*Mutex).Lock."""
 MOST_PARTIES = 200
 MOST_CALLS = 8
 DEEP = 60
+
+
+def takes_lock(function: str) -> bool:
+    """Whether a call takes a lock, by its name."""
+    return _TAKES_LOCK.search(function) is not None
 
 
 class Stand(msgspec.Struct):
@@ -32,7 +37,16 @@ class Stand(msgspec.Struct):
     member: Session
     party: Party
     calls: list[Call]
-    at: Frame | None = None
+    others: dict[str, Stand]
+    """All of its process, by their ids."""
+
+    @property
+    def name(self) -> str:
+        """Its name; a thread of many with the same name is told by its handle, too."""
+        same = [each for each in self.others.values() if each.party.name == self.party.name]
+        if len(same) == 1 or self.party.frames is not None:
+            return self.party.name
+        return f"{self.party.name} {self.member.handles.thread(self.party.id)}"
 
     @property
     def is_users(self) -> bool:
@@ -44,6 +58,8 @@ class Stand(msgspec.Struct):
     @property
     def waits_for(self) -> str | None:
         """What is known of it; else the call of somebody else's code that the user's innermost call is in."""
+        if self.party.ends in self.others:
+            return f"thread {self.others[self.party.ends].name} to end"
         if self.party.waits_for or self.party.state == "running" or not self.is_users:
             return self.party.waits_for
         inside = self.calls[0].folded
@@ -52,10 +68,18 @@ class Stand(msgspec.Struct):
     @property
     def held_by(self) -> str | None:
         """Who holds what it waits for; where that is a lock, by the name of the call, and nothing tells: nobody known."""
+        if self.party.holder in self.others:
+            return self.others[self.party.holder].standing
         waits = self.waits_for
         if self.party.held_by or self.party.waits_for or waits is None:
             return self.party.held_by
-        return UNKNOWN if _TAKES_LOCK.search(waits) else None
+        return UNKNOWN if takes_lock(waits) else None
+
+    @property
+    def standing(self) -> str:
+        """Its name and the place in the user's code where it stands."""
+        frame = self.calls[0].frame if self.calls and self.is_users else None
+        return f"{self.name} at {self.member.show(frame.file)}:{frame.line}" if frame and frame.file else self.name
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -113,13 +137,15 @@ async def _look(member: Session, crowd: Crowd) -> None:
     except AdapterGone:
         return
     crowd.total += len(threads) + sum(each.frames is not None for each in known.values())
+    others: dict[str, Stand] = {}
     for thread in threads[:MOST_PARTIES]:
         party = known.get(thread.id) or _plain(thread)
         calls = await _calls(member, thread, crowd, silent=thread.id in known)
-        crowd.stands.append(Stand(member, party, calls))
+        others[party.id] = Stand(member, party, calls, others)
     for party in known.values():
         if party.frames is not None:
-            crowd.stands.append(Stand(member, party, folded(party.frames)))
+            others[party.id] = Stand(member, party, folded(party.frames), others)
+    crowd.stands.extend(others.values())
 
 
 async def _parties(member: Session, crowd: Crowd) -> dict[str, Party]:
@@ -164,7 +190,7 @@ async def _told(same: list[Stand], *, live: bool, named: bool) -> Waiting:
     where = f" in {first.member.name}" if named else ""
     return Waiting(
         what=first.party.what,
-        names=tuple(f"{each.party.name}{where}" for each in same),
+        names=tuple(f"{each.name}{where}" for each in same),
         count=len(same),
         stack=Witnessed(frames=tuple(frames)),
         waits_for=first.waits_for,
@@ -175,13 +201,13 @@ async def _told(same: list[Stand], *, live: bool, named: bool) -> Waiting:
 
 def _cycle(stands: list[Stand]) -> tuple[str, ...]:
     """Some that wait for each other all round, by name; empty where there is no such ring."""
-    by_id = {(stand.member.name, stand.party.id): stand.party for stand in stands}
+    by_id = {(stand.member.name, stand.party.id): stand for stand in stands}
     for member, begin in by_id:
         way: list[str] = []
         here = begin
-        while here not in way and (member, here) in by_id and by_id[member, here].on:
+        while here not in way and (member, here) in by_id and by_id[member, here].party.on:
             way.append(here)
-            here = by_id[member, here].on[0]
+            here = by_id[member, here].party.on[0]
         if here in way:
             return tuple(by_id[member, id].name for id in way[way.index(here) :])
     return ()

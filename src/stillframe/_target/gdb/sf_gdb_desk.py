@@ -14,6 +14,7 @@ import sf_gdb_places as places
 import sf_gdb_signals as signals
 import sf_gdb_stepping as stepping
 import sf_gdb_values as values
+import sf_gdb_waits as waiting
 from gdb.dap import breakpoint as dap_breakpoint
 from gdb.dap import events as dap_events
 from gdb.dap import frames as dap_frames
@@ -61,6 +62,7 @@ class Desk(object):
             "expand": self.expand,
             "eval": self.eval,
             "assign": self.assign,
+            "waits": waiting.waits,
             **self.machine.calls,
         }
 

@@ -12,6 +12,7 @@ import sf_lldb_places as places
 import sf_lldb_rust as rust
 import sf_lldb_stops as stops
 import sf_lldb_values as values
+import sf_lldb_waits as waiting
 
 VERSION = 1
 _HELD = (lldb.eStateStopped, lldb.eStateCrashed, lldb.eStateSuspended)
@@ -61,6 +62,7 @@ class Desk(object):
             "expand": self.expand,
             "eval": self.eval,
             "assign": self.assign,
+            "waits": lambda a: waiting.waits(self.target),
             "address": self.address,
             "memory": lambda a: machine.read(self.process, int(a["address"], 0), int(a["count"])),
             "poke": self.poke,

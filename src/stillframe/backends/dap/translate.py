@@ -214,6 +214,8 @@ def party(body: Body) -> Party:
         state=text(body.get("state")),
         waits_for=text(body.get("waits")),
         held_by=text(body.get("holder")),
+        holder=text(body.get("held_by")),
+        ends=text(body.get("ends")),
         on=tuple(str(each) for each in body.get("on") or ()),
         frames=frames,
         values=helper_values(items(body, "values")),
