@@ -46,6 +46,7 @@ class Desk(object):
         self.kept = {}
         self.next = 1
         self.quiet = False
+        self.commands = 0  # how many commands that may move the program gdb is in the middle of
         self.calls = {
             "hello": self.hello,
             "resolve": lambda a: places.resolve(a.get("files") or {}, a.get("symbols") or []),
@@ -243,9 +244,13 @@ def install(desk):
 
 def _tell_better(desk):
     send = dap_server.send_event
+    held_back = []  # stops within a command, which says more when it is done
 
     def told(event, body=None):
         if desk.quiet and event in ("stopped", "continued"):
+            return
+        if event == "stopped" and desk.commands:
+            held_back.append(body)
             return
         if event == "stopped":
             body = desk.machine.judged(body)
@@ -261,14 +266,21 @@ def _tell_better(desk):
             send(event, body)
 
     def executed(command):
-        """As gdb's own, which keeps to itself what is said until a program that is started comes to its first stop: its forks."""
+        """As gdb's own, which keeps to itself what is said until a program that is started comes to its first stop: its forks.
+        They are told before that stop, which whoever hears of it takes for all that there is."""
+        said = ""
+        desk.commands += 1
         try:
             said = gdb.execute(command, from_tty=True, to_string=True)
         except gdb.error as error:
             raise dap_startup.DAPException(str(error)) from error
-        for line in said.splitlines():
-            if line.startswith("[Detaching after "):
-                send("output", {"category": "stdout", "output": line + "\n"})
+        finally:
+            desk.commands -= 1
+            for line in said.splitlines():
+                if line.startswith("[Detaching after "):
+                    send("output", {"category": "stdout", "output": line + "\n"})
+            while held_back and not desk.commands:
+                told("stopped", held_back.pop(0))
 
     def exited(event):
         name = signals.ending(event)
