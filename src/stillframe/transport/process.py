@@ -48,6 +48,8 @@ class Process:
         self._pidfd: int | None = None
         out, err = popen.stdout, popen.stderr
         assert out is not None and err is not None, "both are pipes of ours"
+        if popen.stdin is not None:
+            os.set_blocking(popen.stdin.fileno(), False)
         self._drains = Drains({out.fileno(): "stdout", err.fileno(): "stderr"}, on_output)
         self.released = False
         self._feeding: asyncio.Lock = asyncio.Lock()
@@ -76,19 +78,27 @@ class Process:
 
     async def feed(self, data: bytes, *, eof: bool) -> None:
         """Write to the process's standard input, as fast as it reads."""
+        async with self._feeding:
+            view = memoryview(data)
+            while view := view[self.push(view) :]:
+                await self._writable(self._input)
+            if eof and self._popen.stdin is not None:
+                self._popen.stdin.close()
+
+    def push(self, data: bytes | memoryview) -> int:
+        """Write as much as its standard input takes now: how many bytes that were."""
+        fd = self._input
+        try:
+            return os.write(fd, data) if data else 0
+        except BlockingIOError:
+            return 0
+
+    @property
+    def _input(self) -> int:
         pipe = self._popen.stdin
         if pipe is None or pipe.closed:
             raise BrokenPipeError("its standard input is not ours to feed, or is closed")
-        async with self._feeding:
-            os.set_blocking(pipe.fileno(), False)
-            view = memoryview(data)
-            while view:
-                try:
-                    view = view[os.write(pipe.fileno(), view) :]
-                except BlockingIOError:
-                    await self._writable(pipe.fileno())
-            if eof:
-                pipe.close()
+        return pipe.fileno()
 
     async def _writable(self, fd: int) -> None:
         ready = self._loop.create_future()
@@ -181,7 +191,7 @@ class PipeLine:
         self._process = process
         self._early: list[bytes] = []
         self._on_bytes: Callable[[bytes], None] | None = None
-        self._writes: asyncio.Queue[bytes] = asyncio.Queue()
+        self._rest = b""
         self._writer: asyncio.Task[None] | None = None
 
     def listen(self, on_bytes: Callable[[bytes], None], on_end: Callable[[str | None], None]) -> None:
@@ -199,16 +209,25 @@ class PipeLine:
             self._early.append(data)
 
     def write(self, data: bytes) -> None:
-        self._writes.put_nowait(data)
-        if self._writer is None:
+        if self._writer is not None:
+            self._rest += data
+            return
+        try:
+            rest = data[self._process.push(data) :]
+        except BrokenPipeError:
+            return  # its end comes by way of `exited`
+        if rest:
+            self._rest += rest
             self._writer = asyncio.get_running_loop().create_task(self._write())
 
     async def _write(self) -> None:
+        """What the pipe did not take at once."""
         try:
-            while not self._writes.empty():
-                await self._process.feed(self._writes.get_nowait(), eof=False)
+            while self._rest:
+                data, self._rest = self._rest, b""
+                await self._process.feed(data, eof=False)
         except BrokenPipeError:
-            return  # its end comes by way of `exited`
+            return  # as above
         finally:
             self._writer = None
 
