@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import threading
 from collections.abc import Callable
@@ -13,6 +14,10 @@ from ..errors import LaunchFailed
 from .drains import Drains, Stream
 from .folders import private_folder, remove_folder
 from .trees import wait_pid
+
+_JOURNAL_REST = 0.05
+_JOURNAL_ROOM = 512 * 1024
+"""A debugger notes some kilobytes for each time that it holds the program, and may do so a thousand times a second."""
 
 
 class Conduits:
@@ -38,11 +43,12 @@ class Conduits:
             self.stdout, out = self._pipe("stdout")
             self.stderr, err = self._pipe("stderr")
             self.journal, notes = self._pipe("journal")
+            _widen(notes)
         except BaseException:
             self.close()
             raise
         self.drains = Drains({out: "stdout", err: "stderr"}, on_output)
-        self.journal_drains = Drains({notes: "stderr"}, lambda _, data: on_journal(data))
+        self.journal_drains = Drains({notes: "stderr"}, lambda _, data: on_journal(data), rest=_JOURNAL_REST)
 
     def _source(self, stdin: str | None, cwd: str) -> str:
         if stdin is None:
@@ -119,6 +125,13 @@ class Conduits:
             os.close(fd)
         self._fds, self._input = [], None
         remove_folder(str(self._folder))
+
+
+def _widen(fd: int) -> None:
+    """More room in a pipe, where the system has that: Linux, and as long as this user has not taken too much of it."""
+    if resize := getattr(fcntl, "F_SETPIPE_SZ", None):
+        with contextlib.suppress(PermissionError):
+            fcntl.fcntl(fd, resize, _JOURNAL_ROOM)
 
 
 def _when_opened(path: str, then: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""Pipes that a program prints into: always read as it prints, unless whoever takes it cannot keep up."""
+"""Pipes that a program prints into: read as it prints, unless whoever takes it cannot keep up or has time."""
 
 from __future__ import annotations
 
@@ -15,10 +15,16 @@ _CHUNK = 64 * 1024
 
 
 class Drains:
-    """Reads descriptors as they have something and hands it on, each under its stream's name. It does not close them."""
+    """Reads descriptors as they have something and hands it on, each under its stream's name. It does not close them.
 
-    def __init__(self, pipes: Mapping[int, Stream], on_output: Callable[[Stream, bytes], None]) -> None:
+    With a `rest`, in seconds, each read is followed by that much time in which nobody wakes us: for what is worth reading only
+    now and then, by `drain`, and must merely not fill its pipe."""
+
+    def __init__(
+        self, pipes: Mapping[int, Stream], on_output: Callable[[Stream, bytes], None], *, rest: float = 0.0
+    ) -> None:
         self._on_output = on_output
+        self._rest = rest
         self._loop = asyncio.get_running_loop()
         self._readers = dict(pipes)
         self.is_paused = False
@@ -33,10 +39,17 @@ class Drains:
             return
         except OSError:
             data = b""
-        if data:
-            self._on_output(self._readers[fd], data)
-        else:
+        if not data:
             self._unwatch(fd)
+            return
+        if self._rest:
+            self._loop.remove_reader(fd)
+            self._loop.call_later(self._rest, self._rested, fd)
+        self._on_output(self._readers[fd], data)
+
+    def _rested(self, fd: int) -> None:
+        if fd in self._readers and not self.is_paused:
+            self._loop.add_reader(fd, self._readable, fd)
 
     def _unwatch(self, fd: int) -> None:
         if self._readers.pop(fd, None) is not None:

@@ -115,7 +115,7 @@ class Hosted:
     def _noted(self, data: bytes) -> None:
         """Look in the debugger's journal for the signal that the program died of, and for processes that it forked."""
         noted = self._journal + data
-        self._journal = noted[-_TAIL:]
+        self._journal = noted[noted.rfind(b"\n") + 1 :][-_TAIL:]  # a line may come in two parts
         if self._launch.deaths is not None and (match := self._launch.deaths.search(noted)):
             self._died(Exit.of(-int(match[1])).signal or "")
         if self._launch.forks is not None and (match := self._launch.forks.search(noted)):
