@@ -10,6 +10,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import sf_lldb_desk  # noqa: E402
 import sf_lldb_stops  # noqa: E402
 
+import __main__  # noqa: E402
+
 _DESK = sf_lldb_desk.Desk(json.loads(os.environ.get("STILLFRAME_LLDB", "{}")))
 
 
@@ -31,7 +33,27 @@ def on_left(frame, location, _extra, _session):
     return _DESK.watches.left(frame, location.GetBreakpoint().GetID())
 
 
+_PREPARES = "lldb.debugger_unique_id = "
+"""How the line begins by which lldb 19.1 tells its console which debugger it is, before every command in Python."""
+
+
+def _compile_once(run_one_line):
+    """lldb compiles that line each time, which takes as long as reading ten values; it is the same each time."""
+    compiled = {}
+
+    def run(session, text):
+        if not text.startswith(_PREPARES):
+            return run_one_line(session, text)
+        if text not in compiled:
+            compiled[text] = compile(text, "<lldb>", "exec")
+        return exec(compiled[text], session)
+
+    return run
+
+
 def __lldb_init_module(debugger, _session):
+    if hasattr(__main__, "run_one_line"):
+        __main__.run_one_line = _compile_once(__main__.run_one_line)
     # As everything else that lldb-dap does: by itself a command would wait for the end of a step, and keep it from lldb-dap.
     options = "--overwrite --synchronicity current --function sf_lldb.stillframe"
     debugger.HandleCommand("command script add %s stillframe" % options)

@@ -15,11 +15,14 @@ THROW = "__cxa_throw"
 _UNORDERED = re.compile(r"^std::unordered_(?:multi)?(?:map|set)<")
 
 
+def is_unordered(name):
+    """Whether a type is a hash table of C++'s, or refers or points to one."""
+    return name is not None and _UNORDERED.match(name) is not None
+
+
 def unordered(value):
-    """Address and type of each item of a hash table of libstdc++, of which lldb 19.1 says that it is empty; None for others."""
+    """Number and values of the items of a hash table of libstdc++, of which lldb 19.1 says that it is empty; None for others."""
     plain = value.GetNonSyntheticValue()
-    if not _UNORDERED.match(plain.GetTypeName() or ""):
-        return None
     table = plain.GetChildMemberWithName("_M_h")
     count = table.GetChildMemberWithName("_M_element_count")
     kind = table.GetType().GetCanonicalType().GetTemplateArgumentType(1)

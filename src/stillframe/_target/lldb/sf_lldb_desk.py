@@ -172,7 +172,7 @@ class Desk(object):
         levels, count = int(arguments.get("levels", 20)), int(arguments.get("values", 40))
         walked = frames.walk(thread, levels)
         bounds = values.Bounds(arguments)
-        rows = [frames.row(each) for each in walked]
+        rows = frames.rows(thread, walked)
         at = next((index for index, each in enumerate(rows) if each["user"]), 0)
         body = {
             "frames": rows,

@@ -12,6 +12,7 @@ _COUNTING = 0.2
 """How long the frames below those that are told may be counted, in seconds."""
 _OUTERMOST = ("_start", "clone", "__clone", "clone3", "__clone3", "start_thread")
 """What every thread begins in."""
+_STATIC = lldb.eValueTypeVariableStatic
 _SHIFT = 19
 """lldb-dap's own number of a frame: its thread's index above so many bits, its own below."""
 
@@ -56,10 +57,6 @@ def cut(walked, levels):
     return [] if known else ["lldb finds no caller of %s, but there may be some" % function_name(walked[-1])]
 
 
-def number(frame):
-    return frame.GetThread().GetIndexID() << _SHIFT | frame.GetFrameID()
-
-
 def frame_of(process, wanted):
     """The call behind a number; KeyError for one that is not there."""
     thread = process.GetThreadByIndexID(int(wanted) >> _SHIFT)
@@ -80,10 +77,16 @@ def place(frame):
     return (path_of(entry.GetFileSpec()), entry.GetLine() or None) if entry.IsValid() else (None, None)
 
 
-def row(frame):
+def rows(thread, walked):
+    """What is told of each of a thread's calls."""
+    above = thread.GetIndexID() << _SHIFT
+    return [_row(above | frame.GetFrameID(), frame) for frame in walked]
+
+
+def _row(number, frame):
     file, line = place(frame)
     return {
-        "id": number(frame),
+        "id": number,
         "function": function_name(frame),
         "file": file,
         "line": line,
@@ -138,35 +141,32 @@ def variables(frame, everything=False):
     """
     found, here = {}, place(frame)
     for value in (*frame.GetVariables(True, True, False, True), *_statics(frame, here)):
-        name = value.GetName()
-        argument = value.GetValueType() == lldb.eValueTypeVariableArgument
-        if not name or (not everything and (_is_compilers(value) or not (argument or _is_born(value, frame, here)))):
+        name, kind, where = value.GetName(), value.GetValueType(), value.GetDeclaration()
+        argument = kind == lldb.eValueTypeVariableArgument
+        if not name or (not everything and _is_compilers(name, value, where)):
             continue
-        line = value.GetDeclaration().GetLine()
+        if not (everything or argument or kind == _STATIC or _is_born(where, frame, here)):
+            continue
+        line = where.GetLine()
         if name not in found or line > found[name][1]:
-            found[name] = (value, line, argument)
+            found[name] = (value, line, argument, name)
     rows = sorted(found.values(), key=lambda each: (not each[2], each[1]))
-    return [(value.GetName(), value) for value, _line, _argument in rows]
+    return [(name, value) for value, _line, _argument, name in rows]
 
 
-def _is_compilers(value):
+def _is_compilers(name, value, where):
     """What compilers name for themselves: C++'s loops over a range, and the iterator of a `for` of Rust's."""
-    name = value.GetName()
     if name.startswith("__"):
         return True
     if name != "iter" or not (value.GetTypeName() or "").startswith("core::"):
         return False
-    where = value.GetDeclaration()
     return linecache.getline(path_of(where.GetFileSpec()) or "", where.GetLine()).lstrip().startswith("for ")
 
 
-def _is_born(value, frame, here):
+def _is_born(where, frame, here):
     """Whether the line that declares a variable has run, where the call is at this place."""
-    where = value.GetDeclaration()
     file, line = here
-    if _is_static(value) or line is None or not where.IsValid():
-        return True
-    if path_of(where.GetFileSpec()) != file:
+    if line is None or not where.IsValid() or path_of(where.GetFileSpec()) != file:
         return True
     if where.GetLine() != line:
         return where.GetLine() < line
@@ -182,15 +182,12 @@ def _is_born(value, frame, here):
 
 def _statics(frame, here):
     """Variables that a function keeps between its calls; lldb tells them with those of the file."""
+    found = [each for each in frame.GetVariables(False, False, True, True) if each.GetValueType() == _STATIC]
+    if not found:
+        return []
     function = frame.GetFunction()
     first = function.GetStartAddress().GetLineEntry().GetLine() if function.IsValid() else 0
-    last = here[1] or 0
-    found = frame.GetVariables(False, False, True, True)
-    return [each for each in found if 0 < first <= each.GetDeclaration().GetLine() <= last and _is_static(each)]
-
-
-def _is_static(value):
-    return value.GetValueType() == lldb.eValueTypeVariableStatic
+    return [each for each in found if 0 < first <= each.GetDeclaration().GetLine() <= (here[1] or 0)]
 
 
 def globals_(frame):

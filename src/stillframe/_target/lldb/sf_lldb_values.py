@@ -17,8 +17,12 @@ _REFERENCES = lldb.eTypeClassReference
 _COUNTED = re.compile(r"^size=(\d+)$")
 """How lldb's own and Rust's formatters tell how many there are."""
 _STRING = re.compile(r"std::(?:__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> ?>")
+_ARRAYS = lldb.eTypeClassArray
+_NUMBERS = (lldb.eTypeClassBuiltin, lldb.eTypeClassEnumeration)
+"""Numbers, letters and constants."""
 _VOID = 0x1001
 """lldb's number for an expression that has no value."""
+_UNASKED = object()
 
 
 class Bounds(object):
@@ -88,10 +92,8 @@ def describe(name, value, bounds, keep):
     cut = len(text) > bounds.text
     row["truncated"] = cut or "..." in text
     row["value"] = text[: bounds.text - 1] + "…" if cut else text
-    failed = value.GetError()
-    if failed.Fail() and failed.GetError() != _VOID:
-        row["error"] = True
-    elif row["truncated"] or leads_on:
+    row["error"] = reading.failed
+    if not reading.failed and (row["truncated"] or leads_on):
         row["ref"] = keep(value)
     return row
 
@@ -101,50 +103,101 @@ def brief(value):
     return _Reading(Bounds({})).text(value, 0)[:160]
 
 
+class _Seen(object):
+    """A value with what lldb said about it: each question costs as much as reading a number, so it is asked once."""
+
+    def __init__(self, value):
+        self.value = value
+        self.kind = value.GetType().GetCanonicalType()
+        self.form = self.kind.GetTypeClass()
+        self._name = self._summary = _UNASKED
+
+    @property
+    def name(self):
+        if self._name is _UNASKED:
+            self._name = self.value.GetTypeName() or ""
+        return self._name
+
+    @property
+    def summary(self):
+        """What its formatter says of it; None where there is none, or it takes too long."""
+        if self._summary is _UNASKED:
+            self._summary = None
+            if not Formatters.is_slow(self.name) and rust.is_librarys(self.name):
+                Formatters.at_work = self.name
+                self._summary = (self.value.GetSummary() or "").strip() or None
+                Formatters.at_work = None
+        return self._summary
+
+    @property
+    def is_text(self):
+        """Whether it is told as the text that it is or points to."""
+        return self.summary is not None and self.summary[-1:] == '"' and not self.summary.startswith("{")
+
+    @property
+    def items(self):
+        """Number and values of a hash table of C++'s, of which lldb says nothing by itself; None for others."""
+        return cxx.unordered(self.value) if cxx.is_unordered(self.kind.GetName()) else None
+
+    def known(self):
+        """What a reference refers to, and a value as its formatter has it."""
+        seen = self
+        if self.form == _REFERENCES:
+            seen = _Seen(self.value.Dereference())
+        Formatters.at_work = seen.name if seen.value.IsSynthetic() else None
+        return _Seen(_plain(seen.value)) if Formatters.is_slow(seen.name) else seen
+
+
 class _Reading(object):
     """One value being read; stops where enough is told."""
 
     def __init__(self, bounds):
         self.bounds = bounds
         self.used = 0
+        self.failed = False
 
     def whole(self, value):
         """Text, number of parts where it has items, and whether there is something to look into."""
-        if _is_number(value):
-            return _summary(value) or value.GetValue() or "{}", None, False
-        text = self.text(value, 0)
-        kind = _kind(value)
+        seen = _Seen(value)
+        if seen.form in _NUMBERS and not value.IsSynthetic():
+            number = value.GetValue()
+            if number:  # which it has not where it cannot be read
+                return seen.summary or number, None, False
+        failed = value.GetError()
+        if failed.Fail():
+            self.failed = failed.GetError() != _VOID
+            return _failure(failed), value.GetNumChildren() if seen.form == _ARRAYS else None, False
+        known = seen.known()
+        text = self._sound(known, 0)
         if rust.variant(value):
             return text, None, False
-        if table := cxx.unordered(value):
+        if table := seen.items:
             return text, table[0], False
-        counted = _COUNTED.match(_summary(value) or "")
+        counted = _COUNTED.match(seen.summary or "")
         total = int(counted.group(1)) if counted else None
-        if total is None and kind.GetTypeClass() == lldb.eTypeClassArray:
-            total = _known(value).GetNumChildren()
-        leads_on = kind.GetTypeClass() == _POINTERS and value.GetValueAsUnsigned(0) != 0 and not _is_text(value)
-        leads_on = leads_on and not _is_opaque(kind.GetPointeeType())
-        return text, total, leads_on
+        if total is None and seen.form == _ARRAYS:
+            total = known.value.GetNumChildren()
+        return text, total, seen.form == _POINTERS and not seen.is_text and _leads_on(seen)
 
     def text(self, value, depth):
-        error = value.GetError()
-        if error.Fail():
-            return "void" if error.GetError() == _VOID else "<%s>" % first_line(error)
-        value = _known(value)
+        failed = value.GetError()
+        return _failure(failed) if failed.Fail() else self._sound(_Seen(value).known(), depth)
+
+    def _sound(self, seen, depth):
+        """The text of a value that can be read, as its formatter has it."""
+        value = seen.value
         if held := rust.variant(value):
             return self._variant(*held, depth)
-        if table := cxx.unordered(value):
+        if table := seen.items:
             return "size=%d %s" % (table[0], self._items(table, depth))
-        kind = _kind(value)
-        summary = _summary(value)
-        if summary is not None and (_is_text(value) or not value.MightHaveChildren()):
-            return summary
-        if kind.GetTypeClass() == _POINTERS:
-            return self._pointer(value, kind, depth)
+        if seen.summary is not None and (seen.is_text or not value.MightHaveChildren()):
+            return seen.summary
+        if seen.form == _POINTERS:
+            return self._pointer(value, seen.kind, depth)
         if value.MightHaveChildren():
-            inside = self._parts(value, depth, by_name=not _is_list(value))
-            return "%s %s" % (summary, inside) if summary else inside
-        return value.GetValue() or summary or "{}"
+            inside = self._parts(value, depth, by_name=not _is_list(seen))
+            return "%s %s" % (seen.summary, inside) if seen.summary else inside
+        return value.GetValue() or seen.summary or "{}"
 
     def _variant(self, name, data, depth):
         """A variant of an enum as Rust writes it."""
@@ -210,14 +263,14 @@ class _Reading(object):
 
 def children(value, start, count):
     """A page of the parts of a value: how many there are, and rows of name and value."""
-    value = _known(value)
-    if held := rust.variant(value):
-        value = held[1]
-    if table := cxx.unordered(value):
+    seen = _Seen(value).known()
+    if held := rust.variant(seen.value):
+        seen = _Seen(held[1])
+    if table := seen.items:
         rows = itertools.islice(table[1], start, start + count)
         return table[0], [(each.GetName(), each) for each in rows]
-    kind = _kind(value)
-    if kind.GetTypeClass() == _POINTERS and not value.IsSynthetic():
+    value = seen.value
+    if seen.form == _POINTERS and not value.IsSynthetic():
         target = value.Dereference()
         if target.MightHaveChildren():
             return children(target, start, count)
@@ -244,13 +297,8 @@ def first_line(error):
     return re.sub(r"^(?:error: )*(?:<user expression \d+>:\d+:\d+: )?", "", lines[0]) if lines else "it failed"
 
 
-def _known(value):
-    """What a reference refers to, and a value as its formatter has it."""
-    if _kind(value).GetTypeClass() == _REFERENCES:
-        value = value.Dereference()
-    name = value.GetTypeName()
-    Formatters.at_work = name if value.IsSynthetic() else None
-    return _plain(value) if Formatters.is_slow(name) else value
+def _failure(error):
+    return "void" if error.GetError() == _VOID else "<%s>" % first_line(error)
 
 
 def _plain(value):
@@ -262,40 +310,20 @@ def _kind(value):
     return value.GetType().GetCanonicalType()
 
 
-def _summary(value):
-    name = value.GetTypeName() or ""
-    if Formatters.is_slow(name) or not rust.is_librarys(name):
-        return None
-    Formatters.at_work = name
-    summary = value.GetSummary()
-    Formatters.at_work = None
-    return summary.strip() if summary else None
-
-
-def _is_text(value):
-    """Whether a value is told as the text that it is or points to."""
-    summary = _summary(value)
-    return bool(summary) and summary[-1:] == '"' and not summary.startswith("{")
-
-
-def _is_number(value):
-    """Whether a value is a number, a letter or a constant, by itself and to everybody: most are, and lldb is slow to be asked."""
-    return (
-        _kind(value).GetTypeClass() in (lldb.eTypeClassBuiltin, lldb.eTypeClassEnumeration)
-        and not value.IsSynthetic()
-        and not value.GetError().Fail()
-    )
-
-
 def _is_tuple(value):
     return re.match(r"(?:__)?0$", value.GetNonSyntheticValue().GetChildAtIndex(0).GetName() or "") is not None
 
 
-def _is_list(value):
+def _is_list(seen):
     """Whether its parts are items rather than fields."""
-    if _kind(value).GetTypeClass() == lldb.eTypeClassArray:
+    if seen.form == _ARRAYS:
         return True
-    return value.GetNumChildren(1) > 0 and (value.GetChildAtIndex(0).GetName() or "").startswith("[")
+    return seen.value.GetNumChildren(1) > 0 and (seen.value.GetChildAtIndex(0).GetName() or "").startswith("[")
+
+
+def _leads_on(seen):
+    """Whether there is something behind a pointer that can be looked into."""
+    return seen.value.GetValueAsUnsigned(0) != 0 and not _is_opaque(seen.kind.GetPointeeType())
 
 
 def _is_opaque(kind):
