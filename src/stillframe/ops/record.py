@@ -116,7 +116,7 @@ async def hit_trend(
 
     def ask(connection: sqlite3.Connection) -> tuple[Trend, list[tuple[int, float]]]:
         scope = hits_.scope(connection, chosen(connection, meant, run), view_of(meant, caller), at, where)
-        return hits_.trend(scope, name, str(at))
+        return hits_.trend(scope, name, str(at), drawn=plot is not None)
 
     found, points = await record.look(ask)
     if plot is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,7 +14,7 @@ from msgspec.structs import replace
 from ..errors import NotFound
 from ..model.places import Place
 from ..model.recorded import Group, Hits, Trend
-from . import finding, reading, where
+from . import finding, reading, stretches, where
 from .finding import LISTED, Run, Spot, View
 
 OF_THE_HIT = {
@@ -26,7 +28,7 @@ OF_THE_HIT = {
 """What hits can be grouped by beyond recorded names, where no local has that name."""
 
 
-class Scope(msgspec.Struct, frozen=True):
+class Scope(msgspec.Struct, frozen=True, dict=True):
     """Which hits are asked about."""
 
     connection: sqlite3.Connection
@@ -36,6 +38,51 @@ class Scope(msgspec.Struct, frozen=True):
     """Empty for every place."""
     condition: where.Question | None = None
     steps: bool = True
+
+    @functools.cached_property
+    def in_a_row(self) -> tuple[stretches.Stretch, ...] | None:
+        """The stretches in which all hits of the places lie, whatever the condition; None where they are to be looked up."""
+        return stretches.found(self.connection, self.run, self.spots) if self.steps else None
+
+    @functools.cached_property
+    def quickly(self) -> list[tuple[stretches.Stretch, stretches.SQL | None]] | None:
+        """With each stretch the question which of its hits are meant, if not all; None where that is told hit by hit."""
+        if self.in_a_row is None:
+            return None
+        made: list[tuple[stretches.Stretch, stretches.SQL | None]] = []
+        for stretch in self.in_a_row:
+            which = stretches.matching(self.connection, stretch, self.condition.conjuncts) if self.condition else None
+            if self.condition and which is None:
+                return None
+            made.append((stretch, which))
+        return made
+
+    def cells(self, columns: str, name: str, joins: str = "", end: str = "") -> stretches.SQL | None:
+        """The cells of a name in all hits that are meant, stretch by stretch."""
+        if self.quickly is None:
+            return None
+        each = []
+        for stretch, which in self.quickly:
+            test = (f" AND c0.hit IN ({which[0]})", which[1]) if which else ("", [])
+            each.append(stretch.cells(columns, name, test, joins))
+        return " UNION ALL ".join(sql + end for sql, _ in each), [value for _, given in each for value in given]
+
+    def ids(self) -> list[int]:
+        """Every hit that is meant, in order."""
+        if self.condition is not None and self.quickly is not None:
+            found = [row for _, which in self.quickly if which for row in self.connection.execute(*which)]
+        else:
+            joins, tests, before, after = self.parts
+            found = self.connection.execute(f"SELECT h.id FROM {joins} WHERE {tests}", (*before, *after)).fetchall()
+        return sorted(row[0] for row in found)
+
+    def total(self) -> int:
+        """How many hits are meant."""
+        if self.condition is not None:
+            return len(self.ids())
+        joins, tests, before, after = self.parts
+        found = self.connection.execute(f"SELECT count(*) FROM {joins} WHERE {tests}", (*before, *after)).fetchone()
+        return int(found[0])
 
     @property
     def parts(self) -> tuple[str, str, list[object], list[object]]:
@@ -91,31 +138,51 @@ def need_name(scope: Scope, name: str) -> None:
 def beyond(scope: Scope, paths: Iterable[where.Path]) -> tuple[str, ...]:
     """What must be said of paths that lead deeper into a value than it was recorded: such hits are neither counted nor excluded
     truly. Only values whose text was cut, or that have more to them, are looked into."""
-    notes = []
     every = replace(scope, condition=None)
-    for path in paths:
-        joins, tests, before, after = every.parts
-        each = f"SELECT c0.value AS v, count(*) AS n FROM {joins}{_ITS_CELL} WHERE {tests} GROUP BY 1"
-        (number,) = scope.connection.execute(
-            f"SELECT coalesce(sum(n), 0) FROM ({each}) JOIN value v0 ON v0.id=v WHERE (v0.rest IS NOT NULL OR"
-            " instr(v0.text, '…') OR instr(v0.text, '...') OR instr(v0.text, '<')) AND sf_beyond(v0.text, v0.total, v0.rest, ?)",
-            (*before, path.root, *after, where.written(path.steps)),
-        ).fetchone()
-        if number:
-            notes.append(
-                f"{path} goes deeper than what was recorded in {number:,} hits; what it was there is not known"
-            )
-    return tuple(notes)
+    return tuple(
+        f"{path} goes deeper than what was recorded in {number:,} hits; what it was there is not known"
+        for path in paths
+        if (number := _beyond(every, path))
+    )
+
+
+_HAS_MORE = (
+    "(v0.rest IS NOT NULL OR instr(v0.text, '…') OR instr(v0.text, '...') OR instr(v0.text, '<'))"
+    " AND sf_beyond(v0.text, v0.total, v0.rest, ?)"
+)
+
+
+def _beyond(scope: Scope, path: where.Path) -> int:
+    """The hits in which a path leads out of what was recorded."""
+    steps = where.written(path.steps)
+    if all_values := scope.cells("c0.value", path.root):
+        rows = scope.connection.execute(
+            f"SELECT v0.id FROM value v0 WHERE v0.id IN ({all_values[0]}) AND {_HAS_MORE}", (*all_values[1], steps)
+        )
+        cut = {row[0] for row in rows}
+        return sum(row[0] in cut for row in scope.connection.execute(*all_values)) if cut else 0
+    joins, tests, before, after = scope.parts
+    each = f"SELECT c0.value AS v, count(*) AS n FROM {joins}{_ITS_CELL} WHERE {tests} GROUP BY 1"
+    (number,) = scope.connection.execute(
+        f"SELECT coalesce(sum(n), 0) FROM ({each}) JOIN value v0 ON v0.id=v WHERE {_HAS_MORE}",
+        (*before, path.root, *after, steps),
+    ).fetchone()
+    return int(number)
 
 
 def listed(scope: Scope, start: int, count: int) -> Hits:
-    joins, tests, before, after = scope.parts
-    found = scope.connection.execute(f"SELECT h.id FROM {joins} WHERE {tests}", (*before, *after)).fetchall()
-    ids = sorted(row[0] for row in found)
-    rows = reading.rows(scope.connection, ids[start : start + count])
+    if scope.condition is None:
+        joins, tests, before, after = scope.parts
+        page = f"SELECT h.id FROM {joins} WHERE {tests} ORDER BY h.id LIMIT ? OFFSET ?"
+        shown = [row[0] for row in scope.connection.execute(page, (*before, *after, count, start))]
+        total = scope.total()
+    else:
+        ids = scope.ids()
+        shown, total = ids[start : start + count], len(ids)
+    rows = reading.rows(scope.connection, shown)
     return Hits(
         hits=tuple(reading.hit(scope.connection, row, scope.view) for row in rows),
-        total=len(ids),
+        total=total,
         start=start,
         run=scope.run.handle,
         notes=beyond(scope, scope.condition.paths) if scope.condition else (),
@@ -135,22 +202,22 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
         if by not in OF_THE_HIT:
             raise
         expression, name, parameters, own = OF_THE_HIT[by], None, [], None
-    joins, tests, before, after = scope.parts
     if name is None:
+        joins, tests, before, after = scope.parts
         joins += " JOIN place p ON p.id=h.place JOIN run r ON r.id=h.run"
         question = f"SELECT {expression}, count(*), min(h.id), max(h.id) FROM {joins} WHERE {tests}"
+        parameters = [*before, *after]
     else:
         # first by the value as it was written, of which there are few, and only then by what it shows
-        joins += _ITS_CELL
-        before = [*before, name]
-        each = f"SELECT c0.value AS v, count(*) AS n, min(h.id) AS low, max(h.id) AS high FROM {joins} WHERE {tests} GROUP BY 1"
+        each, given = _by_value(scope, name)
         question = f"SELECT {expression}, sum(n), min(low), max(high) FROM ({each}) LEFT JOIN value v0 ON v0.id=v"
-    rows = scope.connection.execute(
-        f"{question} GROUP BY 1 ORDER BY 2 DESC, 3", (*parameters, *before, *after)
-    ).fetchall()
+        parameters = [*parameters, *given]
+    rows = scope.connection.execute(f"{question} GROUP BY 1 ORDER BY 2 DESC, 3", parameters).fetchall()
     with_it = [row for row in rows if row[0] is not None]
+    total = scope.total()
+    without = total - sum(row[1] for row in with_it)
     paths = list(scope.condition.paths) if scope.condition else []
-    if own and own.steps and len(with_it) < len(rows):
+    if own and own.steps and without:
         paths.append(own)
     shown = with_it[:top]
     handles = _handles(scope.connection, [each for row in shown for each in row[2:]])
@@ -162,11 +229,21 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
         groups_total=len(with_it),
         by=by,
         counted=counted,
-        total=sum(row[1] for row in rows),
-        without=sum(row[1] for row in rows if row[0] is None),
+        total=total,
+        without=without,
         run=scope.run.handle,
         notes=beyond(scope, dict.fromkeys(paths)),
     )
+
+
+def _by_value(scope: Scope, name: str) -> stretches.SQL:
+    """How often each value of a name came, and its first and last hit."""
+    counts = "c0.value AS v, count(*) AS n, min({0}) AS low, max({0}) AS high"
+    if quick := scope.cells(counts.format("c0.hit"), name, end=" GROUP BY 1"):
+        return quick
+    joins, tests, before, after = scope.parts
+    sql = f"SELECT {counts.format('h.id')} FROM {joins}{_ITS_CELL} WHERE {tests} GROUP BY 1"
+    return sql, [*before, name, *after]
 
 
 def _by(scope: Scope, by: str) -> tuple[str, str, list[object]]:
@@ -196,33 +273,19 @@ BARS = "▁▂▃▄▅▆▇█"
 COLUMNS = 40
 
 
-def trend(scope: Scope, name: str, place: str) -> tuple[Trend, list[tuple[int, float]]]:
-    """How one value went over the hits of a place; and the points themselves, for a drawing."""
+def trend(scope: Scope, name: str, place: str, *, drawn: bool = False) -> tuple[Trend, list[tuple[int, float]]]:
+    """How one value went over the hits of a place; and for a drawing the points themselves, by the numbers of their hits."""
     path = where.parse_path(name)
     need_name(scope, path.root)
-    steps = where.written(path.steps)
-    number, shown = "v0.number", "v0.text"
-    parameters: list[object] = []
-    if path.of == "len":
-        number, parameters = "sf_length(v0.text, v0.total, v0.rest, ?)", [steps]
-    elif steps:
-        number, shown = "sf_number(v0.text, v0.rest, ?)", "sf_shown(v0.text, v0.rest, ?)"
-        parameters = [steps, steps]
-    joins, tests, before, after = scope.parts
-    joins += f"{_ITS_CELL} LEFT JOIN value v0 ON v0.id=c0.value"
-    rows = scope.connection.execute(
-        f"SELECT h.id, h.number, {number}, CASE WHEN v0.number IS NULL THEN {shown} END FROM {joins} WHERE {tests}",
-        (*parameters, *before, path.root, *after),
-    ).fetchall()
-    rows.sort()
-    points = [(row[1], float(row[2])) for row in rows if row[2] is not None]
-    others = Counter(row[3] for row in rows if row[2] is None and row[3] is not None)
-    heights = [height for _, height in points]
+    rows = _course(scope, path)
+    heights = [row[1] for row in rows if row[1] is not None]
+    others = Counter(row[2] for row in rows if row[1] is None and row[2] is not None)
+    total = scope.total()
     made = Trend(
         place=place,
         name=name,
-        hits=len(rows),
-        numbers=len(points),
+        hits=total,
+        numbers=len(heights),
         least=min(heights, default=None),
         most=max(heights, default=None),
         first=heights[0] if heights else None,
@@ -230,9 +293,44 @@ def trend(scope: Scope, name: str, place: str) -> tuple[Trend, list[tuple[int, f
         spark=sparkline(heights),
         others=tuple(Group(value=text, count=count) for text, count in others.most_common(5)),
         run=scope.run.handle,
-        notes=beyond(scope, [path] if path.steps and len(points) + others.total() < len(rows) else []),
+        notes=beyond(scope, [path] if path.steps and len(heights) + others.total() < total else []),
     )
-    return made, points
+    return made, _points(scope, rows) if drawn else []
+
+
+def _course(scope: Scope, path: where.Path) -> list[tuple[int, float | None, str | None]]:
+    """Each hit in order, with the number that a path leads to there, or the text that it is instead."""
+    number, shown, given = "v0.number", "v0.text", list[object]()
+    steps = where.written(path.steps)
+    if path.of == "len":
+        number, given = "sf_length(v0.text, v0.total, v0.rest, ?)", [steps]
+    elif steps:
+        number, shown, given = "sf_number(v0.text, v0.rest, ?)", "sf_shown(v0.text, v0.rest, ?)", [steps, steps]
+    told = f"CAST({number} AS REAL), CASE WHEN v0.number IS NULL THEN {shown} END"
+    if (values := scope.cells("c0.value", path.root)) is None:
+        joins, tests, before, after = scope.parts
+        sql = f"SELECT h.id, {told} FROM {joins}{_ITS_CELL} LEFT JOIN value v0 ON v0.id=c0.value WHERE {tests}"
+        return sorted(scope.connection.execute(sql, (*given, *before, path.root, *after)), key=_first)
+    if not given:
+        sql, all_given = scope.cells(f"c0.hit, {told}", path.root, " LEFT JOIN value v0 ON v0.id=c0.value") or ("", [])
+        return sorted(scope.connection.execute(sql, all_given), key=_first)
+    # each value is looked into once, however many hits have it
+    sql = f"SELECT v0.id, {told} FROM value v0 WHERE v0.id IN ({values[0]})"
+    inside = {row[0]: row[1:] for row in scope.connection.execute(sql, (*given, *values[1]))}
+    sql, all_given = scope.cells("c0.hit, c0.value", path.root) or ("", [])
+    return sorted(((hit, *inside[value]) for hit, value in scope.connection.execute(sql, all_given)), key=_first)
+
+
+_first = operator.itemgetter(0)
+
+
+def _points(scope: Scope, rows: Sequence[tuple[int, float | None, str | None]]) -> list[tuple[int, float]]:
+    numbers = dict(
+        scope.connection.execute(
+            f"SELECT id, number FROM hit WHERE run IN ({scope.run.marks})", scope.run.members
+        ).fetchall()
+    )
+    return [(numbers[id], height) for id, height, _ in rows if height is not None]
 
 
 def sparkline(heights: Sequence[float]) -> str:

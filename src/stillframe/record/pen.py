@@ -26,7 +26,8 @@ HIT_CHARACTERS = 64_000
 WHOLE_FILE = 512 * 1024
 """Characters of a source file that is kept whole; of a larger one, what stands around the stop."""
 AROUND = 40
-CACHED = 20_000
+CACHED = 10_000
+"""Values that are known by their ids at hand, and as many again that were not seen for a while."""
 OUTPUT_BYTES = 2 * 1024 * 1024
 """Bytes of each stream of a run that are kept, the newest."""
 
@@ -51,6 +52,7 @@ class Pen:
         self._seen = -1
         self._ids: dict[Hashable, int] = {}
         self._values: dict[Hashable, tuple[int, int, str]] = {}
+        self._values_before: dict[Hashable, tuple[int, int, str]] = {}
         self._kept_output: dict[tuple[int, str], int] = {}
         self.generation = object()
         """Another one for another file: what was written into the one before is not in it."""
@@ -71,10 +73,10 @@ class Pen:
         self.undo.clear()
         self.connection.execute("BEGIN IMMEDIATE")
         seen = self.connection.execute("PRAGMA data_version").fetchone()[0]
-        if (
-            seen != self._seen or len(self._ids) + len(self._values) > CACHED
-        ):  # another host wrote, and may have pruned what we know by id
+        if seen != self._seen or len(self._ids) > CACHED:  # another host wrote, and may have pruned what we know by id
             self.forget()
+        elif len(self._values) > CACHED:
+            self._values, self._values_before = {}, self._values
         self._seen = seen
 
     def commit(self) -> None:
@@ -91,6 +93,7 @@ class Pen:
     def forget(self) -> None:
         self._ids.clear()
         self._values.clear()
+        self._values_before.clear()
         self._kept_output.clear()
 
     def close(self) -> None:
@@ -180,6 +183,8 @@ class Pen:
             value.children if value.children else None,
         )  # fmt: skip
         known = self._values.get(key)
+        if known is None and (known := self._values_before.get(key)) is not None:
+            self._values[key] = known
         if known is None:
             safe = redaction.value(value)
             made = self.insert("INSERT INTO value(type, text, number, total, rest) VALUES(?,?,?,?,?)", value_row(safe))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import re
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -66,22 +66,44 @@ def parse_path(text: str) -> Path:
     return found
 
 
-class Question(msgspec.Struct):
-    """A condition as SQL: `v1`, `v2` … are the values of the names, in the order in which they are joined."""
+class Conjunct(msgspec.Struct, frozen=True):
+    """One of the parts of a condition that must all hold."""
 
     sql: str
     parameters: list[Any]
+    names: tuple[str, ...]
+    numbers: tuple[int, ...]
+    """Those of the values, `v1` for 1, that it is about, in the order of the names."""
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether it asks functions of ours."""
+        return "sf_" in self.sql
+
+
+class Question(msgspec.Struct):
+    """A condition as SQL: `v1`, `v2` … are the values of the names, in the order in which they are joined."""
+
+    conjuncts: list[Conjunct]
     names: list[str]
     paths: list[Path]
     """Those of its operands that lead into a value."""
 
+    @property
+    def sql(self) -> str:
+        return " AND ".join(each.sql for each in self.conjuncts)
+
+    @property
+    def parameters(self) -> list[Any]:
+        return [value for each in self.conjuncts for value in each.parameters]
+
 
 def parse(text: str) -> Question:
     reader = Reader(text, "condition")
-    sql, parameters = reader.either(0)
+    conjuncts = reader.conjuncts()
     if not reader.done:
         raise reader.wrong()
-    return Question(sql, parameters, reader.names, reader.paths)
+    return Question(conjuncts, reader.names, reader.paths)
 
 
 SQL = tuple[str, list[Any]]
@@ -98,6 +120,7 @@ class Reader:
         self._at = 0
         self.names: list[str] = []
         self.paths: list[Path] = []
+        self._touched: dict[str, None] = {}
 
     @property
     def done(self) -> bool:
@@ -131,6 +154,27 @@ class Reader:
         return None
 
     # What may stand where
+
+    def conjuncts(self) -> list[Conjunct]:
+        """The whole of it, in parts that must all hold."""
+        parts = [self._part(self._negated)]
+        while self._accept("and", "&&"):
+            parts.append(self._part(self._negated))
+        if not self._accept("or", "||"):
+            return parts
+        other = self._part(self.either)
+        sql = " AND ".join(each.sql for each in parts)
+        names = dict.fromkeys(name for each in (*parts, other) for name in each.names)
+        parameters = [value for each in (*parts, other) for value in each.parameters]
+        return [Conjunct(f"(({sql}) OR {other.sql})", parameters, tuple(names), self._numbers(names))]
+
+    def _part(self, read: Callable[[int], SQL]) -> Conjunct:
+        self._touched.clear()
+        sql, parameters = read(0)
+        return Conjunct(sql, parameters, tuple(self._touched), self._numbers(self._touched))
+
+    def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
+        return tuple(self.names.index(name) + 1 for name in names)
 
     def either(self, depth: int) -> SQL:
         return self._chain(depth, ("or", "||"), "OR", self._both)
@@ -201,6 +245,7 @@ class Reader:
     def _value(self, path: Path) -> str:
         if path.root not in self.names:
             self.names.append(path.root)
+        self._touched[path.root] = None
         if path.steps and path not in self.paths:
             self.paths.append(path)
         return f"v{self.names.index(path.root) + 1}"

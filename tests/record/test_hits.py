@@ -1,0 +1,94 @@
+"""Hits that lie in a row are read in a row: what is told of them is what a look at each single one tells."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from stillframe.model.outcomes import Stop
+from stillframe.model.places import parse_place
+from stillframe.model.recording import RunFacts
+from stillframe.model.values import Frame, Value
+from stillframe.record import finding, hits
+from stillframe.record.finding import View
+from stillframe.record.record import Record
+from stillframe.record.tape import Tape
+
+CONDITIONS = (
+    None, "qty > 3", "not qty > 3", "qty != 3", "not (qty != 3)", "item.qty > 2", "not item.qty > 2", "item.qty != 2",
+    "qty == 'x'", "qty > 1 and item.qty < 4", "qty > 1 and odd", "odd or qty > 4", "odd and qty > item.qty",
+    "len(item) == 2 and qty < 6", "type(qty) == 'str'", "item.tags[0] == 'a' and not done", "qty > 1 and (odd or item.qty == 3)",
+    "item.deep.er == 1", "qty > 99",
+)  # fmt: skip
+PATHS = ("qty", "item.qty", "type(qty)", "len(item)", "odd", "item.deep.er", "item.tags[0]")
+
+
+def stop(number: int) -> Stop:
+    """Names that are not always there, a number that is once a text, values that are cut."""
+    frame = Frame(function="total", file="shop.py", line=14 if number % 5 else 15, id="f0", module="shop")
+    qty = (
+        Value(name="qty", type="str", value="'x'")
+        if number == 7
+        else Value(name="qty", type="int", value=str(number % 6))
+    )
+    cut = ", 'deep': …" if number % 3 == 0 else ", 'tags': ['a', 'b']"
+    item = Value(name="item", type="dict", value=f"{{'qty': {number % 5}{cut}}}", total=2)
+    odd = [Value(name="odd", type="int", value="1")] if number % 2 else []
+    done = Value(name="done", type="bool", value=str(number > 20))
+    locals = [done, *([qty] if number != 11 else []), *([item] if number != 13 else []), *odd]
+    return Stop(
+        reason="breakpoint", thread="t1", frame=frame, stack=(frame,), locals=tuple(locals), breakpoints=("b1",)
+    )
+
+
+async def told(tapes: list[Tape], numbers: range) -> None:
+    for number in numbers:
+        for tape in tapes:
+            await tape.stop(stop(number), ["line"] * 20)
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> sqlite3.Connection:
+    """Two runs of one program after each other, then two at once."""
+
+    async def write() -> None:
+        record = Record(tmp_path, f"{os.getpid()}:0")
+        runs = [
+            record.begin(RunFacts(name=name, root="/p", base="/p"), None) for name in ("one", "two", "left", "right")
+        ]
+        await told(runs[:1], range(1, 30))
+        await told(runs[1:2], range(1, 30))
+        await told(runs[2:], range(1, 30))
+        await record.close()
+
+    asyncio.run(write())
+    return sqlite3.connect(tmp_path / "record.sqlite")
+
+
+def test_hits_in_a_row_are_told_as_each_by_itself_is(connection: sqlite3.Connection) -> None:
+    for run, place in (("one", "total"), ("two", "shop.py:14"), ("left", "total")):
+        for number, condition in enumerate(CONDITIONS):
+            # None of these hits is a step's: without steps they are the same hits, each looked at by itself.
+            one, all_ = (
+                hits.scope(
+                    connection,
+                    finding.run(connection, "/p", run),
+                    View("/p", "/p"),
+                    parse_place(place),
+                    condition,
+                    steps=steps,
+                )
+                for steps in (False, True)
+            )
+            assert one.in_a_row is None
+            assert (all_.in_a_row is None) is (run == "left"), "others came to it meanwhile"
+            assert hits.listed(all_, 2, 2) == hits.listed(one, 2, 2), condition
+            for path in PATHS if condition is None else (PATHS[number % len(PATHS)],):
+                grouped = hits.grouped(all_, path, 20, counted=True)
+                assert grouped == hits.grouped(one, path, 20, counted=True), (condition, path)
+                assert hits.trend(all_, path, place, drawn=True) == hits.trend(one, path, place, drawn=True)
+    connection.close()
