@@ -169,7 +169,7 @@ function deep(what) {
   const local = 'seen';
   if (what === 'text') throw 'just text';
   if (what === 'object') throw { code: 5 };
-  if (what === 'null') throw null;
+  if (what === 'null') throw null; else if (what === 'old') throw Object.setPrototypeOf({ message: 'made' }, ShopError.prototype);
   if (what === 'cause') throw new ShopError('outer', { cause: new TypeError('inner') });
   if (what === 'group') throw new AggregateError([new Error('one'), new RangeError('two')], 'many');
   if (what === 'lines') throw new Error('first line\\nsecond: line\\n    at nowhere');
@@ -191,6 +191,7 @@ if (mode === 'caught') { try { deep(what); } catch (e) { console.log('handled', 
     [
         ("plain", ("ShopError", "plain")), ("text", ("string", "'just text'")), ("object", ("Object", "{code: 5}")),
         ("null", ("null", "null")), ("lines", ("Error", "first line\nsecond: line\n    at nowhere")),
+        ("old", ("ShopError", "made")),
     ],
 )  # fmt: skip
 async def test_whatever_is_thrown_stops_once_where_it_is_thrown(
@@ -252,10 +253,11 @@ async def test_a_function_is_found_in_a_large_file_and_one_that_is_too_large_is_
 
 @pytest.mark.parametrize("text", ["deep('plain');", "await null;\ndeep('plain');"], ids=["sync", "after an await"])
 async def test_an_error_that_ends_a_module_is_told_with_its_places(tmp_path: Path, text: str) -> None:
-    module = f"function deep(what) {{\n  throw new RangeError(what);\n}}\n{text}\n"
+    module = f"function deep(what) {{\n  [what].map((each) => {{ throw new RangeError(each); }});\n}}\n{text}\n"
     async with debugged(tmp_path, {"app.mjs": module}) as (dbg, first):
         stop = stopped(first)
-        assert (stop.reason, place(stop)) == ("exception", ("deep", 2))
+        assert (stop.reason, place(stop)) == ("exception", ("<anonymous>", 2))
+        assert [frame.function for frame in stop.stack[:3]] == ["<anonymous>", "deep", "<module>"]
         assert stop.exception is not None
         assert (stop.exception.type, stop.exception.message) == ("RangeError", "plain")
         assert exited(await dbg.continue_()).exit_code == 1

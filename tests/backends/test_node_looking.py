@@ -182,6 +182,9 @@ function make(step) {
 class Counter { constructor() { this.n = 1; } bump() { this.n += 1; return this.n; } }
 make(1)(2);
 new Counter().bump();
+const chain = [1].concat(2)
+  .concat(
+    Number(3));
 """
 
 
@@ -199,6 +202,11 @@ async def test_block_closure_catch_and_this_are_in_sight_and_what_is_not_initial
         assert stop.local("count") == "105"
         method = stopped(await dbg.continue_())
         assert (place(method)[0], method.local("this")) == ("Counter.bump", "Counter {n: 1}")
+        await dbg.break_("app.js:22")
+        within = stopped(await dbg.continue_())
+        assert (place(within), within.local("chain")) == (("<module>", 22), None)
+        with pytest.raises(EvalFailed, match="Cannot access 'chain' before initialization"):
+            await dbg.eval("chain")
 
 
 MISSING = """

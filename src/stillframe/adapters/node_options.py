@@ -97,7 +97,7 @@ def flags_for_types(plan: Plan, version: tuple[int, ...]) -> tuple[str, ...]:
     if strips and version >= (22, 6):
         return ("--experimental-strip-types", "--disable-warning=ExperimentalWarning")
     if (tsx := _package(near, "tsx")) is not None:
-        if version >= (20, 6):
+        if version >= (20, 6) or (18, 19) <= version < (19,):
             return ("--import", (tsx / "dist" / "loader.mjs").as_uri())
         return ("--require", str(tsx / "dist" / "preflight.cjs"), "--loader", (tsx / "dist" / "loader.mjs").as_uri())
     if (ts_node := _package(near, "ts-node")) is not None:

@@ -212,7 +212,17 @@
   }
 
   function told(error) {
-    return isNativeError(error) && !isProxy(error) ? errorLine(error) : `${typeName(error)} ${new Writer({ text: 80, items: 4 }).text(error, 80, 1)}`;
+    return isError(error) ? errorLine(error) : `${typeName(error)} ${new Writer({ text: 80, items: 4 }).text(error, 80, 1)}`;
+  }
+
+  // An error, or what is meant for one: of a constructor older than classes, or told by another thread.
+  function isError(value) {
+    if (typeof value !== 'object' || value === null || isProxy(value)) return false;
+    const message = descriptor(value, 'message');
+    if (isNativeError(value) || !message || typeof message.value !== 'string') return isNativeError(value);
+    let at = value;
+    for (let steps = 0; at !== null && !isProxy(at) && steps < 20; steps++, at = prototype(at)) if (at === Error.prototype) return true;
+    return false;
   }
 
   let tell = () => undefined;
@@ -287,9 +297,9 @@
   function thrown(value, isUncaught) {
     saw(value, isUncaught);
     const found = summary(value);
-    if (!isNativeError(value) || isProxy(value)) return found;
+    if (!isError(value)) return found;
     const stack = descriptor(value, 'stack');
-    const text = stack && typeof stack.value === 'string' ? stack.value : stack && stack.get ? value.stack : '';
+    const text = stack && typeof stack.value === 'string' ? stack.value : stack && stack.get && isNativeError(value) ? value.stack : '';
     if (typeof text === 'string') found.stack = text.slice(0, 100000);
     const cause = descriptor(value, 'cause');
     if (cause && cause.value !== undefined) found.cause = told(cause.value);
@@ -302,7 +312,7 @@
   }
 
   function summary(value) {
-    if (!isNativeError(value) || isProxy(value)) return { type: typeName(value), message: new Writer({ text: 300, items: 8 }).text(value, 300, 2) };
+    if (!isError(value)) return { type: typeName(value), message: new Writer({ text: 300, items: 8 }).text(value, 300, 2) };
     const message = descriptor(value, 'message');
     return { type: errorName(value), message: message && typeof message.value === 'string' ? message.value.slice(0, 4000) : '' };
   }

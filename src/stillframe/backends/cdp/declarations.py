@@ -23,6 +23,14 @@ _COMPLEX = re.compile(r"[=\[{]|\.\.\.")
 _DECLARED = re.compile(r"\b(?:const|let|var|class|function)\s+([A-Za-z_$][\w$]*)")
 _BEING_MADE = re.compile(r"(?:[^;\n]*|[^;=(]*[}\]]\s*)(?:=|\bof\b|\bin\b)\s*[^;\n]*")
 """From a name to where the program is held, when it is the very declaration that is about to run."""
+_VALUE = re.compile(r"\s*=(?![=>])")
+_TEXTS = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_GOES_ON = re.compile(r"(?<=[-+*/%&|?:.,<>=(\[{])\s*\n\s*|\n\s*(?=[.?:*/%&|<>]|[-+](?![-+]))")
+"""The end of a line that does not end an expression."""
+_CLOSED = re.compile(r"\([^()\[\]{}]*\)|\[[^()\[\]{}]*\]|\{[^()\[\]{}]*\}")
+_UNDER_WAY = re.compile(r"[^;,\n()\[\]{}]*(?:[(\[{][^)\]}]*)?")
+"""A value of which no more is there than what has been closed, and perhaps brackets that are still open."""
+_IN_FUNCTION = re.compile(r"=>|[\w$]\s*\{")
 
 
 def names_in(lines: Sequence[str], scope: Body) -> set[str]:
@@ -44,10 +52,24 @@ def is_uninitialised(name: str, lines: Sequence[str], held: tuple[int, int], sco
         found = re.search(rf"(?<![\w$.]){re.escape(name)}(?![\w$])", text)
         if found is None:
             continue  # of an outer scope
-        if found.start() < len(before) and not _BEING_MADE.fullmatch(text[found.end() : len(before)]):
+        if found.start() < len(before) and not _is_being_made(text[found.end() : len(before)]):
             return False
         return _is_declared(text[: found.start()])
     return False
+
+
+def _is_being_made(text: str) -> bool:
+    """Whether a declaration is about to run, or is in the midst of making its value, over however many lines."""
+    if _BEING_MADE.fullmatch(text):
+        return True
+    value = _VALUE.match(text)
+    if value is None:
+        return False
+    before, made = "", _GOES_ON.sub(" ", _TEXTS.sub("", text[value.end() :]))
+    while made != before:
+        before, made = made, _CLOSED.sub("_", made)
+    # In a function in there it may be later than that
+    return _UNDER_WAY.fullmatch(made) is not None and not _IN_FUNCTION.search(made)
 
 
 def lost_at_return(call: Body, lines: Sequence[str], told: Container[str]) -> tuple[str, ...]:

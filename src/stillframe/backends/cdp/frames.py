@@ -19,6 +19,11 @@ _UNNAMED = frozenset({"Object", "Function", "Module", "Timeout", "Immediate", "p
 _TOP = "<module>"
 _LOADERS = frozenset({"Module._compile", "run", "", "runScriptInThisContext"})
 """What calls the code of a file itself, in Node 18 to 24."""
+_NAMELESS = frozenset({"", "<anonymous>", "Object.<anonymous>"})
+"""What a stack calls the code of a file itself, and some functions besides."""
+_LOADER = re.compile(
+    r"^\s+at .*(?:_compile|_execModule|ModuleJob\.run|\(node:internal/(?:modules|process/execution|vm)\b)"
+)
 _HOPS = {
     "async function": "await",
     "Timeout": "setTimeout",
@@ -198,17 +203,18 @@ class FrameTeller:
     def of_stack(self, text: str) -> tuple[Frame, ...]:
         """The frames of an error's `stack`, as far as they are of files."""
         lines = text.splitlines()
-        matches = (_LINE.match(line) for line in lines)
-        found = tuple(self._line(parts) for parts in matches if parts)
+        matches = ((_LINE.match(line), below) for line, below in zip(lines, (*lines[1:], ""), strict=False))
+        found = tuple(self._line(parts, below) for parts, below in matches if parts)
         if lines and (faulty := _HEADING.match(lines[0])):
             kind = "library" if "/node_modules/" in faulty["path"] else "user"
             return (Frame(function=_TOP, file=faulty["path"], line=int(faulty["line"]), kind=kind), *found)  # type: ignore[arg-type]
         return found
 
-    def _line(self, parts: re.Match[str]) -> Frame:
+    def _line(self, parts: re.Match[str], below: str) -> Frame:
         place, line, column = parts["place"], int(parts["line"]), int(parts["column"])
-        name = (parts["name"] or _TOP).removeprefix("async ").removeprefix("new ")
-        name = _TOP if name in ("Object.<anonymous>", "<anonymous>") else name.partition(" [as ")[0]
+        name = (parts["name"] or "").removeprefix("async ").removeprefix("new ").partition(" [as ")[0]
+        if name in _NAMELESS:
+            name = _TOP if not below or _LOADER.search(below) else "<anonymous>"
         path = place.removeprefix("file://")
         scripts = self._scripts.of_file(path)
         if scripts:
