@@ -2,7 +2,8 @@
 
 `@operation` turns an async function into an `Operation`. Parameters whose type is one of the injected ones (a session,
 the set of sessions, the caller) are filled in by dispatch; every other parameter is a field that a user may give, and
-its `Annotated[..., Param(...)]` says how. CLI, daemon, library, schema, help and docs are all made from this.
+its `Annotated[..., Param(...)]` says how. Fields that several verbs share stand together in `Parameters`. CLI, daemon,
+library, schema, help and docs are all made from this.
 """
 
 from __future__ import annotations
@@ -228,6 +229,10 @@ _INJECTED: dict[str, str] = {
 _OPTIONAL: dict[str, str] = {"Session": "session?", "Kept": "kept"}
 
 
+class Parameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields that several verbs take: an operation names the whole class where each of them would stand."""
+
+
 def operation(
     access: Access,
     *,
@@ -245,6 +250,7 @@ def operation(
         hints = typing.get_type_hints(function, include_extras=True)
         injected: dict[str, str] = {}
         fields: list[Field] = []
+        gathered: dict[str, type[Parameters]] = {}
         for parameter in inspect.signature(function).parameters.values():
             hint = hints[parameter.name]
             if kind := _OPTIONAL.get(_optional(hint)):
@@ -253,15 +259,18 @@ def operation(
                 injected[parameter.name] = "caller"
             elif getattr(hint, "__name__", "") in _INJECTED:
                 injected[parameter.name] = _INJECTED[hint.__name__]
+            elif isinstance(hint, type) and issubclass(hint, Parameters):
+                gathered[parameter.name] = hint
+                fields.extend(_shared(hint))
             else:
-                fields.append(_field(parameter, hint))
+                fields.append(_field(parameter.name, hint, parameter.default))
         OPERATIONS[verb] = Operation(
             name=verb,
             access=access,
             doc=inspect.cleandoc(function.__doc__ or ""),
             fields=tuple(fields),
             result=_result_type(hints["return"]),
-            run=function,
+            run=_gathering(function, gathered) if gathered else function,
             injected=types.MappingProxyType(injected),
             aliases=aliases,
             example=example,
@@ -273,6 +282,25 @@ def operation(
         return function
 
     return declare
+
+
+def _shared(group: type[Parameters]) -> list[Field]:
+    hints = typing.get_type_hints(group, include_extras=True)
+    return [_field(each.name, hints[each.name], each.default) for each in msgspec.structs.fields(group)]
+
+
+def _gathering(
+    function: Callable[..., Awaitable[Any]], groups: Mapping[str, type[Parameters]]
+) -> Callable[..., Awaitable[Any]]:
+    """The function as dispatch calls it, with each field by its name."""
+
+    def run(**given: Any) -> Awaitable[Any]:
+        made = {
+            name: group(**{each: given.pop(each) for each in group.__struct_fields__}) for name, group in groups.items()
+        }
+        return function(**given, **made)
+
+    return run
 
 
 def _optional(hint: Any) -> str:
@@ -288,10 +316,10 @@ def _result_type(hint: Any) -> Any:
     return typing.get_args(hint)[0] if typing.get_origin(hint) in (From, Judged) else hint
 
 
-def _field(parameter: inspect.Parameter, hint: Any) -> Field:
+def _field(name: str, hint: Any, given: Any) -> Field:
     """Read one parameter: `Annotated[type, Param]` with a small closed set of types."""
     inner, param = typing.get_args(hint)[:2]
-    required = parameter.default is inspect.Parameter.empty
+    required = given is inspect.Parameter.empty
     many = False
     if typing.get_origin(inner) in _UNIONS and type(None) in typing.get_args(inner):
         rest = tuple(arg for arg in typing.get_args(inner) if arg is not type(None))
@@ -305,8 +333,8 @@ def _field(parameter: inspect.Parameter, hint: Any) -> Field:
         choices = typing.get_args(inner)
     else:
         kind = _PLAIN[inner]
-    default = None if required else parameter.default
-    return Field(parameter.name, kind, param, default, required, many, choices)
+    default = None if required else given
+    return Field(name, kind, param, default, required, many, choices)
 
 
 Result = TypeVar("Result")

@@ -138,7 +138,7 @@ NONSENSE = [
     ["attach", "nowhere"],
     ["attach", "localhost:99999"],
     ["probe"],
-    ["probe", "nofile"],
+    ["probe", "nofile", "--cwd", "."],
 ]
 
 

@@ -129,12 +129,13 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
 
 
 def test_a_program_that_cannot_even_begin_is_a_crash_and_one_that_is_not_there_an_error(user: User) -> None:
+    user.fails("crash", code=2, error="usage")
     user.file("wrong.py", "def f(:\n")
     report = user.json("crash", "--", "python3", "wrong.py")
     assert (report["verdict"], report["end"]["exit_code"], "failure" in report) == ("crashed", 1, False)
     assert "SyntaxError" in report["end"]["stderr"]
     assert "no such file" in user.fails("crash", "none.py", code=1, error="launch_failed")
-    user.fails("crash", code=2, error="usage")
+    assert user.json("crash")["command"] == ["python3", "wrong.py"], "what never ran is no last command"
 
 
 def test_a_held_crash_is_an_ordinary_session_until_it_is_stopped(user: User) -> None:

@@ -140,6 +140,8 @@ def test_what_never_ends_is_told_as_far_as_it_came(user: User, version: str) -> 
 def test_a_call_that_cannot_be_told_is_said_why(user: User) -> None:
     user.file("shop.py", SHOP)
     words = ("--", "python3", "shop.py")
+    for verb in ("trace", "probe"):
+        assert f"dbg {verb} total -- python app.py" in user.fails(verb, "total", code=2, error="usage")
     report = user.json("trace", "totl", *words)
     assert (report["verdict"], report["near"]) == ("no such function", ["total"])
     report = user.json("trace", "never", *words)
@@ -151,6 +153,12 @@ def test_a_call_that_cannot_be_told_is_said_why(user: User) -> None:
     user.fails("trace", "total", "--call", "0", *words, code=2, error="usage")
     life = user.json("trace", "shop.py:19")["life"]
     assert (life["function"], life["steps"][0]["changes"][0]["name"]) == ("Cart.checkout", "self")
+    report = user.json("trace", "total", "--env", "SAID=1")
+    said = "no command was given, so the last one of this project was run: shop.py"
+    assert (report["verdict"], report["assumed"], report["notes"][0]) == ("traced", True, said)
+    user.ok("daemon", "stop")  # the next one knows it, too
+    report = user.json("crash")
+    assert (report["verdict"], report["assumed"], report["notes"]) == ("ended well", True, [said])
 
 
 def test_isolated_python_is_stepped_through_and_said_to_be(user: User) -> None:

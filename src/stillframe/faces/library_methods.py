@@ -48,18 +48,18 @@ class Verbs(ABC):
         command: Sequence[str] = (),
         module: str | None = None,
         code: str | None = None,
-        breaks: Sequence[str] = (),
-        catch: Sequence[str] = (),
-        name: str | None = None,
         cwd: str | None = None,
         env: Sequence[str] = (),
         stdin: str | None = None,
         python: str | None = None,
-        stop_on_entry: bool = False,
         all_code: bool = False,
-        just_my_code: bool = False,
         children: bool = True,
         adapter: str | None = None,
+        breaks: Sequence[str] = (),
+        catch: Sequence[str] = (),
+        name: str | None = None,
+        stop_on_entry: bool = False,
+        just_my_code: bool = False,
         record: bool = False,
         config: str | None = None,
         build: str | None = None,
@@ -84,18 +84,18 @@ class Verbs(ABC):
                     "command": command,
                     "module": module,
                     "code": code,
-                    "breaks": breaks,
-                    "catch": catch,
-                    "name": name,
                     "cwd": cwd,
                     "env": env,
                     "stdin": stdin,
                     "python": python,
-                    "stop_on_entry": stop_on_entry,
                     "all_code": all_code,
-                    "just_my_code": just_my_code,
                     "children": children,
                     "adapter": adapter,
+                    "breaks": breaks,
+                    "catch": catch,
+                    "name": name,
+                    "stop_on_entry": stop_on_entry,
+                    "just_my_code": just_my_code,
                     "record": record,
                     "config": config,
                     "build": build,
@@ -510,6 +510,7 @@ class Verbs(ABC):
         python: str | None = None,
         all_code: bool = False,
         children: bool = True,
+        adapter: str | None = None,
         hold: bool = False,
         ready: str | None = None,
         do: str | None = None,
@@ -519,7 +520,7 @@ class Verbs(ABC):
         """Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.
 
         With --eval or --expect every hit of the run is counted: distinct values, range, claims held or violated with the first
-        counter-example. Without a command, the file that the first place names is run.
+        counter-example. Without a command, the file that the first place names is run, else the last command of this project.
         """
         return cast(
             "ProbeReport",
@@ -539,6 +540,7 @@ class Verbs(ABC):
                     "python": python,
                     "all_code": all_code,
                     "children": children,
+                    "adapter": adapter,
                     "hold": hold,
                     "ready": ready,
                     "do": do,
@@ -573,7 +575,7 @@ class Verbs(ABC):
         """Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.
 
         An uncaught exception, a fatal signal, a failed assertion or an exit code that is not 0. Then it is let go to its end. One
-        that runs out of time gives the report of `hang`.
+        that runs out of time gives the report of `hang`. Without a command, the last one of this project is run.
         """
         return cast(
             "CrashReport",
@@ -716,6 +718,7 @@ class Verbs(ABC):
         python: str | None = None,
         all_code: bool = False,
         children: bool = True,
+        adapter: str | None = None,
         hold: bool = False,
         ready: str | None = None,
         do: str | None = None,
@@ -723,7 +726,8 @@ class Verbs(ABC):
     ) -> TraceReport:
         """One call of a function, told whole: its lines in order with what each changed, loops folded, calls made, how it ended.
 
-        The program runs to its end, or for --timeout seconds. Without a command, the file that the place names is run.
+        The program runs to its end, or for --timeout seconds. Without a command, the file that the place names is run, else
+        the last command of this project.
         """
         return cast(
             "TraceReport",
@@ -743,6 +747,7 @@ class Verbs(ABC):
                     "python": python,
                     "all_code": all_code,
                     "children": children,
+                    "adapter": adapter,
                     "hold": hold,
                     "ready": ready,
                     "do": do,

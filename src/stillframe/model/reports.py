@@ -145,6 +145,8 @@ class CrashReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     since: Since | None = None
     held: Held | None = None
     notes: tuple[str, ...] = ()
+    assumed: bool = False
+    """Nobody said what to run."""
 
 
 def spot(frame: Frame | ReportFrame) -> tuple[str | None, int | None, str]:

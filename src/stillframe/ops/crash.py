@@ -23,24 +23,9 @@ from .common import Do, Timeout, run_beside
 from .dying import with_last_words
 from .failing import Watched, watch
 from .hanging import gathered
-from .launch import (
-    AdapterName,
-    AllCode,
-    Children,
-    Code,
-    Command,
-    Cwd,
-    Env,
-    Module,
-    Program,
-    Python,
-    ReadyWord,
-    Stdin,
-    default_name,
-    make_plan,
-    start,
-)
-from .private_runs import started
+from .launch import start
+from .private_runs import assumed_note, plan_for, started
+from .programs import Command, Program, ReadyWord, RunTerms, default_name
 from .repeating import Attempt, Times, UntilFail, check, compare
 from .repeating import repeat as repeat_runs
 from .sanitized import with_sanitizer
@@ -74,15 +59,8 @@ async def crash(
     caller: Caller,
     program: Program = (),
     command: Command = (),
-    module: Module = None,
-    code: Code = None,
-    cwd: Cwd = None,
-    env: Env = (),
-    stdin: Stdin = None,
-    python: Python = None,
-    all_code: AllCode = False,
-    children: Children = True,
-    adapter: AdapterName = None,
+    *,
+    how: RunTerms,
     ready: ReadyWord = None,
     do: Do = None,
     hold: Hold = False,
@@ -94,17 +72,12 @@ async def crash(
     """Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.
 
     An uncaught exception, a fatal signal, a failed assertion or an exit code that is not 0. Then it is let go to its end. One
-    that runs out of time gives the report of `hang`.
+    that runs out of time gives the report of `hang`. Without a command, the last one of this project is run.
     """
     readiness = Ready.parse(ready) if ready is not None else None
     if readiness:
         await readiness.check_free()
-    plan = make_plan(
-        caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
-        all_code=all_code, children=children, adapter=adapter,
-    )  # fmt: skip
-    if stdin == "-":
-        raise UsageError("crash runs a program by itself: --stdin takes a file here")
+    plan, assumed = plan_for(sessions, caller, "crash", program, command, how)
     seconds = sessions.settings(caller.cwd).wait if timeout is None else timeout
     wish = Wish(replace(plan, tells_exits=True), caller, readiness, do, seconds, hold)
     check(repeat, until_fail)
@@ -114,7 +87,10 @@ async def crash(
         found = await _again(sessions, wish, repeat, until_fail)
     else:
         found = await run_once(sessions, wish)
-    return found if since is None else From(found.session, await _compared(sessions, wish, found.result, since))
+    sessions.commands.keep(plan, caller)
+    report = found.result if since is None else await _compared(sessions, wish, found.result, since)
+    notes = (*assumed_note(assumed, plan), *report.notes)
+    return From(found.session, msgspec.structs.replace(report, notes=notes, assumed=assumed is not None))
 
 
 async def _again(sessions: Sessions, wish: Wish, times: int, until_fail: bool) -> From[CrashReport]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from ..errors import NoSession, Try, UsageError
+from ..errors import NoSession, Try
 from ..model.backend import Move
 from ..model.outcomes import Exited, Lost, Running, Stop
 from ..model.plans import AttachPlan, Caller, Plan
@@ -21,24 +21,9 @@ from ..session.sessions import Sessions
 from .common import Do, heard_of, run_beside
 from .crash import HELD_LEASE, Hold
 from .hanging import gathered
-from .launch import (
-    AdapterName,
-    AllCode,
-    Children,
-    Code,
-    Command,
-    Cwd,
-    Env,
-    Module,
-    Program,
-    Python,
-    ReadyWord,
-    Stdin,
-    default_name,
-    make_plan,
-    start,
-)
-from .private_runs import started
+from .launch import start
+from .private_runs import plan_for, started
+from .programs import Command, Program, ReadyWord, RunTerms, default_name
 
 PATIENCE = 10.0
 """Seconds that a program is given to come to its end by itself."""
@@ -55,15 +40,8 @@ async def hang(
     program: Program = (),
     command: Command = (),
     pid: Annotated[int | None, Param("a running process of this machine; it runs on afterwards", metavar="N")] = None,
-    module: Module = None,
-    code: Code = None,
-    cwd: Cwd = None,
-    env: Env = (),
-    stdin: Stdin = None,
-    python: Python = None,
-    all_code: AllCode = False,
-    children: Children = True,
-    adapter: AdapterName = None,
+    *,
+    how: RunTerms,
     ready: ReadyWord = None,
     do: Do = None,
     hold: Hold = False,
@@ -73,19 +51,15 @@ async def hang(
 
     Without a command it looks at the session at hand, which runs on as before; or at a running process, by --pid.
     """
-    if pid is not None or program or command or module is not None or code is not None:
-        if stdin == "-":
-            raise UsageError("hang runs a program by itself: --stdin takes a file here")
-        plan: Plan | AttachPlan
-        if pid is not None:
-            plan = AttachPlan(
-                pid=pid, just_my_code=not all_code, children=children, cwd=caller.cwd, env=caller.env, adapter=adapter
-            )
-        else:
-            plan = make_plan(
-                caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
-                all_code=all_code, children=children, adapter=adapter,
-            )  # fmt: skip
+    plan: Plan | AttachPlan | None = None
+    if pid is not None:
+        plan = AttachPlan(
+            pid=pid, just_my_code=not how.all_code, children=how.children, cwd=caller.cwd, env=caller.env,
+            adapter=how.adapter,
+        )  # fmt: skip
+    elif program or command or how.module is not None or how.code is not None:
+        plan, _ = plan_for(sessions, caller, "hang", program, command, how)
+    if plan is not None:
         return await _run(sessions, caller, plan, ready, do, PATIENCE if timeout is None else timeout, hold)
     if session is None:
         raise NoSession("hang looks at a session, or runs a command: there is neither", hint=Try("launch"))
@@ -137,6 +111,8 @@ async def _run(
     finally:
         if not kept:
             await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
+    if isinstance(plan, Plan):
+        sessions.commands.keep(plan, caller)
     return From(session, report)
 
 

@@ -13,8 +13,9 @@ from ..registry import Param
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import heard_of
-from .launch import default_name, start
+from .launch import start
 from .private_runs import started
+from .programs import default_name
 
 LEASE = 600.0
 """Seconds that a program is kept which nobody uses."""

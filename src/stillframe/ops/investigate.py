@@ -28,21 +28,9 @@ from .common import Do, Timeout, heard_of, run_beside
 from .counting import Question, by_stops, counted
 from .evaluate import EVAL_SECONDS
 from .held_again import AWAY, Hold, held_again
-from .launch import (
-    AllCode,
-    Children,
-    Code,
-    Command,
-    Cwd,
-    Env,
-    Module,
-    Python,
-    ReadyWord,
-    Stdin,
-    default_name,
-    start,
-)
-from .private_runs import plan_for, started
+from .launch import start
+from .private_runs import assumed_note, plan_for, started
+from .programs import Command, ReadyWord, RunTerms, default_name
 from .since import SinceWord
 from .since import since as since_revision
 
@@ -79,14 +67,8 @@ async def probe(
         int | None,
         Param("stop at so many hits of each place and report each; 1 without --eval and --expect", metavar="N"),
     ] = None,
-    module: Module = None,
-    code: Code = None,
-    cwd: Cwd = None,
-    env: Env = (),
-    stdin: Stdin = None,
-    python: Python = None,
-    all_code: AllCode = False,
-    children: Children = True,
+    *,
+    how: RunTerms,
     hold: Hold = False,
     ready: ReadyWord = None,
     do: Do = None,
@@ -96,10 +78,10 @@ async def probe(
     """Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.
 
     With --eval or --expect every hit of the run is counted: distinct values, range, claims held or violated with the first
-    counter-example. Without a command, the file that the first place names is run.
+    counter-example. Without a command, the file that the first place names is run, else the last command of this project.
     """
     readiness = await _checked(caller, places, hits, ready)
-    plan, assumed = plan_for(caller, places, command, module, code, cwd, env, stdin, python, all_code, children)
+    plan, assumed = plan_for(sessions, caller, "probe", (), command, how, places)
     question = Question(tuple(dict.fromkeys(places)), eval, expect)
     counting = hits is None and bool(eval or expect)
     if hold and not counting:
@@ -116,9 +98,13 @@ async def probe(
     if recorder is None or notes:
         wanted = hits or (MOST_CHECKED if expect else 1)
         done = await _stopping(sessions, caller, plan, question, wanted, readiness, do, timeout)
+    sessions.commands.keep(plan, caller)
     beside = await _since(sessions, caller, plan, done.result, since, timeout) if since is not None else None
-    told = {"assumed": assumed, "notes": notes + done.result.notes, "since": beside}
-    return From(done.session, msgspec.structs.replace(done.result, **told))
+    notes = (*assumed_note(assumed, plan), *notes, *done.result.notes)
+    return From(
+        done.session,
+        msgspec.structs.replace(done.result, assumed=assumed is not None, notes=notes, since=beside),
+    )
 
 
 async def _since(

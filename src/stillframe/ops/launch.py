@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
-from ..adapters import broken_entries, understand
+from ..adapters import broken_entries
 from ..adapters.launchtypes import Configured
 from ..errors import NoSession, Try, UsageError
 from ..model.backend import Capability
@@ -30,20 +30,21 @@ from .addresses import parse_address
 from .breakpoints import catch_rule
 from .common import Do, Timeout, run_beside, settle
 from .making import make, run_builds
+from .programs import (
+    AdapterName,
+    AllCode,
+    Children,
+    Command,
+    Program,
+    ReadyWord,
+    RunTerms,
+    default_name,
+    environment,
+    make_plan,
+    pair,
+)
 from .projects import configured_plans
 
-Program = Annotated[
-    tuple[str, ...], Param("a program and its arguments", positional=True, rest=True, metavar="PROGRAM")
-]
-Command = Annotated[
-    tuple[str, ...], Param("a whole command as typed in a shell; behind a program, its further arguments", last=True)
-]
-Module = Annotated[
-    str | None, Param("run a module, as `python -m` does; the words are its arguments", short="-m", metavar="MOD")
-]
-Code = Annotated[
-    str | None, Param("run this code, as `python -c` does; the words are its arguments", short="-c", metavar="CODE")
-]
 Breaks = Annotated[
     tuple[BreakSpec, ...],
     Param("set a breakpoint first: LOC or 'LOC if EXPR'; may be repeated", flag="--break", short="-b", metavar="LOC"),
@@ -52,17 +53,7 @@ Catch = Annotated[
     tuple[str, ...], Param("exceptions to stop at: uncaught, raised, user, a class name, off", metavar="WHAT")
 ]
 Name = Annotated[str | None, Param("the session's name", metavar="NAME")]
-Cwd = Annotated[str | None, Param("the directory to run it in", short="-C", metavar="DIR")]
-Env = Annotated[tuple[str, ...], Param("set an environment variable; may be repeated", metavar="K=V")]
-Stdin = Annotated[str | None, Param("a file for its standard input, or - to keep a pipe for `input`", metavar="FILE")]
-Python = Annotated[str | None, Param("the interpreter to run it with", metavar="PATH")]
-AllCode = Annotated[bool, Param("stop and step in library code too", aliases=("--no-just-my-code",))]
 JustMyCode = Annotated[bool, Param("stop and step in your own code only, which is the default")]
-Children = Annotated[bool, Param("follow child processes as sessions of their own, which is the default")]
-ReadyWord = Annotated[
-    str | None, Param("return when it printed this text, or listens on this port", flag="--ready", metavar="TEXT|:PORT")
-]
-AdapterName = Annotated[str | None, Param("the debugger to use, where several would do: see `doctor`", metavar="NAME")]
 Config = Annotated[
     str | None,
     Param(
@@ -93,20 +84,13 @@ async def launch(
     caller: Caller,
     program: Program = (),
     command: Command = (),
-    module: Module = None,
-    code: Code = None,
+    *,
+    how: RunTerms,
     breaks: Breaks = (),
     catch: Catch = (),
     name: Name = None,
-    cwd: Cwd = None,
-    env: Env = (),
-    stdin: Stdin = None,
-    python: Python = None,
     stop_on_entry: Annotated[bool, Param("stop at the first line", aliases=("--entry",))] = False,
-    all_code: AllCode = False,
     just_my_code: JustMyCode = False,
-    children: Children = True,
-    adapter: AdapterName = None,
     record: Record = False,
     config: Config = None,
     build: BuildLine = None,
@@ -128,21 +112,22 @@ async def launch(
     if readiness:
         await readiness.check_free()
     if config is not None:
-        if program or command or any((module, code, cwd, python, adapter, build)):
+        if program or command or any((how.module, how.code, how.cwd, how.python, how.adapter, build)):
             raise UsageError("--config says what is run, how and where; only --env, --stdin and the like go with it")
-        added = dict(pair(each) for each in env)
-        wishes = configured_plans(caller, config, env=added, stdin=stdin, stop_on_entry=stop_on_entry, record=record)
+        added = dict(pair(each) for each in how.env)
+        wishes = configured_plans(
+            caller, config, env=added, stdin=how.stdin, stop_on_entry=stop_on_entry, record=record
+        )
         made = [await make(each.plan) for each in wishes]
     else:
         builds = (Build(build, caller.cwd),) if build else ()
         # First, since what is to be run may not be there before.
-        made = [await run_builds(builds, {**caller.env, **dict(map(pair, env))})]
-        plan = make_plan(
-            caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
-            stop_on_entry=stop_on_entry, all_code=all_code, children=children, adapter=adapter, record=record,
-        )  # fmt: skip
+        made = [await run_builds(builds, environment(caller, how))]
+        plan = make_plan(caller, program, command, how, stop_on_entry=stop_on_entry, record=record)
         wishes = (Configured(default_name(plan), replace(plan, builds=builds), ()),)
     session = await start_each(sessions, wishes, caller, breaks=breaks, catch=catch, name=name, lease=lease)
+    if config is None and isinstance(session.origin.plan, Plan):
+        sessions.commands.keep(session.origin.plan, caller)
     for each in made:
         each.tell(session)
     return await first_outcome(sessions, session, caller, timeout if wait else 0.0, ready=readiness, do=do)
@@ -247,85 +232,6 @@ def _worth_telling(made: Breakpoint) -> bool:
         return True
     moved = made.actual is not None and made.requested.line not in (None, made.actual.line)
     return made.enabled and not made.hits and (made.state != "bound" or moved)
-
-
-def make_plan(
-    caller: Caller,
-    program: tuple[str, ...],
-    command: tuple[str, ...],
-    *,
-    module: str | None = None,
-    code: str | None = None,
-    cwd: str | None = None,
-    env: tuple[str, ...] = (),
-    stdin: str | None = None,
-    python: str | None = None,
-    stop_on_entry: bool = False,
-    all_code: bool = False,
-    children: bool = True,
-    adapter: str | None = None,
-    record: bool = False,
-) -> Plan:
-    """Understand what is to be run. The caller's environment is the program's, with what --env adds."""
-    if module is not None and code is not None:
-        raise UsageError("-m and -c exclude each other")
-    kind: Literal["file", "module", "code", "command"]
-    words: tuple[str, ...]
-    path: str | None = None
-    if module is None and code is None and (program or command)[:1] == ("",):
-        raise UsageError("launch what? The name of the program is empty, as an unset variable is")
-    if module is not None:
-        kind, args, words = "module", program + command, ("-m", module)
-    elif code is not None:
-        kind, args, words = "code", program + command, ("-c", code)
-    elif program:
-        kind, args, words = "file", program[1:] + command, program[:1]
-        # As it was typed where that means the same there, so that the program finds itself in argv as in a plain run.
-        path = program[0] if cwd is None else absolute(program[0], caller.cwd)
-    elif command:
-        kind, args, words = "command", (), command
-    else:
-        raise UsageError(
-            "launch what? Give a program, as in: dbg launch app.py, or a command: dbg launch -- python app.py"
-        )
-    plan = Plan(
-        command=words + args,
-        kind=kind,
-        args=args,
-        program=path or module or code,
-        cwd=absolute(cwd, caller.cwd) if cwd else caller.cwd,
-        env={**caller.env, **dict(pair(each) for each in env)},
-        umask=caller.umask,
-        stdin=stdin if stdin in (None, "-") else absolute(stdin, caller.cwd),
-        interpreter=python,
-        stop_on_entry=stop_on_entry,
-        just_my_code=not all_code,
-        children=children,
-        adapter=adapter,
-        record=record,
-    )
-    return understand(plan)
-
-
-def pair(text: str) -> tuple[str, str]:
-    """Name and value of what --env gives."""
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise UsageError(f"--env takes K=V, not {text!r}")
-    return key, value
-
-
-def default_name(plan: Plan) -> str:
-    """A word for the session: the program's own name."""
-    match plan.kind:
-        case "file":
-            return Path(plan.program or "").stem or Path(plan.cwd, plan.program or "").resolve().name or "program"
-        case "module":
-            return (plan.program or "module").rpartition(".")[2]
-        case "code":
-            return "code"
-        case "command":
-            return Path(plan.command[0]).stem
 
 
 @operation(Access.EXEC, starts=True, example="dbg attach --pid 4121 --break server.py:40")

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
+from typing import Literal
+
+from msgspec.structs import replace
 
 from ..errors import StillframeError, UsageError
 from ..model.places import BreakSpec, LinePlace, TextPlace
 from ..model.plans import Caller, Plan
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .launch import make_plan
+from .programs import RunTerms, environment, make_plan
+
+Assumed = Literal["script", "last command"]
+"""How a program was found that nobody named."""
 
 
 async def started(sessions: Sessions, starting: asyncio.Future[Session]) -> Session:
@@ -30,32 +37,48 @@ async def _undo(sessions: Sessions, starting: asyncio.Future[Session]) -> None:
 
 
 def plan_for(
+    sessions: Sessions,
     caller: Caller,
-    places: tuple[BreakSpec, ...],
+    verb: str,
+    program: tuple[str, ...],
     command: tuple[str, ...],
-    module: str | None,
-    code: str | None,
-    cwd: str | None,
-    env: tuple[str, ...],
-    stdin: str | None,
-    python: str | None,
-    all_code: bool,
-    children: bool,
-    *,
-    verb: str = "probe",
-) -> tuple[Plan, bool]:
-    """The program to look into; where none was given, the file of the first place that names one."""
-    program: tuple[str, ...] = ()
-    assumed = not command and module is None and code is None
-    if assumed:
-        files = [spec.place.file for spec in places if isinstance(spec.place, LinePlace | TextPlace)]
-        if not files:
-            raise UsageError(
-                f"{verb} {places[0].place} in what? Give a command: dbg {verb} {places[0].place} -- python app.py"
-            )
-        program = (files[0],)
-    plan = make_plan(
-        caller, program, command, module=module, code=code, cwd=cwd, env=env, stdin=stdin, python=python,
-        all_code=all_code, children=children,
-    )  # fmt: skip
-    return plan, assumed
+    how: RunTerms,
+    places: tuple[BreakSpec, ...] = (),
+) -> tuple[Plan, Assumed | None]:
+    """The program to run, and where none was given how it was found: the script that a place names, else the last command."""
+    if how.stdin == "-":
+        raise UsageError(f"{verb} runs a program by itself: --stdin takes a file here")
+    given = program or command or how.module is not None or how.code is not None
+    files = [spec.place.file for spec in places if isinstance(spec.place, LinePlace | TextPlace)]
+    if given or files:
+        plan = make_plan(caller, program if given else (files[0],), command, how)
+        return plan, None if given else "script"
+    last = sessions.commands.last(caller)
+    if last is None:
+        asked = f"{verb} {places[0].place}" if places else verb
+        raise UsageError(
+            f"{asked}{' in' if places else ''} what? None was run in this project yet: dbg {asked} -- python app.py"
+        )
+    if how.cwd is not None or how.stdin is not None:
+        raise UsageError(
+            f"--cwd and --stdin say how to run a command: give it, too, as in: dbg {verb} -- python app.py"
+        )
+    plan = replace(
+        last,
+        env=environment(caller, how),
+        stdin=last.stdin if last.stdin != "-" else None,
+        stop_on_entry=False,
+        record=False,
+        interpreter=how.python or last.interpreter,
+        just_my_code=not how.all_code,
+        children=how.children,
+        adapter=how.adapter or last.adapter,
+    )
+    return plan, "last command"
+
+
+def assumed_note(how: Assumed | None, plan: Plan) -> tuple[str, ...]:
+    """What the reply says of a command that nobody gave."""
+    if how != "last command":
+        return ()
+    return (f"no command was given, so the last one of this project was run: {shlex.join(plan.command)}",)

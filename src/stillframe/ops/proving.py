@@ -19,7 +19,8 @@ from ..model.plans import Caller
 from ..session.sessions import Sessions
 from ..transport.folders import private_folder, remove_folder
 from .common import settle
-from .launch import make_plan, start
+from .launch import start
+from .programs import RunTerms, make_plan
 
 _TOTAL = "42"
 
@@ -45,7 +46,7 @@ def _written(sample: Sample) -> Iterator[str]:
 
 
 async def _debugged(sessions: Sessions, caller: Caller, adapter: Adapter, sample: Sample, seconds: float) -> Tool:
-    plan = make_plan(caller, (sample.file,), (), adapter=adapter.name)
+    plan = make_plan(caller, (sample.file,), (), RunTerms(adapter=adapter.name))
     stop_at = (BreakSpec(LinePlace(sample.file, sample.line)),)
     session = await start(
         sessions, plan, caller, breaks=stop_at, catch=("off",), name=None, default_name="sample", private=True

@@ -21,8 +21,9 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from ..transport.folders import private_folder, remove_folder
 from .common import heard_of, run_beside
-from .launch import default_name, start
+from .launch import start
 from .private_runs import started
+from .programs import default_name
 
 SLOW = {
     "sys.settrace": "recorded by sys.settrace, which slows every call in the program, 1.5 to 5 times (not from 3.12 on)"

@@ -23,8 +23,9 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import heard_of, run_beside, settle
 from .folding import Fold, inferred
-from .launch import default_name, start
+from .launch import start
 from .private_runs import started
+from .programs import default_name
 
 MOST_STEPS = 400
 """Steps of one call: each costs a debugger some milliseconds."""

@@ -19,7 +19,7 @@ from ..session.sessions import Sessions
 from .common import Do, Timeout
 from .explaining import as_stop, looked_at, report_of, with_made
 from .flaking import repeated
-from .launch import Cwd, Env, Python, pair
+from .programs import Cwd, Env, Python, pair
 from .repeating import Times, UntilFail
 from .repeating import check as check_times
 from .since import SinceWord

@@ -23,10 +23,10 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import Do, Timeout
 from .held_again import AWAY, Hold, held_again
-from .launch import AllCode, Children, Code, Command, Cwd, Env, Module, Python, ReadyWord, Stdin
 from .lives import TraceTold, told
 from .names import NEAR, near
-from .private_runs import plan_for
+from .private_runs import assumed_note, plan_for
+from .programs import Command, ReadyWord, RunTerms
 from .recorded_run import RecordedRun, recorded_run, where
 from .stepped import stepped
 
@@ -42,14 +42,8 @@ async def trace(
         str | None, Param("the first call in which this holds at its beginning", flag="--if", metavar="EXPR")
     ] = None,
     depth: Annotated[int, Param("follow the functions that it calls so far down, line by line", metavar="N")] = 0,
-    module: Module = None,
-    code: Code = None,
-    cwd: Cwd = None,
-    env: Env = (),
-    stdin: Stdin = None,
-    python: Python = None,
-    all_code: AllCode = False,
-    children: Children = True,
+    *,
+    how: RunTerms,
     hold: Hold = False,
     ready: ReadyWord = None,
     do: Do = None,
@@ -57,7 +51,8 @@ async def trace(
 ) -> From[TraceReport]:
     """One call of a function, told whole: its lines in order with what each changed, loops folded, calls made, how it ended.
 
-    The program runs to its end, or for --timeout seconds. Without a command, the file that the place names is run.
+    The program runs to its end, or for --timeout seconds. Without a command, the file that the place names is run, else
+    the last command of this project.
     """
     if call is not None and (call < 1 or condition is not None):
         raise UsageError("--call takes a number from 1 up, and excludes --if")
@@ -65,9 +60,7 @@ async def trace(
     if readiness:
         await readiness.check_free()
     asked = TraceAsk(where=where(at, caller.cwd), call=call, condition=condition, depth=depth)
-    plan, assumed = plan_for(
-        caller, (BreakSpec(at),), command, module, code, cwd, env, stdin, python, all_code, children, verb="trace"
-    )
+    plan, assumed = plan_for(sessions, caller, "trace", (), command, how, (BreakSpec(at),))
     recorder = recorder_for(plan)
     done = None
     why: tuple[str, ...] = ()
@@ -78,7 +71,9 @@ async def trace(
             why = (error.message,)
     if done is None:
         done = await stepped(sessions, caller, plan, at, asked, readiness, do, timeout, notes=why)
-    report = msgspec.structs.replace(done.result, assumed=assumed)
+    sessions.commands.keep(plan, caller)
+    notes = (*assumed_note(assumed, plan), *done.result.notes)
+    report = msgspec.structs.replace(done.result, assumed=assumed is not None, notes=notes)
     if not hold or report.life is None:
         return From(done.session, report)
     kept = await held_again(sessions, caller, plan, _beginning(at, asked, report.life), timeout)

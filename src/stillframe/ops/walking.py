@@ -19,8 +19,9 @@ from ..record.comparing import differences
 from ..session.phases import Phase
 from ..session.sessions import Sessions
 from .common import heard_of
-from .launch import default_name, start
+from .launch import start
 from .private_runs import started
+from .programs import default_name
 
 _LINE = re.compile(r", suspended at line \d+")
 MOST_HITS = 1000

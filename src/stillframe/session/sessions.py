@@ -25,6 +25,7 @@ from ..model.powers import Leaves
 from ..model.recording import Recorder
 from ..settings import PerProject, Settings, project_root, root_of
 from . import taping
+from .commands import Commands
 from .kept import Kept, KeptAttach
 from .names import check_name
 from .origin import Origin
@@ -48,6 +49,7 @@ class Sessions:
         self.on_change: Callable[[], None] = lambda: None
         self._opener = opener
         self._shelf = shelf
+        self.commands = Commands(shelf)
         self.recorder = recorder
         self._spill = scratch
         self._runs = 0

@@ -34,13 +34,27 @@ class Shelf:
         """Keep a session as one of this daemon's."""
         kept = msgspec.structs.replace(kept, daemon=self._daemon)
         path = self._path(kept.root, kept.name)
+        self._write(path, exact.encode(kept))
+        self._prune(path.parent)
+
+    def save_command(self, root: str, plan: KeptPlan) -> None:
+        """Keep what was last run in a project."""
+        self._write(self._command_path(root), exact.encode(plan))
+
+    def load_command(self, root: str) -> KeptPlan | None:
+        try:
+            return exact.decode(self._command_path(root).read_bytes(), KeptPlan)
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    @staticmethod
+    def _write(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):  # a full or read-only disk must not stop the debugging
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, temporary = tempfile.mkstemp(dir=path.parent)
             with os.fdopen(handle, "wb") as file:
-                file.write(exact.encode(kept))
+                file.write(data)
             os.replace(temporary, path)
-            self._prune(path.parent)
 
     def load(self, root: str, name: str) -> Kept | None:
         return self._read(self._path(root, name))
@@ -53,6 +67,9 @@ class Shelf:
     def _path(self, root: str, name: str) -> Path:
         project = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         return self._folder / project / f"{name}.json"
+
+    def _command_path(self, root: str) -> Path:
+        return self._path(root, "x").with_name("last-command")
 
     @staticmethod
     def _read(path: Path) -> Kept | None:
