@@ -62,9 +62,12 @@ function look() {
   const walk = [1].values(), each = new Map([[1, 2]]).entries(), generator = made(), letters = 'ab'[Symbol.iterator]();
   const derived = new Derived(), pair = [new Base()], args = arguments, empty = {}, nothing = new (class Nothing {})();
   const failed = Promise.reject(new Error('nope')), done = Promise.resolve({ a: [4] });
-  const missing = Object.assign(new Error('gone'), { code: 'ENOENT' });
+  const missing = Object.assign(new Error('gone', { cause: new TypeError('why') }), { code: 'ENOENT' });
+  const many = new AggregateError([missing, new RangeError('two')], 'many'), match = 'abc'.match(/b/);
+  const statics = class Kinds { static count = 3; static #own = 'h'; static { this.more = 1; } };
+  const taker = { set only(v) {}, get both() { console.log('RAN'); return 1; } };
   return failed.catch(() => [url, sly, search, view, weak, intl, walk, each, generator, letters, derived, pair, args, empty,
-    nothing, done, missing]);
+    nothing, done, missing, many, match, statics, taker]);
 }
 look(1, 'b');
 """
@@ -80,7 +83,10 @@ async def test_what_no_field_holds_is_told_too_and_only_what_is_empty_looks_empt
             "letters": "[String Iterator]", "derived": "Derived {open: 1, #secret: {deep: [1]}, #text: 'own'}",
             "pair": "[Base {#secret: {deep: […]}}]", "args": "[Arguments] [1, 'b']", "empty": "{}",
             "nothing": "Nothing {}", "failed": "Promise { <rejected> Error: nope }", "done": "Promise { {a: [4]} }",
-            "missing": "Error: gone {code: 'ENOENT'}",
+            "missing": "Error: gone {code: 'ENOENT', cause: TypeError: why}",
+            "many": "AggregateError: many {errors: [Error: gone {…}, RangeError: two]}",
+            "match": "['b', index: 1, input: 'abc', groups: undefined]",
+            "statics": "[class Kinds] {count: 3, more: 1, #own: 'h'}", "taker": "{only: <setter>, both: <getter>}",
         }  # fmt: skip
         assert {name: told.get(name) for name in expected} == expected
         assert told["view"].startswith("DataView {byteOffset: 1, byteLength: 3, buffer: ArrayBuffer {")

@@ -64,7 +64,7 @@
   }
 
   function classTexts(value) {
-    let found = '';
+    let found = typeof value === 'function' ? classText(value) : '';
     for (let at = prototype(value), hops = 0; at !== null && hops < 20 && !isProxy(at); at = prototype(at), hops++) {
       const known = descriptor(at, 'constructor');
       if (known && typeof known.value === 'function' && !isProxy(known.value)) found += classText(known.value);

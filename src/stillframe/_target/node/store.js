@@ -11,7 +11,7 @@
   const inner = makeInner(load);
   const values = makeValues(load, inner);
   const {
-    Writer, typeName, className, errorLine, errorName, keyText, entriesOf, membersOf, fieldsOf, stateOf, totalOf, hasMore, quoted,
+    Writer, typeName, className, errorLine, errorName, keyText, entriesOf, membersOf, fieldsOf, stateOf, totalOf, hasMore, quoted, accessor,
   } = values;
   const shapeOf = makeShapes(load, values);
   const util = load('util');
@@ -119,7 +119,7 @@
   function row(name, known, bounds) {
     if ('value' in known) return describe(name, known.value, bounds);
     if (known.unset) return { name, value: '<uninitialised>' };
-    return { name, type: 'getter', value: '<getter>' };
+    return { name, type: 'getter', value: accessor(known) };
   }
 
   function scope(value, start, count, bounds) {

@@ -99,7 +99,7 @@
         case 'number': return Object.is(value, -0) ? '-0' : String(value);
         case 'bigint': return this.short(`${value > 2n ** 4096n || value < -(2n ** 4096n) ? '<huge>' : value}n`, room);
         case 'symbol': return this.short(String(value), room);
-        case 'function': return this.short(this.callable(value), room);
+        case 'function': return this.callable(value, room, depth);
         case 'object': return value === null ? 'null' : this.object(value, room, depth);
         default: return String(value); // undefined, booleans
       }
@@ -130,12 +130,19 @@
       return quoted(value.slice(0, Math.max(room - 3, 1))).slice(0, Math.max(room - 2, 2)).replace(/\\+$/, '').replace(/'?$/, "'") + MORE;
     }
 
-    callable(value) {
-      if (isProxy(value)) return '[Function: proxy]';
+    callable(value, room, depth) {
+      if (isProxy(value)) return this.short('[Function: proxy]', room);
       const name = descriptor(value, 'name');
       const own = name && typeof name.value === 'string' && name.value ? name.value : '(anonymous)';
       const source = apply(functionText, value, []);
-      return source.startsWith('class') ? `[class ${own}]` : `[Function: ${own}]`;
+      const line = source.startsWith('class') ? `[class ${own}]` : `[Function: ${own}]`;
+      if (depth < 2 || line.length + 12 > room || this.path.includes(value) || !(fieldsOf(value).length || /\bstatic\s+#/.test(source))) return this.short(line, room);
+      this.path.push(value);
+      try {
+        return `${line} ${this.fields(value, 'Object', room - line.length - 1, 1)}`; // statics, and what was put on a function
+      } finally {
+        this.path.pop();
+      }
     }
 
     object(value, room, depth) {
@@ -168,9 +175,12 @@
       const one = (index, left, deeper) => {
         const found = descriptor(value, index);
         if (!found) return '<empty>';
-        return 'value' in found ? this.text(found.value, left, deeper) : '<getter>';
+        const text = 'value' in found ? this.text(found.value, left, deeper) : accessor(found);
+        return typeof index === 'string' ? `${index}: ${text}` : text;
       };
-      return open + this.walk(countTo(Math.min(length, this.bounds.items)), length, room - open.length - 1, depth, one) + ']';
+      const more = isArray(value) && length <= this.bounds.items ? fieldsOf(value).filter((key) => typeof key === 'string' && !/^\d+$/.test(key)) : [];
+      const items = [...countTo(Math.min(length, this.bounds.items)), ...more];
+      return open + this.walk(items, length + more.length, room - open.length - 1, depth, one) + ']';
     }
 
     typed(value, name, room, depth) {
@@ -206,7 +216,7 @@
         const word = keyText(key);
         const found = descriptor(value, key);
         if (!found) return `${word}: <gone>`;
-        return `${word}: ${'value' in found ? this.text(found.value, left - word.length - 2, deeper) : '<getter>'}`;
+        return `${word}: ${'value' in found ? this.text(found.value, left - word.length - 2, deeper) : accessor(found)}`;
       };
       const all = [...state, ...keys.slice(0, this.bounds.items), ...inside];
       return open + this.walk(all, state.length + keys.length + inside.length, room - open.length - 1, depth, pair) + '}';
@@ -222,10 +232,11 @@
     error(value, room, depth) {
       const line = errorLine(value);
       const keys = fieldsOf(value).filter((key) => key !== 'name' && key !== 'message' && key !== 'stack');
-      if (!keys.length || line.length + 12 > room) return this.short(line, room);
+      const held = ['cause', 'errors'].filter((key) => !keys.includes(key) && (descriptor(value, key) || {}).value !== undefined);
+      if (!(keys.length + held.length) || line.length + 12 > room) return this.short(line, room);
       const fields = Object.create(null);
-      for (const key of keys) Object.defineProperty(fields, key, descriptor(value, key));
-      return `${line} ${this.fields(fields, 'Object', room - line.length - 1, Math.min(depth, 1))}`;
+      for (const key of [...keys, ...held]) Object.defineProperty(fields, key, { ...descriptor(value, key), enumerable: true });
+      return `${line} ${this.fields(fields, 'Object', room - line.length - 1, Math.min(depth, 2))}`;
     }
 
     promise(value, room, depth) {
@@ -250,6 +261,10 @@
       if (parts.length < length) parts.push(this.rest(length - parts.length));
       return parts.join(', ');
     }
+  }
+
+  function accessor(found) {
+    return found.get ? '<getter>' : '<setter>';
   }
 
   // A count as people read it: 1,200.
@@ -354,11 +369,11 @@
   }
 
   function hasMore(value) {
-    return typeof value === 'string' || (typeof value === 'object' && value !== null && !isProxy(value));
+    return typeof value === 'string' || ((typeof value === 'object' || typeof value === 'function') && value !== null && !isProxy(value));
   }
 
   return {
     Writer, typeName, className, errorLine, errorName, keyText, entriesOf, membersOf, fieldsOf, stateOf, totalOf, hasMore, quoted,
-    grouped,
+    grouped, accessor,
   };
 })

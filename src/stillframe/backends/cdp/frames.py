@@ -122,8 +122,12 @@ class FrameTeller:
         """Where the runtime's own calls begin, below everything else."""
         if not self._scripts.hides_library:
             return held.depth
-        last = (number for number in range(held.depth, 0, -1) if not self._is_of_runtime(held.calls.script(number - 1)))
+        last = (number for number in range(held.depth, 0, -1) if not self._is_below(held.calls.script(number - 1)))
         return next(last, held.depth)
+
+    def _is_below(self, script_id: str) -> bool:
+        """V8 tells nothing of the script by which messages come to a worker (Node 22 and 24)."""
+        return self._is_of_runtime(script_id) or self._scripts.get(script_id) is None
 
     def is_runtime(self, call: Body) -> bool:
         """Whether this is code of the runtime itself."""
