@@ -229,11 +229,23 @@ async def test_a_program_that_rdbg_listens_in_is_joined_twice_and_lives_on(tmp_p
 
 
 async def test_a_program_that_only_compiles_code_is_paused_all_the_same(tmp_path: Path) -> None:
-    async with debugged(tmp_path, "n = 0\nloop { n = eval('n + 1') }\n", timeout=0) as (dbg, _):
+    text = "n = 0\nloop { n = eval('n + 1'); $stderr.print n if n % 100 == 0 }\n"
+    async with debugged(tmp_path, text, ready="100") as (dbg, _):
         first = stopped(await dbg.pause())
         assert (first.reason, place(first)[1]) == ("pause", 2)
+        cursor = (await dbg.output()).cursor
         await dbg.continue_(timeout=0)
+        assert (await dbg.output(since=cursor, wait=True, timeout=60)).stderr
         assert stopped(await dbg.pause()).local("n") != first.local("n")
+
+
+async def test_a_pause_at_once_comes_to_a_line_of_the_program(tmp_path: Path) -> None:
+    """Also where it comes before the first line, and where the program has not yet left the stop that it was sent on from."""
+    async with debugged(tmp_path, "n = 0\nloop { n = eval('n + 1') }\n", timeout=0) as (dbg, _):
+        for _ in range(3):
+            stop = stopped(await dbg.pause())
+            assert (stop.reason, Path(where(stop)).name) in {("pause", "app.rb:1"), ("pause", "app.rb:2")}
+            await dbg.continue_(timeout=0)
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,19 @@
 
 module Stillframe
   module Hooks
+    ONWARD = %w[continue next stepIn stepOut stepBack].freeze
+    RDBG = File.dirname(DEBUGGER__::ThreadClient.instance_method(:wait_reply).source_location.first)
     @held = {}
 
     class << self
       # Thread number to the client of each thread that is held.
       attr_reader :held
+
+      # Whether somebody has sent the program on since its last stop was told, though its threads may not have left that stop yet.
+      attr_accessor :sent_on
+
+      # Whether code of the user was loaded: from then on a pause may come to a library, too.
+      attr_accessor :begun
 
       # Who brought us here has muted the pauses that were left of that conversation.
       def hear_again
@@ -49,6 +57,7 @@ module Stillframe
       def recv_request
         loop do
           request = super
+          Hooks.sent_on = true if request && ONWARD.include?(request['command'])
           return request if request.nil? || !Desk.answered?(request)
         end
       end
@@ -83,6 +92,8 @@ module Stillframe
         body = { reason: reason, threadId: thread, allThreadsStopped: true }
         body[:hitBreakpointIds] = [spot.number] if spot.respond_to?(:number)
         body[:stillframe] = { notes: notes } unless notes.empty?
+        Hooks.sent_on = false
+        Hooks.held.each_value(&:stillframe_forget) # a pause that came before this stop was told is answered by it
         send_event('stopped', **body)
       end
     end
@@ -95,6 +106,7 @@ module Stillframe
       def suspend(event, trace = nil, bp: nil, postmortem_exc: nil, **others)
         return if management? || Thread.current[:stillframe_busy]
 
+        @stillframe_beginning&.disable
         @stillframe_entry = @stillframe_begins
         @stillframe_begins = false
         @stillframe_dead = !postmortem_exc.nil?
@@ -104,6 +116,7 @@ module Stillframe
         Hooks.held.delete(id)
         Desk.forget
         Stepping.resumed(self)
+        stillframe_catch_up
       end
 
       # Code that we have compiled in a held thread is no news, and to tell of it would wait for a session that waits for us.
@@ -111,15 +124,33 @@ module Stillframe
         return if Thread.current[:stillframe_busy]
 
         super
-        signal, @stillframe_missed = @stillframe_missed, nil
-        on_trap(signal) if signal
+        stillframe_catch_up
       end
 
       # debug 1.4.0 forgets a pause that comes while a thread tells of what it loads, and holds a held one twice.
       def on_trap(signal)
-        return if Hooks.held[id]
+        return (@stillframe_missed = signal if Hooks.sent_on) if Hooks.held[id]
 
-        waiting? ? @stillframe_missed = signal : super
+        return @stillframe_missed = signal if waiting?
+        return super if stillframe_begun?
+
+        # Nothing of the program runs yet that could be shown: the pause comes to its first line.
+        @stillframe_beginning = Stepping.at_first_line { suspend(:trap, sig: signal) }
+      end
+
+      def stillframe_begun?
+        frames = DEBUGGER__.capture_frames(RDBG).reject { |each| each.path.to_s.start_with?(HERE) }
+        Hooks.begun ? frames.any? : frames.any? { |each| !Frames.library?(each.path) }
+      end
+
+      # The pause that came when it could not be obeyed.
+      def stillframe_catch_up
+        signal, @stillframe_missed = @stillframe_missed, nil
+        on_trap(signal) if signal
+      end
+
+      def stillframe_forget
+        @stillframe_missed = nil
       end
 
       def stillframe_frames
@@ -149,6 +180,7 @@ module Stillframe
       def on_load(iseq, source)
         path = iseq.absolute_path || iseq.path
         Desk.loaded[path] = true if path&.start_with?('/')
+        Hooks.begun ||= path&.start_with?('/', '-e') && !Frames.library?(path)
         super
       end
 

@@ -34,6 +34,18 @@ module Stillframe
         done.equal?(spot)
       end
 
+      # A trace that calls once the thread that asks for it comes to a line of the user's code.
+      def at_first_line
+        trace = TracePoint.new(:line) do |tp|
+          next if Thread.current[:stillframe_busy] || Frames.library?(tp.path)
+
+          trace.disable
+          yield
+        end
+        trace.enable(target_thread: Thread.current)
+        trace
+      end
+
       private
 
       def start(client, move, frame)
