@@ -104,6 +104,9 @@ async def test_finish_stays_with_its_own_call_among_several(tmp_path: Path) -> N
         assert stopped(first).local("n") == "0"
         out = stopped(await dbg.finish())
         assert (place(out), returned(out), out.local("n")) == (("<anonymous>", 10), "Promise { 1 }", "0")
+    async with debugged(tmp_path, PARALLEL, breaks=["app.js:3"]) as (dbg, _):
+        other = stopped(await dbg.finish())
+        assert (place(other)[1], other.same_frame, other.changes, other.local("n")) == (3, False, (), "1")
 
 
 async def test_what_nobody_goes_on_with_is_told_at_the_end(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from .frames import Held, is_top_level, position
 from .journeys import Journey, remove_own, set_at, set_own
 from .pausing import PauseOrder
 from .scripts import Scripts
-from .suspending import Kind
+from .suspending import Kind, suspending
 from .texts import Texts
 from .thrown import classes
 from .wording import Wording
@@ -341,7 +341,16 @@ class Mover:
             for id, said in failed:
                 self._tell(Output("console", f"the condition of {id} raised {said}\n".encode()))
             counts = not set(ids) <= {id for id, _ in failed}
+        if self._journey is not None and await self._may_be_another(held, self._journey):
+            self._calls.left(held.depth)
         await self._stop(held, "breakpoint", None, tuple(dict.fromkeys(ids)), counts=counts)
+
+    async def _may_be_another(self, held: Held, journey: Journey) -> bool:
+        """Whether a breakpoint may be of another call than the one that the step began in, which was left or waits."""
+        if journey.move is Move.FINISH or journey.line is None:
+            return held.depth <= journey.depth
+        script, line = journey.line
+        return journey.kind is not Kind.PLAIN and bool(suspending(await self._wording.lines(script), line, line))
 
     # Steps
 
