@@ -97,8 +97,11 @@ def test_the_text_says_each_verdict_in_a_line(user: User) -> None:
 def test_claims_are_checked_at_stops_where_nothing_can_be_recorded(user: User) -> None:
     user.file("prices.py", PRICES.partition("threads =")[0] + "work([1, 2, -3])\n")
     report = user.json(
-        "probe", "prices.py:4", "--eval", "price", "--expect", "price > 0", "--", "python3", "-I", "prices.py"
+        "probe", "prices.py:4", "--eval", "price", "--expect", "price > 0", "--hold", "--", "python3", "-I", "prices.py"
     )
+    assert report["held"]["again"] is True
+    assert user.json("eval", "price")["values"][0]["value"] == "-3"
+    user.ok("stop")
     (claim,) = report["places"][0]["claims"]
     assert (claim["held"], claim["violated"], claim["counter"]["hit"]) == (2, 1, 3)
     assert report["notes"][0] == "python -I keeps the recorder out (isolated mode)"

@@ -163,10 +163,13 @@ def test_a_call_that_cannot_be_told_is_said_why(user: User) -> None:
 
 def test_isolated_python_is_stepped_through_and_said_to_be(user: User) -> None:
     user.file("shop.py", SHOP)
-    report = user.json("trace", "Cart.checkout", "--", "python3", "-I", "shop.py")
+    report = user.json("trace", "Cart.checkout", "--hold", "--", "python3", "-I", "shop.py")
     assert (report["how"].partition(",")[0], report["life"]["result"]) == ("steps", "27")
     assert [each["line"] for each in report["life"]["steps"]] == [19, 20]
     assert report["notes"][0] == "python -I keeps the recorder out (isolated mode)"
+    assert report["held"] == {"session": "trace-shop", "lease": 600}, "this very run, behind the call"
+    assert user.json("eval", "cart.sum")["values"][0]["value"] == "27"
+    user.ok("stop")
 
 
 FAMILY = """\
@@ -202,7 +205,7 @@ def test_every_process_of_a_run_is_recorded_and_a_held_one_is_at_the_call(user: 
     assert long["word"].endswith("x'… of 1,200")
     user.file("shop.py", SHOP)
     held = user.json("trace", "total", "--call", "2", "--hold", "--", "python3", "shop.py")["held"]
-    assert held == {"session": "shop", "lease": 600}
+    assert held == {"session": "shop", "lease": 600, "again": True}
     assert user.json("eval", "items")["values"][0]["value"] == "[{'price': 1}]"
     user.ok("stop")
 

@@ -53,6 +53,8 @@ class Held(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     session: str
     lease: float
+    again: bool = False
+    """It is another run than the one that the report tells of: the same command, run once more under the debugger."""
 
 
 class Failure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -93,11 +93,10 @@ async def probe(
             done = await counted(sessions, caller, plan, recorder, question, readiness, do, timeout)
         except Unsupported as error:
             notes = (error.message,)
-        else:
-            done = await _held(sessions, caller, plan, question, done, timeout) if hold else done
     if recorder is None or notes:
         wanted = hits or (MOST_CHECKED if expect else 1)
         done = await _stopping(sessions, caller, plan, question, wanted, readiness, do, timeout)
+    done = await _held(sessions, caller, plan, question, done, readiness, do, timeout) if hold else done
     sessions.commands.keep(plan, caller)
     beside = await _since(sessions, caller, plan, done.result, since, timeout) if since is not None else None
     notes = (*assumed_note(assumed, plan), *notes, *done.result.notes)
@@ -148,23 +147,34 @@ async def _stopping(
 
 
 async def _held(
-    sessions: Sessions, caller: Caller, plan: Plan, question: Question, done: From[ProbeReport], timeout: float | None
+    sessions: Sessions,
+    caller: Caller,
+    plan: Plan,
+    question: Question,
+    done: From[ProbeReport],
+    readiness: Ready | None,
+    do: str | None,
+    timeout: float | None,
 ) -> From[ProbeReport]:
     """The same program once more, held at the first counter-example, or where the first place was come to."""
     report = done.result
-    found = next(
-        ((spec, claim.counter.hit) for spec, place in zip(question.places, report.places, strict=True)
-         for claim in place.claims if claim.counter and claim.counter.hit),
-        next(((spec, 1) for spec, place in zip(question.places, report.places, strict=True) if place.count), None),
-    )  # fmt: skip
+    found = _worth_holding(question, report)
     if found is None:
         return done
-    spec, number = found
-    rule = HitRule("exactly", number) if number > 1 else None
-    kept = await held_again(sessions, caller, plan, BreakSpec(spec.place, spec.condition, rule), timeout)
-    if kept is None:
+    spec, stop = found
+    rule = HitRule("exactly", stop.hit) if stop.hit and stop.hit > 1 else None
+    place = BreakSpec(spec.place, spec.condition, rule)
+    again = await held_again(sessions, caller, plan, place, readiness, do, timeout, stop.locals)
+    if again is None:
         return From(done.session, msgspec.structs.replace(report, notes=(*report.notes, AWAY)))
-    return From(kept[0], msgspec.structs.replace(report, held=kept[1]))
+    return From(again.session, msgspec.structs.replace(report, held=again.held, notes=(*report.notes, *again.notes)))
+
+
+def _worth_holding(question: Question, report: ProbeReport) -> tuple[BreakSpec, Stop] | None:
+    asked = list(zip(question.places, report.places, strict=True))
+    counters = ((spec, claim.counter) for spec, place in asked for claim in place.claims)
+    first = ((spec, msgspec.structs.replace(place.hits[0], hit=1)) for spec, place in asked if place.hits)
+    return next(((spec, stop) for spec, stop in counters if stop and stop.hit), next(first, None))
 
 
 def _recordable(place: Place) -> bool:

@@ -13,6 +13,7 @@ from ..model.outcomes import AnyOutcome, Exited, Passed, Spot, Stop
 from ..model.places import BreakSpec, Place, SymbolPlace
 from ..model.plans import Caller, Plan
 from ..model.recorder import TraceAsk
+from ..model.reports import Held
 from ..model.traces import Life, Step, TraceReport
 from ..model.values import Value
 from ..registry import From
@@ -23,6 +24,7 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import heard_of, run_beside, settle
 from .folding import Fold, inferred
+from .held_again import LEASE
 from .launch import start
 from .private_runs import started
 from .programs import default_name
@@ -56,12 +58,14 @@ async def stepped(
     timeout: float | None,
     *,
     notes: tuple[str, ...] = (),
+    hold: bool = False,
 ) -> From[TraceReport]:
-    """Run to the call that is meant, then a line at a time until it is left."""
+    """Run to the call that is meant, then a line at a time until it is left; there it can be held, in this very run."""
     spec = BreakSpec(at, asked.condition)
     name = f"trace-{default_name(plan)}"
     begun = start(sessions, plan, caller, breaks=(spec,), catch=("off",), name=None, default_name=name, private=True)
     session = await started(sessions, asyncio.ensure_future(begun))
+    kept = False
     try:
         wait = sessions.settings(session.origin.base).wait if timeout is None else timeout
         deadline = asyncio.get_running_loop().time() + wait
@@ -77,15 +81,23 @@ async def stepped(
             await family.sync_breakpoints(session)
             walked = Walked(outcome, number, await _arguments(member) or _declared(member, outcome))
             await _walk(sessions, member, walked, deadline)
-            outcome = _over(session)
+            kept = hold and isinstance(walked.last, Stop)
+            outcome = session.outcome() if kept else _over(session)
         report = _report(plan, at, asked, member, walked, outcome, number)
         if walked is None and not number:
             state = "never called" if made.state == "bound" else "no such function"
             said = (made.message,) if made.message else ()
             report = msgspec.structs.replace(report, verdict=state, notes=said)
+        if kept:
+            sessions.hand_over(session, caller.client, LEASE)
+            report = msgspec.structs.replace(report, held=Held(session=member.name, lease=LEASE))
+    except BaseException:
+        kept = False
+        raise
     finally:
-        await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
-    return From(session, msgspec.structs.replace(report, notes=(*notes, *report.notes)))
+        if not kept:
+            await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
+    return From(member, msgspec.structs.replace(report, notes=(*notes, *report.notes)))
 
 
 async def _reach(session: Session, wanted: int, deadline: float) -> tuple[Session, AnyOutcome, int]:

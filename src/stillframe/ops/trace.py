@@ -70,16 +70,18 @@ async def trace(
         except Unsupported as error:
             why = (error.message,)
     if done is None:
-        done = await stepped(sessions, caller, plan, at, asked, readiness, do, timeout, notes=why)
+        done = await stepped(sessions, caller, plan, at, asked, readiness, do, timeout, notes=why, hold=hold)
     sessions.commands.keep(plan, caller)
     notes = (*assumed_note(assumed, plan), *done.result.notes)
     report = msgspec.structs.replace(done.result, assumed=assumed is not None, notes=notes)
-    if not hold or report.life is None:
+    if not hold or report.life is None or report.held is not None:
         return From(done.session, report)
-    kept = await held_again(sessions, caller, plan, _beginning(at, asked, report.life), timeout)
-    if kept is None:
+    again = await held_again(
+        sessions, caller, plan, _beginning(at, asked, report.life), readiness, do, timeout, report.life.arguments
+    )
+    if again is None:
         return From(done.session, msgspec.structs.replace(report, notes=(*report.notes, AWAY)))
-    return From(kept[0], msgspec.structs.replace(report, held=kept[1]))
+    return From(again.session, msgspec.structs.replace(report, held=again.held, notes=(*report.notes, *again.notes)))
 
 
 def _beginning(at: Place, asked: TraceAsk, life: Life) -> BreakSpec:
