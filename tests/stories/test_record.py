@@ -17,7 +17,7 @@ from .conftest import User, eventually, gone
 PYTHON = """\
 class Cart:
     def __init__(self, n):
-        self.items = [{"sku": "a", "qty": n}]
+        self.items, self.note, self.last = [{"sku": "a", "qty": n}], "a note " * 40, n
 
     def total(self, k):
         out = 0
@@ -33,7 +33,7 @@ for i in range(6):
 NODE = """\
 class Cart {
   constructor(n) {
-    this.items = [{ sku: 'a', qty: n }];
+    this.items = [{ sku: 'a', qty: n }]; this.note = 'a note '.repeat(40); this.last = n;
   }
   total(k) {
     let out = 0;
@@ -144,6 +144,10 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
         assert "notes" not in user.json(*words)
     where = user.json("hits", place, "--where", "item.qty >= 2 and k == 2")
     assert [each["hit"] for each in where["hits"]] == ["h3", "h4"]
+    # What is inside a value is recorded where its text does not tell it, and what is not, is said.
+    cart = "self" if program.endswith(".py") else "this"
+    assert [each["hit"] for each in user.json("hits", place, "--where", f"{cart}.last > 1")["hits"]] == ["h3", "h4"]
+    assert "deeper than what was recorded" in user.ok("hits", place, "--where", f"{cart}.note == 'a note'")
     assert "0 .. 3 over 4 hits" in user.ok("hit-trend", place, "item.qty", "--plot", "t.svg")
     assert (user.here / "t.svg").read_text().startswith("<svg")
     changed = user.json("hit-diff", "h1", "h4")["differences"]
@@ -154,6 +158,8 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     user.ok("stop")
     assert user.json("hits")["total"] == 5
     assert "post mortem, from the record: r1.h5" in user.ok("locals")
+    kept = {each["name"]: each for each in user.json("locals", "--hit", "h4")["values"]}
+    assert [each["value"] for each in kept[cart]["children"] if each["name"] == "last"] == ["3"]
     assert "Cart.total" in user.ok("stack", "--hit", "h2")
 
 

@@ -17,6 +17,7 @@ from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
 RETURNS = 8  # returned values that a stop tells at the most
 DEEPEST = 200  # frames told at the most to reach the user's own frame under library ones
+INSIDE = 12  # parts of one value that are told along with it at the most
 CAUSES = 8  # exceptions of a chain that a stop tells at the most
 MEMBERS = 16  # exceptions in groups that a stop tells at the most, however they are nested
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -171,6 +172,13 @@ class Stop:
             body["locals"][-1] = sf_values.describe(name, value, bounds, self.keep)
         body["returned"] = self.tell_returned(bounds)
         body["exception"] = self.tell_exception(bounds)
+
+    def tell_inside(self, body, most, bounds):
+        """Add what is inside of locals whose text is cut, so many parts of all of them, as long as there are some left."""
+        for row in body["locals"] if most else ():
+            if row["ref"] is not None and most > 0:
+                row["children"] = sf_values.inside(self.kept[row["ref"]], min(most, INSIDE), bounds)
+                most -= len(row["children"])
 
     def tell_returned(self, bounds):
         """What calls out of this frame gave back since the last stop, the newest last. pydevd only adds to its record,

@@ -262,7 +262,9 @@ class Desk:
         watched = arguments.get("watch") or []
         self.places.named.update(watched)
         own = bool(arguments.get("own", True))
-        stop.tell(int(arguments.get("levels", 20)), int(arguments.get("values", 40)), _bounds(arguments), body, own)
+        bounds = _bounds(arguments)
+        stop.tell(int(arguments.get("levels", 20)), int(arguments.get("values", 40)), bounds, body, own)
+        stop.tell_inside(body, int(arguments.get("inside", 0)), bounds)
         body["loaded"] = self.places.loaded(watched)
         return body
 

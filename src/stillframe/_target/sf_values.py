@@ -10,6 +10,7 @@ from . import sf_known, sf_shapes, sf_tables, sf_watch  # beside pydevd in a deb
 from .sf_fields import attributes_of, class_attribute, fields_of, is_a
 
 DEPTH = 3
+PART = 80  # characters of a part that is told along with its value
 MORE = "…"
 INT_BITS = 4096  # beyond this the decimal digits are not computed
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -225,15 +226,20 @@ def _base_slice(value, room):
 
 
 def total_of(value):
-    """The length of a builtin container or string, without running code of the program."""
+    """The length of a container, a string or a table, without running code of the program."""
+    length = _length_of(value)
+    table = sf_tables.table_of(value) if length is None else None
+    return table.length if table is not None else length
+
+
+def _length_of(value):
     for base in (list, tuple, dict, set, frozenset, str, bytes, bytearray, collections.deque, range, array.array):
         if is_a(value, base):
             return base.__len__(value)
     for base, _, _ in _SEQUENCES[-3:]:
         if is_a(value, base):
             return len(value)
-    table = sf_tables.table_of(value)
-    return table.length if table is not None else None
+    return None
 
 
 def describe(name, value, bounds, keep):
@@ -281,6 +287,28 @@ def children(value, start, count, bounds):
         return 1, [("state", sf_known.pausable_state(value))][start : start + count]
     rows = fields or attributes_of(value)
     return len(rows), rows[start : start + count]
+
+
+class _Quiet(_Writer):
+    """Writes values without asking code of the program for anything."""
+
+    def _object(self, value, kind, plain, room, depth):
+        attributes = attributes_of(value) if plain is object.__repr__ else ()
+        if attributes:
+            return self._fields(kind.__name__, attributes, room, depth)
+        return self._short(sf_known.known_form(value, kind) or "<%s>" % kind.__name__, room)
+
+
+def inside(value, count, bounds):
+    """The first parts of a value, each in short; none of a text, or of what would have to be asked for them."""
+    if is_a(value, _STRINGS) or type(value) in sf_known.PAUSABLE or sf_tables.table_of(value) is not None:
+        return []
+    small = Bounds(PART, bounds.items, bounds.seconds)
+    rows = []
+    for name, part in children(value, 0, count, bounds)[1]:
+        text = _Quiet(small).text(part, small.text, DEPTH)
+        rows.append({"name": name, "type": type(part).__name__, "value": text, "total": _length_of(part)})
+    return rows
 
 
 def _iterate(value):

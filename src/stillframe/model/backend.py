@@ -128,6 +128,9 @@ class Bounds(msgspec.Struct, frozen=True):
     frames: int = 20
     seconds: float = 1.0
     """The longest that one value's own code (its repr) may take."""
+    inside: int = 0
+    """Parts of values whose text is cut that are told along with a stop, all values together; where that is at no further
+    request, and without running code of the program."""
 
 
 class Capture(msgspec.Struct, frozen=True):

@@ -47,7 +47,9 @@ def differences(old: Iterable[Value], new: Iterable[Value]) -> tuple[list[Differ
     for name in dict.fromkeys([*before, *after]):
         one, other = before.get(name), after.get(name)
         if one and other and _equal(one, other):
-            same += 1
+            inside = _inside(one, other)
+            found += inside
+            same += not inside
             continue
         retyped = one and other and one.type != other.type
         found.append(
@@ -60,6 +62,18 @@ def differences(old: Iterable[Value], new: Iterable[Value]) -> tuple[list[Differ
             )
         )
     return found, same
+
+
+def _inside(one: Value, other: Value) -> list[Difference]:
+    """Parts that differ of values whose texts are cut before them."""
+    after = {each.name: each for each in other.children}
+    return [
+        Difference(
+            name=one.name + (each.name if each.name[:1] == "[" else f".{each.name}"), old=each.value, new=new.value
+        )
+        for each in one.children
+        if (new := after.get(each.name)) is not None and not _equal(each, new)
+    ]
 
 
 def _equal(one: Value, other: Value) -> bool:

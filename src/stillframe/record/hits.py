@@ -148,7 +148,7 @@ def beyond(scope: Scope, paths: Iterable[where.Path]) -> tuple[str, ...]:
 
 _HAS_MORE = (
     "(v0.rest IS NOT NULL OR instr(v0.text, '…') OR instr(v0.text, '...') OR instr(v0.text, '<'))"
-    " AND sf_beyond(v0.text, v0.total, v0.rest, ?)"
+    " AND sf_beyond(v0.text, v0.total, v0.rest, ?, ?)"
 )
 
 
@@ -157,7 +157,8 @@ def _beyond(scope: Scope, path: where.Path) -> int:
     steps = where.written(path.steps)
     if all_values := scope.cells("c0.value", path.root):
         rows = scope.connection.execute(
-            f"SELECT v0.id FROM value v0 WHERE v0.id IN ({all_values[0]}) AND {_HAS_MORE}", (*all_values[1], steps)
+            f"SELECT v0.id FROM value v0 WHERE v0.id IN ({all_values[0]}) AND {_HAS_MORE}",
+            (*all_values[1], steps, path.of),
         )
         cut = {row[0] for row in rows}
         return sum(row[0] in cut for row in scope.connection.execute(*all_values)) if cut else 0
@@ -165,7 +166,7 @@ def _beyond(scope: Scope, path: where.Path) -> int:
     each = f"SELECT c0.value AS v, count(*) AS n FROM {joins}{_ITS_CELL} WHERE {tests} GROUP BY 1"
     (number,) = scope.connection.execute(
         f"SELECT coalesce(sum(n), 0) FROM ({each}) JOIN value v0 ON v0.id=v WHERE {_HAS_MORE}",
-        (*before, path.root, *after, steps),
+        (*before, path.root, *after, steps, path.of),
     ).fetchone()
     return int(number)
 

@@ -100,7 +100,7 @@ def hit(connection: sqlite3.Connection, row: Row, view: View, most: int | None =
         thread=row.thread,
         breakpoints=stop.breakpoints,
         count=stop.hit,
-        locals=values(connection, row, most),
+        locals=tuple(msgspec.structs.replace(each, children=()) for each in values(connection, row, most)),
         locals_total=stop.locals_total or total,
         exception=f"{wrong.type}: {wrong.message}" if wrong else None,
     )

@@ -20,6 +20,8 @@ _STRING = re.compile(r"""[bBuUrRfF@]{0,2}("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(
 _HEAD = re.compile(r"[\w.:$*&@ <>,]*?(?=[({\[])")
 _INDEX = re.compile(r"\[(\d+)\]")
 DEEPEST = 12
+LEFT_OUT = ("…", "...")
+"""What stands for parts that are not told."""
 
 Step = str | int
 
@@ -30,7 +32,7 @@ def parts(text: str) -> tuple[tuple[str | None, str], ...]:
     body = _body(text)
     if body is None:
         return ()
-    return tuple(_keyed(each) for each in _split(body, ",") if each and not each.startswith(("…", "...")))
+    return tuple(_keyed(each) for each in _split(body, ",") if each and not each.startswith(LEFT_OUT))
 
 
 def _body(text: str) -> str | None:
@@ -88,21 +90,28 @@ def follow(value: Value, steps: Sequence[Step]) -> Value | None:
     """The part of a value that a path leads to, as far as it was recorded."""
     for step in steps[:DEEPEST]:
         found = _child(value, step)
-        if found is None:
+        if found is None or found.value.startswith(LEFT_OUT):
             return None
         value = found
     return value
 
 
-def goes_beyond(value: Value, more: bool, steps: Sequence[Step]) -> bool:
+def goes_beyond(value: Value, more: bool, steps: Sequence[Step], *, of_length: bool = False) -> bool:
     """Whether a path leads out of what was recorded, so that nobody can tell what is there, or whether anything is.
-    `more`: the value had parts of its own when it was recorded."""
+    `more`: the value had parts of its own when it was recorded. `of_length`: its length is asked for alone."""
     for step in steps[:DEEPEST]:
         found = _child(value, step)
         if found is None:
             return _is_cut(value, more)
+        if found.value.startswith(LEFT_OUT):
+            return True
         value, more = found, False
-    return False
+    return (length_of(value) is None and _is_cut(value, more)) if of_length else _is_cut_text(value.value)
+
+
+def _is_cut_text(text: str) -> bool:
+    """Whether it is the beginning of a longer text: `'abc'…`."""
+    return text.endswith("…") and _STRING.fullmatch(text[:-1]) is not None
 
 
 def _is_cut(value: Value, more: bool) -> bool:
@@ -112,7 +121,7 @@ def _is_cut(value: Value, more: bool) -> bool:
         return more or value.value.startswith("<")
     shown = [each for each in _split(body, ",") if each]
     open_ended = value.value.rstrip()[-1:] not in (")", "]", "}", ">")
-    return open_ended or any(each in ("…", "...") for each in shown) or (value.total or 0) > len(shown)
+    return open_ended or any(each.startswith(LEFT_OUT) for each in shown) or (value.total or 0) > len(shown)
 
 
 def _child(value: Value, step: Step) -> Value | None:

@@ -353,7 +353,7 @@ def teach(connection: sqlite3.Connection) -> None:
     connection.create_function("sf_shown", 3, _sf_shown, deterministic=True)
     connection.create_function("sf_type", 3, _sf_type, deterministic=True)
     connection.create_function("sf_length", 4, _sf_length, deterministic=True)
-    connection.create_function("sf_beyond", 4, _sf_beyond, deterministic=True)
+    connection.create_function("sf_beyond", 5, _sf_beyond, deterministic=True)
 
 
 @functools.lru_cache(maxsize=65_536)
@@ -394,6 +394,7 @@ def _sf_length(text: str | None, total: int | None, rest: str | None, steps: str
     return texts.length_of(found) if found else None
 
 
-def _sf_beyond(text: str, total: int | None, rest: str | None, steps: str) -> bool:
+def _sf_beyond(text: str, total: int | None, rest: str | None, steps: str, of: str) -> bool:
     more = msgspec.json.decode(rest, type=ValueRest).more if rest else False
-    return texts.goes_beyond(texts.restored("", text, total, rest), more, _read(steps))
+    found = texts.restored("", text, total, rest)
+    return texts.goes_beyond(found, more, _read(steps), of_length=of == "len")

@@ -14,6 +14,9 @@ from .breakpoints import absolute
 if TYPE_CHECKING:
     from .session import Session
 
+INSIDE = 24
+"""Parts of values whose text is cut that are recorded with a stop, so that it can be looked into later."""
+
 
 def begin(session: Session, recorder: Recorder | None) -> Tape:
     """A tape for a new session; what its family prints goes to that of its root."""
@@ -30,6 +33,7 @@ def begin(session: Session, recorder: Recorder | None) -> Tape:
         attached=not session.backend.launched,
         pid=session.backend.pid,
     )
+    session.bounds = msgspec.structs.replace(session.bounds, inside=INSIDE)
     tape = recorder.begin(facts, session.parent.tape if session.parent else None)
     if session.parent is None:
         session.output.heard = tape.printed
@@ -44,6 +48,9 @@ async def stopped(session: Session, stop: Stop) -> Stop:
     file = stop.frame.file if stop.frame else None
     lines = session.sources.lines(absolute(file, session.origin.base)) if file else []
     said = await session.tape.stop(stop, lines)
+    if any(each.children for each in stop.locals):  # for the record alone: of a live program they can be asked for
+        bare = tuple(msgspec.structs.replace(each, children=()) for each in stop.locals)
+        stop = msgspec.structs.replace(stop, locals=bare)
     return msgspec.structs.replace(stop, notes=(*stop.notes, *said)) if said else stop
 
 

@@ -24,6 +24,8 @@
   const hasOwn = Object.prototype.hasOwnProperty;
 
   const DEPTH = 3;
+  const INSIDE = 12; // parts of one value that are told along with it
+  const PART = 80; // characters of each
   const PLAIN = { depth: 2, customInspect: false, showProxy: true, getters: false, breakLength: Infinity, maxArrayLength: 100, maxStringLength: 1000 };
   const CJS = new Set(['exports', 'require', 'module', '__filename', '__dirname', 'arguments']);
   const BUILTIN = new Set(Module.builtinModules);
@@ -106,8 +108,18 @@
     });
     if (hasSelf(self) || (self === undefined && used.includes('this'))) rows.push(['this', { value: self }, 0]);
     const ordered = rows.map((row, index) => [row[2] * 1000 + rank(row[0], used), index, row]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    const page = ordered.slice(start, start + count).map(([, , [name, known]]) => row(name, known, bounds));
+    const shown = ordered.slice(start, start + count).map(([, , found]) => found);
+    const page = shown.map(([name, known]) => row(name, known, bounds));
+    if (bounds.inside) page.reduce((left, each, index) => left - inside(each, shown[index][1].value, Math.min(left, INSIDE), bounds), bounds.inside);
     return { values: page, total: rows.length };
+  }
+
+  // Adds to a value whose text is cut its first parts, each in short; gives how many.
+  function inside(told, value, most, bounds) {
+    if (told.ref === undefined || most <= 0 || typeof value === 'string' || isTypedArray(value)) return 0;
+    const { values: parts } = children(value, 0, most, { text: PART, items: bounds.items });
+    told.children = parts.map(({ name, type, value: text, total }) => ({ name, type, value: text, total }));
+    return parts.length;
   }
 
   function hasSelf(self) {

@@ -78,7 +78,7 @@ def question(expression: str, names: str, *words: Any) -> str:
 
 
 def limits(bounds: Bounds) -> dict[str, int]:
-    return {"text": bounds.text, "items": bounds.items}
+    return {"text": bounds.text, "items": bounds.items, "inside": bounds.inside}
 
 
 def argument(remote: Body) -> Body:
@@ -100,6 +100,7 @@ def value_of(body: Body) -> Value:
         total=body.get("total"),
         truncated=bool(body.get("truncated")),
         shape=str(body.get("shape") or ""),
+        children=tuple(value_of(each) for each in body["children"]) if "children" in body else (),
     )
 
 

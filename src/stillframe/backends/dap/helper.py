@@ -95,8 +95,9 @@ class HelperEvidence(Evidence):
 
     async def capture(self, thread: str, bounds: Bounds, *, excepted: bool, watch: Sequence[str]) -> Capture:
         body = await self._helper.call(
-            "stop", threadId=wire_id(thread, "thread"), levels=bounds.frames, watch=list(watch), **_limits(bounds)
-        )
+            "stop", threadId=wire_id(thread, "thread"), levels=bounds.frames, watch=list(watch), inside=bounds.inside,
+            **_limits(bounds),
+        )  # fmt: skip
         frames = _frames(body, thread, 0, bounds.frames)
         index = translate.number(body.get("at")) or 0
         values = translate.helper_values(translate.items(body, "locals"))

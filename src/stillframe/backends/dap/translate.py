@@ -164,6 +164,7 @@ def helper_value(body: Body) -> Value:
         truncated=body.get("truncated") is True,
         shape=text(body.get("shape")) or "",
         error=body.get("error") is True,
+        children=helper_values(items(body, "children")) if "children" in body else (),
     )
 
 
