@@ -8,6 +8,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -21,6 +22,10 @@ settings.register_profile(
 )  # how long an example takes is the machine's business
 settings.load_profile("stillframe")
 
+
+# A job in the background hears no Ctrl-C, nor does what it starts; the programs of the tests shall hear theirs.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Programs that die of a signal would leave a core where they ran, and some of them run beside their source.
 resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

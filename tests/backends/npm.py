@@ -48,6 +48,14 @@ def install(folder: Path) -> None:
 
 
 def compile_typescript(folder: Path, *words: str) -> None:
-    """Compile the project's TypeScript, as its author would."""
-    line = [str(packages() / ".bin" / "tsc"), "--types", "node", "--typeRoots", str(packages() / "@types"), *words]
+    """Compile the project's TypeScript, as its author would, but for the types: to check them takes two thirds of the time."""
+    line = [
+        str(packages() / ".bin" / "tsc"),
+        "--noCheck",
+        "--types",
+        "node",
+        "--typeRoots",
+        str(packages() / "@types"),
+        *words,
+    ]
     subprocess.run(line, cwd=folder, check=True, capture_output=True, timeout=120)

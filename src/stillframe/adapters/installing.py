@@ -10,7 +10,6 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import metadata
 
 import msgspec
 
@@ -78,6 +77,8 @@ def _pip(place: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
     Debian's Python makes none with a pip in it before one more package is installed, and a pip takes seconds to be put there.
     """
+    from importlib import metadata  # rarely needed, and slow to load
+
     python, quiet = f"{place}/bin/python", "--disable-pip-version-check"
     try:
         ours = int(metadata.version("pip").partition(".")[0]) >= _PIP_FOR_OTHERS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import zipfile
 from pathlib import Path
 
 _CODING = re.compile(rb"^[ \t\f]*(?:#|//|--|;|%).*?coding[:=][ \t]*([-\w.]+)")
@@ -44,6 +43,8 @@ def _data(file: str, limit: int | None) -> bytes:
         if limit is not None and os.stat(file).st_size > limit:
             raise OSError(f"{file} is too large")
         return Path(file).read_bytes()
+    import zipfile  # rarely needed, and slow to load
+
     try:
         with zipfile.ZipFile(archive) as opened:
             member = opened.getinfo(str(Path(file).relative_to(archive)))
