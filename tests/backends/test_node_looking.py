@@ -47,8 +47,8 @@ async def test_values_are_told_as_what_they_are_and_nothing_of_the_programs_is_r
         assert {name: told.get(name) for name in expected} == expected
         assert told["hostile"].startswith("Proxy")
         assert stop.output == ""
-        values = (await dbg.eval("point.double", "odd.g + 1", "hostile.x")).values
-        assert [each.value for each in values] == ["2", "2", "Error: trap"], "what is asked for is run"
+        values = (await dbg.eval("point.double", "odd.g + 1", "hostile.x", "(() => { throw 1; })()")).values
+        assert [each.value for each in values] == ["2", "2", "Error: trap", "threw 1"], "what is asked for is run"
 
 
 INNER = """

@@ -124,6 +124,8 @@ def failure(details: Body) -> str:
     thrown = details.get("exception")
     if isinstance(thrown, dict):
         text = text_of(thrown).partition("\n    at ")[0]
+        if thrown.get("subtype") != "error":  # or it would be taken for what the expression gives
+            return f"threw {text!r}" if thrown.get("type") == "string" else f"threw {text}"
         if "Possible side-effect in debug-evaluate" in text:
             return "it would change the program: " + text
         return text
