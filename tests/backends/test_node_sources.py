@@ -229,11 +229,12 @@ async def test_packages_are_held_under_the_links_by_which_they_are_loaded(tmp_pa
         folder.mkdir(parents=True)
         (folder / "index.js").write_text(text)
         (folder / "package.json").write_text('{"type": "module"}' if name == "@own/esm" else "{}")
-        (tmp_path / "node_modules" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "node_modules" / name).symlink_to(folder)
-    (tmp_path / "app.js").write_text("require('lib').f(1);\nimport('@own/esm/index.js').then((m) => m.g(2));\n")
+        link = (tmp_path / "app" if "@" in name else tmp_path) / "node_modules" / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(folder)
+    (tmp_path / "app" / "app.js").write_text("require('lib').f(1);\nimport('@own/esm/index.js').then((m) => m.g(2));\n")
     async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
         places = ["packages/lib/index.js:2", "packages/esm/index.js:2"]
-        first = await dbg.launch(command=("node", "--preserve-symlinks", "app.js"), breaks=places)
+        first = await dbg.launch(command=("node", "--preserve-symlinks", "app/app.js"), breaks=places)
         assert (stopped(first).local("a"), stopped(first).breakpoints) == ("1", ("b1",))
         assert stopped(await dbg.continue_()).local("a") == "2"

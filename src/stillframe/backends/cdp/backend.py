@@ -95,7 +95,7 @@ class CdpBackend(Looking, ClosesOnce):
         self.launched = launch.launched
         self.name = name
         self._started = False
-        self._scripts = Scripts(launch.library, launch.hidden, hides_library=launch.just_my_code)
+        self._scripts = Scripts(launch.library, launch.hidden, hides_library=launch.just_my_code, homes=launch.homes)
         self._in_order: InOrder[tuple[str, Body]] = InOrder(self._event)
         self._workers: dict[str, WorkerMessages] = {}
         client = CdpClient(messages, on_event=self._on_event, on_end=self._line_ended, timeout=launch.request_timeout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 import msgspec
@@ -51,3 +52,9 @@ class CdpLaunch(msgspec.Struct, frozen=True):
     slowness: float = 1.0
     start_timeout: float = 20.0
     request_timeout: float = 30.0
+
+    @property
+    def homes(self) -> tuple[str, ...]:
+        """Where it is started, and where the files that it is started with are."""
+        paths = [os.path.realpath(os.path.join(self.cwd, word)) for word in self.argv[1:] if not word.startswith("-")]
+        return (os.path.realpath(self.cwd), *(os.path.dirname(path) for path in paths if os.path.isfile(path)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -59,8 +59,10 @@ class Spot(msgspec.Struct, frozen=True):
 class Scripts:
     """Every script of one isolate, by id and by file."""
 
-    def __init__(self, library: Sequence[str], hidden: str, *, hides_library: bool) -> None:
+    def __init__(self, library: Sequence[str], hidden: str, *, hides_library: bool, homes: Sequence[str] = ()) -> None:
         self.hides_library = hides_library
+        self._homes = homes
+        """Folders from which the program may look for packages, besides that of each of its files."""
         self.looks_into_library = not hides_library
         """Only the user's own code is of interest."""
         self._library = re.compile("|".join(library)) if library else None
@@ -128,10 +130,8 @@ class Scripts:
     def spellings(self, path: str) -> list[str]:
         """The paths under which Node may load a file that it is told not to resolve links for (--preserve-symlinks)."""
         found = [path]
-        folder = os.path.dirname(path)
-        while folder not in ("/", ""):
+        for folder in dict.fromkeys(each for home in (os.path.dirname(path), *self._homes) for each in _upwards(home)):
             found += [link + path[len(to) :] for link, to in self._links_in(folder) if path.startswith(to + "/")]
-            folder = os.path.dirname(folder)
         return found
 
     def _links_in(self, folder: str) -> list[tuple[str, str]]:
@@ -211,6 +211,12 @@ def _lines_in(path: str) -> int:
             return file.read().count(b"\n") + 1
     except OSError:
         return 0
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    while folder not in ("/", ""):
+        yield folder
+        folder = os.path.dirname(folder)
 
 
 def path_of(url: str) -> str | None:
