@@ -196,6 +196,10 @@ async def test_what_is_not_there_or_cannot_be_asked_is_said(work: Path) -> None:
         await traced(work, "look", "node", "work.mjs", condition="sku ===")
     with pytest.raises(Unsupported, match="node --permission"):
         await traced(work, "look", "node", "--permission", "work.mjs")
+    (work / "odd.js").write_text("function odd(n) {\n  var x = n;\n  function x() {}\n  return x;\n}\nodd(3);\n")
+    odd = await traced(work, "odd", "node", "odd.js")
+    assert (lines(odd)[0][0], life(odd).result, odd.how.partition(",")[0]) == (2, "3", "steps")
+    assert odd.notes[0].startswith("odd was run a second time, stepped through: odd.js cannot be rewritten")
 
 
 async def test_typescript_is_told_by_its_own_lines() -> None:

@@ -122,6 +122,13 @@ class Missing(Said, tag="missing", frozen=True):
 # Of a trace
 
 
+class Unwritten(Said, tag="unwritten", frozen=True):
+    """The function is there and cannot be made to write itself down."""
+
+    function: str
+    reason: str
+
+
 class Calls(Said, tag="calls", frozen=True):
     """How often the function of the trace was called so far; the last one counts. May be rewritten in its place."""
 
@@ -275,6 +282,6 @@ class Evidence(Said, tag="evidence", frozen=True):
 
 
 AnySaid = (
-    Hello | Note | Defined | Found | Missing | Calls | Raising | Call | Line | Raised | Yielded | Resumed | Returned | Threw
-    | Closed | Limited | Tally | Extent | Distinct | Failed | Sample | Evidence
+    Hello | Note | Defined | Found | Missing | Unwritten | Calls | Raising | Call | Line | Raised | Yielded | Resumed
+    | Returned | Threw | Closed | Limited | Tally | Extent | Distinct | Failed | Sample | Evidence
 )  # fmt: skip

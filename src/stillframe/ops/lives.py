@@ -24,6 +24,7 @@ from ..model.recorder import (
     Returned,
     Text,
     Threw,
+    Unwritten,
     Yielded,
 )  # fmt: skip
 from ..model.traces import Life, Step
@@ -161,6 +162,7 @@ class TraceTold(msgspec.Struct):
     found: list[Found] = msgspec.field(default_factory=list[Found])
     missing: list[str] = msgspec.field(default_factory=list[str])
     notes: list[str] = msgspec.field(default_factory=list[str])
+    unwritten: list[Unwritten] = msgspec.field(default_factory=list[Unwritten])
     names: dict[str, bool] = msgspec.field(default_factory=dict[str, bool])
     """Functions of the user's, and whether they ran."""
     lives: tuple[Life, ...] = ()
@@ -223,6 +225,8 @@ def _aside(here: TraceTold, said: AnySaid) -> None:
             here.missing.append(reason)
         case Note(text=text):
             here.notes.append(text)
+        case Unwritten():
+            here.unwritten.append(said)
         case Defined(function=name, ran=ran):
             here.names[name] = here.names.get(name, False) or ran
         case _:

@@ -168,7 +168,7 @@ def _report(
 ) -> TraceReport:
     notes = [f"seen by steps of {session.tool}, at most {MOST_STEPS}: the calls that it made are not told"]
     if asked.depth:
-        notes.append("--depth needs a recorder inside the program, which there is none of for this language")
+        notes.append("--depth needs a recorder inside the program, which there is none of here")
     if not isinstance(at, SymbolPlace):
         notes.append("told from that line on: the debugger was not there when the call began")
     return TraceReport(

@@ -111,10 +111,18 @@ async def _recorded(
     ) as run:
         show, source = _shown(run.session)
         found = [await asyncio.to_thread(told, each.said, show, source) for each in run.recordings]
+        _check_written(found)
         report = _report(plan, at, asked, run, found, show)
     if report.life is not None:
         await _kept(run.session, report.life)
     return From(run.session, report)
+
+
+def _check_written(found: Sequence[TraceTold]) -> None:
+    """Refuse where the function that is meant is there and was not recorded: no other may be told in its place."""
+    unwritten = next((one for each in found for one in each.unwritten), None)
+    if unwritten is not None and all(each.life is None for each in found):
+        raise Unsupported(f"{unwritten.function} was run a second time, stepped through: {unwritten.reason}")
 
 
 async def _kept(session: Session, life: Life) -> None:

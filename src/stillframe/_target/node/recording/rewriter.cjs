@@ -82,8 +82,9 @@ class Rewriter {
     try {
       parse(made, tree.sourceType);
     } catch (error) { // as of a function that declares a name twice, which a block may not
-      const note = ['note', `${path.basename(places.file)} cannot be rewritten for recording: ${error.message}`];
-      return { text, said: [note], metas: [] };
+      const why = `${path.basename(places.file)} cannot be rewritten for recording: ${error.message}`;
+      const targets = said.filter(([kind]) => kind === 'found').map((found) => ['unwritten', found[2], why]);
+      return { text, said: targets.length && this.trace ? targets : [['note', why]], metas: [] };
     }
     return { text: made, said, metas, moved: moved(text, edits, places), begin: tree.body.length ? tree.body[0].start : 0 };
   }
