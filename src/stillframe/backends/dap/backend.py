@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from ...errors import AdapterDied, AdapterUnresponsive, StillframeError, Unsupported, WrongState
+from ...errors import AdapterDied, AdapterUnresponsive, StillframeError
 from ...model.backend import (
     Binding,
-    Bounds,
     Capability,
-    Capture,
     CatchRule,
     Ended,
-    Evaluated,
     Event,
     Move,
     Output,
-    Stopped,
     Wanted,
 )  # fmt: skip
-from ...model.powers import Party
-from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
 from ...transport.process import Exit, Process, feed
 from ...transport.streams import Line
 from ...transport.trees import end_tree, left_behind, wait_pid
@@ -37,12 +31,13 @@ from . import handshake, translate
 from .arrivals import Arrivals
 from .breakpoints import Breakpoints
 from .catching import set_catch
-from .client import Body, DapClient, Refused
+from .client import Body, DapClient
 from .console import Console
-from .crowd import HelpedCrowd, listed
+from .crowd import HelpedCrowd
 from .evidence import Evidence
 from .helper import Helper, HelperEvidence
 from .launch import DapLaunch, DialsBack, Quirk
+from .looking import Looking
 from .machine import Machine
 from .moving import TAKEN, Moving
 from .news import News
@@ -84,7 +79,7 @@ class Household(Obliged, Protocol):
     async def leave(self, member: DapBackend) -> None: ...
 
 
-class DapBackend(Moving, Machine, Console, Obliging, ClosesOnce):
+class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
     """A process at the other end of a DAP conversation."""
 
     def __init__(
@@ -243,94 +238,6 @@ class DapBackend(Moving, Machine, Console, Obliging, ClosesOnce):
                 stops.classes = catch.classes
             catch = CatchRule(catch.modes | {"raised"})
         await set_catch(self._client, self._launch, self._helper, catch, self._greeting.filters)
-
-    # Looking
-
-    async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
-        self._news.threads_are_cut = False
-        body = await self._client.request("threads")
-        found = translate.items(body, "threads")
-        listed = {str(each.get("id", "")): each for each in found}
-        told = await self._crowd.threads() if states and self._crowd and self._news.held else {}
-        named, what = self._launch.thread_name, self._launch.threads_are
-        threads = {id: translate.thread(each, self._state(id), named, what) for id, each in listed.items()}
-        return tuple({**threads, **told}.values())
-
-    async def lists_all_threads(self) -> bool:
-        await self._news.idle()
-        return not self._news.threads_are_cut
-
-    def _state(self, thread: str) -> Any:
-        return "stopped" if self._news.is_held(thread) else "running"
-
-    async def stack(self, thread: str, start: int = 0, count: int = 20) -> Frames:
-        return await self._looked(self._evidence.stack(thread, start, count))
-
-    async def waits(self, bounds: Bounds) -> tuple[Party, ...]:
-        return await self._looked(self._evidence.waits(bounds))
-
-    async def capture(self, thread: str, bounds: Bounds) -> Capture:
-        excepted = self._news.held.get(thread) == "exception" and self._tells_exceptions
-        watch = self._breakpoints.pending_files
-        capture = await self._looked(self._evidence.capture(thread, bounds, excepted=excepted, watch=watch))
-        await self._breakpoints.look_for_symbols()
-        if capture.exception is None and self._news.told_error is not None:
-            return replace(capture, exception=self._news.told_error)
-        return capture
-
-    async def recheck(self) -> tuple[Binding, ...]:
-        return await self._breakpoints.recheck()
-
-    async def also_stopped(self) -> tuple[Stopped, ...]:
-        told = self._news.last_thread
-        if self._launch.crowd is None or told is None or not self._news.is_held(told):
-            return ()
-        if self._crowd is not None:
-            found = await self._crowd.listed(told)
-        else:
-            found = await listed(self._evidence, self._breakpoints, self._launch.crowd, told)
-        for stop in found:
-            self._news.held[stop.thread or ""] = stop.reason
-        return found
-
-    async def scopes(self, frame: str) -> tuple[Scope, ...]:
-        return await self._looked(self._evidence.scopes(frame))
-
-    async def locals(self, frame: str, bounds: Bounds, start: int = 0) -> Values:
-        return await self._looked(self._evidence.locals(frame, bounds, start))
-
-    async def expand(self, ref: str, bounds: Bounds, start: int = 0) -> Values:
-        return await self._looked(self._evidence.expand(ref, bounds, start))
-
-    async def evaluate(
-        self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
-    ) -> tuple[Evaluated, ...]:
-        return await self._looked(self._evidence.evaluate(frame, expressions, bounds, timeout))
-
-    async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
-        if Capability.ASSIGN not in self.capabilities:
-            raise Unsupported(f"{self.tool.tool} cannot assign")
-        return await self._looked(self._evidence.assign(frame, target, value, bounds))
-
-    async def exception(self, thread: str) -> ExceptionInfo | None:
-        if not self._tells_exceptions:
-            return self._news.told_error
-        return await self._looked(self._evidence.exception(thread)) or self._news.told_error
-
-    @property
-    def _tells_exceptions(self) -> bool:
-        """Whether it can be asked about an exception: some debuggers do not bear a request that they do not know."""
-        return self._helper is not None or Capability.EXCEPTION_INFO in self.capabilities
-
-    async def modules(self, start: int = 0, count: int = 100) -> Modules:
-        return await self._looked(self._evidence.modules(start, count))
-
-    async def _looked(self, looking: Awaitable[T]) -> T:
-        """A refusal to look means that the program has moved on, or never was where the caller thinks."""
-        try:
-            return await looking
-        except Refused as refused:
-            raise WrongState(refused.message) from None
 
     # Below the vocabulary
 
