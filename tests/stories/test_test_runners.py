@@ -157,6 +157,7 @@ def test_a_failing_go_test_is_held_where_it_says_so(user: User) -> None:
     first = report["failures"][0]
     assert (first["id"], first["message"]) == ("shop_test.go::TestTotal/many", "the total is 3")
     assert values(first["frames"][0])["got"] == "3"
+    assert report["notes"] == ["the calls that made these values are not told: what go runs has no recorder"]
     said = user.fails("test", "TestTotl", *PATIENT, code=1, error="not_found")
     assert "nearest: shop_test.go::TestTotal" in said
     user.file("shop_test.go", GO_TESTS.replace("got != 5", "got != nothing"))
@@ -195,4 +196,5 @@ def test_a_panicking_rust_test_is_held_where_it_panics(user: User) -> None:
     assert (first["id"], first["file"], first["line"]) == ("tests::adds_up", "src/lib.rs", 11)
     assert [(each["name"], each["value"]) for each in first["operands"]] == [("left", "3"), ("right", "5")]
     assert values(first["frames"][0])["got"] == "3"
+    assert report["notes"] == ["the calls that made these values are not told: what cargo runs has no recorder"]
     assert "green, 1 passed (1 deselected)" in user.ok("test", "tests::good", *PATIENT)

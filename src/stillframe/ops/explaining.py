@@ -80,7 +80,10 @@ async def with_made(asked: Asked, ran: Ran, report: TestReport) -> TestReport:
     """The report with the calls that led to its first failure, from a second run that records itself."""
     first = report.failures[0]
     runner = asked.choice.runner
-    wanted = ask_for(first, asked.ask.cwd, ran.told.ordinal, alone=runner.alone) if runner.recordable else None
+    if not runner.recordable:
+        note = f"the calls that made these values are not told: what {runner.name} runs has no recorder"
+        return msgspec.structs.replace(report, notes=(*report.notes, note))
+    wanted = ask_for(first, asked.ask.cwd, ran.told.ordinal, alone=runner.alone)
     recorder = recorder_for(replace(ran.plan, adapter=None)) if wanted is not None else None
     if wanted is None or recorder is None:
         return report
