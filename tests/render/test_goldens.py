@@ -78,6 +78,47 @@ async function checkout(cart) {
 const goods = [{ price: 2, qty: 12 }, { price: '12.50', qty: 3 }];
 checkout(new Cart(goods)).then((total) => console.log(total));
 """
+REPORTS = """\
+import sys
+import threading
+import unittest
+
+
+def price_of(item):
+    return item["price"] if item["qty"] else 0
+
+
+def total(items):
+    out = 0
+    for item in items:
+        out += price_of(item) * item["qty"]
+    return out
+
+
+class Totals(unittest.TestCase):
+    def test_total(self):
+        self.assertEqual(total([{"price": 2, "qty": 3}]), 5)
+
+
+def keep(lock):
+    with lock:
+        threading.Event().wait()
+
+
+def wait():
+    lock = threading.Lock()
+    threading.Thread(target=keep, args=(lock,), name="keeper", daemon=True).start()
+    while not lock.locked():
+        pass
+    print("up", flush=True)
+    lock.acquire()
+
+
+if sys.argv[1:] == ["wait"]:
+    wait()
+elif __name__ == "__main__":
+    total([{"price": 2, "qty": 1}, {"price": 3, "qty": 0}, {"price": 4 if sys.argv[1:] else None, "qty": 2}])
+"""
 STORIES: dict[str, tuple[str, str, list[str]]] = {
     "condition": ("shop.py", SHOP, ["launch shop.py --break 'shop.py:5 if not isinstance(price, float)'",
         "eval '[type(i[\"price\"]).__name__ for i in items]' out", "stack", "locals --frame f1", "threads", "stop"]),
@@ -98,6 +139,8 @@ STORIES: dict[str, tuple[str, str, list[str]]] = {
         "hotpatch shop.py --dry-run", "eval --safe out", "source --generated", "stop"]),
     "wide": ("wide.py", "def f(rows, text):\n    return rows\n\nf([{'a': n} for n in range(100)], 'x' * 1000)\n",
         ["launch wide.py --break f", "expand v1 --start 98", "expand v2 --count 1 --text 20", "stop"]),
+    "reports": ("shop.py", REPORTS, ["crash -- python3 shop.py", "trace total -- python3 shop.py fine",
+        "probe price_of --expect 'item[\"qty\"]'", "test shop.py --runner unittest", "hang --timeout 1 --ready up -- python3 shop.py wait"]),
     "node-stops": ("shop.js", SHOP_JS, ["launch shop.js --break 'shop.js:7 if typeof price !== \"number\"'",
         "eval 'this.items.map((i) => typeof i.price)' out", "stack", "locals --frame f1", "scopes",
         "threads", "stop"]),
@@ -128,7 +171,9 @@ def transcript(user: User, call: str) -> str:
     text = said.out + said.err
     text = re.sub(r"after \d+(\.\d+)? s", "after N s", text)
     text = re.sub(r"pid \d+", "pid N", text).replace(str(user.here), "HERE")
+    text = re.sub(r"unittest [\d.]+, \S+ [\d.]+:", "unittest N, PYTHON N:", text)
     text = re.sub(r"node \d+\.\d+\.\d+", "node N", text)
+    text = re.sub(r"note: CPython \S+ recorded by sys.settrace.*\n", "", text)  # not from 3.12 on
     text = re.sub(r"(Node\.js v)[\d.]+|(node:internal/[\w/]+:)\d+(:\d+)?", r"\1\2N", text)
     text = re.sub(
         r"(f\d+)(-f\d+)?: \d+ in library", r"\1…: some in library", text
