@@ -87,7 +87,7 @@ async def test_an_interpreter_that_dies_before_it_dials_in_fails_with_its_own_wo
 
 
 async def test_a_self_test_that_is_not_done_in_time_is_no_answer_and_not_remembered(tmp_path, monkeypatch):
-    monkeypatch.setattr("stillframe.adapters.python._TESTED", 0.2)
+    monkeypatch.setattr("stillframe.adapters.python_servers._TESTED", 0.2)
     slow = script(
         tmp_path / "python3",
         '#!/bin/sh\ncase "$*" in *version_info*) echo 3 11 7 cpython;; *) exec tail -f /dev/null;; esac\n',

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
-import importlib.util
-import json
 import os
 import re
 import secrets
 import shutil
-import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -19,14 +15,14 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from ..backends.dap.launch import PORT, Address, Authorize, DapLaunch, DialsBack, Quirk, Stdio
-from ..errors import AdapterMissing, AdapterUnresponsive, LaunchFailed, UsageError
+from ..errors import AdapterMissing, LaunchFailed, UsageError
 from ..model.backend import Capability, Tool
 from ..model.places import HitRule
 from ..model.plans import AttachPlan, Plan
 from ..settings import directory
 from . import matches
 from .finding import Needs, Recipe
-from .interpreters import Interpreter, choose, identity, probe, remember
+from .interpreters import Interpreter, choose, probe
 from .leaving import LastWords
 from .python_command import runs_python, understood
 from .python_endings import last_words
@@ -34,14 +30,10 @@ from .python_imports import FindsPythonImports
 from .python_joining import FAILURES, check_process, mapped
 from .python_logs import log_text
 from .python_recording import PythonRecorder
+from .python_servers import BOOT, CHOICE, TARGET, server_for, vendored
 
-Server = Literal["boot", "stock", "adapter"]
-
-_TARGET = Path(__file__).resolve().parent.parent / "_target"
-_BOOT = _TARGET / "pydevd.py"
-_FOLLOW = _TARGET / "follow"
+_FOLLOW = TARGET / "follow"
 _HELPER = "stillframe"
-_CHOICE = "STILLFRAME_PYTHON_SERVER"
 
 _QUIRKS = frozenset({
     Quirk.VERIFIES_EVERYTHING, Quirk.RAISED_ONCE_PER_FRAME, Quirk.OPTIONS_REPLACE_FILTERS, Quirk.BARE_FUNCTION_NAMES,
@@ -115,7 +107,7 @@ class PythonAdapter(FindsPythonImports):
         program = _checked(plan)
         near = Path(plan.cwd, program).parent if plan.kind == "file" else Path(plan.cwd)
         interpreter = await probe(choose(plan.interpreter, near.resolve(), plan.env, plan.cwd))
-        server = await _server(plan, interpreter)
+        server = await server_for(plan, interpreter)
         if server == "adapter":
             return self._through_adapter(plan, interpreter)
         return self._direct(plan, interpreter, boot=server == "boot")
@@ -124,9 +116,9 @@ class PythonAdapter(FindsPythonImports):
         """The target dials us and speaks DAP itself."""
         tokens = Authorize("pydevdAuthorize", secrets.token_hex(16), secrets.token_hex(16))
         mark = secrets.token_hex(8)
-        script = _BOOT if boot else _vendored() / "pydevd.py"
+        script = BOOT if boot else vendored() / "pydevd.py"
         words = ["--json-dap-http", "--client", "127.0.0.1", "--port", PORT, "--skip-notify-stdin"]
-        env = {name: value for name, value in plan.env.items() if name != _CHOICE}
+        env = {name: value for name, value in plan.env.items() if name != CHOICE}
         env["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
         if boot:
             env.update(_settings(tokens, on_eof="kill"))
@@ -209,7 +201,7 @@ class PythonAdapter(FindsPythonImports):
             arguments=arguments,
             argv=(sys.executable, "-m", "debugpy.adapter"),
             cwd=plan.cwd,
-            env={name: value for name, value in plan.env.items() if name != _CHOICE},
+            env={name: value for name, value in plan.env.items() if name != CHOICE},
             umask=plan.umask,
             mark=secrets.token_hex(8),
             notes=(_ALONE,) if plan.children else (),
@@ -250,8 +242,8 @@ class PythonAdapter(FindsPythonImports):
             reach=DialsBack(),
             request="attach",
             arguments=_arguments(plan.just_my_code, stop_on_entry=False),
-            argv=(sys.executable, str(_TARGET / "attach.py"), str(pid)),
-            cwd=str(_TARGET),
+            argv=(sys.executable, str(TARGET / "attach.py"), str(pid)),
+            cwd=str(TARGET),
             env={**env, **settings},
             helper=_HELPER,
             told_better=_TOLD_BETTER,
@@ -317,19 +309,12 @@ def _arguments(just_my_code: bool, *, stop_on_entry: bool, tells_exits: bool = F
 def _settings(tokens: Authorize, *, on_eof: Literal["kill", "resume"]) -> dict[str, str]:
     """What our start-up script reads from the environment, and takes out of it."""
     return {
-        "STILLFRAME_PYDEVD": str(_vendored()),
+        "STILLFRAME_PYDEVD": str(vendored()),
         "STILLFRAME_TOKENS": f"{tokens.server_token}:{tokens.client_token}",
         "STILLFRAME_PYCACHE": str(directory("cache") / "pycache"),
         "STILLFRAME_ON_EOF": on_eof,
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }
-
-
-def _vendored() -> Path:
-    spec = importlib.util.find_spec("debugpy")
-    if spec is None or spec.origin is None:
-        raise AdapterMissing("debugpy is not installed beside Stillframe: pip install debugpy")
-    return Path(spec.origin).parent / "_vendored" / "pydevd"
 
 
 def _is_python_file(plan: Plan) -> bool:
@@ -352,64 +337,6 @@ def _checked(plan: Plan) -> str:
     if not os.access(path, os.R_OK):
         raise LaunchFailed(f"not permitted to read {path}")
     return program
-
-
-async def _server(plan: Plan, interpreter: Interpreter) -> Server:
-    """Which of the three ways in: the one asked for, else our own where its self-test passes."""
-    asked = plan.env.get(_CHOICE) or os.environ.get(_CHOICE)
-    if asked is None:
-        asked = "boot" if await _boot_fits(interpreter) else "stock"
-    if asked not in ("boot", "stock", "adapter"):
-        raise UsageError(f"{_CHOICE} is boot, stock or adapter, not {asked!r}")
-    if asked == "stock" and plan.kind == "code":
-        return "adapter"  # pydevd 1.8.22 itself has no -c
-    return asked  # type: ignore[return-value]
-
-
-async def _boot_fits(interpreter: Interpreter) -> bool:
-    """Whether every private name that our start-up script leans on is there; asked once for each interpreter."""
-    key = ":".join(identity(path) for path in (interpreter.path, str(_BOOT), str(_TARGET / "selftest.py")))
-    if key in _FITS:
-        return _FITS[key]
-    file = directory("cache") / "selftest.json"
-    try:
-        known: dict[str, bool] = json.loads(file.read_text())
-    except (OSError, ValueError):  # nothing was kept yet
-        known = {}
-    if key not in known:
-        known[key] = await asyncio.to_thread(_selftest, interpreter.path)
-        remember(file, known)
-    _FITS[key] = bool(known[key])
-    return _FITS[key]
-
-
-_FITS: dict[str, bool] = {}
-_TESTED = 60.0
-"""Seconds for the self-test. One that was not done by then has said nothing, and nothing of it may be remembered."""
-
-
-def _selftest(python: str) -> bool:
-    script = _TARGET / "selftest.py"
-    if not script.exists():
-        return True
-    env = {
-        **os.environ,
-        "STILLFRAME_PYDEVD": str(_vendored()),
-        "STILLFRAME_PYCACHE": str(directory("cache") / "pycache"),
-    }
-    try:
-        done = subprocess.run(
-            [python, "-X", "frozen_modules=off", str(script)],
-            capture_output=True,
-            timeout=_TESTED,
-            env=env,
-            check=False,
-        )
-        return bool(json.loads(done.stdout)["ok"])
-    except subprocess.TimeoutExpired:
-        raise AdapterUnresponsive(f"debugpy was not imported by {python} within {_TESTED:g} s") from None
-    except (OSError, ValueError, KeyError):  # no sense is a no
-        return False
 
 
 PYTHON = PythonAdapter()

@@ -36,12 +36,12 @@ from .client import Body, CdpClient, Refused
 from .evidence import Evidence
 from .greetings import LEAVE, closes_inspector, last_words, told_code
 from .household import Household
-from .launch import CdpLaunch
+from .launch import CAN, CdpLaunch
 from .lending import Lending
 from .loading import ModuleLoading
 from .looking import Looking
 from .moves import THREAD, Mover
-from .patching import BEGUN_AGAIN, ensure_whole, hot_patch, set_return
+from .patching import BEGUN_AGAIN, ensure_whole, hot_patch, restart_frame, set_return
 from .preparing import Preparing
 from .scripts import Scripts
 from .talk import console_text, logged
@@ -52,15 +52,6 @@ from .workers import WorkerMessages, end_of_worker
 
 _LETTING_GO = 2.0
 _END = 4.0
-
-_CAN = frozenset(
-    {
-        Capability.CONDITIONS, Capability.HIT_COUNTS, Capability.LOG_POINTS, Capability.FUNCTION_BREAKPOINTS,
-        Capability.CONFIRMED_BREAKPOINTS, Capability.EXCEPTION_CLASSES, Capability.ASSIGN, Capability.MODULES,
-        Capability.EXCEPTION_INFO, Capability.RAW, Capability.REQUEST, Capability.COLUMNS, Capability.SAFE_EVAL,
-        Capability.SET_RETURN, Capability.HOT_PATCH, Capability.RESTART_FRAME,
-    }
-)  # fmt: skip
 
 
 class CdpBackend(Looking, ClosesOnce):
@@ -90,7 +81,7 @@ class CdpBackend(Looking, ClosesOnce):
             loop.create_future(), loop.create_future(), loop.create_future(), process.exited if process else None
         )
         self.tool = launch.tool
-        self.capabilities = _CAN | ({Capability.INPUT} if process and launch.stdin == "-" else frozenset())
+        self.capabilities = CAN | ({Capability.INPUT} if process and launch.stdin == "-" else frozenset())
         self.pid = pid
         self.launched = launch.launched
         self.name = name
@@ -281,17 +272,7 @@ class CdpBackend(Looking, ClosesOnce):
         return await idle(self._client, THREAD, self.name if self._worker else "main")
 
     async def restart_frame(self, thread: str, frame: str) -> None:
-        call = self._evidence.call(frame)
-        if self._evidence.teller.is_runtime(call):
-            raise Unsupported("a call of Node's own cannot be restarted: that would abort the program")
-        self._mover.restarting = True
-        try:
-            await self._client.request(
-                "Debugger.restartFrame", {"callFrameId": call.get("callFrameId"), "mode": "StepInto"}
-            )
-        except Refused as refused:
-            self._mover.restarting = False
-            raise Unsupported(f"this frame cannot be restarted: {refused.message}") from None
+        await restart_frame(self._client, self._evidence, self._mover, frame)
 
     # Looking
 

@@ -7,10 +7,20 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ...model.backend import Tool
+from ...model.backend import Capability, Tool
 
 FIFO = "\0fifo"
 """Stands in variables for the path of the pipe on which processes tell us of themselves; no real one can hold a NUL."""
+
+CAN = frozenset(
+    {
+        Capability.CONDITIONS, Capability.HIT_COUNTS, Capability.LOG_POINTS, Capability.FUNCTION_BREAKPOINTS,
+        Capability.CONFIRMED_BREAKPOINTS, Capability.EXCEPTION_CLASSES, Capability.ASSIGN, Capability.MODULES,
+        Capability.EXCEPTION_INFO, Capability.RAW, Capability.REQUEST, Capability.COLUMNS, Capability.SAFE_EVAL,
+        Capability.SET_RETURN, Capability.HOT_PATCH, Capability.RESTART_FRAME,
+    }
+)  # fmt: skip
+"""What every isolate can, whoever started it."""
 
 
 class CdpLaunch(msgspec.Struct, frozen=True):

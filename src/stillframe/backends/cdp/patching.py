@@ -1,4 +1,4 @@
-"""Changing what runs: a function's value on its way back, and the source of a loaded script."""
+"""Changing what runs: a function's value on its way back, a call that begins again, and the source of a loaded script."""
 
 from __future__ import annotations
 
@@ -40,6 +40,19 @@ async def set_return(client: CdpClient, evidence: Evidence, mover: Mover, expres
         raise WrongState(f"the value cannot be replaced here: {refused.message}") from None
     call["returnValue"] = remote
     return await evidence.asking.describe("return", remote, bounds)
+
+
+async def restart_frame(client: CdpClient, evidence: Evidence, mover: Mover, frame: str) -> None:
+    """Have a call of the held stack run from its beginning, where it is held again."""
+    call = evidence.call(frame)
+    if evidence.teller.is_runtime(call):
+        raise Unsupported("a call of Node's own cannot be restarted: that would abort the program")
+    mover.restarting = True
+    try:
+        await client.request("Debugger.restartFrame", {"callFrameId": call.get("callFrameId"), "mode": "StepInto"})
+    except Refused as refused:
+        mover.restarting = False
+        raise Unsupported(f"this frame cannot be restarted: {refused.message}") from None
 
 
 BEGUN_AGAIN = "the function that was held has changed, and is held at its beginning now"
