@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..backends.dap.launch import JOURNAL, STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
+from ..backends.dap.launch import HELPER, JOURNAL, STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
 from ..errors import AdapterUnresponsive, LaunchFailed, Unsupported
 from ..model.backend import Capability, Tool
 from ..model.places import HitRule
@@ -28,6 +28,7 @@ from .listening import commands_of
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "lldb"
 _HELPER = "stillframe"
+_KNOWN = "our code is there: "
 _IMPORT = f'command script import "{_TARGET / "sf_lldb.py"}"'
 _NO_CORE = ("--pre-init-command", "script import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))")
 """lldb-dap 19.1 aborts when it is let go; with a program, our code inside it takes care of that."""
@@ -202,11 +203,10 @@ class LldbAdapter:
         folder = private_folder()
         return {
             "folder": folder,
-            "env": {**env, "TMPDIR": folder},
+            "env": {**env, "TMPDIR": folder, **({"STILLFRAME_LINE": HELPER} if helped else {})},
             "tool": self.tool(found.version, "" if helped else "without our code inside it: it has no Python"),
             "reach": Stdio(),
             "helper": _HELPER if helped else None,
-            "helper_line": f"`{_HELPER} ",
             "greeting": {"sourceInitFile": False},
             "adds": _ADDS,
             "quirks": _QUIRKS,
@@ -287,14 +287,14 @@ async def _has_python(found: Found) -> bool:
 
 
 async def _answers(words: tuple[str, ...]) -> bool:
-    question = {"expression": f"`help {_HELPER}", "context": "repl"}
+    question = {"expression": f"`script print({_KNOWN!r} + str('sf_lldb' in sys.modules))", "context": "repl"}
     requests = (("initialize", {"adapterID": "lldb", "sourceInitFile": False}), ("evaluate", question))
     asked = [
         {"seq": at, "type": "request", "command": name, "arguments": body}
         for at, (name, body) in enumerate(requests, 1)
     ]
     said = await _said(words, b"".join(encode(each) for each in asked))
-    return b'"request_seq":2' in said and f"'{_HELPER}' is not a known command".encode() not in said
+    return f"{_KNOWN}True".encode() in said
 
 
 async def _said(words: tuple[str, ...], asked: bytes) -> bytes:

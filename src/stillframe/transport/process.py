@@ -247,10 +247,12 @@ def spawn(
     guarded: bool = True,
     gently: bool = False,
     called: str | None = None,
+    lent: tuple[int, ...] = (),
 ) -> Process:
     """Start a process in its own session. `stdin`: None is empty, `-` a pipe for `feed`, else a file's path.
 
-    `called` is the name by which the program is told it was started, where that is not its path.
+    `called` is the name by which the program is told it was started, where that is not its path; `lent` are descriptors that
+    it gets under their numbers.
     """
     with contextlib.ExitStack() as stack:
         source: int = subprocess.DEVNULL
@@ -265,6 +267,7 @@ def spawn(
             popen = subprocess.Popen(
                 [called or argv[0], *argv[1:]], executable=argv[0], cwd=cwd, env=dict(env), umask=umask,
                 start_new_session=True, bufsize=0, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                pass_fds=lent,
             )  # fmt: skip
         except OSError as error:
             raise _not_started(argv[0], cwd, error) from None

@@ -83,7 +83,14 @@ class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
     """A process at the other end of a DAP conversation."""
 
     def __init__(
-        self, launch: DapLaunch, line: Line, family: Household, process: Process | None, *, child: bool = False
+        self,
+        launch: DapLaunch,
+        line: Line,
+        family: Household,
+        process: Process | None,
+        *,
+        child: bool = False,
+        aside: Line | None = None,
     ) -> None:
         self._launch = launch
         self._family = family
@@ -108,7 +115,10 @@ class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
             line, on_event=lambda message: self._news.add(message), on_end=self._line_ended,
             on_request=partial(self._oblige, family), autopsy=self._autopsy, timeout=launch.request_timeout,
         )  # fmt: skip
-        self._helper = Helper(self._client, launch) if launch.helper else None
+        self._aside = aside and DapClient(
+            aside, on_event=lambda _: None, on_end=lambda _: None, autopsy=self._autopsy, timeout=launch.request_timeout
+        )
+        self._helper = Helper(self._aside or self._client, launch) if launch.helper else None
         self._breakpoints = Breakpoints(self._client, launch, self._helper, lambda: self.capabilities, self._told.put)
         self._evidence = (
             HelperEvidence(self._client, launch, self._helper, self._breakpoints.loaded)
@@ -263,6 +273,8 @@ class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
         return (f" ({how})" if how else "") + (f": {tail}" if tail and how and how.code != 0 else "")
 
     def _line_ended(self, error: StillframeError) -> None:
+        if self._aside is not None:
+            self._aside.close()
         if not self._signs.line.done():
             self._signs.line.set_result(error)
 

@@ -123,7 +123,8 @@ class Family:
     async def _reached(self) -> DapBackend:
         """Go to where the debugger listens."""
         line = await self._line()
-        root = self._member(line, self.process if self.launch.owns_target else None)
+        aside = await self.host.helper_line()
+        root = self._member(line, self.process if self.launch.owns_target else None, aside)
         try:
             await root.greet()
         except AdapterDied as died:
@@ -165,8 +166,8 @@ class Family:
             return await dial_unix(where.path, self.launch.start_timeout)
         return await dial(where.host, where.port, self.launch.start_timeout)
 
-    def _member(self, line: Line, process: Process | None) -> DapBackend:
-        root = DapBackend(self.launch, line, self, process)
+    def _member(self, line: Line, process: Process | None, aside: Line | None = None) -> DapBackend:
+        root = DapBackend(self.launch, line, self, process, aside=aside)
         self._welcome(root)
         return root
 

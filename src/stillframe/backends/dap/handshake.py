@@ -63,7 +63,7 @@ async def greet(client: DapClient, launch: DapLaunch, helper: Helper | None) -> 
     if identity is None:
         return Greeting(offered)
     facts = await client.settle(identity, "hello", launch.start_timeout)
-    return _greeting(offered, helper.opened("hello", facts) if helper else facts)
+    return _greeting(offered, facts)
 
 
 async def _check_proof(client: DapClient, proof: asyncio.Future[Body], token: str, timeout: float) -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
-
-import msgspec
 
 from ...errors import (
     AdapterUnresponsive,
@@ -47,35 +44,16 @@ class Helper:
     def __init__(self, client: DapClient, launch: DapLaunch) -> None:
         self._client = client
         self._request = launch.helper or ""
-        self._line = launch.helper_line
         self._timeout = launch.request_timeout
 
     def send(self, name: str, **arguments: Any) -> asyncio.Future[Body]:
-        """Ask, by the extra request or by a line of the debugger's console; `opened` makes out what is answered."""
-        question = {"call": name, **arguments}
-        if self._line is None:
-            return self._client.send(self._request, question)
-        coded = base64.b64encode(msgspec.json.encode(question)).decode()
-        return self._client.send("evaluate", {"expression": self._line + coded, "context": "repl"})
-
-    def opened(self, name: str, body: Body) -> Body:
-        """The answer itself, out of what the console printed."""
-        if self._line is None:
-            return body
-        said = translate.text(body.get("result")) or ""
-        try:
-            answer: Any = msgspec.json.decode(said.partition(f"{self._request}:")[2])
-        except msgspec.DecodeError:
-            raise Internal(f"our code in the debugger does not answer {name}: {said[-200:].strip()}") from None
-        found: Any = answer.get("body") if isinstance(answer, dict) else None
-        if isinstance(found, dict):
-            return found
-        raise Refused(name, str(answer.get("error")) if isinstance(answer, dict) else said[:200])
+        """Ask; whoever takes the answer sets its deadline."""
+        return self._client.send(self._request, {"call": name, **arguments})
 
     async def call(self, name: str, *, within: float | None = None, extra: float = 0.0, **arguments: Any) -> Body:
         limit = min(self._timeout, self._client.patience) + extra if within is None else within
         try:
-            return self.opened(name, await self._client.settle(self.send(name, **arguments), name, limit))
+            return await self._client.settle(self.send(name, **arguments), name, limit)
         except Refused as refused:
             kind = _ERRORS.get(refused.word)
             if kind is None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,9 +15,10 @@ from ...transport.conduits import Conduits
 from ...transport.drains import Stream
 from ...transport.folders import remove_folder
 from ...transport.process import Exit, PipeLine, Process, feed, spawn
+from ...transport.streams import SocketLine
 from ...transport.trees import MARK
 from .client import Body
-from .launch import JOURNAL, STDERR, STDIN, STDOUT, DapLaunch, DialsBack, PrintedAddress
+from .launch import HELPER, JOURNAL, STDERR, STDIN, STDOUT, DapLaunch, DialsBack, PrintedAddress
 from .reaching import PrintedPlace, SocketPlace, walked
 from .terminals import Terminals
 
@@ -46,6 +48,7 @@ class Hosted:
         self.socket: SocketPlace | None = None
         self.printed = PrintedPlace(launch.reach.pattern) if isinstance(launch.reach, PrintedAddress) else None
         self._pipe: PipeLine | None = None
+        self._aside: socket.socket | None = None
         self._conduits: Conduits | None = None
         self._terminals = Terminals()
         self._places: dict[str, str] = {}
@@ -60,13 +63,26 @@ class Hosted:
                 launch.stdin, launch.cwd, lambda stream, data: self._tell(Output(stream, data)), self._noted
             )
             self._places |= {STDIN: ours.stdin, STDOUT: ours.stdout, STDERR: ours.stderr, JOURNAL: ours.journal}
-        self.process = spawn(
-            [self._filled(word) for word in launch.argv], cwd=launch.cwd, env=self.environment(), umask=launch.umask,
-            stdin=stdin, on_output=self._output, gently=not launch.launched,
-            # Who only makes another process dial in goes by itself, and must not be ended halfway.
-            guarded=launch.launched or not isinstance(launch.reach, DialsBack),
-        )  # fmt: skip
+        theirs: socket.socket | None = None
+        if launch.helper_is_apart:
+            self._aside, theirs = socket.socketpair()
+            self._places[HELPER] = str(theirs.fileno())
+        with contextlib.closing(theirs) if theirs else contextlib.nullcontext():
+            self.process = spawn(
+                [self._filled(word) for word in launch.argv], cwd=launch.cwd, env=self.environment(),
+                umask=launch.umask, stdin=stdin, on_output=self._output, gently=not launch.launched,
+                # Who only makes another process dial in goes by itself, and must not be ended halfway.
+                guarded=launch.launched or not isinstance(launch.reach, DialsBack),
+                lent=(theirs.fileno(),) if theirs else (),
+            )  # fmt: skip
         return self.process
+
+    async def helper_line(self) -> SocketLine | None:
+        """The line on which our code inside the debugger is spoken to, where that is another one than the debugger's own."""
+        aside, self._aside = self._aside, None
+        if aside is None:
+            return None
+        return (await asyncio.get_running_loop().create_connection(SocketLine, sock=aside))[1]
 
     def spawn_speaking(self) -> PipeLine:
         """Spawn a debugger that speaks on its standard input and output; the line to it."""
@@ -197,7 +213,7 @@ class Hosted:
         if self.process is not None and not self.process.released:
             await self.end()
             self.process.close()
-        for ours in (self._conduits, self.socket):
+        for ours in (self._conduits, self.socket, self._aside):
             if ours is not None:
                 ours.close()
         if self._launch.folder is not None:

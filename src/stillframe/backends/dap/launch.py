@@ -23,6 +23,9 @@ STDIN, STDOUT, STDERR = "\0stdin", "\0stdout", "\0stderr"
 then comes to us as it was written, and not through the debugger."""
 JOURNAL = "\0journal"
 """Stands for one more such pipe, in which the debugger writes down what it does and does not tell."""
+HELPER = "\0helper"
+"""Stands in a variable for the number of a descriptor on which our code inside the debugger is spoken to, where the debugger's
+own conversation takes no further requests."""
 
 
 class Quirk(enum.Enum):
@@ -118,8 +121,6 @@ class DapLaunch(msgspec.Struct, frozen=True):
     stdin: str | None = None
     helper: str | None = None
     """The extra request that our code inside the target answers, where there is such code."""
-    helper_line: str | None = None
-    """Where our code is a command of the debugger's console instead: what stands there in front of a call."""
     boot: tuple[str, ...] = ()
     """Lines for the console that bring our code into the debugger, before anything else is asked."""
     adds: frozenset[Capability] = frozenset()
@@ -237,6 +238,11 @@ class DapLaunch(msgspec.Struct, frozen=True):
     def has_conduits(self) -> bool:
         """Whether the program's own streams come to us by pipes with names."""
         return any(STDOUT in word for word in self.argv) or _mentions(self.arguments)
+
+    @property
+    def helper_is_apart(self) -> bool:
+        """Whether our code inside the debugger is spoken to on a line of its own."""
+        return HELPER in self.env.values()
 
     @property
     def debugger(self) -> str | None:

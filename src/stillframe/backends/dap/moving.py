@@ -97,9 +97,7 @@ class Moving:
         await asyncio.wait({answer}, timeout=TAKEN)
         if answer.done():
             try:
-                body = answer.result()
-                if self._is_helpers(move) and self._helper:
-                    self._helper.opened("move", body)
+                answer.result()
             except Refused as refused:
                 raise WrongState(f"the debugger refused to {move.value}: {refused.message}") from None
             except AdapterDied:
