@@ -54,7 +54,7 @@ NAMES = {
         "CMD_RETURN CMD_STEP_CAUGHT_EXCEPTION CMD_STEP_INTO CMD_STEP_INTO_MY_CODE CMD_STEP_INTO_COROUTINE CMD_STEP_OVER "
         "CMD_STEP_OVER_MY_CODE CMD_STEP_RETURN CMD_STEP_RETURN_MY_CODE CMD_SMART_STEP_INTO"
     ),
-    "_pydevd_bundle.pydevd_net_command": "NetCommand.call_after_send",
+    "_pydevd_bundle.pydevd_net_command": "NetCommand.call_after_send NetCommand.send NetCommand._after_send",
     "_pydevd_bundle.pydevd_net_command_factory_json": "NetCommandFactoryJson.make_io_message",
     "_pydevd_bundle.pydevd_dont_trace_files": "PYDEV_FILE",
     "_pydevd_bundle.pydevd_daemon_thread": "PyDBDaemonThread.do_kill_pydev_thread",

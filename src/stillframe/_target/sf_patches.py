@@ -39,6 +39,7 @@ HIGH = 1000  # the least number of the file that is our line; select takes none 
 POLL = 0.2  # seconds between two looks at a state that has no event to wait for
 _real_exit, _real_close_range = os._exit, os.closerange
 _halts = itertools.count(1)
+_MORE = getattr(pydevd_comm.socket_module, "MSG_MORE", 0)  # Linux
 
 
 def _start_client(host, port):
@@ -55,6 +56,17 @@ def _start_client(host, port):
         return sock
     sock.close()
     return pydevd_comm.socket_module.socket(fileno=number)
+
+
+def _send(self, sock):
+    """A message in one piece, and along with the next one where that waits already: each piece wakes the client. pydevd
+    1.8.22 writes the head of a message by itself."""
+    waiting = pydevd_constants.get_global_debugger().writer._cmd_queue.queue
+    followed = bool(waiting) and type(waiting[0]) is pydevd_net_command.NetCommand
+    message = b"Content-Length: %d\r\n\r\n%s" % (len(self._as_bytes), self._as_bytes)
+    sock.sendall(message, _MORE if followed else 0)
+    for method in self._after_send or ():
+        method(sock)
 
 
 def event_command(body):
@@ -313,6 +325,7 @@ def patch(settings):
     pydevd.PyDBDaemonThread.__init__ = _unnumbered(pydevd.PyDBDaemonThread.__init__)
     pydevd.CheckAliveThread._on_run = _watch_for_the_end
     pydevd_comm.ReaderThread._terminate_on_socket_close = _line_dropped
+    pydevd_net_command.NetCommand.send = _send
     pydevd_thread_lifecycle.internal_run_thread = _run_thread
     for command in (pydevd_comm.InternalThreadCommand, pydevd_comm.InternalSetNextStatementThread):
         command.do_it = _waking(command.do_it)

@@ -33,6 +33,7 @@ class Record:
         self._writer = Writer(self.path)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news = asyncio.Event()
+        self._listeners = 0
         self._writer.on_commit = self._committed
 
     # Writing
@@ -105,12 +106,16 @@ class Record:
         """Returns when this host has written something, or the time is over, or another host may have written."""
         self._loop = asyncio.get_running_loop()
         self._news.clear()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(min(seconds, OTHERS_SECONDS)):
-                await self._news.wait()
+        self._listeners += 1
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(min(seconds, OTHERS_SECONDS)):
+                    await self._news.wait()
+        finally:
+            self._listeners -= 1
 
     def _committed(self) -> None:
-        if self._loop is not None:
+        if self._loop is not None and self._listeners:  # to wake the loop for nobody costs each stop
             with contextlib.suppress(RuntimeError):  # the loop was closed
                 self._loop.call_soon_threadsafe(self._news.set)
 

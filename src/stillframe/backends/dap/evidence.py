@@ -65,6 +65,14 @@ class Evidence:
         exception = await self.exception(thread) if excepted else None
         return Capture(frames, at, self._page(found, bounds, 0), returned, exception)
 
+    def look_ahead(self, thread: str, watch: Sequence[str]) -> None:
+        """A stop is about to be told; where one request brings all of it, that may go out now."""
+
+    def forget(self) -> None:
+        """The program moves: what was told of its frames holds no longer."""
+        self.instruction_pointers.clear()
+        self.sizes.clear()
+
     async def stack(self, thread: str, start: int, count: int) -> Frames:
         return await self._told_stack(self._ask_stack(thread, start, count), thread, start, count)
 

@@ -52,13 +52,27 @@ class Helper:
 
     async def call(self, name: str, *, within: float | None = None, extra: float = 0.0, **arguments: Any) -> Body:
         limit = min(self._timeout, self._client.patience) + extra if within is None else within
+        return await self.answer(name, self.send(name, **arguments), limit)
+
+    async def answer(self, name: str, asked: asyncio.Future[Body], limit: float | None = None) -> Body:
+        """What came of a call that was sent before."""
+        limit = min(self._timeout, self._client.patience) if limit is None else limit
         try:
-            return await self._client.settle(self.send(name, **arguments), name, limit)
+            return await self._client.settle(asked, name, limit)
         except Refused as refused:
             kind = _ERRORS.get(refused.word)
             if kind is None:
                 raise
             raise kind(refused.message.partition(": ")[2]) from None
+
+
+class _Ahead(msgspec.Struct, frozen=True):
+    """What was asked of a stop before anybody wanted it."""
+
+    thread: str
+    bounds: Bounds
+    watch: tuple[str, ...]
+    asked: asyncio.Future[Body]
 
 
 class HelperEvidence(Evidence):
@@ -70,12 +84,33 @@ class HelperEvidence(Evidence):
         super().__init__(client, launch)
         self._helper = helper
         self._on_loaded = on_loaded
+        self._ahead: _Ahead | None = None
+        self._bounds: Bounds | None = None
+        """As somebody wanted them last."""
 
-    async def capture(self, thread: str, bounds: Bounds, *, excepted: bool, watch: Sequence[str]) -> Capture:
-        body = await self._helper.call(
+    def look_ahead(self, thread: str, watch: Sequence[str]) -> None:
+        """A stop is about to be told: it is asked for at once, so as to be here when somebody wants it."""
+        if self._bounds is not None:
+            asked = self._ask(thread, self._bounds, watch)
+            self._ahead = _Ahead(thread, self._bounds, tuple(watch), asked)
+
+    def forget(self) -> None:
+        super().forget()
+        self._ahead = None
+
+    def _ask(self, thread: str, bounds: Bounds, watch: Sequence[str]) -> asyncio.Future[Body]:
+        return self._helper.send(
             "stop", threadId=wire_id(thread, "thread"), levels=bounds.frames, watch=list(watch), inside=bounds.inside,
             **_limits(bounds),
         )  # fmt: skip
+
+    async def capture(self, thread: str, bounds: Bounds, *, excepted: bool, watch: Sequence[str]) -> Capture:
+        ahead, self._ahead, self._bounds = self._ahead, None, bounds
+        if ahead is None or (ahead.thread, ahead.bounds, ahead.watch) != (thread, bounds, tuple(watch)):
+            asked = self._ask(thread, bounds, watch)
+        else:
+            asked = ahead.asked
+        body = await self._helper.answer("stop", asked)
         frames = _frames(body, thread, 0, bounds.frames)
         index = translate.number(body.get("at")) or 0
         values = translate.helper_values(translate.items(body, "locals"))

@@ -90,8 +90,7 @@ class Moving:
     async def _send_move(self, move: Move, thread: str | None) -> None:
         thread = thread or self._news.last_thread or await self._any_thread()
         self._news.nobody_is_held()
-        self._evidence.instruction_pointers.clear()
-        self._evidence.sizes.clear()
+        self._evidence.forget()
         answer = self._order(move, wire_id(thread, "thread"))
         # A program that goes straight into native code and keeps its interpreter to itself lets nobody answer: it moves.
         await asyncio.wait({answer}, timeout=TAKEN)

@@ -263,9 +263,11 @@ class News:
         return tuple(found) or named
 
     def _tell_stop(self, stop: Stopped) -> None:
-        self._debuggee.read_output()  # what was printed before the stop is told before it
         if stop.thread is not None:
             self.held[stop.thread] = stop.reason
+            if len(self.held) == 1:
+                self._evidence.look_ahead(stop.thread, self._breakpoints.pending_files)
+        self._debuggee.read_output()  # what was printed before the stop is told before it
         self.last_thread = stop.thread
         self._all_held = stop.all_threads
         self._told.put(stop)
