@@ -1,6 +1,7 @@
 """What the text of a scope tells of its variables: which are not initialised yet, which it uses, which V8 left out.
 
-V8 before 12 calls what is not initialised undefined. In doubt a variable is told as V8 tells it.
+V8 before 12 calls what is not initialised undefined; in a loop, V8 (of Node 18 to 24) tells what it was a round ago. In doubt
+a variable is told as V8 tells it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _GOES_ON = re.compile(r"(?<=[-+*/%&|?:.,<>=(\[{])\s*\n\s*|\n\s*(?=[.?:*/%&|<>]|[
 _CLOSED = re.compile(r"\([^()\[\]{}]*\)|\[[^()\[\]{}]*\]|\{[^()\[\]{}]*\}")
 _UNDER_WAY = re.compile(r"[^;,\n()\[\]{}]*(?:[(\[{][^)\]}]*)?")
 """A value of which no more is there than what has been closed, and perhaps brackets that are still open."""
+_DECLARES = re.compile(r"(?:^|[;{}\n)])\s*(?P<word>let|const|class)(?:\s+|\s*[\[{][\w$\s,:]*)$")
+"""What stands before a name that is declared by a statement of its own."""
 _IN_FUNCTION = re.compile(r"=>|[\w$]\s*\{")
 
 
@@ -58,10 +61,36 @@ def is_uninitialised(name: str, lines: Sequence[str], held: tuple[int, int], sco
     return False
 
 
+def is_of_earlier_round(name: str, lines: Sequence[str], held: tuple[int, int], scopes: Sequence[Body]) -> bool:
+    """Whether the block around gives this name its value where the program is held or later: any value is of a round before."""
+    for scope in scopes:
+        start, end = _place(scope.get("startLocation")), _place(scope.get("endLocation"))
+        if scope.get("type") not in ("block", "catch") or start is None or end is None or not start <= held <= end:
+            return False
+        before, after = _between(lines, start, held), _between(lines, held, end)
+        if len(before) + len(after) > _LONGEST:
+            return False
+        text = _TEXTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), before + after)
+        if (found := re.search(rf"(?<![\w$.]){re.escape(name)}(?![\w$])", text)) is not None:
+            declares = _DECLARES.search(text[: found.start()])
+            if declares is None or _depth(text[: declares.start("word")]) != 1:
+                return False  # it is an outer one, or one of a block further in
+            return found.start() >= len(before) or _is_value_made(text[found.end() : len(before)])
+    return False
+
+
+def _depth(text: str) -> int:
+    """How many brackets are open."""
+    return sum((letter in "([{") - (letter in ")]}") for letter in text)
+
+
 def _is_being_made(text: str) -> bool:
     """Whether a declaration is about to run, or is in the midst of making its value, over however many lines."""
-    if _BEING_MADE.fullmatch(text):
-        return True
+    return _BEING_MADE.fullmatch(text) is not None or _is_value_made(text)
+
+
+def _is_value_made(text: str) -> bool:
+    """Whether a name is followed by a value that is not whole yet."""
     value = _VALUE.match(text)
     if value is None:
         return False

@@ -17,7 +17,7 @@ from .asking import Asking, argument, limits, page_of, question
 from .bare import bare_locals
 from .client import Body, CdpClient
 from .conditions import STORE
-from .declarations import AT_RETURN, UNSET, is_uninitialised, lost_at_return, names_in
+from .declarations import AT_RETURN, UNSET, is_of_earlier_round, is_uninitialised, lost_at_return, names_in
 from .expressions import Expressions
 from .frames import FrameTeller, Held, is_top_level, is_wrapper, position
 from .journeys import Calls
@@ -64,6 +64,8 @@ class Evidence:
         self._names: dict[tuple[str, int, int], list[str]] = {}
         """What the text of a function mentions, by where it begins."""
         self._questions: dict[Any, str] = {}
+        self._rounds: dict[Any, dict[str, bool]] = {}
+        """Of each place, whether the names there have their value only later in a round of a loop."""
         """How the variables of a line are asked for: it is come to again and again in a loop."""
 
     # The stop
@@ -196,10 +198,13 @@ class Evidence:
     async def _initialised(self, call: Body, found: Values, scopes: Sequence[Body]) -> Values:
         """Without what the program has not come to yet, which V8 before 12 calls undefined, as far as the text tells."""
         doubtful = {each.name for each in found.values if each.type == "undefined"}
-        if not doubtful and "returnValue" not in call:
+        blocks = bool(scopes) and scopes[0].get("type") == "block"
+        if not doubtful and not blocks and "returnValue" not in call:
             return found
         lines, held = await self._lines_at(call), position(call)[1:]
         gone = {name for name in doubtful if is_uninitialised(name, lines, held, scopes)}
+        if blocks:
+            gone |= self._of_earlier_round(call, {each.name for each in found.values} - gone, lines, scopes)
         values = tuple(each for each in found.values if each.name not in gone)
         lost = lost_at_return(call, lines, {each.name for each in found.values})
         return Values(
@@ -208,6 +213,16 @@ class Evidence:
             start=found.start,
             notes=(f"V8 no longer tells {', '.join(lost)}: {AT_RETURN}",) if lost else (),
         )
+
+    def _of_earlier_round(self, call: Body, names: set[str], lines: Sequence[str], scopes: Sequence[Body]) -> set[str]:
+        """Which of these names the text says to have no value yet in this round; asked once for each place and name."""
+        where = position(call)
+        if len(self._rounds) > _QUESTIONS:
+            self._rounds.clear()
+        known = self._rounds.setdefault(where, {})
+        for name in names - known.keys():
+            known[name] = is_of_earlier_round(name, lines, where[1:], scopes)
+        return {name for name in names if known[name]}
 
     async def _lines_at(self, call: Body) -> list[str]:
         script = self._scripts.get(position(call)[0])
@@ -233,6 +248,7 @@ class Evidence:
         self._texts.forget()
         self._names.clear()
         self._questions.clear()
+        self._rounds.clear()
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         call = self.call(frame)
@@ -264,7 +280,8 @@ class Evidence:
         lines, held = await self._lines_at(call), position(call)[1:]
         values = tuple(
             msgspec.structs.replace(each, value=UNSET, type="")
-            if each.type == "undefined" and is_uninitialised(each.name, lines, held, [scope])
+            if (each.type == "undefined" and is_uninitialised(each.name, lines, held, [scope]))
+            or is_of_earlier_round(each.name, lines, held, [scope])
             else each
             for each in found.values
         )

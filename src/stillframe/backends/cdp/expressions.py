@@ -65,8 +65,7 @@ class Expressions:
         if not isinstance(details, dict):
             body = (answer.get("result") or {}).get("value")
             value = value_of(body if isinstance(body, dict) else {})
-            is_name = value.type == "undefined" and _NAME.fullmatch(expression.strip())
-            unset = await self._missing.without_value(self._call(frame), expression.strip()) if is_name else None
+            unset = await self._without_value(frame, expression.strip(), value)
             return Evaluated(expression, error=unset) if unset else Evaluated(expression, value=value)
         if _class(details) == "SyntaxError" and not await self._compiles(f"(\n{expression}\n)"):
             if _HOLDS_AWAIT.search(expression):
@@ -75,6 +74,11 @@ class Expressions:
         if _lacks_store(details) or lacks_stack(failure(details)):
             return await self._plain(frame, expression, bounds, timeout)
         return await self._failed(frame, expression, details)
+
+    async def _without_value(self, frame: str | None, name: str, value: Value) -> str | None:
+        if not _NAME.fullmatch(name):
+            return None
+        return await self._missing.without_value(self._call(frame), name, undefined=value.type == "undefined")
 
     async def _failed(self, frame: str | None, expression: str, details: Body) -> Evaluated:
         said = await self._missing.explained(self._call(frame), expression, failure(details))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from .client import Body, CdpClient, Refused
-from .declarations import AT_RETURN, declared_around, is_uninitialised, lost_at_return
+from .declarations import AT_RETURN, declared_around, is_of_earlier_round, is_uninitialised, lost_at_return
 from .frames import Held, position
 from .scripts import Script, Scripts
 from .texts import Texts
@@ -15,6 +15,7 @@ from .texts import Texts
 _UNDEFINED = re.compile(r"ReferenceError: ([A-Za-z_$][\w$]*) is not defined")
 _UNAVAILABLE = re.compile(r"ReferenceError: Cannot access '([A-Za-z_$][\w$]*)' from debugger")
 _MOST_FRAMES = 8
+_DECLARING = ("local", "block", "module", "script")
 
 
 class Missing:
@@ -36,17 +37,18 @@ class Missing:
         why = await self._why(call, found[1])
         return f"{said} here: {why}" if why else said
 
-    async def without_value(self, call: Body | None, name: str) -> str | None:
-        """What to say of a name that reads undefined, where that is not its value (V8 before 12)."""
-        return _unset(name) if call is not None and await self.is_unset(call, name) else None
+    async def without_value(self, call: Body | None, name: str, *, undefined: bool) -> str | None:
+        """What to say of a name where what it reads is not its value: undefined (V8 before 12), or that of an earlier round."""
+        return _unset(name) if call is not None and await self.is_unset(call, name, undefined=undefined) else None
 
-    async def is_unset(self, call: Body, name: str) -> bool:
+    async def is_unset(self, call: Body, name: str, *, undefined: bool = True) -> bool:
         """Whether the program has not come to the declaration of this name yet."""
         script = self._scripts.get(position(call)[0])
-        own = [
-            each for each in call.get("scopeChain") or () if each.get("type") in ("local", "block", "module", "script")
-        ]
-        return script is not None and is_uninitialised(name, await self._texts.lines(script), position(call)[1:], own)
+        own = [each for each in call.get("scopeChain") or () if each.get("type") in _DECLARING]
+        if script is None:
+            return False
+        tells = is_uninitialised if undefined else is_of_earlier_round
+        return tells(name, await self._texts.lines(script), position(call)[1:], own)
 
     async def _why(self, call: Body, name: str) -> str | None:
         id, line, column = position(call)
