@@ -122,6 +122,22 @@ async def test_what_makes_the_program_runs_first_and_again_before_a_restart(
     assert exited(await dbg.restart()).exit_code == 14
 
 
+@pytest.mark.skipif(not shutil.which("cmake") and os.environ.get("STILLFRAME_ALL") != "1", reason="no cmake here")
+async def test_a_target_of_cmake_is_made_as_the_refusal_says_and_debugged(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.10)\nproject(made C)\nadd_executable(made made.c)\n"
+    )
+    (tmp_path / "made.c").write_text("int main(void) {\n  int seven = 7;\n  return seven;\n}\n")
+    with pytest.raises(LaunchFailed, match="no such file: ") as refused:
+        await dbg.launch("build/made")
+    line = str(refused.value).partition("to make it first: --build ")[2].strip("'")
+    stop = stopped(await dbg.launch("build/made", build=line, breaks=["made.c:3"]))
+    assert (stop.frame and stop.frame.line, stop.local("seven")) == (3, "7")
+    assert exited(await dbg.continue_()).exit_code == 7
+
+
 async def test_what_others_print_while_the_program_is_held_can_be_read(
     dbg: stillframe.Debugger, tmp_path: Path
 ) -> None:

@@ -77,7 +77,7 @@ def compiler_of(path: Path) -> Compiler | None:
 
 
 _MAKERS = (
-    (("CMakeLists.txt",), "cmake -B build && cmake --build build"),
+    (("CMakeLists.txt",), "cmake -B build -DCMAKE_BUILD_TYPE=Debug && cmake --build build"),
     (("GNUmakefile", "makefile", "Makefile"), "make {}"),
 )
 """Files that say how a project's programs are made, and what makes one of them."""
