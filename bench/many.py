@@ -13,6 +13,8 @@ from .subjects import Subject
 
 SESSIONS = 50
 _STEPS = 5
+_ALONE = 12
+"""More of them where there is one session to step in, so that as many are compared with as many."""
 
 
 async def measure(subjects: Sequence[Subject], sessions: int = SESSIONS) -> dict[str, tuple[float, float]]:
@@ -22,7 +24,7 @@ async def measure(subjects: Sequence[Subject], sessions: int = SESSIONS) -> dict
     async def alone(dbg: Debugger) -> None:
         for each in subjects:
             await _launched(dbg, each, name := f"alone-{each.name}")
-            times[each.name][0].extend([await _step(dbg, name) for _ in range(_STEPS)][1:])
+            times[each.name][0].extend([await _step(dbg, name) for _ in range(_ALONE)][1:])
             await dbg.stop(session=name)
 
     async with Debugger() as dbg:
