@@ -24,7 +24,7 @@ from ...model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Value,
 from . import translate
 from .client import Body, DapClient, Refused
 from .evidence import Evidence, reference_number, wire_id
-from .launch import DapLaunch
+from .launch import DapLaunch, DialsBack
 
 _ERRORS: Mapping[str, type[StillframeError]] = {
     "blocked": WrongState,
@@ -91,8 +91,9 @@ class HelperEvidence(Evidence):
         """As somebody wanted them last."""
 
     def look_ahead(self, thread: str, watch: Sequence[str]) -> None:
-        """A stop is about to be told: it is asked for at once, so as to be here when somebody wants it."""
-        if self._bounds is not None:
+        """A stop is about to be told: it is asked for at once, so as to be here when somebody wants it. Only inside the target
+        is a stop complete when it is told: lldb 19 still has its own thoughts about it."""
+        if self._bounds is not None and isinstance(self._launch.reach, DialsBack):
             asked = self._ask(thread, self._bounds, watch)
             self._ahead = _Ahead(thread, self._bounds, tuple(watch), asked)
 
