@@ -1,7 +1,9 @@
-"""The standard job over MCP, by hand over the pump's pipes, so that no client's own time is in it."""
+"""The standard job over MCP: by hand over the pump's pipes, with next to nothing of a client's own time in it, and by the SDK's
+client, whose own time is what it takes with a server that answers the same at once."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import statistics
@@ -11,10 +13,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+from mcp import Client, StdioServerParameters
+from mcp_types import CallToolResult
+
 from .bare import STEPS
 from .subjects import Subject
 
-META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+ERA = "2026-07-28"
+META = {"io.modelcontextprotocol/protocolVersion": ERA, "io.modelcontextprotocol/clientCapabilities": {}}
 
 
 class OverMcp:
@@ -26,12 +32,12 @@ class OverMcp:
             "STILLFRAME_RUNTIME_DIR": str(folder / "run"),
             "XDG_STATE_HOME": str(folder / "state"),
         }
+        self._words = [str(Path(sys.executable).with_name("dbg")), "mcp", "--project", str(Path(__file__).parent)]
         self._pump = self._start()
         self._number = 0
 
     def _start(self) -> subprocess.Popen[bytes]:
-        words = [str(Path(sys.executable).with_name("dbg")), "mcp", "--project", str(Path(__file__).parent)]
-        return subprocess.Popen(words, env=self._env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return subprocess.Popen(self._words, env=self._env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def _ask(self, pump: subprocess.Popen[bytes], method: str, **params: Any) -> dict[str, Any]:
         assert pump.stdin is not None and pump.stdout is not None
@@ -63,7 +69,27 @@ class OverMcp:
         self._call("launch", **start)
         steps = [self._call("go", how="next")[0] for _ in range(STEPS)]
         self._call("stop")
-        return {"step": statistics.median(steps), "characters": float(sum(map(len, told)))}
+        by_sdk, own = asyncio.run(self._by_sdk(start))
+        return {
+            "step": statistics.median(steps),
+            "characters": float(sum(map(len, told))),
+            "sdk step": by_sdk,
+            "sdk own": own,
+        }
+
+    async def _by_sdk(self, start: dict[str, Any]) -> tuple[float, float]:
+        """Milliseconds of a step by the SDK's client, and what of it that client takes for itself."""
+        server = StdioServerParameters(command=self._words[0], args=self._words[1:], env=self._env)
+        async with Client(server, mode=ERA) as client:
+            await client.call_tool("launch", start)
+            tools = await client.list_tools()
+            steps, last = await _timed(client)
+            await client.call_tool("stop", {})
+        said = [each.model_dump_json(by_alias=True, exclude_none=True) for each in (last, tools)]
+        words = ["-IS", str(Path(__file__).with_name("canned_mcp.py")), *said]
+        async with Client(StdioServerParameters(command=sys.executable, args=words), mode=ERA) as client:
+            own, _ = await _timed(client)
+        return steps, own
 
     def first_list(self) -> float:
         """From the start of the command to its list of tools."""
@@ -76,3 +102,14 @@ class OverMcp:
 
     def close(self) -> None:
         self._pump.communicate()
+
+
+async def _timed(client: Client) -> tuple[float, CallToolResult]:
+    """Steps one by one: the middle of what they took, and what the last one was answered."""
+    taken = []
+    for _ in range(STEPS):
+        began = time.perf_counter()
+        last = await client.call_tool("go", {"how": "next"})
+        taken.append((time.perf_counter() - began) * 1000)
+        assert not last.is_error, last
+    return statistics.median(taken), last
