@@ -148,6 +148,41 @@ def test_of_an_idle_event_loop_it_tells_what_keeps_it_alive_and_serves_on(user: 
     assert (told["state"], told["exit_code"]) == ("exited", 0)
 
 
+AWAITS = """\
+const box = {};
+const connect = () => new Promise(() => {});
+async function load(n) {
+  await null;
+  return await connect();
+}
+async function first() {
+  await null;
+  await box.second;
+}
+async function second() {
+  await box.first;
+}
+box.first = first();
+box.second = second();
+Promise.all([load(1), load(2)]).then(() => console.log('never'));
+setInterval(() => {}, 1e6);
+console.log('up', Promise.resolve(1));
+"""
+
+
+def test_of_pending_promises_it_tells_who_awaits_what_and_a_cycle_of_them_is_named(user: User) -> None:
+    user.file("awaits.js", AWAITS)
+    report = user.json("hang", "--timeout", "1", "--ready", "up", "--", "node", "awaits.js")
+    awaits = [each for each in report["groups"] if each["what"] == "promise"]
+    told = {tuple(each["names"]): (each["stack"]["frames"][0]["line"], each["waits_for"]) for each in awaits}
+    assert set(report["cycle"]) == {"first", "second"}
+    assert told["first",] == (9, "async call second")
+    assert told["second",] == (12, "async call first")
+    assert told["load", "load 2"] == (5, "new Promise made at awaits.js:2 in connect")
+    assert told["<module>",] == (16, "Promise.all made at awaits.js:16 in <module>: load, load 2")
+    assert report["end"]["output"] == "up Promise { 1 }\n", "promises are as in a plain run"
+
+
 def test_a_program_that_ends_does_not_hang_and_a_crash_that_takes_too_long_is_told_as_a_hang(user: User) -> None:
     user.file("quick.py", "print('done')\n")
     assert "does not hang: exit 0 after" in user.ok("hang", "--", "python3", "quick.py")

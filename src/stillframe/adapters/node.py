@@ -32,6 +32,7 @@ from .node_running import address, ensure_alone, inspector_of, is_node, is_nodes
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "node"
 _HOOK = _TARGET / "hook.cjs"
+_PROMISES = _TARGET / "promises.js"
 
 _LIBRARY = (r"^node:", r"/node_modules/", r"^\[eval\]-wrapper$")
 _TALK = (
@@ -88,6 +89,7 @@ class NodeAdapter(FindsNodeImports):
             called=_called(plan),
             cwd=plan.cwd,
             env=_environment(plan),
+            promises=_PROMISES.read_text("utf-8") if plan.tells_waits else "",
             tells_exits=plan.tells_exits,
             umask=plan.umask,
             stdin=plan.stdin,

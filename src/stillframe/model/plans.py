@@ -55,6 +55,8 @@ class Plan(msgspec.Struct, frozen=True):
     """What is run before it, each time that it is started; the first one that fails is the failure of the start."""
     sources: tuple[tuple[str, str], ...] = ()
     """Folders that the program was built in or runs in, each with the one here that holds the same files."""
+    tells_waits: bool = False
+    """Have the program note who waits for what, where it forgets that otherwise."""
     tells_exits: bool = False
     """Hold the program where it ends itself with another code than 0, where the debugger can tell."""
     arguments: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])

@@ -6,6 +6,7 @@ import asyncio
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from ..errors import NoSession, Try
 from ..model.backend import Move
@@ -59,6 +60,7 @@ async def hang(
         )  # fmt: skip
     elif program or command or how.module is not None or how.code is not None:
         plan, _ = plan_for(sessions, caller, "hang", program, command, how)
+        plan = replace(plan, tells_waits=True)
     if plan is not None:
         return await _run(sessions, caller, plan, ready, do, PATIENCE if timeout is None else timeout, hold)
     if session is None:

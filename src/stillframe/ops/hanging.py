@@ -43,8 +43,8 @@ class Stand(msgspec.Struct):
     @property
     def name(self) -> str:
         """Its name; a thread of many with the same name is told by its handle, too."""
-        same = [each for each in self.others.values() if each.party.name == self.party.name]
-        if len(same) == 1 or self.party.frames is not None:
+        threads = [each.party.name for each in self.others.values() if each.party.frames is None]
+        if self.party.frames is not None or threads.count(self.party.name) == 1:
             return self.party.name
         return f"{self.party.name} {self.member.handles.thread(self.party.id)}"
 

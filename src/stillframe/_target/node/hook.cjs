@@ -14,6 +14,7 @@
   const OURS = ['STILLFRAME_NODE', 'STILLFRAME_NODE_ALONE', 'STILLFRAME_NODE_OPTIONS'];
 
   const LOADER = Symbol.for('stillframe.loader'); // where our code that comes now finds what `require('module')` would load
+  const PROMISES = Symbol.for('stillframe.promises'); // where it leaves what is to be told of promises
   const MEETING = Symbol.for('stillframe.meeting'); // where the debugger tells a worker of the FIFO
 
   // A module that nobody asked for costs its loading, and once more when the debugger is told of all that is loaded: so none
@@ -35,7 +36,8 @@
     delete globalThis[LOADER];
     const passed = globalThis.__stillframe_passed;
     delete globalThis.__stillframe_passed;
-    leave_promises();
+    leave_promises(globalThis[PROMISES]);
+    delete globalThis[PROMISES];
     if (passed) passed(''); // an order to run that came before we waited was lost, so we say that one was heard
   }
 
@@ -57,15 +59,20 @@
 
   // To tell which calls started a callback, Node's inspector hooks into everything asynchronous. Of promises V8 knows that by
   // itself: there the hook only takes time, and marks them with symbols that a program prints along with them (Node 20).
-  function leave_promises() {
-    if (warns_of_bindings() || Number.parseInt(process.versions.node, 10) > 22) return; // Node 24 has no such binding
-    const before = Object.getOwnPropertyDescriptor(process, 'noDeprecation');
+  // `ours` are the hooks in their place, where somebody wants to know who awaits what.
+  function leave_promises(ours) {
+    if (warns_of_bindings() || Number.parseInt(process.versions.node, 10) > 22) { // Node 24 has no such binding
+      if (ours) require('v8').promiseHooks.createHook(ours);
+      return;
+    }
+    const warned = Object.getOwnPropertyDescriptor(process, 'noDeprecation');
     Object.defineProperty(process, 'noDeprecation', { value: true, configurable: true, writable: true });
     try {
       const { setPromiseHooks } = process.binding('async_wrap'); // Node 20 warns of this one
-      if (setPromiseHooks) setPromiseHooks(undefined, undefined, undefined, undefined);
+      const { init, before, after, settled } = ours || {};
+      if (setPromiseHooks) setPromiseHooks(init, before, after, settled);
     } finally {
-      if (before) Object.defineProperty(process, 'noDeprecation', before);
+      if (warned) Object.defineProperty(process, 'noDeprecation', warned);
       else delete process.noDeprecation;
     }
   }

@@ -330,7 +330,8 @@
   }
 
   const store = {
-    thrown, uncaught,
+    load, thrown, uncaught,
+    noted: {}, // what further code of ours tells
     at, hits: taken_hits, shown, loading, hand: inner.hand,
     locals: asked(locals), scope: asked(scope), expand: asked(expand), result: asked(result), describe: asked(describe),
     clear: () => { kept = new Map(); },

@@ -47,7 +47,7 @@ from .scripts import Scripts
 from .talk import console_text, logged
 from .texts import Texts
 from .thresholds import PASSED, START, Gate, Threshold
-from .waiting import idle
+from .waiting import awaiting, idle
 from .workers import WorkerMessages, end_of_worker
 
 _LETTING_GO = 2.0
@@ -267,9 +267,9 @@ class CdpBackend(Looking, ClosesOnce):
 
     async def waits(self, bounds: Bounds) -> tuple[Party, ...]:
         if self._evidence.held:
-            return ()
+            return await awaiting(self._client, self._evidence.teller)
         self._mover.order.take_back()  # or what we ask would be what it holds
-        return await idle(self._client, THREAD, self.name if self._worker else "main")
+        return await idle(self._client, self._evidence.teller, THREAD, self.name if self._worker else "main")
 
     async def restart_frame(self, thread: str, frame: str) -> None:
         await restart_frame(self._client, self._evidence, self._mover, frame)

@@ -53,6 +53,8 @@ class CdpLaunch(msgspec.Struct, frozen=True):
     """Patterns of what the runtime says of its inspector on standard error; no words of the program."""
     just_my_code: bool = True
     stop_on_entry: bool = False
+    promises: str = ""
+    """Our code that notes who awaits what, where that is wanted."""
     tells_exits: bool = False
     """Hold the program where it ends itself with another code than 0."""
     children: bool = True

@@ -76,6 +76,8 @@ class Preparing:
     async def _take_up(self) -> None:
         """Be there before a module runs: V8 tells of ECMAScript modules; the others pass the loader's `_compile`."""
         taken = self._evaluated(f"{STORE}.take({TELL!r})")
+        if self._launch.promises:
+            self._evaluated(f"({self._launch.promises})({STORE})")
         if self._tells_end:
             self._client.send("Runtime.addBinding", {"name": LEAVE})
             self._evaluated(tells_end(self._launch, worker=self._worker))

@@ -1,14 +1,21 @@
-"""What keeps an idle event loop alive, as far as Node tells: its open resources by kind, and how many promises are pending."""
+"""What keeps an idle event loop alive, as far as Node tells: its open resources by kind, promises, and who awaits them."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 
+import msgspec
+
 from ...model.powers import Party
+from ...model.values import Frame
 from .client import Body, CdpClient
+from .conditions import STORE
+from .frames import FrameTeller
 
 _RESOURCES = "process.getActiveResourcesInfo ? process.getActiveResourcesInfo() : []"
 _GROUP = "stillframe.waiting"
+_NOTED = "`dbg hang -- COMMAND` notes that from the start"
 _PENDING = """function (inspect) {
   const plain = { depth: -1, customInspect: false, getters: false };
   let count = 0;
@@ -17,17 +24,91 @@ _PENDING = """function (inspect) {
 }"""
 
 
-async def idle(client: CdpClient, thread: str, name: str) -> tuple[Party, ...]:
-    """The event loop of an isolate that runs nothing; none where it tells nothing."""
+async def idle(client: CdpClient, teller: FrameTeller, thread: str, name: str) -> tuple[Party, ...]:
+    """The event loop of an isolate that runs nothing, and the calls that await, where the program noted them."""
     body = await client.request("Runtime.evaluate", {"expression": _RESOURCES, "returnByValue": True, "silent": True})
     found = body.get("result", {}).get("value")
     kinds = Counter(str(each) for each in found) if isinstance(found, list) else Counter()
     open_ = ", ".join(f"{count} {kind}" if count > 1 else kind for kind, count in sorted(kinds.items()))
-    pending = await _pending(client)
     said = f"its event loop: {open_}" if open_ else "its event loop"
-    if pending:
-        said += f"; {pending:,} promises are pending, of which V8 does not tell who awaits them"
+    noted = await _noted(client)
+    if noted is not None:
+        missed = f", and {noted.missed:,} more were not noted" if noted.missed else ""
+        said += f"; {noted.pending:,} promises are pending{missed}" if noted.pending else ""
+        return (Party(thread, "event loop", name, waits_for=said), *_awaiting(noted, teller))
+    if pending := await _pending(client):
+        said += f"; {pending:,} promises are pending, of which V8 does not tell who awaits them: {_NOTED}"
     return (Party(thread, "event loop", name, waits_for=said),)
+
+
+async def awaiting(client: CdpClient, teller: FrameTeller) -> tuple[Party, ...]:
+    """The calls of a held program that await, where it noted them."""
+    noted = await _noted(client)
+    return _awaiting(noted, teller) if noted is not None else ()
+
+
+class Awaiting(msgspec.Struct, frozen=True):
+    """A call, or what was given to `then`, that waits for a promise."""
+
+    id: int
+    stack: str
+    made: str
+    """Where the promise was made that it waits for; empty where that is not known."""
+    word: str
+    """By what it was made: `Promise.all` and the like."""
+    on: tuple[int, ...]
+    """Those that are to settle it."""
+
+
+class Noted(msgspec.Struct, frozen=True):
+    """What the program noted of its promises."""
+
+    rows: tuple[Awaiting, ...]
+    total: int
+    pending: int
+    missed: int
+
+
+async def _noted(client: CdpClient) -> Noted | None:
+    """What `promises.js` knows, where it is in the program."""
+    question = {"expression": f"{STORE}?.noted.promises?.()", "returnByValue": True, "silent": True}
+    found = (await client.request("Runtime.evaluate", question)).get("result", {}).get("value")
+    return msgspec.convert(found, Noted) if isinstance(found, dict) else None
+
+
+def _awaiting(noted: Noted, teller: FrameTeller) -> tuple[Party, ...]:
+    stacks = {each.id: _user(teller.of_stack(each.stack)) for each in noted.rows}
+    told = [each for each in noted.rows if stacks[each.id]]
+    used: Counter[str] = Counter()
+    names: dict[int, str] = {}
+    for each in told:
+        name = stacks[each.id][0].function
+        used[name] += 1
+        names[each.id] = name if used[name] == 1 else f"{name} {used[name]}"
+    return tuple(
+        Party(
+            f"p{each.id}", "promise", names[each.id], waits_for=_awaited(each, names, teller),
+            on=tuple(f"p{one}" for one in each.on if one in names), frames=stacks[each.id],
+        )
+        for each in told
+    )  # fmt: skip
+
+
+def _user(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """The calls from the user's innermost on; none where it is all somebody else's."""
+    return frames if any(each.kind == "user" for each in frames) else ()
+
+
+def _awaited(row: Awaiting, names: dict[int, str], teller: FrameTeller) -> str:
+    others = [names[each] for each in row.on if each in names]
+    what = row.word or "a promise"
+    if others and not row.word:
+        return f"async call {others[0]}"
+    place = next((each for each in teller.of_stack(row.made) if each.kind == "user"), None)
+    if place is None:
+        return f"{what} of somebody else's code" if row.made else what
+    said = f"{what} made at {os.path.basename(place.file or '?')}:{place.line} in {place.function}"
+    return f"{said}: {', '.join(others)}" if others else said
 
 
 async def _pending(client: CdpClient) -> int | None:
