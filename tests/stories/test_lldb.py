@@ -126,7 +126,7 @@ async def test_a_process_that_is_forked_is_said_to_run_without_a_debugger(
 LOOP = """
 #include <stdio.h>
 int main(void) {
-    volatile long turns = 0;
+    volatile long turns = 1;
     puts("up");
     fflush(stdout);
     while (1) turns = turns + 1;
