@@ -4,7 +4,8 @@ import json
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "native")]
 
 import gdb  # noqa: E402
 import sf_gdb_breakpoints  # noqa: E402

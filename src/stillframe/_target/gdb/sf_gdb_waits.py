@@ -5,11 +5,8 @@ import os
 import sys
 
 import gdb
+import sf_futex
 import sf_gdb_frames as frames
-
-sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "native"))
-
-import sf_futex  # noqa: E402
 
 
 class Program(object):

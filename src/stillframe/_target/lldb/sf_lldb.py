@@ -12,7 +12,8 @@ import threading
 
 import lldb
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "native")]
 
 import sf_lldb_desk  # noqa: E402
 import sf_lldb_stops  # noqa: E402

@@ -1,14 +1,8 @@
 """What the threads of a program held by lldb wait for: what `sf_futex` needs to know of it."""
 
-import os
-import sys
-
 import lldb
+import sf_futex
 import sf_lldb_frames as frames
-
-sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "native"))
-
-import sf_futex  # noqa: E402
 
 
 class Program(object):
