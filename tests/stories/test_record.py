@@ -155,7 +155,14 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     assert "there are: " in user.fails("hits", f"{program}:3", code=1, error="not_found")
     assert "recorded there: " in user.fails("hits", place, "--where", "nope > 1", code=1, error="not_found")
     assert "ends too soon" in user.fails("hits", place, "--where", "k >", code=2, error="usage")
+    crossed = user.json("cross", "Cart.total")
+    assert (crossed["total"], crossed["file"]) == (5, program)
+    assert any("total" in each["text"] for each in crossed["source"])
     user.ok("stop")
+    told = user.json("history", "r1")
+    done = [(each["op"], each["outcome"]) for each in told["operations"] if each["seconds"] > 0]
+    assert done[:2] == [("launch", "stopped"), ("continue", "stopped")] and done[-1] == ("stop", "ok")
+    assert [(each["breakpoint"], each["state"], each["hits"]) for each in told["breakpoints"]] == [("b1", "bound", 4)]
     assert user.json("hits")["total"] == 5
     assert "post mortem, from the record: r1.h5" in user.ok("locals")
     kept = {each["name"]: each for each in user.json("locals", "--hit", "h4")["values"]}
@@ -174,10 +181,12 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     text = (user.here / program).read_text()
     user.file(program, comment * 3 + text.replace("out = 0", "out = 0.5"))
     run_through(user, f"{program}:11", 3, program)
+    user.ok("next")
     user.ok("stop")
     user.ok("save", "after")
     found = user.json("diff", "before", "after")
-    assert (found["both"], found.get("only_first"), found.get("only_second")) == (1, None, None)
+    assert (found["both"], found.get("only_first")) == (1, None)
+    assert [each["count"] for each in found["only_second"]] == [1], "the place of the step"
     (different,) = found["different"]
     assert (different["place"], different["was"]) == (f"{program}:11", f"{program}:8")
     assert (different["hits"], different["first"]) == ([6, 3], 1)
@@ -340,6 +349,7 @@ def test_what_is_pruned_is_gone_and_what_is_saved_or_live_stays(user: User) -> N
     user.ok("save", "good", "--run", "r1")
     user.ok("launch", "a.py", "--break", "a.py:2")
     assert "would remove 2 runs" in user.ok("prune", "--days", "0", "--dry-run")
+    assert "would remove 2 runs" in user.ok("prune", "--megabytes", "0", "--dry-run")
     assert "removed 2 runs with 2 hits" in user.ok("prune", "--days", "0")
     assert [each["run"] for each in user.json("history")["runs"]] == ["r4", "r1"]
     user.ok("continue")
