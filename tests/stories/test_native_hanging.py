@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import stillframe
 from stillframe.adapters import Adapter
 from stillframe.adapters.finding import find
 from stillframe.adapters.gdb import GDB
+from stillframe.adapters.go import GO as GO_ADAPTER
 from stillframe.adapters.lldb import LLDB
 from stillframe.ops.hanging import takes_lock
 
@@ -41,6 +43,46 @@ async def test_mutexes_are_told_with_their_holders_and_a_cycle_of_threads_is_nam
     assert main.held_by is None
     lines = [each.stack.frames[0].line for each in (one, two, third, main)]
     assert lines == [mark("@crossed"), mark("@crossed"), mark("@missed"), mark("@joined")]
+
+
+GO = """\
+package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+var mutex sync.Mutex
+var jobs = make(chan int)
+
+func take() {
+	fmt.Println(<-jobs)
+}
+
+func main() {
+	mutex.Lock()
+	for range [3]int{} {
+		go take()
+	}
+	go time.Sleep(time.Hour) // or Go itself would see that nobody can go on
+	go func() { fmt.Println("up"); mutex.Lock() }()
+	mutex.Lock()
+}
+"""
+
+
+async def test_goroutines_are_grouped_and_the_holder_of_a_mutex_is_unknown(tmp_path: Path) -> None:
+    if find(GO_ADAPTER.needs[0], os.environ, ".").path is None or shutil.which("go") is None:
+        pytest.skip("go, or dlv, is not installed")
+    (tmp_path / "main.go").write_text(GO)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        report = await dbg.hang("main.go", ready="up", timeout=1)
+    told = {(each.count, each.stack.frames[0].function): each for each in report.groups}
+    assert told[3, "main.take"].what == "goroutine"
+    assert told[1, "main.main"].held_by == told[1, "main.main.func1"].held_by == "unknown"
+    assert (told[1, "main.main"].waits_for, report.cycle) == ("sync.(*Mutex).Lock", ())
 
 
 def test_locks_that_know_no_holder_are_known_by_the_calls_that_take_them() -> None:

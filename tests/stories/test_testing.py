@@ -97,6 +97,13 @@ def test_pytest_is_found_and_its_first_failure_explained_with_operands_locals_an
 def test_a_held_test_stands_in_the_frame_that_failed(user: User) -> None:
     user.file("price.py", PRICE)
     user.file("tests/test_price.py", TESTS)
+    user.file("pytest.ini", "[pytest]\naddopts = -n 2\nasyncio_mode = auto\n")
+    user.file(
+        "tests/test_late.py",
+        "async def later():\n    return 2\n\nasync def test_late():\n    got = await later()\n    assert got == 3\n",
+    )
+    (late,) = user.json("test", "test_late", "--once", *OURS)["failures"]
+    assert (late["line"], late["operands"][0]["value"]) == (6, "2"), "plugins work, and xdist is off"
     report = user.json("test", "test_deep", "--hold", *OURS)
     assert (report["verdict"], report["held"]) == ("red", {"session": "test-pytest", "lease": 600.0})
     assert user.json("eval", "item['sku'] + 1")["values"][0]["value"] == "2"

@@ -81,6 +81,12 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
         assert set(schema["$defs"]) >= {"Stop", "Running", "Exited", "Lost"}
         names = [each.name for each in (await client.list_prompts()).prompts]
         assert "wrong-value" in names
+        await client.call_tool("stop", {})
+        traced = (await client.call_tool("trace", {"at": "add"})).structured_content["result"]
+        assert (traced["verdict"], traced["assumed"]) == ("traced", True), "of what was launched here"
+        well = await client.call_tool("crash", {"command": ["python3", "count.py"], "do": "echo beside"})
+        assert well.structured_content["result"]["verdict"] == "ended well"
+        assert well.structured_content["result"]["end"]["do"][0]["command"] == "echo beside"
         filled = await client.get_prompt("crash", {"command": "python {odd}"})
         assert "python {odd}" in filled.messages[0].content.text
 
