@@ -67,6 +67,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
             each.append(stretch.cells(columns, name, test, joins))
         return " UNION ALL ".join(sql + end for sql, _ in each), [value for _, given in each for value in given]
 
+    @functools.cached_property
     def ids(self) -> list[int]:
         """Every hit that is meant, in order."""
         if self.condition is not None and self.quickly is not None:
@@ -79,7 +80,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     def total(self) -> int:
         """How many hits are meant."""
         if self.condition is not None:
-            return len(self.ids())
+            return len(self.ids)
         joins, tests, before, after = self.parts
         found = self.connection.execute(f"SELECT count(*) FROM {joins} WHERE {tests}", (*before, *after)).fetchone()
         return int(found[0])
@@ -178,8 +179,7 @@ def listed(scope: Scope, start: int, count: int) -> Hits:
         shown = [row[0] for row in scope.connection.execute(page, (*before, *after, count, start))]
         total = scope.total()
     else:
-        ids = scope.ids()
-        shown, total = ids[start : start + count], len(ids)
+        shown, total = scope.ids[start : start + count], len(scope.ids)
     rows = reading.rows(scope.connection, shown)
     return Hits(
         hits=tuple(reading.hit(scope.connection, row, scope.view) for row in rows),
