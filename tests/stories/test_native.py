@@ -247,6 +247,32 @@ async def test_a_fatal_signal_stops_with_its_address_and_is_how_the_program_ends
     assert end.exit_code == signal.SIGUSR1, "a signal that the program handles stops nobody"
 
 
+THROWS = """\
+#include <stdexcept>
+int check(int n) {
+    if (n > 1) throw std::runtime_error("bad");
+    return n;
+}
+int main() {
+    try { check(2); } catch (const std::exception &) {}
+    return check(0);
+}
+"""
+
+
+async def test_a_step_that_an_exception_takes_into_another_call_changes_nothing_there(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "throws.cpp").write_text(THROWS)
+    assert stopped(await dbg.launch("throws.cpp", breaks=["throws.cpp:3"], adapter="gdb")).local("n") == "2"
+    again = stopped(await dbg.next())
+    assert (again.frame and again.frame.line, again.local("n"), again.same_frame) == (3, "0", False)
+    assert [each.changes for each in again.trail] == [()]
+    await dbg.stop()
+    report = await dbg.trace("check")  # of what was last run
+    assert report.life is not None and (report.life.end, report.life.at, report.life.lines) == ("left", 3, 1)
+
+
 async def test_a_step_over_a_call_that_never_returns_can_be_paused(dbg: stillframe.Debugger, binary: Path) -> None:
     await dbg.launch(str(binary), "forever", breaks=[f"{SOURCE}:{mark('@forever')}"])
     await dbg.next(timeout=0)

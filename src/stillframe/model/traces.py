@@ -61,7 +61,8 @@ class Life(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     steps: tuple[AnyStep, ...] = ()
     lines: int = 0
     """Lines that ran in it, those folded too."""
-    end: Literal["returned", "raised", "suspended", "running"]
+    end: Literal["returned", "raised", "left", "suspended", "running"]
+    """`left` where nothing tells whether it returned or an exception went through it."""
     result: str | None = None
     """What it returned, or `Type: message` of what it raised."""
     at: int | None = None

@@ -194,6 +194,7 @@ def _life(session: Session, walked: Walked) -> Life:
         fold.take(Step(line=line, source=text, changes=each.changes))
     last = walked.last
     left = isinstance(last, Stop) and not last.same_frame
+    returned = last.returned if isinstance(last, Stop) and left else None
     caller = stop.stack[1] if len(stop.stack) > 1 else None
     return Life(
         function=frame.function if frame else "?",
@@ -204,8 +205,8 @@ def _life(session: Session, walked: Walked) -> Life:
         arguments=walked.arguments,
         steps=fold.steps(),
         lines=len(lines),
-        end="returned" if left else "running",
-        result=last.returned.value if isinstance(last, Stop) and left and last.returned else None,
+        end=("returned" if returned else "left") if left else "running",
+        result=returned.value if returned else None,
         at=lines[-1] if lines else None,
         cut=("lines",) if walked.cut else (),
     )

@@ -112,6 +112,8 @@ def _end(life: Life, width: int) -> str:
             return f"= {said}" if life.result is not None else f"returned{at}"
         case "raised":
             return f"! {said}{at}"
+        case "left":
+            return f"left{at}: by a return or an exception, the steps do not tell which"
         case "suspended":
             after = ", then closed" if life.result else ", never resumed"
             return f"suspended{at}{after}: it did not come to its end"
@@ -189,6 +191,8 @@ def _ended(life: Life, width: int) -> str:
             return f"= {shorten(escape(life.result or ''), width)}"
         case "raised":
             return f"! {shorten(escape(life.result or ''), max(width, 60))}"
+        case "left":
+            return "left"
         case "suspended":
             return "is suspended"
         case "running":

@@ -1,7 +1,8 @@
 """Making a stop out of what the debugger read: source lines, the frame's memory, what each line changed.
 
-A frame is remembered by its depth in its thread for as long as only steps were taken, since a step cannot leave a frame
-and come back to another at the same depth; or by the backend's own key, which outlives a `continue` too.
+A frame is remembered by its depth in its thread for as long as only steps were taken, and by the line of its caller, which
+cannot move on before it is left: a step over a thrown exception may end in another call (gdb 18, lldb 19); or by the backend's
+own key, which outlives a `continue` too.
 """
 
 from __future__ import annotations
@@ -100,6 +101,9 @@ def _short(line: str, column: int = 0) -> str:
     return ("…" if begin else "") + line[begin:end] + ("…" if end < len(line) else "")
 
 
+Spot = tuple[str | None, int]
+
+
 class Remembered(msgspec.Struct, frozen=True):
     """What a frame looked like when the program was last held in it."""
 
@@ -107,6 +111,7 @@ class Remembered(msgspec.Struct, frozen=True):
     file: str | None
     key: str | None
     values: Mapping[str, tuple[str, int | None]]
+    caller: Spot | None = None
 
 
 class FrameMemory:
@@ -120,20 +125,28 @@ class FrameMemory:
         if move is Move.CONTINUE:
             self._frames = {at: seen for at, seen in self._frames.items() if seen.key is not None}
 
-    def recall(self, thread: str, depth: int, frame: Frame) -> Remembered | None:
+    def recall(self, thread: str, depth: int, frame: Frame, caller: Frame | None) -> Remembered | None:
         """The memory of this very frame, or None where it is new or might be another."""
         for at in [at for at in self._frames if at[0] == thread and at[1] > depth]:
             del self._frames[at]  # deeper frames have returned
         seen = self._frames.get((thread, depth))
         if seen is None or (seen.function, seen.file) != (frame.function, frame.file):
             return None
-        if (seen.key is not None or frame.key is not None) and seen.key != frame.key:
-            return None
-        return seen
+        if seen.key is not None or frame.key is not None:
+            return seen if seen.key == frame.key else None
+        below = _spot(caller)
+        return None if below is not None and seen.caller not in (None, below) else seen
 
-    def remember(self, thread: str, depth: int, frame: Frame, values: tuple[Value, ...]) -> None:
+    def remember(self, thread: str, depth: int, frame: Frame, values: tuple[Value, ...], caller: Frame | None) -> None:
         texts = {value.name: (value.value, value.total) for value in values}
-        self._frames[thread, depth] = Remembered(frame.function, frame.file, frame.key, texts)
+        self._frames[thread, depth] = Remembered(frame.function, frame.file, frame.key, texts, _spot(caller))
+
+
+def _spot(caller: Frame | None) -> Spot | None:
+    """Where a call was made; None of one that nobody waits for."""
+    if caller is None or caller.awaited is not None or caller.line is None:
+        return None
+    return caller.file, caller.line
 
 
 def compare(before: Remembered, values: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Change, ...]]:
