@@ -89,7 +89,7 @@ class Desk(object):
     def release(self, arguments):
         """Let go of a program that gdb started; one that it joined it lets go by itself when it is told to go."""
         inferior = gdb.selected_inferior()
-        if inferior.pid and not inferior.was_attached and inferior.corefile is None:
+        if inferior.pid and not inferior.was_attached and not signals.is_core(inferior):
             gdb.execute("detach", to_string=True)
         return {}
 
@@ -265,15 +265,18 @@ def _tell_better(desk):
                 send(REQUEST, dict(about, kind="condition_error"))
             send(event, body)
 
-    def executed(command):
+    def executed(command, raises=True):
         """As gdb's own, which keeps to itself what is said until a program that is started comes to its first stop: its forks.
-        They are told before that stop, which whoever hears of it takes for all that there is."""
+        They are told before that stop, which whoever hears of it takes for all that there is. Before gdb 18 it was said whether
+        a failure is to be raised; else it is only noted down."""
         said = ""
         desk.commands += 1
         try:
             said = gdb.execute(command, from_tty=True, to_string=True)
         except gdb.error as error:
-            raise dap_startup.DAPException(str(error)) from error
+            if raises:
+                raise dap_startup.DAPException(str(error)) from error
+            dap_startup.log_stack()
         finally:
             desk.commands -= 1
             for line in said.splitlines():
