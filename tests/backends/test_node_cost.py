@@ -45,10 +45,13 @@ start();
 
 
 async def test_a_step_that_v8_refuses_is_told_as_such(tmp_path: Path) -> None:
-    program = "const every = setInterval(() => {}, 1000);\nlet n = 1;\nn += 1;\n"
+    program = "const every = setInterval(() => {}, 1000);\nlet n = 1;\nn += 1;\nconsole.log('on');\n"
     async with debugged(tmp_path, program, breaks=["app.js:2"]) as (dbg, first):
         stopped(first)
         await dbg.request("Debugger.resume", "{}")  # behind the session's back
+        assert "on" in (await dbg.output(since="0.0.0.0", wait=True)).stdout, (
+            "else V8 is still on its way out of its pause"
+        )
         outcome = await dbg.next(timeout=0.5)
         assert isinstance(outcome, Running), outcome
         assert any("Debugger.stepOver was refused" in note for note in outcome.notes), outcome

@@ -138,3 +138,14 @@ async def test_a_generator_that_is_ended_from_outside_is_left_for_its_caller(tmp
     for move in ("next", "finish"):
         async with debugged(tmp_path, CLEANS, breaks=["app.js:6"]) as (dbg, _):
             assert place(await getattr(dbg, move)()) == ("<module>", 13)
+
+
+async def test_what_is_come_to_after_a_call_that_nobody_waits_for_was_returned_nothing(tmp_path: Path) -> None:
+    text = "async function first() {\n  return 1;\n}\nfunction second() {\n  throw new Error('later');\n}\n"
+    async with debugged(tmp_path, text + "setTimeout(first, 1);\nsetTimeout(second, 5);\n", breaks=["app.js:2"]) as (
+        dbg,
+        _,
+    ):
+        stop = stopped(await dbg.next())
+        assert (stop.reason, place(stop), stop.returned) == ("exception", ("second", 5), None)
+        assert "first returned Promise { 1 } before" in stop.notes

@@ -194,7 +194,8 @@ def _exited(name: str, exited: Exited, room: Room) -> list[str]:
 def _never(item: Breakpoint) -> str:
     if item.state == "pending":
         asked = item.requested
-        what = f"{asked.file} was never loaded" if asked.file else f"no function {asked.symbol} was called"
+        unknown = item.message or f"no function {asked.symbol} is known yet"
+        what = f"{asked.file} was never loaded" if asked.file else unknown.replace("is known yet", "was called")
         return f"{item.id} pending ({escape(what)})"
     if item.state == "failed":
         return f"{item.id} failed ({escape(item.message or '')})"

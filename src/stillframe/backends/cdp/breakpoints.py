@@ -354,7 +354,9 @@ class Breakpoints:
         if wanted.file is None or wanted.line is None:
             if problem := self.symbols.problem(wanted):
                 return Binding(wanted.id, "failed", message=problem)
-            return Binding(wanted.id, "pending", message=f"no function {wanted.symbol} is known yet")
+            said = f"no function {wanted.symbol} is known yet"
+            more = " in your code" if self._scripts.hides_library else ""
+            return Binding(wanted.id, "pending", message=said + more)
         real, name = self._scripts.real(wanted.file), Path(wanted.file).name
         if any(self._scripts.of_file(path) for path in self._made_from.get(real, ())):
             return Binding(

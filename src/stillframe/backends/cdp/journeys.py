@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -44,6 +44,17 @@ class Journey(msgspec.Struct):
         """Whether a pause is in the very call in which it began."""
         began = self.call.get("functionLocation")
         return held.depth == self.depth and held.top.get("functionLocation") == began
+
+    def leads_back_to(self, held: Held, is_user: Callable[[Body], bool]) -> bool:
+        """Whether a pause is in a call of the user's that called or awaited the one in which it began, or in what that calls."""
+        if self.held is None:
+            return False
+        living = [call.get("functionLocation") for call in held.calls]
+        if any(call.get("functionLocation") in living and is_user(call) for call in self.held.calls[1:]):
+            return True
+        own = position(held.top)[0], held.top.get("functionName")
+        awaiting = self.held.chain[self.held.depth - 1 :]
+        return any((position(call)[0], call.get("functionName")) == own for call in awaiting)
 
     def is_hit(self, held: Held) -> bool:
         return bool(set(held.hits) & {*self.own, *self.outer})

@@ -228,12 +228,23 @@ class Mover:
         counts: bool = True, notes: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         if self._journey is not None:
+            notes += self._gone_elsewhere(held, self._journey, reason)
             await remove_own(self._client, self._journey)
         self._journey, self.restarting = None, False
         self.order.fulfilled()
         self._paused.set()
         self._calls.left(held.depth + 1)
         self._tell(Stopped(THREAD, reason, description, ids, all_threads=True, counts=counts, notes=notes))
+
+    def _gone_elsewhere(self, held: Held, journey: Journey, reason: str) -> tuple[str, ...]:
+        """A step that left a call which nobody waits for ends wherever the program stops next: nothing was returned to there."""
+        returned = self._evidence.returned
+        if not journey.leaving or not returned or (journey.move is Move.FINISH and reason == "step"):
+            return ()
+        if reason != "exception" and journey.leads_back_to(held, self._evidence.teller.is_user):
+            return ()
+        self._evidence.returned = []
+        return (f"{returned[-1].name} returned {returned[-1].value} before",)
 
     async def _after_instrumentation(self, held: Held) -> None:
         """On into a module. V8 (of Node 20) does not step from here, and has forgotten a step that came here."""
