@@ -29,6 +29,7 @@ from .listening import commands_of
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "lldb"
 _HELPER = "stillframe"
 _KNOWN = "our code is there: "
+_WITHOUT = "without our code inside it: it has no Python, or runs none before it has a program"
 _IMPORT = f'command script import "{_TARGET / "sf_lldb.py"}"'
 _NO_CORE = ("--pre-init-command", "script import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))")
 """lldb-dap 19.1 aborts when it is let go; with a program, our code inside it takes care of that."""
@@ -204,7 +205,7 @@ class LldbAdapter:
         return {
             "folder": folder,
             "env": {**env, "TMPDIR": folder, **({"STILLFRAME_LINE": HELPER} if helped else {})},
-            "tool": self.tool(found.version, "" if helped else "without our code inside it: it has no Python"),
+            "tool": self.tool(found.version, "" if helped else _WITHOUT),
             "reach": Stdio(),
             "helper": _HELPER if helped else None,
             "greeting": {"sourceInitFile": False},
@@ -278,7 +279,9 @@ _TESTED: dict[str, bool] = {}
 
 
 async def _has_python(found: Found) -> bool:
-    """Whether our code can be had in this lldb-dap; asked once, in a conversation of two requests."""
+    """Whether our code can be had in this lldb-dap; asked once, in a conversation of two requests.
+
+    lldb-dap 22.1 answers no command before it has a program, so that it is used without."""
     assert found.path is not None
     key = identity(found.path)
     if key not in _TESTED:
