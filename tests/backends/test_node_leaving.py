@@ -140,7 +140,7 @@ async def test_a_generator_that_is_ended_from_outside_is_left_for_its_caller(tmp
             assert place(await getattr(dbg, move)()) == ("<module>", 13)
 
 
-async def test_what_is_come_to_after_a_call_that_nobody_waits_for_was_returned_nothing(tmp_path: Path) -> None:
+async def test_an_error_that_a_step_off_a_calls_end_comes_to_is_told_as_that(tmp_path: Path) -> None:
     text = "async function first() {\n  return 1;\n}\nfunction second() {\n  throw new Error('later');\n}\n"
     async with debugged(tmp_path, text + "setTimeout(first, 1);\nsetTimeout(second, 5);\n", breaks=["app.js:2"]) as (
         dbg,
@@ -149,3 +149,7 @@ async def test_what_is_come_to_after_a_call_that_nobody_waits_for_was_returned_n
         stop = stopped(await dbg.next())
         assert (stop.reason, place(stop), stop.returned) == ("exception", ("second", 5), None)
         assert "first returned Promise { 1 } before" in stop.notes
+    text = "function none() {\n  return null;\n}\nfunction takes() {\n  return none().x;\n}\ntakes();\n"
+    async with debugged(tmp_path, text, breaks=["app.js:2"]) as (dbg, _):
+        stop = stopped(await dbg.finish())
+        assert (stop.reason, place(stop), stop.returned) == ("exception", ("takes", 5), None)
