@@ -67,6 +67,16 @@ async def test_callers_that_lldb_does_not_find_are_said_to_be_missing(dbg: still
     assert ("main" in told) != any("finds no caller of" in each for each in stop.notes)
 
 
+async def test_a_hash_table_by_another_name_has_its_items(dbg: stillframe.Debugger, tmp_path: Path) -> None:
+    (tmp_path / "table.cpp").write_text(
+        "#include <unordered_map>\nusing Table = std::unordered_map<int, int>;\n"
+        "int main() {\n  Table table{{1, 2}};\n  return table.size();\n}\n"
+    )
+    stop = stopped(await dbg.launch("table.cpp", breaks=["table.cpp:5"], adapter="lldb"))
+    assert stop.local("table") == "size=1 {[1] = 2}", "lldb 19.1 takes it for empty"
+    await dbg.stop()
+
+
 async def test_gdb_is_chosen_where_there_is_one_lldb_stands_in_for_it_and_who_names_one_gets_it(tmp_path: Path) -> None:
     (tmp_path / "app.c").write_text("int main(void) { return 0; }\n")
     plan = Plan(("app.c",), "file", program="app.c", cwd=str(tmp_path), env=dict(os.environ))
