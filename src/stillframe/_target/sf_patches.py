@@ -61,7 +61,8 @@ def _start_client(host, port):
 def _send(self, sock):
     """A message in one piece, and along with the next one where that waits already: each piece wakes the client. pydevd
     1.8.22 writes the head of a message by itself."""
-    waiting = pydevd_constants.get_global_debugger().writer._cmd_queue.queue
+    writer = threading.current_thread()
+    waiting = writer._cmd_queue.queue if isinstance(writer, pydevd_comm.WriterThread) else ()
     followed = bool(waiting) and type(waiting[0]) is pydevd_net_command.NetCommand
     message = b"Content-Length: %d\r\n\r\n%s" % (len(self._as_bytes), self._as_bytes)
     sock.sendall(message, _MORE if followed else 0)
