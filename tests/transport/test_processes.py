@@ -153,6 +153,18 @@ async def test_a_program_that_does_not_exist_is_named():
         spawn([sys.executable], cwd="/no/such", env={}, on_output=lambda *_: None)
 
 
+async def test_one_that_is_let_go_when_it_has_already_ended_leaves_no_pipe():
+    first = Run("print('the guardian has come')")
+    await first.exit()
+    first.process.close()
+    before = set(os.listdir("/proc/self/fd"))
+    run = Run("print('over')")
+    await run.exit()
+    assert set(os.listdir("/proc/self/fd")) > before
+    run.process.release()
+    assert set(os.listdir("/proc/self/fd")) <= before
+
+
 async def test_a_foreign_process_s_end_is_noticed():
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)  # noqa: ASYNC220
     waiting = asyncio.create_task(wait_pid(process.pid))

@@ -150,7 +150,10 @@ class Process:
         """Let it live on without us: its output is read and thrown away while this host lives."""
         GUARDIAN.forget(self.pid)
         self.released = True
-        self._drains.discard()
+        if self.exited.done():  # it was faster, as a debugger is that has nothing more to debug
+            self.close()
+        else:
+            self._drains.discard()
 
     def close(self) -> None:
         """Let go of its pipes. Only after its end, or it may die of a closed pipe."""
