@@ -108,6 +108,43 @@ def test_runs_of_compiled_programs_are_recorded_and_asked_the_same_way(
     assert "post mortem" in user.ok("locals")
 
 
+CPP = """\
+namespace shop {
+template <typename T> struct Cart {
+  T sum = 0;
+  void add(T price) {
+    sum += price;
+  }
+};
+}
+int main() { shop::Cart<int> cart; cart.add(2); return cart.sum - 2; }
+"""
+RUST = """\
+struct Cart { sum: i64 }
+impl Cart {
+    fn add(&mut self, price: i64) {
+        self.sum += price;
+    }
+}
+fn main() { let mut cart = Cart { sum: 0 }; cart.add(2); println!("{}", cart.sum); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "function", "compiler"),
+    [("shop.cpp", CPP, 5, "shop::Cart<int>::add", "c++"), ("shop.rs", RUST, 4, "shop::Cart::add", "rustc")],
+)
+def test_functions_are_recorded_by_their_plain_names(
+    user: User, name: str, text: str, line: int, function: str, compiler: str
+) -> None:
+    if not shutil.which(compiler) or not (shutil.which("gdb") or any(tools_directory(os.environ).rglob("gdb"))):
+        pytest.skip(f"gdb or {compiler} is not installed")
+    user.file(name, text)
+    user.ok("launch", name, "--break", f"{name}:{line}")
+    user.ok("stop")
+    assert [each["function"] for each in user.json("hits", f"{name}:{line}")["hits"]] == [function]
+
+
 @pytest.fixture(params=["shop.py", "shop.js"])
 def program(request: pytest.FixtureRequest, user: User) -> str:
     name: str = request.param
@@ -339,6 +376,21 @@ def test_a_full_disk_pauses_recording_visibly_and_debugging_goes_on(user: User) 
     resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
     assert any(note.startswith("recording goes on") for note in user.json("continue")["notes"])
     assert [each["hit"] for each in user.json("hits")["hits"]] == ["h1", "h2", "h3", "h4"]
+
+
+def test_a_home_that_takes_nothing_pauses_recording_visibly_and_debugging_goes_on(bound_user: User) -> None:
+    home = Path(os.environ["XDG_STATE_HOME"])
+    home.chmod(0o500)
+    bound_user.file("a.py", "for i in range(3):\n    x = i\n")
+    held = bound_user.json("launch", "a.py", "--break", "a.py:2")
+    assert any(note.startswith("recording is paused: ") for note in held["notes"]), held["notes"]
+    assert bound_user.ok("eval", "i") == "i = 0\n"
+    home.chmod(0o700)
+    assert any(note.startswith("recording goes on") for note in bound_user.json("continue")["notes"])
+    assert [each["hit"] for each in bound_user.json("hits")["hits"]] == ["h1", "h2"]
+    log = Path(bound_user.ok("daemon", "status").rpartition("log ")[2].strip())
+    assert log.is_relative_to(os.environ["XDG_RUNTIME_DIR"]), "where else, when the daemon began"
+    log.unlink()
 
 
 def test_what_is_pruned_is_gone_and_what_is_saved_or_live_stays(user: User) -> None:
