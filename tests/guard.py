@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import secrets
 import shutil
+import socket
 import sys
 import tempfile
 import time
@@ -134,6 +137,15 @@ def eventually(look: Callable[[], T], what: str, seconds: float = PATIENT) -> T:
         assert time.monotonic() < deadline, what
         time.sleep(_BETWEEN)
     return found
+
+
+def free_port() -> int:
+    """A port that nobody has, of those that the system gives to nobody by itself: it is still free when a program comes to it."""
+    while True:
+        port = 10_000 + secrets.randbelow(20_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def command(process: psutil.Process) -> list[str]:

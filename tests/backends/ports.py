@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import Callable
 
 PATIENCE = 30.0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 async def printed(process: asyncio.subprocess.Process, text: str) -> None:

@@ -23,9 +23,9 @@ from stillframe.model.outcomes import AnyOutcome
 from stillframe.model.plans import Plan
 from stillframe.model.values import Frame
 
-from ..guard import gone
+from ..guard import free_port, gone
 from .nodes import exited, place, stopped, where
-from .ports import PATIENCE, free_port, printed, until
+from .ports import PATIENCE, printed, until
 
 _FOUND = find(GO.needs[0], os.environ, ".")
 pytestmark = pytest.mark.skipif(not _FOUND.path or bool(_FOUND.problem), reason="dlv is not installed")

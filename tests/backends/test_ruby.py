@@ -19,8 +19,9 @@ from stillframe.errors import LaunchFailed, StaleHandle, UsageError, WrongState
 from stillframe.model.outcomes import AnyOutcome, Stop
 from stillframe.model.plans import Plan
 
+from ..guard import free_port
 from .nodes import exited, place, returned, stopped, where
-from .ports import free_port, printed, until
+from .ports import printed, until
 
 _FOUND = find(RUBY.needs[0], os.environ, ".")
 pytestmark = pytest.mark.skipif(not _FOUND.path or bool(_FOUND.problem), reason="rdbg is not installed")

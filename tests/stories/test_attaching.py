@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ..guard import free_port
 from .conftest import User
 from .test_racing import LOOP, running
 
@@ -55,9 +55,7 @@ def test_what_we_only_joined_is_not_restarted_nor_joined_twice(user: User, progr
 
 def test_a_debugpy_server_is_joined_by_its_address_and_left_running(user: User) -> None:
     user.file("loop.py", LOOP)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "debugpy", "--listen", f"127.0.0.1:{port}", "loop.py"],
         cwd=user.here, text=True, stdout=subprocess.PIPE,
@@ -89,9 +87,7 @@ def test_a_debugpy_server_is_joined_by_its_address_and_left_running(user: User) 
 
 
 def test_what_cannot_be_joined_says_why(user: User, tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     said = user.says("attach", f"127.0.0.1:{port}")
     assert said.code in (1, 6), said
     assert str(port) in said.err

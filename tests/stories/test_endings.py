@@ -5,7 +5,7 @@ from __future__ import annotations
 import psutil
 import pytest
 
-from ..guard import command
+from ..guard import PATIENT, command
 from .conftest import User, eventually, gone
 
 ENDINGS = {
@@ -153,7 +153,9 @@ def test_a_restart_after_every_kind_of_end(user: User) -> None:
         user.ok(verb)
         told = user.json("restart")
         assert (told["state"], told["frame"]["line"], told["breakpoints"]) == ("stopped", 2, ["b1"])
-    user.pid().kill()
+    program = user.pid()
+    program.kill()
+    program.wait(PATIENT)  # until then it is held where it was, and `wait` would say so
     assert user.json("wait")["signal"] == "SIGKILL"
     assert user.json("restart")["hit"] == 1
     user.ok("stop")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import socket
 import sys
 
 import pytest
 
 from ..conftest import INTERPRETERS
+from ..guard import free_port
 from .conftest import User
 
 SAY = "import os, sys\nprint(sys.argv[1:], os.getcwd(), os.environ.get('MINE'))\nprint(sys.stdin.read())  # @here\n"
@@ -100,13 +100,6 @@ while True:
         there.sendall(answer(there.recv(100)))
 """
 ASK = "import socket; s = socket.create_connection(('127.0.0.1', {port})); s.sendall(b'hi'); print(s.recv(9).decode())"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def test_a_server_is_ready_by_its_port_or_its_words_and_a_request_is_sent_while_it_is_held(user: User) -> None:

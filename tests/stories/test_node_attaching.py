@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ..guard import free_port
 from .conftest import User, eventually
 
 LOOP = """\
@@ -76,12 +77,6 @@ def here(user: User) -> Iterator[User]:
 
 def run(here: User, *words: str) -> Running:
     return Running(here.here, *words)
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def test_a_process_is_joined_by_its_pid_and_left_running_without_an_inspector(here: User) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import socket
-
 import pytest
 
+from ..guard import free_port
 from .conftest import User
 
 HANDLER = """\
@@ -29,8 +28,7 @@ LAST = 7
 
 @pytest.fixture
 def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
+    return free_port()
 
 
 def request(port: int) -> str:
@@ -59,6 +57,7 @@ def test_a_child_that_answers_tells_how_the_request_ended_and_what_is_bound(user
     user.file("page.py", "def body():\n    return b'page'\n")
     user.file("parent.py", "import subprocess, sys\nsubprocess.run([sys.executable, 'child.py'])\n")
     told = user.json("launch", "parent.py", "--ready", f":{port}", "--break", "page.py:2")
+    assert told["state"] == "running", told
     assert [(each["state"], each["message"]) for each in told["breakpoints"]] == [("bound", "in parent.1")]
     assert [each["state"] for each in user.json("breaks")["breakpoints"]] == ["bound"]
     bound = {each["name"]: each.get("bound", 0) for each in user.json("sessions")["sessions"]}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from ..guard import free_port
 from .conftest import PYTHONS
 from .wireclient import PYCACHE, TOKENS, VENDORED
 
@@ -23,9 +23,7 @@ print(getattr(sys, "orig_argv", None), [each for each in sys.path if "_target" i
 
 def surroundings(**others: str) -> dict[str, str]:
     """The environment behind a wrapper whose debugger is gone: nobody listens at the address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     path = os.pathsep.join(each for each in (str(FOLLOW), others.get("PYTHONPATH")) if each)
     return {
         **plain(**others),
