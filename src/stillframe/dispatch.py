@@ -198,7 +198,7 @@ class Dispatcher:
             "caller": call.caller,
             "host": self._host,
             "record": self.sessions.recorder,
-            "meant": Meant(call.session, root_of(call.caller), session.name if session else None),
+            "meant": _meant(call, session),
         }
         return {name: there[kind] for name, kind in operation.injected.items()}
 
@@ -234,3 +234,9 @@ class Dispatcher:
             error=ErrorReply(code=error.code, message=error.message, hint=hint, detail=error.detail),
         )
         return Dispatched(reply=reply, exit_code=error.exit_code, failure=error)
+
+
+def _meant(call: Call, session: Session | None) -> Meant:
+    known = session.recorded_as if session else None
+    named = known if session and call.session == session.name else call.session
+    return Meant(named, root_of(call.caller), known)

@@ -236,7 +236,9 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     assert "2 of 6" in user.ok("step-back")
     assert "not recorded here" in user.says("eval", "nothing").out + user.says("eval", "nothing").err
     user.fails("restart", code=3, error="wrong_state")
-    user.ok("stop")
+    for ending in ("threads", "stop"):  # while it is gone through, and after
+        user.ok(ending)
+        assert user.json("hits")["total"] == 6, "of the run that is gone through, not of the newest"
     assert user.json("history")["total"] == 2, "a replay is no run"
 
 

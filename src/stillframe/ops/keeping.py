@@ -75,6 +75,7 @@ async def replay(
     backend = Replay(record.look, f"{info.run} {info.session}", hits, info.tool, meant.root)
     plan = Plan(command=info.command, kind="command", cwd=caller.cwd, children=False)
     session = await sessions.open(backend, plan, f"replay-{info.session.replace('.', '-')}", caller)
+    session.recorded_as = info.run
     for file, text in texts.items():
         session.sources.lend(file, text)
     await session.start()

@@ -71,6 +71,8 @@ class Session:
         self.told_stop = False
         """Somebody has been told of the stop that it is in."""
         self.tape: Tape = BLANK
+        self.recorded_as = name
+        """What the record knows it by: its name; of a replay, the run that it goes through."""
         self.private = False
         """Belongs to one call, such as a probe: never listed, never anybody's current one, not kept on disk."""
         self.stopping = False
