@@ -269,8 +269,3 @@ def printed(end: AnyOutcome, room: Room, *, folds: bool) -> list[str]:
         if text and room.left > 40:
             rows.append(room.take(parts.printed(name, text, room.left - 1)))
     return rows
-
-
-def calls_line(frames: Sequence[ReportFrame]) -> str:
-    """The calls by their places alone, innermost first."""
-    return " < ".join(f"{escape(frame.function)} {parts.place(frame.file, frame.line)}" for frame in frames)
