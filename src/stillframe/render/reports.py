@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
 
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.reports import CrashReport, Failure, HangReport, Held, Repeated, ReportFrame, Waiting, Witnessed
