@@ -91,6 +91,7 @@ async def _asked(record: Record, folder: Path) -> dict[str, float]:
         "hits --where 'qty > 3'": lambda c: hits.listed(scope(c, "qty > 3"), 0, 20),
         "hits --count-by qty": lambda c: hits.grouped(scope(c), "qty", 20, counted=True),
         "hits --count-by item.qty": lambda c: hits.grouped(scope(c), "item.qty", 20, counted=True),
+        "hits --count-by out": lambda c: hits.grouped(scope(c), "out", 20, counted=True),
         "hit-trend": lambda c: hits.trend(scope(c), "out", "shop.py:14"),
         "hit-diff": lambda c: comparing.two_hits(c, 1, HITS, view),
         "diff": lambda c: comparing.two_runs(

@@ -206,28 +206,29 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
     if name is None:
         joins, tests, before, after = scope.parts
         joins += " JOIN place p ON p.id=h.place JOIN run r ON r.id=h.run"
-        question = f"SELECT {expression}, count(*), min(h.id), max(h.id) FROM {joins} WHERE {tests}"
-        parameters = [*before, *after]
+        each, given = f"SELECT {expression} AS told, h.id AS hit FROM {joins} WHERE {tests}", [*before, *after]
+        question = _TALLY.format(each)
+    elif not parameters:
+        each, given = _by_hit(scope, expression, name)
+        question = _TALLY.format(each)
     else:
-        # first by the value as it was written, of which there are few, and only then by what it shows
+        # to look into a text takes long: first by the value as it was written, and only then by what is in it
         each, given = _by_value(scope, name)
-        question = f"SELECT {expression}, sum(n), min(low), max(high) FROM ({each}) LEFT JOIN value v0 ON v0.id=v"
-        parameters = [*parameters, *given]
-    rows = scope.connection.execute(f"{question} GROUP BY 1 ORDER BY 2 DESC, 3", parameters).fetchall()
-    with_it = [row for row in rows if row[0] is not None]
+        question = f"SELECT {expression} AS told, sum(n) AS n, min(low) AS low, max(high) AS high"
+        question += f" FROM ({each}) LEFT JOIN value v0 ON v0.id=v"
+    shown, groups, counts = _largest(scope.connection, question, [*parameters, *given], top)
     total = scope.total()
-    without = total - sum(row[1] for row in with_it)
+    without = total - counts
     paths = list(scope.condition.paths) if scope.condition else []
     if own and own.steps and without:
         paths.append(own)
-    shown = with_it[:top]
     handles = _handles(scope.connection, [each for row in shown for each in row[2:]])
     return Hits(
         groups=tuple(
             Group(value=str(text), count=count, first=handles[first], last=handles[last])
             for text, count, first, last in shown
         ),
-        groups_total=len(with_it),
+        groups_total=groups,
         by=by,
         counted=counted,
         total=total,
@@ -235,6 +236,36 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
         run=scope.run.handle,
         notes=beyond(scope, dict.fromkeys(paths)),
     )
+
+
+_TALLY = "SELECT told, count(*) AS n, min(hit) AS low, max(hit) AS high FROM ({})"
+
+
+def _largest(
+    connection: sqlite3.Connection, question: str, given: Sequence[object], top: int
+) -> tuple[list[tuple[str, int, int, int]], int, int]:
+    """The largest groups, how many there are, and how many hits are in any. Only those that are shown leave SQLite: a name may
+    have another value at every hit."""
+    *shown, (_, groups, counts, _) = connection.execute(
+        f"WITH g AS MATERIALIZED ({question} GROUP BY 1 HAVING told IS NOT NULL)"
+        " SELECT * FROM (SELECT * FROM g ORDER BY n DESC, low LIMIT ?)"
+        " UNION ALL SELECT NULL, count(*), coalesce(sum(n), 0), NULL FROM g",
+        (*given, top),
+    )
+    return shown, groups, counts
+
+
+def _by_hit(scope: Scope, expression: str, name: str) -> stretches.SQL:
+    """What the value of a name shows in each hit."""
+    value = " LEFT JOIN value v0 ON v0.id=c0.value"
+    if quick := scope.cells(f"{expression} AS told, c0.hit AS hit", name, value):
+        return quick
+    joins, tests, before, after = scope.parts
+    return f"SELECT {expression} AS told, h.id AS hit FROM {joins}{_ITS_CELL}{value} WHERE {tests}", [
+        *before,
+        name,
+        *after,
+    ]
 
 
 def _by_value(scope: Scope, name: str) -> stretches.SQL:

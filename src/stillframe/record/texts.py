@@ -16,7 +16,8 @@ from ..model.values import Value
 from .pen import ValueRest, number_of
 
 OPEN, CLOSE = "([{<", ")]}>"
-_STRING = re.compile(r"""[bBuUrRfF@]{0,2}("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
+_QUOTED = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)"""
+_STRING = re.compile(rf"[bBuUrRfF@]{{0,2}}({_QUOTED})")
 _HEAD = re.compile(r"[\w.:$*&@ <>,]*?(?=[({\[])")
 _INDEX = re.compile(r"\[(\d+)\]")
 DEEPEST = 12
@@ -47,32 +48,32 @@ def _body(text: str) -> str | None:
     return inner[:-1] if inner[-1:] in (")", "]", "}") else inner
 
 
+@functools.cache
+def _cuts(separator: str) -> re.Pattern[str]:
+    """What matters on the way to a separator: strings, in which nothing counts, and brackets."""
+    return re.compile(rf"{_QUOTED}|[(\[{{]|[)\]}}]|{re.escape(separator)}")
+
+
 def _split(text: str, separator: str, most: int = -1) -> list[str]:
     """Cut at a separator that stands outside brackets and quotes."""
     found: list[str] = []
-    depth, begin, at = 0, 0, 0
-    while at < len(text):
-        char = text[at]
-        if char in "\"'`" and (match := _STRING.match(text, at)):
-            at = match.end()
-            continue
-        if char in "([{":
+    depth = begin = 0
+    for match in _cuts(separator).finditer(text):
+        token = match[0]
+        if token in "([{":
             depth += 1
-        elif char in ")]}":
+        elif token in ")]}":
             depth -= 1
-        elif depth == 0 and text.startswith(separator, at) and most != 0:
-            found.append(text[begin:at].strip())
-            at += len(separator)
-            begin, most = at, most - 1
-            continue
-        at += 1
+        elif token == separator and depth == 0 and most != 0:
+            found.append(text[begin : match.start()].strip())
+            begin, most = match.end(), most - 1
     found.append(text[begin:].strip())
     return found
 
 
 def _keyed(item: str) -> tuple[str | None, str]:
     for separator in (": ", " = ", "=>", "=", ":"):
-        pieces = _split(item, separator, 1)
+        pieces = _split(item, separator, 1) if separator in item else ()
         if len(pieces) == 2 and pieces[0] and pieces[1]:
             return plain(pieces[0]), pieces[1]
     return None, item
@@ -83,7 +84,8 @@ def plain(text: str) -> str:
     match = _STRING.fullmatch(text.strip())
     if not match:
         return text.strip()
-    return re.sub(r"\\(.)", r"\1", match[1][1:-1])
+    inner = match[1][1:-1]
+    return re.sub(r"\\(.)", r"\1", inner) if "\\" in inner else inner
 
 
 def follow(value: Value, steps: Sequence[Step]) -> Value | None:
