@@ -173,6 +173,7 @@ def test_runs_again_and_again_tell_how_often_it_fails_and_what_is_otherwise_then
     assert (repeated["runs"], repeated["failed"], repeated["first"]) == (2, 1, 2)
     assert [each["count"] for each in repeated["kinds"]] == [1]
     assert report["failure"]["what"] == "AssertionError: out of order: ['b', 'a']"
+    assert repeated["compared"] == "1 of 3 further runs failed, held at 3 places of the failure"
     found = repeated["difference"]  # and not `n`, which is another one in every run
     assert (found["function"], found["line"]) == ("feed", 9)
     assert [(each["name"], each["old"], each["new"]) for each in found["differences"]] == [

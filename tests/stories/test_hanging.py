@@ -99,8 +99,10 @@ asyncio.run(main())
 
 def test_tasks_are_told_with_what_they_await_and_a_cycle_of_them_is_named(user: User) -> None:
     user.file("tasks.py", TASKS)
-    text = user.ok("hang", "--timeout", "2", "--ready", "up", "--", "python3", "tasks.py")
+    text = user.ok("hang", "--timeout", "2", "--ready", "up", "--do", "true", "--", "python3", "tasks.py")
     rows = text.splitlines()
+    assert "python3 tasks.py still running after 2 s; " in rows[0], "a command that ran beside it shortens nothing"
+    assert any(row.startswith("do: true ") for row in rows), rows
     assert rows[1] in (
         "cycle: first waits for second waits for first",
         "cycle: second waits for first waits for second",
@@ -184,14 +186,16 @@ def test_of_pending_promises_it_tells_who_awaits_what_and_a_cycle_of_them_is_nam
 
 
 def test_a_program_that_ends_does_not_hang_and_a_crash_that_takes_too_long_is_told_as_a_hang(user: User) -> None:
-    user.file("quick.py", "print('done')\n")
-    assert "does not hang: exit 0 after" in user.ok("hang", "--", "python3", "quick.py")
+    user.file("late.py", "import os, time\nwhile not os.path.exists('go'):\n    time.sleep(0.01)\ntime.sleep(1.5)\n")
+    late = user.ok("hang", "--timeout", "50", "--do", "touch go", "--", "python3", "late.py")
+    assert "does not hang: exit 0 after" in late, "however long after the command that ran beside it"
     user.file(
         "spin.py",
         "import os\nopen('pid', 'w').write(str(os.getpid()))\nx = print('up', flush=True) or 1\nwhile x:\n    x += 1\n",
     )
-    report = user.json("crash", "--timeout", "1", "--ready", "up", "--", "python3", "spin.py")
-    assert report["verdict"] == "hangs"
+    report = user.json("crash", "--timeout", "50", "--ready", "up", "--do", "true", "--", "python3", "spin.py")
+    assert (report["verdict"], report["hang"]["after"]) == ("hangs", report["end"]["after"])
+    assert report["notes"] == ["it was waited for until 1 s after the command of --do had ended"]
     (group,) = report["hang"]["groups"]
     assert (group["names"], group["state"], group["stack"]["frames"][0]["line"] in (4, 5)) == (
         ["MainThread"],

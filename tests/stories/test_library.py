@@ -12,6 +12,16 @@ from stillframe.errors import Busy, EvalFailed, LaunchFailed, NoSession, UsageEr
 
 from .conftest import User
 
+RED = """\
+import unittest
+
+class App(unittest.TestCase):
+    def test_f(self):
+        got = 2
+        self.assertEqual(got, 3)
+"""
+WAITS = "import threading\nprint('up', flush=True)\nthreading.Event().wait()\n"
+
 
 async def test_a_program_and_a_shell_share_a_session(user: User) -> None:
     user.file("app.py", "def f(a):\n    b = a + 1\n    return b\n\nprint(f(1))\n")
@@ -43,6 +53,12 @@ async def test_a_program_and_a_shell_share_a_session(user: User) -> None:
         assert caught.value.hint.op == "restart"
         report = await dbg.probe("app.py:3", eval=["b"], command=["python3", "app.py"])
         assert report.places[0].gathered[0].values == ("2",)
+        user.file("test_app.py", RED)
+        red = await dbg.test("test_app.py", runner="unittest", once=True)
+        assert (red.verdict, red.failures[0].line, red.ran) == ("red", 6, 1)
+        user.file("wait.py", WAITS)
+        hung = await dbg.hang(command=["python3", "wait.py"], ready="up", timeout=0)
+        assert [(each.names, each.stack.frames[0].file) for each in hung.groups] == [(("MainThread",), "wait.py")]
 
 
 async def test_in_process_leaving_the_block_ends_what_it_launched(user: User) -> None:

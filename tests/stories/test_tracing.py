@@ -170,10 +170,13 @@ def test_isolated_python_is_stepped_through_and_said_to_be(user: User) -> None:
     assert report["held"] == {"session": "trace-shop", "lease": 600}, "this very run, behind the call"
     assert user.json("eval", "cart.sum")["values"][0]["value"] == "27"
     user.ok("stop")
+    end = user.json("trace", "Cart.checkout", "--do", "sleep 600", "--", "python3", "-I", "shop.py")["end"]
+    assert end["cause"] == "ended by the trace, which had seen the call"
+    assert [(each["command"], each["running"]) for each in end["do"]] == [("sleep 600", True)]
 
 
 FAMILY = """\
-import datetime, decimal, enum, os, subprocess, sys
+import datetime, decimal, enum, os, subprocess, sys, time
 
 class Colour(enum.Enum):
     RED = 1
@@ -186,6 +189,8 @@ def job(n):
     return twice
 
 if __name__ == "__main__":
+    while not os.path.exists("go"):  # which somebody beside it makes
+        time.sleep(0.01)
     job(1)
     if not os.fork():
         job(2)
@@ -197,8 +202,11 @@ if __name__ == "__main__":
 
 def test_every_process_of_a_run_is_recorded_and_a_held_one_is_at_the_call(user: User) -> None:
     user.file("family.py", FAMILY)
-    report = user.json("trace", "job", "--if", "n > 2", "--", sys.executable, "family.py")
+    report = user.json(
+        "trace", "job", "--if", "n > 2", "--do", "touch go; exec sleep 600", "--", sys.executable, "family.py"
+    )
     assert (report["calls"], report["life"]["result"]) == (3, "66")
+    assert [each["command"] for each in report["end"]["do"]] == ["touch go; exec sleep 600"]
     known, long = (dict(each) for _, each in rows(report["life"]["steps"][:2]))
     assert known == {"known": "(datetime.date(2026, 1, 2), Decimal('1.50'), <Colour.RED: 1>)"}
     assert long["many"] == "[0, 1, 2, 3, 4, 5, 6, 7, … 1,192 more]"

@@ -16,6 +16,7 @@ from ..model.plans import Caller
 from ..registry import Access, From, Param
 from ..session import telling
 from ..session.beside import Beside
+from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 
@@ -33,6 +34,7 @@ Count = Annotated[int, Param("how many at the most", metavar="N")]
 
 AFTER_DO = 1.0
 """Seconds that a stop may still come after the command of `--do` has ended."""
+WAITED_AFTER_DO = f"it was waited for until {AFTER_DO:g} s after the command of --do had ended"
 LAST_STEP = 0.25
 """Seconds that the last of many steps gets when the time is over, so as to end between two of them."""
 MOST_PASSED = 500
@@ -57,6 +59,24 @@ async def run_beside(session: Session, command: str, caller: Caller) -> Beside:
     beside = await Beside.start(command, caller, session.root.bell.ring)
     session.beside.append(beside)
     return beside
+
+
+class Cue(msgspec.Struct, frozen=True):
+    """What somebody does to a program once it is ready for it: every further run of a question needs it as the first one did."""
+
+    ready: Ready | None = None
+    do: str | None = None
+
+    async def given(self, session: Session, caller: Caller, seconds: float) -> bool:
+        """Give it as soon as the program is ready; False where that stopped or ended before, so that it may be asked again."""
+        if self.ready and await self.ready.wait(session, seconds) is None:
+            return False
+        if self.do:
+            await run_beside(session, self.do, caller)
+        return True
+
+
+NO_CUE = Cue()
 
 
 async def settle(

@@ -19,7 +19,7 @@ from ..registry import Access, From, Param, operation
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import Do, Timeout, run_beside
+from .common import WAITED_AFTER_DO, Cue, Do, Timeout, run_beside
 from .dying import with_last_words
 from .failing import Watched, watch
 from .hanging import gathered
@@ -51,6 +51,10 @@ class Wish(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         return f"crash-{default_name(self.plan)}"
+
+    @property
+    def cue(self) -> Cue:
+        return Cue(self.ready, self.do)
 
 
 @operation(Access.EXEC, starts=True, owned=True, example="dbg crash -- python shop.py --file orders.json")
@@ -104,7 +108,9 @@ async def _again(sessions: Sessions, wish: Wish, times: int, until_fail: bool) -
     failure = found.result.failure
     places = places_of(failure.stack.frames, wish.caller) if failure else []
     specs = [BreakSpec(place=each) for each in places]
-    repeated = await compare(lambda: walk(sessions, wish.caller, wish.plan, specs, wish.seconds), repeated, len(places))
+    repeated = await compare(
+        lambda: walk(sessions, wish.caller, wish.plan, specs, wish.seconds, wish.cue), repeated, len(places)
+    )
     return From(found.session, msgspec.structs.replace(found.result, repeated=repeated))
 
 
@@ -131,7 +137,7 @@ async def _compared(sessions: Sessions, wish: Wish, now: CrashReport, name: str)
 
     frames = now.failure.stack.frames if now.failure else ()
     places = places_of(frames, wish.caller)
-    told = await since_revision(sessions, wish.caller, wish.plan, name, places, then, wish.seconds)
+    told = await since_revision(sessions, wish.caller, wish.plan, name, places, then, wish.seconds, wish.cue)
     return msgspec.structs.replace(now, since=told)
 
 
@@ -181,7 +187,7 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
     )
     report = with_last_words(session, wish.plan, with_sanitizer(session, report))
     if seen.overdue:
-        told = await gathered(session, after=wish.seconds, live=wish.hold)
+        told = await gathered(session, after=seen.after, live=wish.hold)
         report = msgspec.structs.replace(
             report, hang=msgspec.structs.replace(told, command=wish.plan.command, end=seen.end)
         )
@@ -216,6 +222,8 @@ def _notes(seen: Watched, failure: Failure | None) -> tuple[str, ...]:
     notes: list[str] = []
     if isinstance(seen.end, Running) and seen.failures and seen.held is None:
         notes.append("it ran on after that, so it was ended")
+    if seen.overdue and seen.end.do and not any(each.running for each in seen.end.do):
+        notes.append(WAITED_AFTER_DO)
     if failure is None and seen.failures:
         notes.append(f"{len(seen.failures)} rejected promises were handled after all, {seen.failures[0].what} first")
     if failure is None and isinstance(seen.end, Exited) and seen.end.exit_code:

@@ -15,6 +15,7 @@ from ..model.values import ExceptionInfo, Frame
 from ..session import taping
 from ..session.session import Session
 from ..transport.folders import private_folder, remove_folder
+from .common import Cue
 from .made import ask_for, with_calls
 from .reproducing import again_under_debugger, with_frames
 from .testruns import HOLD_LEASE, Asked, Ran, run_tests
@@ -63,7 +64,9 @@ async def looked_at(asked: Asked, ran: Ran, report: TestReport) -> tuple[TestRep
         live = await asked.choice.runner.live(asked.ask, report.failures[0], Path(folder))
         if live is None:
             return report, ran.session
-        seen = await again_under_debugger(asked.sessions, asked.caller, live, asked.wait, hold=asked.ask.hold)
+        seen = await again_under_debugger(
+            asked.sessions, asked.caller, live, asked.wait, Cue(do=asked.do), hold=asked.ask.hold
+        )
     finally:
         remove_folder(folder)
     report = msgspec.structs.replace(report, ran=report.ran + 1)

@@ -46,6 +46,8 @@ class Watched(msgspec.Struct):
     """The member that is still held at its failure, where that was asked for."""
     overdue: bool = False
     """It ran on when the time was over, without anything having gone wrong."""
+    after: float = 0.0
+    """Seconds that it was watched."""
 
 
 async def watch(session: Session, seconds: float, *, hold: bool, exits: Mapping[str, Leaving]) -> Watched:
@@ -71,7 +73,8 @@ async def watch(session: Session, seconds: float, *, hold: bool, exits: Mapping[
             until = min(until, loop.time() + LET_GO)
         await _let_go(member)
     seen.overdue = isinstance(stop, Running) and not seen.failures
-    told = session.outcome(after=round(loop.time() - began, 1))
+    seen.after = round(loop.time() - began, 1)
+    told = session.outcome(after=seen.after)
     seen.end = msgspec.structs.replace(told, never_hit=()) if isinstance(told, Exited) else told
     return seen
 

@@ -15,6 +15,7 @@ from ..registry import From
 from ..session import taping
 from ..session.breakpoints import absolute
 from ..transport.folders import private_folder, remove_folder
+from .common import Cue
 from .explaining import as_stop, report_of
 from .repeating import Attempt, compare, repeat
 from .since import MOST_PLACES, places_of
@@ -54,7 +55,10 @@ async def _compared(asked: Asked, failure: TestFailure, again: Repeated) -> Repe
         if plan is None:
             return again
         specs = [BreakSpec(place=each) for each in places(asked, failure)]
-        return await compare(lambda: walk(asked.sessions, asked.caller, plan, specs, asked.wait), again, len(specs))
+        cue = Cue(do=asked.do)
+        return await compare(
+            lambda: walk(asked.sessions, asked.caller, plan, specs, asked.wait, cue), again, len(specs)
+        )
     finally:
         remove_folder(folder)
 

@@ -19,7 +19,7 @@ from ..session.phases import Phase
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import Do, heard_of, run_beside
+from .common import Do, run_beside
 from .crash import HELD_LEASE, Hold
 from .hanging import gathered
 from .launch import start
@@ -125,7 +125,7 @@ async def _watched(session: Session, plan: Plan | AttachPlan, seconds: float, ho
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         while True:
-            member = await heard_of(session, max(0.0, until - loop.time()))
+            member = await session.settle(max(0.0, until - loop.time()))
             outcome = member.outcome(news=False)
             if not isinstance(outcome, Stop) or member.phase is not Phase.STOPPED:
                 break

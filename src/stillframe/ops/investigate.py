@@ -24,7 +24,7 @@ from ..session.phases import Phase
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import Do, Timeout, heard_of, run_beside
+from .common import Cue, Do, Timeout, heard_of, run_beside
 from .counting import Question, by_stops, counted
 from .evaluate import EVAL_SECONDS
 from .held_again import AWAY, Hold, held_again
@@ -98,7 +98,8 @@ async def probe(
         done = await _stopping(sessions, caller, plan, question, wanted, readiness, do, timeout)
     done = await _held(sessions, caller, plan, question, done, readiness, do, timeout) if hold else done
     sessions.commands.keep(plan, caller)
-    beside = await _since(sessions, caller, plan, done.result, since, timeout) if since is not None else None
+    cue = Cue(readiness, do)
+    beside = await _since(sessions, caller, plan, done.result, since, timeout, cue) if since is not None else None
     notes = (*assumed_note(assumed, plan), *notes, *done.result.notes)
     return From(
         done.session,
@@ -107,13 +108,13 @@ async def probe(
 
 
 async def _since(
-    sessions: Sessions, caller: Caller, plan: Plan, now: ProbeReport, name: str, timeout: float | None
+    sessions: Sessions, caller: Caller, plan: Plan, now: ProbeReport, name: str, timeout: float | None, cue: Cue
 ) -> Since:
     """The same places in an earlier revision."""
     at = [each.actual for each in now.places]
     places = [LinePlace(each.file, each.line) for each in at if each is not None and each.file and each.line]
     wait = sessions.settings(caller.cwd).wait if timeout is None else timeout
-    return await since_revision(sessions, caller, plan, name, places, None, wait)
+    return await since_revision(sessions, caller, plan, name, places, None, wait, cue)
 
 
 async def _stopping(
@@ -214,7 +215,14 @@ async def _watch(
         done = [place.id for place in seen if len(place.hits) >= hits and place.id in session.breakpoints]
         if len(done) == len({place.id for place in seen if place.id in session.breakpoints}):
             told = session.outcome()
-            return Exited(cause=SEEN_ENOUGH, output=told.output, stderr=told.stderr, log=told.log, dropped=told.dropped)
+            return Exited(
+                cause=SEEN_ENOUGH,
+                output=told.output,
+                stderr=told.stderr,
+                log=told.log,
+                dropped=told.dropped,
+                do=told.do,
+            )
         if done:
             session.breakpoints.enable(done, enabled=False)
             await family.sync_breakpoints(session)

@@ -11,7 +11,7 @@ import msgspec
 
 from ..adapters.recorders import Recorder, Recording, failures, read, write_ask
 from ..errors import UsageError
-from ..model.outcomes import AnyOutcome, Exited
+from ..model.outcomes import AnyOutcome, Exited, Running
 from ..model.places import AddressPlace, DataPlace, HerePlace, Place, SymbolPlace
 from ..model.plans import Caller, Plan
 from ..model.recorder import Ask, Where
@@ -20,7 +20,7 @@ from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from ..transport.folders import private_folder, remove_folder
-from .common import heard_of, run_beside
+from .common import WAITED_AFTER_DO, heard_of, run_beside
 from .launch import start
 from .private_runs import started
 from .programs import default_name
@@ -70,6 +70,8 @@ async def recorded_run(
         notes = [f"the recorder could not begin: {each}" for each in await asyncio.to_thread(failures, folder)]
         if not found and not notes:
             notes.append(f"nothing was recorded: {recorder.unseen(plan)}")
+        if isinstance(end, Running) and end.do and not any(each.running for each in end.do):
+            notes.append(WAITED_AFTER_DO)
         told = list(dict.fromkeys((each.how, each.runtime) for each in (one.hello for one in found) if each))
         notes += [f"{runtime}: {SLOW[how]}" for how, runtime in told if how in SLOW]
         how = ", ".join(f"{how}, {runtime}" for how, runtime in told)

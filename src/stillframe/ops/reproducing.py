@@ -18,6 +18,7 @@ from ..session.reporting import witnessed
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .breakpoints import catch_rule
+from .common import Cue
 from .launch import start
 from .private_runs import started
 from .testruns import HOLD_LEASE
@@ -31,7 +32,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 async def again_under_debugger(
-    sessions: Sessions, caller: Caller, live: Live, wait: float, *, hold: bool
+    sessions: Sessions, caller: Caller, live: Live, wait: float, cue: Cue, *, hold: bool
 ) -> Seen | None:
     """Run to the failure and read it; None where it does not come again."""
     starting = start(
@@ -41,6 +42,7 @@ async def again_under_debugger(
     session = await started(sessions, asyncio.ensure_future(starting))
     stays = False
     try:
+        await cue.given(session, caller, wait)
         member = await _reached(session, live, wait)
         if member is None:
             return None

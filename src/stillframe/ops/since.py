@@ -19,6 +19,7 @@ from ..model.sinces import Since
 from ..registry import Param
 from ..session.breakpoints import absolute
 from ..session.sessions import Sessions
+from .common import NO_CUE, Cue
 from .walking import Walk, first_difference, walk
 
 SinceWord = Annotated[
@@ -39,6 +40,7 @@ async def since(
     places: Iterable[LinePlace],
     then: Then | None,
     seconds: float,
+    cue: Cue = NO_CUE,
 ) -> Since:
     """Ask the revision the same, then walk both through the places and compare."""
     async with laid_out(name, plan.cwd, caller.env) as old:
@@ -49,8 +51,8 @@ async def since(
         if not pairs:
             verdict = verdict or "none of these lines is there"
             return Since(revision=name, commit=old.commit, then=verdict, end=end, notes=notes)
-        now = await walk(sessions, caller, plan, [BreakSpec(place=each) for each, _ in pairs], seconds)
-        was = await walk(sessions, there, moved, [BreakSpec(place=each) for _, each in pairs], seconds)
+        now = await walk(sessions, caller, plan, [BreakSpec(place=each) for each, _ in pairs], seconds, cue)
+        was = await walk(sessions, there, moved, [BreakSpec(place=each) for _, each in pairs], seconds, cue)
         _check(old, (frame.file for _, stop in was.seen for frame in stop.stack if frame.file), there)
     cut = (f"only the first {len(now.seen):,} hits were compared",) if now.cut or was.cut else ()
     return Since(

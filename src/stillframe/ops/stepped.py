@@ -160,7 +160,7 @@ def _over(session: Session) -> AnyOutcome:
     told = session.outcome()
     if isinstance(told, Exited):
         return msgspec.structs.replace(told, never_hit=())
-    return Exited(cause=SEEN, output=told.output, stderr=told.stderr, log=told.log, dropped=told.dropped)
+    return Exited(cause=SEEN, output=told.output, stderr=told.stderr, log=told.log, dropped=told.dropped, do=told.do)
 
 
 def _report(

@@ -17,6 +17,7 @@ from ..model.plans import Caller, Plan
 from ..model.tested import TestFailure, TestReport
 from ..session.breakpoints import absolute
 from ..transport.folders import private_folder, remove_folder
+from .common import Cue
 from .explaining import report_of
 from .flaking import debugged, places
 from .since import MOST_PLACES
@@ -39,7 +40,7 @@ async def with_revision(asked: Asked, now: TestReport, name: str) -> TestReport:
         async def then(old: Revision, moved: Plan, there: Caller) -> tuple[str, AnyOutcome]:
             return await _there(asked, moved, there)
 
-        told = await since_revision(asked.sessions, here, plan, name, lines, then, asked.wait)
+        told = await since_revision(asked.sessions, here, plan, name, lines, then, asked.wait, Cue(do=asked.do))
     finally:
         remove_folder(folder)
     return msgspec.structs.replace(now, since=told)
@@ -63,7 +64,7 @@ def _places(asked: Asked, failure: TestFailure) -> list[LinePlace]:
 async def _there(asked: Asked, moved: Plan, there: Caller) -> tuple[str, AnyOutcome]:
     """The same tests in the revision: its verdict in a line."""
     ask = replace(asked.ask, cwd=moved.cwd, root=moved.cwd, env=_plain(moved.env, asked.ask.env), hold=False)
-    elsewhere = replace(asked, caller=there, ask=ask, do=None)
+    elsewhere = replace(asked, caller=there, ask=ask)
     async with run_tests(elsewhere, ask) as ran:
         report = report_of(elsewhere, ran, every=False)
     counts = report.counts

@@ -18,7 +18,7 @@ from ..model.values import Value
 from ..record.comparing import differences
 from ..session.phases import Phase
 from ..session.sessions import Sessions
-from .common import heard_of
+from .common import NO_CUE, Cue, heard_of
 from .launch import start
 from .private_runs import started
 from .programs import default_name
@@ -42,7 +42,14 @@ class Walk(msgspec.Struct, frozen=True):
         return [(number, stop) for number, (where, stop) in enumerate(self.seen) if where == place]
 
 
-async def walk(sessions: Sessions, caller: Caller, plan: Plan, places: Sequence[BreakSpec], seconds: float) -> Walk:
+async def walk(
+    sessions: Sessions,
+    caller: Caller,
+    plan: Plan,
+    places: Sequence[BreakSpec],
+    seconds: float,
+    cue: Cue = NO_CUE,
+) -> Walk:
     """Run the plan from place to place until it ends, or until enough was seen; nothing is left of it."""
     name = f"walk-{default_name(plan)}"
     # A path in a place may lead out of the caller's directory: into another revision of the project.
@@ -55,7 +62,9 @@ async def walk(sessions: Sessions, caller: Caller, plan: Plan, places: Sequence[
     deadline = loop.time() + seconds
     try:
         ids = [session.breakpoints.id_of(spec, caller.cwd) for spec in places]
+        given = False
         while True:
+            given = given or await cue.given(session, caller, max(0.0, deadline - loop.time()))
             member = await heard_of(session, max(0.0, deadline - loop.time()))
             stop = member.outcome(news=False)
             cut = len(seen) >= MOST_HITS

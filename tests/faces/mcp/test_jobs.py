@@ -15,6 +15,14 @@ from ..conftest import CLIENT, call
 from .conftest import COUNT, COUNT_JS, LEGACY, MODERN, Connect, text_of
 
 JOB_CHARACTERS = 1500
+RED = """\
+import unittest
+class Add(unittest.TestCase):
+    def test_add(self):
+        got = 1
+        self.assertEqual(got, 2)
+"""
+WAITS = "import threading\nprint('up', flush=True)\nthreading.Event().wait()\n"
 
 
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])
@@ -87,6 +95,15 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
         well = await client.call_tool("crash", {"command": ["python3", "count.py"], "do": "echo beside"})
         assert well.structured_content["result"]["verdict"] == "ended well"
         assert well.structured_content["result"]["end"]["do"][0]["command"] == "echo beside"
+        (tmp_path / "test_add.py").write_text(RED)
+        red = await client.call_tool("test", {"selector": "test_add.py", "runner": "unittest", "once": True})
+        told = red.structured_content["result"]
+        assert (told["verdict"], told["failures"][0]["line"], told["counts"]["failed"]) == ("red", 5, 1)
+        assert "self.assertEqual(got, 2)    got=1" in text_of(red)
+        (tmp_path / "wait.py").write_text(WAITS)
+        hung = await client.call_tool("hang", {"command": ["python3", "wait.py"], "ready": "up", "timeout": 0})
+        (group,) = hung.structured_content["result"]["groups"]
+        assert (group["names"], group["stack"]["frames"][0]["file"]) == (["MainThread"], "wait.py")
         filled = await client.get_prompt("crash", {"command": "python {odd}"})
         assert "python {odd}" in filled.messages[0].content.text
 
