@@ -60,6 +60,16 @@ async def test_every_hit_counts_and_the_first_counter_example_is_shown(tmp_path:
     assert (behind.state, nobody.state) == ("unbound", "unbound")
 
 
+async def test_a_million_hits_are_all_counted(tmp_path: Path) -> None:
+    (tmp_path / "often.js").write_text(
+        "function often(n) {\n  return n + 1;\n}\nfor (let i = 0; i < 1e6; i++) often(i);\n"
+    )
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        report = await dbg.probe("often.js:2", eval=["n"], expect=["n < 999999"], command=["node", "often.js"])
+    (claim,), (value,) = report.places[0].claims, report.places[0].gathered
+    assert (claim.held, claim.violated, value.least, value.most) == (999_999, 1, "0", "999999")
+
+
 async def test_hits_before_a_kill_are_counted(tmp_path: Path) -> None:
     (terminated,) = await probed(tmp_path, "SIGTERM", at=("shop.js:4",), expect=["true"])
     assert 1500 - 16 < terminated.count <= 1500

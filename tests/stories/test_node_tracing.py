@@ -90,7 +90,7 @@ function last(n) {
 }
 const way = process.argv[2];
 if (way === 'worker' && isMainThread) new Worker(new URL(import.meta.url), { argv: ['worker'] });
-if (way === 'often') for (let i = 0; i < 100_000; i++) often(i);
+if (way === 'often') for (let i = 0; i < 1_000_000; i++) often(i);
 const service = new Service();
 const bits = numbers(9);
 bits.next();
@@ -177,8 +177,8 @@ async def test_a_generator_that_nobody_ends_and_errors_that_are_caught_are_told(
 
 
 async def test_every_call_counts_in_every_worker_and_none_is_lost_to_a_kill(work: Path) -> None:
-    often = await traced(work, "often", "node", "work.mjs", "often", call=70_000)
-    assert (often.calls, life(often).number, life(often).arguments[0].value) == (100_000, 70_000, "69999")
+    often = await traced(work, "often", "node", "work.mjs", "often", call=1_000_000)
+    assert (often.calls, life(often).number, life(often).arguments[0].value) == (1_000_000, 1_000_000, "999999")
     worker = await traced(work, "often", "node", "work.mjs", "worker")
     assert worker.calls == 2, "one in the program's own thread and one in the other"
     killed = await traced(work, "last", "node", "work.mjs", "killed")

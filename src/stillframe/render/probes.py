@@ -89,7 +89,7 @@ def _verdict(place: ProbedPlace) -> str:
         return "unbound" if place.state == "unbound" else "not reached"
     if not place.complete:
         return f"reached ({place.count} hit{'s' * (place.count > 1)} taken)"
-    return "reached once" if place.count == 1 else f"reached {place.count} times"
+    return "reached once" if place.count == 1 else f"reached {place.count:,} times"
 
 
 def _place(place: ProbedPlace, budget: int) -> str:
