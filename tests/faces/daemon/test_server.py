@@ -18,7 +18,8 @@ import pytest
 
 from stillframe.faces.cli.catalogue import HASH, VERSION
 
-from ..conftest import DEADLINE, Tiny, call, start_tiny
+from ...guard import eventually
+from ..conftest import DEADLINE, Tiny, begin, call, start_tiny
 
 HELLO = {"v": 1, "catalogue": HASH, "version": VERSION}
 
@@ -266,6 +267,37 @@ def test_a_waiting_call_is_told_that_the_daemon_ends(tiny: Tiny) -> None:
         rest = list(answer)
     assert rest[-1] == ("x", b"70")
     assert tiny.process.wait(DEADLINE) == 0
+
+
+def test_a_daemon_that_ends_says_of_every_request_that_it_has_not_taken_it(tiny: Tiny) -> None:
+    request = json.dumps({**HELLO, "op": "tool", "keep": True}).encode() + b"\n"
+    with dial() as kept, dial() as half, dial() as ending:
+        kept.sendall(request)
+        answer = frames(kept)
+        assert [kind for kind, _ in (next(answer) for _ in range(4))] == ["a", "o", "e", "x"]
+        half.sendall(request[:20])
+        ending.sendall(json.dumps({**HELLO, "op": "daemon", "args": {"action": "stop"}}).encode() + b"\n")
+        assert ("x", b"0") in frames(ending)
+        assert list(answer) == [("n", b"")], "so that a request on its way is known not to have been taken"
+        half.sendall(request[20:])
+        assert list(frames(half)) == [("n", b"")]
+    assert tiny.process.wait(DEADLINE) == 0
+
+
+def test_a_client_whose_call_was_not_taken_asks_the_next_daemon(tiny: Tiny) -> None:
+    tiny.process.send_signal(signal.SIGSTOP)  # so that it finds the call and the order to end at the same moment
+    calling = begin("sessions", "--json", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    eventually(lambda: _has_a_socket(calling.pid), "it never asked")
+    tiny.process.send_signal(signal.SIGTERM)
+    tiny.process.send_signal(signal.SIGCONT)
+    out, _ = calling.communicate(timeout=DEADLINE)
+    assert json.loads(out) == {"ok": True, "op": "sessions", "result": {"sessions": []}}
+    assert tiny.process.wait(DEADLINE) == 0
+    call("daemon", "stop")
+
+
+def _has_a_socket(pid: int) -> bool:
+    return any(os.readlink(each).startswith("socket:") for each in Path(f"/proc/{pid}/fd").iterdir())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

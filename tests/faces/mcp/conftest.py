@@ -68,7 +68,9 @@ class Pipe:
         return found
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        number = self.request(method, **params)
+        return self.answer(self.request(method, **params))
+
+    def answer(self, number: int) -> dict[str, Any]:
         while (said := self.hear()).get("id") != number:
             pass
         return said

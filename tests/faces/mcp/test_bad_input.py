@@ -139,6 +139,29 @@ def test_a_client_that_vanishes_takes_its_probe_with_it_and_no_session(pipe: Any
     assert started["session"] == "spin"
 
 
+def test_of_two_clients_on_one_session_one_waits_while_the_other_looks_and_moves_and_may_vanish(
+    pipe: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "spin.py").write_text(SPIN)
+    one: Pipe = pipe()
+    two: Pipe = pipe()
+    one.call("launch", program=["spin.py"], timeout=0)
+    waiting = one.request("tools/call", name="go", arguments={"how": "wait", "timeout": 20})
+    assert two.call("state")["structuredContent"]["result"]["state"] == "running", "nobody queues behind a wait"
+    paused = two.call("go", how="pause")["structuredContent"]["result"]
+    told = one.answer(waiting)["result"]["structuredContent"]["result"]
+    assert (told["state"], told["frame"]["file"]) == (paused["state"], "spin.py") == ("stopped", "spin.py")
+    looking = [each.request("tools/call", name="state", arguments={}) for each in (one, two)]
+    both = [each.answer(number)["result"] for each, number in zip((one, two), looking, strict=True)]
+    assert [each["structuredContent"]["result"]["frame"]["line"] for each in both] == [told["frame"]["line"]] * 2
+    assert one.call("go", how="continue", timeout=0)["structuredContent"]["result"]["state"] == "running"
+    two.request("tools/call", name="go", arguments={"how": "wait"})
+    two.process.kill()
+    two.process.wait()
+    assert one.call("state")["structuredContent"]["result"]["state"] == "running", "the one that is left goes on"
+    assert "spin ended" in one.call("stop")["content"][0]["text"]
+
+
 def _running(*words: str) -> list[psutil.Process]:
     """Those of this test, not of another one like it."""
     return [each for each in marked(COOKIE, os.environ[COOKIE]) if set(words) <= set(command(each))]

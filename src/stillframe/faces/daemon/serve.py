@@ -84,6 +84,7 @@ async def _live(claim: Claim, on_ready: Callable[[], None], opened: Opened, log_
     await reason_to_leave(server, lambda: sessions.live)
     watching.cancel()
     listening.withdraw()
+    server.dismiss()
     for call in list(server.calls):
         call.cancel()
     log.info("leaving with %d sessions to end", sessions.live)

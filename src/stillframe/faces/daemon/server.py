@@ -78,6 +78,7 @@ class Server:
         """Set by a `daemon stop`, a newer client, or a signal."""
         self.withdraw: Callable[[], None] = lambda: None
         self.calls: set[asyncio.Task[Any]] = set()
+        self._idle: set[Frames] = set()
         self.stopped = asyncio.Event()
         """Set when every session is ended, which a `daemon stop` waits for."""
 
@@ -115,6 +116,7 @@ class Server:
     async def _next_request(self, reader: asyncio.StreamReader, frames: Frames) -> dict[str, Any]:
         """What a client that kept its connection asks next; it does not keep the daemon alive meanwhile."""
         self.open -= 1
+        self._idle.add(frames)
         self._stir()
         try:
             return await read_request(reader, KEEP_SECONDS)
@@ -122,8 +124,14 @@ class Server:
             await frames.not_taken()  # a request may be on its way at this very moment
             raise ConnectionResetError(refusal.message) from None
         finally:
+            self._idle.discard(frames)
             self.open += 1
             self._stir()
+
+    def dismiss(self) -> None:
+        """Tell those who kept their connections that it is over: a request on its way at this moment was not taken."""
+        for frames in self._idle:
+            frames.end()
 
     def _stir(self) -> None:
         """There may be a reason to leave now: not while a session lives, whose end is told by itself."""
@@ -274,6 +282,10 @@ class Frames:
     async def not_taken(self) -> None:
         self._writer.write(b"n0\n")
         await self._drain()
+
+    def end(self) -> None:
+        self._writer.write(b"n0\n")
+        self._writer.close()
 
     async def alive(self) -> None:
         self._writer.write(b"h0\n")
