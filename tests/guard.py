@@ -85,9 +85,14 @@ class Guard:
 
     def leftovers(self) -> list[str]:
         """One line for each process, file descriptor or runtime file that outlived the test; processes are ended."""
+        found = self.left_elsewhere()
+        found += [f"open fd {fd} -> {target}" for fd, target in (_open_fds() - self._fds)]
+        return found
+
+    def left_elsewhere(self) -> list[str]:
+        """What outlived the test outside of this process."""
         found = [f"process {_describe(each)}" for each in self._processes()] if _births > self._births else []
         found += [f"runtime file {path.relative_to(self.root)}" for path in _files(self.runtime)]
-        found += [f"open fd {fd} -> {target}" for fd, target in (_open_fds() - self._fds)]
         return found
 
     def remove(self) -> None:

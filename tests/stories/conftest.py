@@ -17,6 +17,7 @@ import pytest
 from ..faces.conftest import CLIENT, DEADLINE, Said
 from ..guard import eventually as eventually
 from ..guard import gone as gone
+from .resident import Resident
 
 CLIENT_LINE = shlex.join(CLIENT)
 """The command as a shell takes it."""
@@ -90,12 +91,29 @@ def result(said: Said) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture
-def user(tmp_path: Path) -> Iterator[User]:
-    """A user of a fresh project; what the daemon still holds at the end is ended with it."""
-    made = User(tmp_path)
+@pytest.fixture(scope="session")
+def resident(shared_cache: Path) -> Iterator[Resident]:
+    """The daemon of all stories that do not say that they need one of their own."""
+    made = Resident(shared_cache)
     yield made
-    made.says("daemon", "stop")
+    left = made.leave()
+    made.remove()
+    assert not left, left
+
+
+@pytest.fixture
+def user(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
+    """A user of a fresh project; what the daemon still holds at the end is ended, and with it a daemon of the story's own."""
+    made = User(tmp_path)
+    if request.node.get_closest_marker("own_daemon"):
+        yield made
+        made.says("daemon", "stop")
+        return
+    resident: Resident = request.getfixturevalue("resident")
+    resident.receive(monkeypatch)
+    yield made
+    if left := resident.take_leave():
+        pytest.fail("left behind:\n  " + "\n  ".join(left), pytrace=False)
 
 
 @pytest.fixture

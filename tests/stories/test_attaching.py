@@ -16,6 +16,8 @@ from ..guard import free_port
 from .conftest import User
 from .test_racing import LOOP, running
 
+pytestmark = pytest.mark.own_daemon
+
 
 @pytest.fixture
 def program(user: User) -> Iterator[subprocess.Popen[str]]:

@@ -21,6 +21,8 @@ from stillframe.adapters.go import GO
 from ..faces.conftest import CLIENT, DEADLINE
 from .conftest import User
 
+pytestmark = pytest.mark.own_daemon
+
 OLD_GDB = "#!/bin/sh\necho 'GNU gdb (Debian 13.1-3) 13.1'\n"
 DEAD_TOOL = "#!/bin/sh\necho 'cannot load libfoo' >&2\nexit 1\n"
 

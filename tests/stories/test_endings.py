@@ -88,6 +88,7 @@ def test_children_of_a_program_that_was_killed_are_ended_by_a_plain_stop(user: U
     assert gone(child) and "left" not in told
 
 
+@pytest.mark.own_daemon
 def test_a_killed_guardian_is_replaced_and_a_killed_daemon_still_leaves_nothing(user: User) -> None:
     user.file("sl.py", SPAWNS.format(rest="time.sleep(600)\n"))
     user.ok("launch", "sl.py", "--ready", "in")

@@ -101,6 +101,7 @@ def test_a_process_is_joined_by_its_pid_and_left_running_without_an_inspector(he
         running.end()
 
 
+@pytest.mark.own_daemon
 def test_a_process_that_is_held_runs_on_when_the_daemon_is_killed_and_can_be_joined_again(here: User) -> None:
     running = run(here, "--inspect-port=0", "loop.js")
     try:

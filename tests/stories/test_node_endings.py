@@ -141,6 +141,7 @@ def own_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.own_daemon
 def test_no_meeting_place_is_left_by_a_stop_an_end_or_a_killed_daemon(user: User, own_tmp: Path) -> None:
     user.file("app.js", "globalThis.here = 1;\n")
     user.ok("launch", "app.js", "--break", "app.js:1")

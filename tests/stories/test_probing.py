@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import psutil
+import pytest
 
 from .conftest import User
 
@@ -77,6 +78,7 @@ def test_a_program_that_fails_or_runs_on_is_reported_as_such(user: User) -> None
     assert not psutil.pid_exists(int((user.here / "pid").read_text()))
 
 
+@pytest.mark.own_daemon
 def test_without_a_daemon_it_does_the_same_in_the_calling_process(user: User) -> None:
     user.file("shop.py", PROGRAM)
     words = ("probe", "shop.py:5", "price", "--hits", "2", "--eval", "count", "--no-daemon")

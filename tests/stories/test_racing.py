@@ -111,6 +111,7 @@ def test_a_client_killed_while_it_starts_a_program_leaves_a_whole_session_or_non
     looping.ok("stop")
 
 
+@pytest.mark.own_daemon
 def test_a_killed_daemon_ends_what_it_launched_and_leaves_what_it_joined(looping: User) -> None:
     mine = subprocess.Popen([sys.executable, "loop.py"], cwd=looping.here, stdout=subprocess.DEVNULL)
     try:

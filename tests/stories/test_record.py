@@ -14,6 +14,8 @@ from stillframe.adapters.finding import tools_directory
 
 from .conftest import User, eventually, gone
 
+pytestmark = pytest.mark.own_daemon
+
 PYTHON = """\
 class Cart:
     def __init__(self, n):

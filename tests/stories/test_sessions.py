@@ -11,6 +11,8 @@ import pytest
 
 from .conftest import User
 
+pytestmark = pytest.mark.own_daemon
+
 LOOP = "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.01)\n"
 
 

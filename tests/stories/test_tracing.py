@@ -146,6 +146,7 @@ def test_what_never_ends_is_told_as_far_as_it_came(user: User, version: str) -> 
         assert text.startswith("often(n=999999) odd.py:22, call 1,000,000 of 1,000,000, from <module> odd.py:")
 
 
+@pytest.mark.own_daemon
 def test_a_call_that_cannot_be_told_is_said_why(user: User) -> None:
     user.file("shop.py", SHOP)
     words = ("--", "python3", "shop.py")

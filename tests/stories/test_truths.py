@@ -269,6 +269,7 @@ def test_moving_a_program_that_runs_hints_at_waiting_for_it(user: User) -> None:
     user.ok("stop")
 
 
+@pytest.mark.own_daemon
 def test_what_a_killed_daemon_lost_is_named_by_every_verb(user: User) -> None:
     user.file("loop.py", "while True:\n    pass\n")
     user.ok("launch", "loop.py", "--timeout", "0")

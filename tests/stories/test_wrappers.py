@@ -205,6 +205,7 @@ def test_a_program_that_becomes_a_shell_ends_with_the_shells_code(app: User) -> 
     assert (end["state"], end["exit_code"], end["output"]) == ("exited", 6, "app 10\n")
 
 
+@pytest.mark.own_daemon
 def test_a_killed_daemon_takes_a_wrapper_and_its_programs_along(app: User) -> None:
     app.ok("launch", "--break", PLACE, "--", "sh", "-c", f"{PY} app.py 5; sleep 600")
     processes = [app.pid("--session", name) for name in ("sh", "sh.1")]
