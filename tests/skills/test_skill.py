@@ -97,5 +97,12 @@ def test_the_registry_s_file_names_this_version_and_a_command_that_exists() -> N
     assert len(server["description"]) <= 100
     assert [each["value"] for each in package["packageArguments"]] == ["mcp"]
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert package["runtimeArguments"][0]["value"] == "stillframe[mcp]" and "mcp" in extras
+    # uvx takes no `--from` beside the name@version that a client puts behind these.
+    assert [(each["name"], each["value"]) for each in package["runtimeArguments"]] == [("--with", *extras["mcp"])]
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])
+    assert (package["registryType"], package["identifier"], package["transport"]) == (
+        "pypi",
+        "stillframe",
+        {"type": "stdio"},
+    )
     assert f"mcp-name: {server['name']}" in (ROOT / "README.md").read_text()
