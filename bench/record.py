@@ -51,7 +51,9 @@ async def large(folder: Path) -> dict[str, float]:
     for run in range(2):
         tape = record.begin(RunFacts(name=f"run-{run}", root=str(folder), base=str(folder)), None)
         for begin in range(0, HITS // 2, AT_ONCE):
-            await asyncio.gather(*(tape.stop(_stop(number, run), lines) for number in range(begin, begin + AT_ONCE)))
+            await asyncio.gather(
+                *(tape.stop(_stop(number, run), lines, many=True) for number in range(begin, begin + AT_ONCE))
+            )
     while await record.look(lambda c: c.execute("SELECT count(*) FROM hit").fetchone()[0]) < HITS:
         await record.settled()
     await record.close()

@@ -44,8 +44,9 @@ class Operated(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 class Tape(Protocol):
     """Takes down one run. Only `stop` makes anybody wait: it returns when the stop is on disk."""
 
-    async def stop(self, stop: Stop, lines: Sequence[str]) -> tuple[str, ...]:
-        """Write a stop, with the whole text of its file; what the user must know of how that went."""
+    async def stop(self, stop: Stop, lines: Sequence[str], *, many: bool = False) -> tuple[str, ...]:
+        """Write a stop, with the whole text of its file; what the user must know of how that went. One of `many` waits for
+        the others, so as to be written together with them."""
         ...
 
     def printed(self, stream: str, data: bytes) -> None: ...
@@ -70,7 +71,7 @@ class Recorder(Protocol):
 class BlankTape:
     """Takes nothing down: for sessions that are themselves a replay, and where recording is turned off."""
 
-    async def stop(self, stop: Stop, lines: Sequence[str]) -> tuple[str, ...]:
+    async def stop(self, stop: Stop, lines: Sequence[str], *, many: bool = False) -> tuple[str, ...]:
         return ()
 
     def printed(self, stream: str, data: bytes) -> None:

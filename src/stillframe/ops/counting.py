@@ -280,7 +280,7 @@ async def _kept(session: Session, question: Question, told: Told) -> None:
     for place in told.places.values():
         if place.found:
             stops += [_sampled(session, place.found[0], each, question) for each in _thinned(place.samples)]
-    await asyncio.gather(*(session.tape.stop(each, _lines(session, each)) for each in stops))
+    await asyncio.gather(*(session.tape.stop(each, _lines(session, each), many=True) for each in stops))
 
 
 def _lines(session: Session, stop: Stop) -> list[str]:

@@ -69,7 +69,9 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     """The writer's connection, with the tables brought up to this version. To be called with the record's lock held."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-    connection = sqlite3.connect(path, isolation_level=None, timeout=5.0, cached_statements=256)
+    connection = sqlite3.connect(
+        path, isolation_level=None, timeout=5.0, cached_statements=256, check_same_thread=False
+    )  # whoever holds the writer's hand uses it
     try:
         check(connection, path)
         if connection.execute("PRAGMA page_count").fetchone()[0] == 0:

@@ -1,5 +1,8 @@
 """The one writer of a host: a thread that takes what is told, commits it in groups, and answers only then.
 
+A single stop is written by whoever tells it, where the thread has nothing to do and the disk has been quick: to wake a thread and
+be woken by it takes as long as the writing.
+
 Every host of the user's may have a writer on the same file, so each of them holds a lock while it writes or checkpoints: two
 connections that do so at once can harm a WAL of SQLite before 3.51.3. Where the disk takes nothing, what is told waits in
 memory, whoever told it hears why, and the next thing that is told tries again.
@@ -15,6 +18,7 @@ import os
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -36,6 +40,9 @@ LINGER_SECONDS = 0.01
 """How long what nobody asks for waits for company: a step's own line goes with the stop of the next."""
 WAL_BYTES = 8 * 1024 * 1024
 """How large the log may grow before what is in it is moved to the file itself."""
+QUICK_SECONDS = 0.02
+"""A disk that took longer than this for one commit is left to the thread for a while."""
+SLOW_SECONDS = 10.0
 TASK_SECONDS = 60.0
 CLOSE_SECONDS = 20.0
 
@@ -91,17 +98,25 @@ class Task(msgspec.Struct):
     error: BaseException | None = None
 
 
+class Leave:
+    """The thread is to end when everything before this is written."""
+
+
 class Writer:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problem: str | None = None
         """Why nothing is written at the moment."""
         self.on_commit: Callable[[], None] = lambda: None
-        self._queue: queue.SimpleQueue[Told | Task | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Told | Task | Leave] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         self._pen: Pen | None = None
         self._backlog: list[Told] = []
+        self._lingering: list[Told] = []
+        self._hand = threading.Lock()
+        """Held by whoever writes, in the thread or outside."""
+        self._slow_until = 0.0
         self._lock_path = str(path.with_suffix(".lock"))
         self._lock: int | None = None
 
@@ -110,6 +125,25 @@ class Writer:
     def put(self, told: Told) -> None:
         self._start()
         self._queue.put(told)
+
+    def at_once(self, job: Job) -> bool:
+        """Write it here and now, if that takes no waiting; else it is to be put. Its own thread must be the only other one."""
+        ready = self._pen is not None and not self._backlog and self._queue.empty()
+        if not ready or time.monotonic() < self._slow_until or not self._hand.acquire(blocking=False):
+            return False
+        began = time.monotonic()
+        try:
+            fcntl.flock(self._lock_file(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._commit([*self._lingered(), Told(job)])
+        except OSError:  # another host writes, or there is no place for the lock
+            return False
+        finally:
+            self._hand.release()
+        if time.monotonic() - began > QUICK_SECONDS:
+            self._slow_until = time.monotonic() + SLOW_SECONDS
+        if self._pen is not None and self._pen.later:
+            self.put(Told(Settled()))  # the thread does what can wait
+        return True
 
     def task(self, run: Callable[[Pen], T]) -> T:
         """Do something in the writer's thread and wait for it; to be called from a thread that may wait."""
@@ -128,7 +162,7 @@ class Writer:
         with self._starting:
             thread = self._thread
         if thread is not None and thread.is_alive():
-            self._queue.put(None)
+            self._queue.put(Leave())
             thread.join(CLOSE_SECONDS)
 
     def _start(self) -> None:
@@ -141,25 +175,38 @@ class Writer:
 
     def _work(self) -> None:
         while True:
-            first = self._queue.get()
-            group: list[Told] = []
-            while isinstance(first, Told):
-                group.append(first)
-                if len(group) >= GROUP:
-                    break
-                try:
-                    first = self._queue.get(timeout=LINGER_SECONDS if all(each.lingers for each in group) else 0)
-                except queue.Empty:
-                    break
-            if group:
-                self._commit(group)
-            if isinstance(first, Task):
-                self._do(first)
-            if first is None:
-                self._leave()
-                return
-            if self._queue.empty():
-                self._checkpoint()
+            first = self._next()
+            with self._hand:
+                if isinstance(first, Told) and first.lingers and len(self._lingering) < GROUP:
+                    self._lingering.append(first)
+                    continue
+                group = self._lingered()
+                while isinstance(first, Told):
+                    group.append(first)
+                    first = self._next(at_once=True) if len(group) < GROUP else None
+                if group:
+                    self._commit(group)
+                self._afterwards()
+                if isinstance(first, Task):
+                    self._do(first)
+                if isinstance(first, Leave):
+                    self._leave()
+                    return
+                if self._queue.empty():
+                    self._checkpoint()
+
+    def _next(self, *, at_once: bool = False) -> Told | Task | Leave | None:
+        """What was told next; None where nothing was, and what lingers has waited long enough."""
+        try:
+            if at_once:
+                return self._queue.get_nowait()
+            return self._queue.get(timeout=LINGER_SECONDS if self._lingering else None)
+        except queue.Empty:
+            return None
+
+    def _lingered(self) -> list[Told]:
+        taken, self._lingering = self._lingering, []
+        return taken
 
     def _commit(self, group: list[Told]) -> None:
         waiting = [*self._backlog, *group]
@@ -183,7 +230,6 @@ class Writer:
         self._backlog, self.problem = [], None
         for each in told:
             each.tell(None)
-        self._afterwards()
         self.on_commit()
 
     def _afterwards(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import time
@@ -126,11 +127,7 @@ class Session:
 
     def show(self, file: str | None) -> str | None:
         """A file as the user should see it: relative to where the call came from, if it is of this project."""
-        if file is None or not os.path.isabs(file):
-            return file
-        if not Path(file).is_relative_to(self.origin.root):
-            return file
-        return os.path.relpath(file, self.origin.base)
+        return _shown(file, self.origin.root, self.origin.base) if file is not None and os.path.isabs(file) else file
 
     @contextlib.contextmanager
     def used(self) -> Iterator[None]:
@@ -404,3 +401,8 @@ class Session:
         if self.live:
             self.ended = contract.Ended(lost=True, cause="the session was closed")
             self._become(Phase.LOST)
+
+
+@functools.lru_cache(maxsize=4096)
+def _shown(file: str, root: str, base: str) -> str:
+    return os.path.relpath(file, base) if Path(file).is_relative_to(root) else file

@@ -59,14 +59,15 @@ class Evidence:
         self.returned: list[Value] = []
         self.calls = Calls()
         self._ahead: Ahead | None = None
+        self._is_warm = False
         self._bounds = Bounds()
         """As somebody wanted them last."""
         self._names: dict[tuple[str, int, int], list[str]] = {}
         """What the text of a function mentions, by where it begins."""
         self._questions: dict[Any, str] = {}
+        """How the variables of a line are asked for: it is come to again and again in a loop."""
         self._rounds: dict[Any, dict[str, bool]] = {}
         """Of each place, whether the names there have their value only later in a round of a loop."""
-        """How the variables of a line are asked for: it is come to again and again in a loop."""
 
     # The stop
 
@@ -93,6 +94,7 @@ class Evidence:
             values = await self._page(at.id, ahead.asked) if ahead else await self.locals(at.id, bounds, 0, fresh=True)
         elif frames_all:
             at = frames_all[0]
+        self._warm()
         frames = Frames(frames=frames_all[: bounds.frames], total=len(frames_all), thread=thread)
         return Capture(frames, at, values, tuple(self.returned), exception)
 
@@ -107,6 +109,12 @@ class Evidence:
         if call is not None and script is not None and (lines := self._texts.known(script)) is not None:
             asked = self._ask_locals(call, lines, self._bounds, 0, fresh=True)
             self._ahead = Ahead(held, self._bounds, asked, self.teller.frames(held))
+
+    def _warm(self) -> None:
+        """Have V8 get used to our code, once, after the first stop: the next ones are told sooner."""
+        if not self._is_warm and self.asking.context is not None:
+            self._is_warm = True
+            asyncio.get_running_loop().call_soon(self.asking.put, question("warm()", ""), ())
 
     def _index(self, held: Held, frames: Sequence[Frame]) -> int | None:
         """The frame that a stop is about: the innermost of the user's own, or wherever a breakpoint was set."""
