@@ -29,10 +29,14 @@ from .listening import commands_of
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "lldb"
 _HELPER = "stillframe"
 _KNOWN = "our code is there: "
-_WITHOUT = "without our code inside it: it has no Python, or runs none before it has a program"
+_ANSWERED = re.compile(rb'our code is there: (?:True|False)|"(?:launch|initialized)"')
+"""The answer, or what comes after the place where it would have come."""
+_WITHOUT = "without our code inside it: it has no Python"
 _IMPORT = f'command script import "{_TARGET / "sf_lldb.py"}"'
 _NO_CORE = ("--pre-init-command", "script import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))")
 """lldb-dap 19.1 aborts when it is let go; with a program, our code inside it takes care of that."""
+_NO_INIT_FILE = {"sourceInitFile": False, "$__lldb_sourceInitFile": False}
+"""The user's own settings of lldb are for his terminal; the second name is that of lldb-dap 22.1."""
 _SERVER = "lldb-server"
 _ANSWER = 60.0
 _QUIET = (
@@ -50,13 +54,17 @@ _MY_CODE = (
 _OWN_DEBUG_INFO = ("settings set symbols.enable-external-lookup false",)
 """For a program that has all in itself. With the debug information of the libraries, where a machine has it, lldb 19.1 loses the
 callers of every function whose code lies in two parts, as that of `fflush` does."""
-_FOLLOWS_PARTS = (20,)
-"""The first version in which that is mended."""
+_AFTER_19 = (20,)
+"""The first version in which that is mended, and in which the first answer about threads may be an old one."""
 _TALK = re.compile(
-    r"(?!warning: |error: )|.*\bDW_(?:AT|TAG)_|error: stopped due to an error evaluating condition", re.IGNORECASE
+    r"(?!warning: |error: )|.*\bDW_(?:AT|TAG)_|error: (?:stopped due to an error evaluating condition|<user expression \d+>)",
+    re.IGNORECASE,
 )
 """What lldb says of what it does, of a compiler's output, and of what our code tells; its other warnings are worth telling."""
-_LOG_FAILURE = re.compile(r"(?:error: )+(?:<user expression \d+>:\d+:\d+: )?|\n +\d+ \|[^>]*(?=>)")
+_LOG_FAILURE = re.compile(
+    r"(?:Expression evaluation|Ran expression)[^\n]*\n(?=error: )"
+    r"|(?:error: )+(?:<user expression \d+>:\d+:\d+: )?|\n +\d+ \|[^>]*(?=>)"
+)
 _JOURNAL = {"LLDB_DEBUGSERVER_LOG_FILE": JOURNAL, "LLDB_SERVER_LOG_CHANNELS": "lldb process"}
 _DEATHS = re.compile(rb"returning exit type Killed by signal (\d+)")
 """lldb-dap 19.1 tells a signal as an exit code; what lldb-server notes of its work tells them apart."""
@@ -202,16 +210,17 @@ class LldbAdapter:
     def _common(self, found: Found, helped: bool, env: Mapping[str, str]) -> dict[str, Any]:
         """What holds for every way to come to a program; the files that a killed lldb leaves go with the session."""
         folder = private_folder()
+        version = numbers(found.version)
         return {
             "folder": folder,
             "env": {**env, "TMPDIR": folder, **({"STILLFRAME_LINE": HELPER} if helped else {})},
             "tool": self.tool(found.version, "" if helped else _WITHOUT),
             "reach": Stdio(),
             "helper": _HELPER if helped else None,
-            "greeting": {"sourceInitFile": False},
+            "greeting": _NO_INIT_FILE,
             "adds": _ADDS,
-            "quirks": _QUIRKS,
-            "requests": None if numbers(found.version) >= _SURVIVES else _REQUESTS,
+            "quirks": _QUIRKS | ({Quirk.LISTS_FIRST_THREADS} if version >= _AFTER_19 else frozenset()),
+            "requests": None if version >= _SURVIVES else _REQUESTS,
             "echo": _ECHO,
             "told_better": _TALK,
             "evaluates_as": "watch",
@@ -241,7 +250,7 @@ def _words(found: Found, helped: bool) -> tuple[str, ...]:
 
 
 def _settings(found: Found, program: native.Program, plan: Plan | AttachPlan) -> tuple[str, ...]:
-    apart = program.has_debug_info and numbers(found.version) < _FOLLOWS_PARTS
+    apart = program.has_debug_info and numbers(found.version) < _AFTER_19
     pairs = " ".join(f'"{there}" "{here}"' for there, here in plan.sources)
     sources = (f"settings set target.source-map {pairs}",) if pairs else ()
     return (*_QUIET, *(_MY_CODE if plan.just_my_code else ()), *(_OWN_DEBUG_INFO if apart else ()), *sources)
@@ -279,9 +288,7 @@ _TESTED: dict[str, bool] = {}
 
 
 async def _has_python(found: Found) -> bool:
-    """Whether our code can be had in this lldb-dap; asked once, in a conversation of two requests.
-
-    lldb-dap 22.1 answers no command before it has a program, so that it is used without."""
+    """Whether our code can be had in this lldb-dap; asked once, in a conversation of two requests."""
     assert found.path is not None
     key = identity(found.path)
     if key not in _TESTED:
@@ -290,18 +297,20 @@ async def _has_python(found: Found) -> bool:
 
 
 async def _answers(words: tuple[str, ...]) -> bool:
-    question = {"expression": f"`script print({_KNOWN!r} + str('sf_lldb' in sys.modules))", "context": "repl"}
-    requests = (("initialize", {"adapterID": "lldb", "sourceInitFile": False}), ("evaluate", question))
+    """lldb-dap 22.1 runs no command, not even those that it was started with, before it is told to launch; the commands that come
+    with a launch are run by every version, also when there is no such program."""
+    question = f"script import sys; print({_KNOWN!r} + str('sf_lldb' in sys.modules))"
+    launch = {"program": "/dev/null/none", "initCommands": [question]}
+    requests = (("initialize", {"adapterID": "lldb", **_NO_INIT_FILE}), ("launch", launch))
     asked = [
         {"seq": at, "type": "request", "command": name, "arguments": body}
         for at, (name, body) in enumerate(requests, 1)
     ]
-    said = await _said(words, b"".join(encode(each) for each in asked))
-    return f"{_KNOWN}True".encode() in said
+    return f"{_KNOWN}True".encode() in await _said(words, b"".join(encode(each) for each in asked))
 
 
 async def _said(words: tuple[str, ...], asked: bytes) -> bytes:
-    """All that lldb-dap says to some requests until their end; one that is only slow must not be taken for one without Python."""
+    """What lldb-dap says until it has answered; one that is only slow must not be taken for one without Python."""
     folder = private_folder()
     try:
         process = await asyncio.create_subprocess_exec(
@@ -310,10 +319,10 @@ async def _said(words: tuple[str, ...], asked: bytes) -> bytes:
         )  # fmt: skip
         try:
             async with asyncio.timeout(_ANSWER):
-                return (await process.communicate(asked))[0]
+                return await _until_answered(process, asked)
         finally:
             if process.returncode is None:
-                process.kill()
+                process.kill()  # at its end by itself lldb-dap 22.1 may wait for ever for a thread of its own
                 await process.wait()
     except OSError as error:
         raise LaunchFailed(f"cannot run {words[0]}: {error.strerror}") from None
@@ -321,6 +330,16 @@ async def _said(words: tuple[str, ...], asked: bytes) -> bytes:
         raise AdapterUnresponsive(f"{words[0]} did not answer its first questions within {_ANSWER:g} s") from None
     finally:
         remove_folder(folder)
+
+
+async def _until_answered(process: asyncio.subprocess.Process, asked: bytes) -> bytes:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(asked)
+    said = b""
+    while not _ANSWERED.search(said) and (more := await process.stdout.read(65536)):
+        said += more
+    return said
 
 
 LLDB = LldbAdapter()

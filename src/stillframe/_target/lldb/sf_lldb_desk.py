@@ -153,7 +153,7 @@ class Desk(object):
             {"threadId": each.GetThreadID(), "name": each.GetName() or "thread %d" % each.GetIndexID(), "held": held}
             for each in self.process
         ]
-        return {"threads": rows, "held": []}
+        return {"threads": rows or waiting.running(self.target), "held": []}
 
     # Of a held thread
 

@@ -19,6 +19,8 @@ _WORDS = {
     "SIGABRT": "aborted",
     "SIGSYS": "bad system call",
 }
+_FAULT = re.compile(r"fault address(?:: |=)(0x[0-9a-fA-F]+)")
+"""As lldb 19 and 22 write it."""
 _TRAP = b"\xcc"
 """The instruction by which a program itself stops for its debugger, on x86."""
 _HELD_BY_US = ("SIGSTOP", "SIGINT")
@@ -131,9 +133,8 @@ def _of_signal(thread, name):
         except cxx.Unknown:
             pass  # the C++ runtime is another one, or broken: then it is the signal
     words = _WORDS.get(name, "")
-    told = thread.GetStopDescription(400) or ""
-    if "fault address: " in told:
-        words += " at address " + told.partition("fault address: ")[2].rstrip(")")
+    if fault := _FAULT.search(thread.GetStopDescription(400) or ""):
+        words += " at address " + fault.group(1)
     return {"type": name, "message": words.strip(), "mode": "uncaught" if name in FATAL else "unknown"}
 
 

@@ -292,9 +292,11 @@ def shorter(name):
 
 
 def first_line(error):
-    """What a failure is, without the place in the expression and the drawing below it."""
+    """What a failure is, without the place in the expression and the drawing below it, nor what lldb 22 says before it of how
+    it took the expression."""
     lines = (error.GetCString() or "it failed").strip().splitlines()
-    return re.sub(r"^(?:error: )*(?:<user expression \d+>:\d+:\d+: )?", "", lines[0]) if lines else "it failed"
+    told = next((each for each in lines if each.startswith("error: ")), lines[0] if lines else "it failed")
+    return re.sub(r"^(?:error: )*(?:<user expression \d+>:\d+:\d+: )?", "", told)
 
 
 def _failure(error):

@@ -1,5 +1,7 @@
 """What the threads of a program held by lldb wait for: what `sf_futex` needs to know of it."""
 
+import os
+
 import lldb
 import sf_futex
 import sf_lldb_frames as frames
@@ -54,3 +56,22 @@ def _leads_to(value, address):
 
 def waits(target):
     return {"parties": sf_futex.waits(target.GetProcess().GetProcessID(), Program(target))}
+
+
+def running(target):
+    """The threads of a program that runs, of which lldb 22 tells none: the kernel's list, if it is a program of this machine."""
+    folder = "/proc/%d" % target.GetProcess().GetProcessID()
+    try:
+        if os.path.realpath(folder + "/exe") != os.path.realpath(target.GetExecutable().fullpath or ""):
+            return []
+        return [
+            {"threadId": number, "name": _word(folder, number), "held": False}
+            for number in sorted(map(int, os.listdir(folder + "/task")))
+        ]
+    except (OSError, IOError):  # it has just ended, or a thread has
+        return []
+
+
+def _word(folder, number):
+    with open("%s/task/%d/comm" % (folder, number)) as file:
+        return file.read().rstrip("\n")

@@ -165,6 +165,8 @@ class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
         try:
             if self._greeting.offers.get("supportsConfigurationDoneRequest") is True:
                 await self._let_begin()
+            if Quirk.LISTS_FIRST_THREADS in self._launch.quirks:
+                self._client.send("threads", {})
             self._started = True
             await handshake.settled(self._client, answer, self._launch)
         except AdapterDied:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import Unsupported
-from .client import DapClient
+from .client import DapClient, Refused
 from .evidence import wire_id
 from .launch import DapLaunch
 
@@ -29,4 +29,9 @@ class Console:
         known = self._launch.requests
         if known is not None and command not in known:
             raise Unsupported(f"{self.tool.tool} would die of {command}, a request that it does not know")
-        return await self._client.request(command, arguments, timeout=timeout)
+        try:
+            return await self._client.request(command, arguments, timeout=timeout)
+        except Refused as refused:
+            if command in refused.message:
+                raise
+            raise Refused(command, f"{command}: {refused.message}") from None

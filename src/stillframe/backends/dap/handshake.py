@@ -45,7 +45,9 @@ class Greeting(msgspec.Struct, frozen=True):
 
 
 async def greet(client: DapClient, launch: DapLaunch, helper: Helper | None) -> Greeting:
-    """Prove ourselves, learn what it can do and which process it is; sent in one go, answered in order."""
+    """Prove ourselves, learn what it can do and which process it is; sent in one go, answered in order.
+
+    A helper on a line of its own knows of no process, and need not be there yet: lldb-dap 22.1 loads ours when it launches."""
     proof = None
     if launch.authorize:
         proof = client.send(launch.authorize.request, {"debugServerAccessToken": launch.authorize.server_token})
@@ -53,7 +55,7 @@ async def greet(client: DapClient, launch: DapLaunch, helper: Helper | None) -> 
     for line in launch.boot:
         client.send("evaluate", {"expression": line, "context": "repl"})
     identity: asyncio.Future[Body] | None = None
-    if helper:
+    if helper and not launch.helper_is_apart:
         identity = helper.send("hello")
     elif launch.identify:
         identity = client.send(launch.identify)

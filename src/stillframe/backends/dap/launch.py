@@ -41,9 +41,12 @@ class Quirk(enum.Enum):
     UNVERIFIED_IS_FINAL = "a breakpoint that cannot be set now is never set later: dlv 1.27.2"
     NEGATIVE_EXIT_IS_SIGNAL = "an exit code below zero is the signal that ended the program: dlv 1.27.2"
     TALKS_AS_PROGRAM = "what it prints of its own doings comes as output of category stdout: gdb 18.1"
-    MISNAMES_STOPS = "a pause and joining a program are told as exceptions, watched data as a breakpoint: lldb-dap 19.1"
+    MISNAMES_STOPS = (
+        "a pause and joining are exceptions, watched data a breakpoint (19.1) or of its number (22.1): lldb-dap"
+    )
     LOG_POINTS_ARE_CONSOLE = "log points come among what it says of itself: lldb-dap 19.1"
     STOPS_IN_PARTS_OF_LINES = "a line that the compiler has cut up is stopped at in each of its parts: lldb-dap 19.1"
+    LISTS_FIRST_THREADS = "the first answer to threads is the list from before the program ran: lldb-dap 22.1"
     LEAVES_HELD = "a held program stays held when we leave it, with its breakpoints: dlv 1.27.2 --accept-multiclient"
     GUESSES_DEPTH = "where a stack goes on, its depth is told as a guess: dlv 1.27.2"
 

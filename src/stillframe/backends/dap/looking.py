@@ -22,6 +22,9 @@ from .news import News
 
 T = TypeVar("T")
 
+_RUNS = "notStopped"
+"""The protocol's own word for a question that only a held program could be asked."""
+
 
 class Looking:
     """What can be seen of one process."""
@@ -38,13 +41,21 @@ class Looking:
 
     async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
         self._news.threads_are_cut = False
-        body = await self._client.request("threads")
-        found = translate.items(body, "threads")
-        listed = {str(each.get("id", "")): each for each in found}
+        listed = {str(each.get("id", "")): each for each in await self._listed()}
         told = await self._crowd.threads() if states and self._crowd and self._news.held else {}
         named, what = self._launch.thread_name, self._launch.threads_are
         threads = {id: translate.thread(each, self._state(id), named, what) for id, each in listed.items()}
         return tuple({**threads, **told}.values())
+
+    async def _listed(self) -> list[translate.Body]:
+        """gdb 16 and lldb-dap 22 refuse to tell the threads of a program that runs; our code inside them knows them too."""
+        try:
+            return translate.items(await self._client.request("threads"), "threads")
+        except Refused as refused:
+            if refused.message != _RUNS or self._helper is None:
+                raise
+        rows = translate.items(await self._helper.call("crowd"), "threads")
+        return [{**each, "id": each.get("threadId")} for each in rows]
 
     async def lists_all_threads(self) -> bool:
         await self._news.idle()

@@ -73,6 +73,7 @@ class News:
         self.held: dict[str, str] = {}
         """Thread to the reason for which it is held."""
         self._detours = 0
+        self._log_lines = terms.LogLines()
         self._forked = False
         self.threads_are_cut = False
         """The debugger said that there are more threads than it listed."""
@@ -202,7 +203,7 @@ class News:
 
     def _may_be_misnamed(self, stop: Stopped) -> bool:
         certain = stop.breakpoints and not self._breakpoints.conditions(stop.breakpoints)
-        odd = stop.reason == "exception" or (stop.reason == "breakpoint" and not certain)
+        odd = stop.reason in ("exception", "watchpoint") or (stop.reason == "breakpoint" and not certain)
         return odd and Quirk.MISNAMES_STOPS in self._launch.quirks
 
     def _renamed(self, stop: Stopped, told: translate.Body) -> Stopped:
@@ -295,7 +296,9 @@ class News:
             self._signs.exit_code = code
 
     def _output(self, body: Body) -> None:
-        said = translate.text(body.get("output")) or ""
+        said = self._log_lines.whole(translate.text(body.get("output")) or "")
+        if said is None:
+            return
         if line := terms.logged(self._launch, said):
             self._told.put(Output("log", line[1].encode("utf-8", "surrogatepass"), (line[0],)))
             return

@@ -12,7 +12,10 @@ from .launch import DapLaunch, Quirk
 
 Arguments = dict[str, Any]
 
-_MARKED = re.compile(r"\x01(\w+)\x01(.*)", re.DOTALL)
+_BEGINS, _ENDS = "\x01", "\x02"
+_MARKED = re.compile(rf"{_BEGINS}(\w+){_BEGINS}(.*)", re.DOTALL)
+_LONGEST = 64 * 1024
+"""So many characters a log point may print at once, in a debugger that tells them line by line."""
 _RULES = {"exactly": "", "from": ">= ", "every": "% "}
 
 
@@ -28,7 +31,7 @@ def terms(launch: DapLaunch, wanted: Wanted) -> Arguments:
         told["condition"] = condition
     if wanted.log:
         marked = Quirk.LOG_POINTS_ARE_CONSOLE in launch.quirks
-        told["logMessage"] = f"\x01{wanted.id}\x01{wanted.log}" if marked else wanted.log
+        told["logMessage"] = f"{_BEGINS}{wanted.id}{_BEGINS}{wanted.log}{_ENDS}" if marked else wanted.log
     return told
 
 
@@ -54,7 +57,24 @@ def logged(launch: DapLaunch, text: str) -> tuple[str, str] | None:
     """The breakpoint and the text of a line that a log point made among what the debugger says."""
     if Quirk.LOG_POINTS_ARE_CONSOLE not in launch.quirks or not (match := _MARKED.match(text)):
         return None
-    return match[1], plain(launch, match[2])
+    return match[1], plain(launch, match[2].replace(_ENDS, ""))
+
+
+class LogLines:
+    """The lines of one log text, which lldb-dap 22.1 tells one by one, put together again."""
+
+    def __init__(self) -> None:
+        self._begun = ""
+
+    def whole(self, text: str) -> str | None:
+        """What was said, all of it; None while a log text has not come to its end."""
+        if not self._begun and not text.startswith(_BEGINS):
+            return text
+        said, self._begun = self._begun + text, ""
+        if _ENDS in said or len(said) > _LONGEST:
+            return said
+        self._begun = said
+        return None
 
 
 def plain(launch: DapLaunch, line: str) -> str:
