@@ -8,7 +8,6 @@ access of any call, can only be narrowed by each of them, and `ask`, the lowest 
 from __future__ import annotations
 
 import os
-import time
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -140,21 +139,17 @@ def _parsed(path: Path) -> dict[str, Any]:
 _ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "stillframe.toml", ".hg", "setup.py")
 
 
-_HOLDS = 0.005
-"""Seconds for which what was seen of files holds: it is asked several times a call, and nobody edits settings within one."""
-_SEEN: dict[str, tuple[tuple[int, ...], str, float]] = {}
-"""Directory to when it and those above were last changed, the root found then, and when that was looked at."""
+_SEEN: dict[str, tuple[tuple[int, ...], str]] = {}
+"""Directory to when it and those above were last changed, and the root found then: it is asked several times a call."""
 
 
 def project_root(cwd: str) -> str:
     """The directory that a call's project lies in: the nearest one above with a sign of a project, else the cwd."""
     here = cwd if cwd in _SEEN else str(Path(cwd))
-    now = time.monotonic()
+    now = _changes(here)
     known = _SEEN.get(here)
-    if known is None or now - known[2] > _HOLDS:
-        changes = _changes(here)
-        root = known[1] if known is not None and known[0] == changes else _found_root(here)
-        known = _SEEN[here] = (changes, root, now)
+    if known is None or known[0] != now:
+        known = _SEEN[here] = (now, _found_root(here))
     return known[1]
 
 
@@ -193,17 +188,15 @@ class PerProject:
 
     def __init__(self, given: Settings | None = None) -> None:
         self._given = given
-        self._known: dict[str, tuple[tuple[int, ...], Settings, float]] = {}
+        self._known: dict[str, tuple[tuple[int, ...], Settings]] = {}
 
     def at(self, root: str) -> Settings:
         if self._given is not None:
             return self._given
-        now = time.monotonic()
+        stamp = tuple(_mtime(os.path.join(root, name)) for name in ("pyproject.toml", "stillframe.toml"))
         known = self._known.get(root)
-        if known is None or now - known[2] > _HOLDS:
-            stamp = tuple(_mtime(os.path.join(root, name)) for name in ("pyproject.toml", "stillframe.toml"))
-            settings = known[1] if known is not None and known[0] == stamp else load(project=Path(root))
-            known = self._known[root] = (stamp, settings, now)
+        if known is None or known[0] != stamp:
+            known = self._known[root] = (stamp, load(project=Path(root)))
         return known[1]
 
 
