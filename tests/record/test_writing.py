@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import sqlite3
 import stat
@@ -14,7 +15,7 @@ import pytest
 from stillframe.errors import NotFound, StoreFull, Unsupported, UsageError
 from stillframe.model.outcomes import Exited
 from stillframe.model.plans import Caller
-from stillframe.model.recording import Tape
+from stillframe.model.recording import Operated, Tape
 from stillframe.model.values import Frame, Value
 from stillframe.ops.record import events
 from stillframe.record import chronicle, finding, hits, reading, schema
@@ -120,6 +121,39 @@ async def test_a_record_that_is_deleted_meanwhile_is_begun_again(record: Record,
         path.unlink()
     assert await tape.stop(stop_at(i=2), LINES) == ()
     assert await all_hits(record, tmp_path) == ["h2"]
+
+
+async def test_while_another_host_writes_a_stop_waits_beside_the_loop_and_holds_nobody_up(
+    record: Record, tmp_path: Path
+) -> None:
+    tape = record.begin(facts(tmp_path), None)
+    for i in (1, 2):
+        await tape.stop(stop_at(i=i), LINES)
+    lock = os.open(record.path.with_suffix(".lock"), os.O_RDWR)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiting = asyncio.create_task(tape.stop(stop_at(i=3), LINES))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not waiting.done()
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert await waiting == ()
+    finally:
+        os.close(lock)
+    assert await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
+
+
+async def test_a_stop_that_is_written_at_once_takes_what_lingered_before_it_along_in_order(
+    record: Record, tmp_path: Path
+) -> None:
+    tape = record.begin(facts(tmp_path), None)
+    await tape.stop(stop_at(i=0), LINES)
+    for i in range(1, 6):
+        record.operation(Operated(op=f"next-{i}", root=str(tmp_path)), tape)
+        await tape.stop(stop_at(i=i), LINES)
+    await record.settled()
+    told = await record.look(lambda c: c.execute("SELECT kind FROM event WHERE kind<>'start' ORDER BY id").fetchall())
+    assert [kind for (kind,) in told] == ["stop", *("operation", "stop") * 5]
 
 
 async def test_two_hosts_write_into_one_record_at_the_same_time(tmp_path: Path) -> None:

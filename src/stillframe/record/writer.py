@@ -116,23 +116,31 @@ class Writer:
         self._lingering: list[Told] = []
         self._hand = threading.Lock()
         """Held by whoever writes, in the thread or outside."""
+        self._given = 0
+        """How much was ever put, and how much of it the thread has seen to: what comes later must not be written before."""
+        self._seen = 0
         self._slow_until = 0.0
         self._lock_path = str(path.with_suffix(".lock"))
         self._lock: int | None = None
 
     # For everybody
 
-    def put(self, told: Told) -> None:
-        self._start()
-        self._queue.put(told)
+    def put(self, told: Told | Task | Leave) -> None:
+        with self._starting:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._work, name="record", daemon=True)
+                self._thread.start()
+            self._given += 1
+            self._queue.put(told)
 
     def at_once(self, job: Job) -> bool:
         """Write it here and now, if that takes no waiting; else it is to be put. Its own thread must be the only other one."""
-        ready = self._pen is not None and not self._backlog and self._queue.empty()
-        if not ready or time.monotonic() < self._slow_until or not self._hand.acquire(blocking=False):
-            return False
         began = time.monotonic()
+        if began < self._slow_until or not self._hand.acquire(blocking=False):
+            return False
         try:
+            if self._pen is None or self._backlog or self._seen < self._given:
+                return False
             fcntl.flock(self._lock_file(), fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._commit([*self._lingered(), Told(job)])
         except OSError:  # another host writes, or there is no place for the lock
@@ -147,9 +155,8 @@ class Writer:
 
     def task(self, run: Callable[[Pen], T]) -> T:
         """Do something in the writer's thread and wait for it; to be called from a thread that may wait."""
-        self._start()
         task = Task(run)
-        self._queue.put(task)
+        self.put(task)
         if not task.done.wait(TASK_SECONDS):
             raise Busy(f"the record was busy for {TASK_SECONDS:g} s")
         if task.error is not None:
@@ -162,14 +169,8 @@ class Writer:
         with self._starting:
             thread = self._thread
         if thread is not None and thread.is_alive():
-            self._queue.put(Leave())
+            self.put(Leave())
             thread.join(CLOSE_SECONDS)
-
-    def _start(self) -> None:
-        with self._starting:
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._work, name="record", daemon=True)
-                self._thread.start()
 
     # In the thread
 
@@ -177,6 +178,7 @@ class Writer:
         while True:
             first = self._next()
             with self._hand:
+                self._seen += first is not None
                 if isinstance(first, Told) and first.lingers and len(self._lingering) < GROUP:
                     self._lingering.append(first)
                     continue
@@ -184,6 +186,7 @@ class Writer:
                 while isinstance(first, Told):
                     group.append(first)
                     first = self._next(at_once=True) if len(group) < GROUP else None
+                    self._seen += first is not None
                 if group:
                     self._commit(group)
                 self._afterwards()
