@@ -172,6 +172,15 @@ console.log('up', Promise.resolve(1));
 """
 
 
+ENDS = """\
+async function fetch2() {
+  await new Promise(() => {});
+}
+process.on('exit', () => console.log('bye'));
+never();
+"""
+
+
 def test_of_pending_promises_it_tells_who_awaits_what_and_a_cycle_of_them_is_named(user: User) -> None:
     user.file("awaits.js", AWAITS)
     report = user.json("hang", "--timeout", "1", "--ready", "up", "--", "node", "awaits.js")
@@ -183,6 +192,13 @@ def test_of_pending_promises_it_tells_who_awaits_what_and_a_cycle_of_them_is_nam
     assert told["load", "load 2"] == (5, "new Promise made at awaits.js:2 in connect")
     assert told["<module>",] == (16, "Promise.all made at awaits.js:16 in <module>: load, load 2")
     assert report["end"]["output"] == "up Promise { 1 }\n", "promises are as in a plain run"
+    user.file("ends.js", "const never = async () => {\n  await fetch2();\n};\n" + ENDS)
+    rows = user.ok("hang", "--", "node", "ends.js").splitlines()
+    assert rows[0].startswith("node ends.js does not hang: exit 0 after ")
+    assert rows[0].endswith("; 2 calls still waited when it had nothing more to do")
+    assert "1x never at ends.js:2 in never, waits for async call fetch2" in rows
+    assert "1x fetch2 at ends.js:5 in fetch2, waits for new Promise made at ends.js:5 in fetch2" in rows
+    assert rows[-2:] == ['output: "bye\\n"', "recorded: values only"]
 
 
 def test_a_program_that_ends_does_not_hang_and_a_crash_that_takes_too_long_is_told_as_a_hang(user: User) -> None:

@@ -143,6 +143,14 @@ class Party(msgspec.Struct, frozen=True):
 
 
 @runtime_checkable
+class TellsLeft(Protocol):
+    @property
+    def left_waiting(self) -> tuple[Party, ...]:
+        """Those that still waited when the program had nothing more to do and so ended, where it was to tell of waits."""
+        ...
+
+
+@runtime_checkable
 class TellsWaits(Protocol):
     async def waits(self, bounds: Bounds) -> tuple[Party, ...]:
         """What each waits for, of a program that was told to pause; none where nothing in it or its debugger knows."""

@@ -21,7 +21,7 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import Do, run_beside
 from .crash import HELD_LEASE, Hold
-from .hanging import gathered
+from .hanging import gathered, left_waiting
 from .launch import start
 from .private_runs import plan_for, started
 from .programs import Command, Program, ReadyWord, RunTerms, default_name
@@ -132,7 +132,7 @@ async def _watched(session: Session, plan: Plan | AttachPlan, seconds: float, ho
             await member.resume(Move.CONTINUE)  # nobody asked for this stop: a `breakpoint()` of the program's own
         if isinstance(outcome, Exited | Lost):
             end = session.outcome()
-            return HangReport(command=command, end=msgspec.structs.replace(end))
+            return msgspec.structs.replace(await left_waiting(session), command=command, end=end)
     report = await gathered(session, after=seconds if isinstance(plan, Plan) else None, live=hold)
     told = session.outcome()
     end = Running(after=seconds, output=told.output, stderr=told.stderr, dropped=told.dropped, do=told.do)

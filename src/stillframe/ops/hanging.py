@@ -9,7 +9,7 @@ import msgspec
 
 from ..errors import AdapterGone, StillframeError
 from ..model.backend import Bounds
-from ..model.powers import Party, TellsWaits, Wraps
+from ..model.powers import Party, TellsLeft, TellsWaits, Wraps
 from ..model.reports import HangReport, Waiting, Witnessed, spot
 from ..model.values import Thread, Value
 from ..session.phases import Phase
@@ -102,6 +102,23 @@ async def gathered(session: Session, *, after: float | None, live: bool) -> Hang
         if member.live and not isinstance(member.backend, Wraps):
             await pause(member)
             await _look(member, crowd)
+    return await _report(crowd, after=after, live=live)
+
+
+async def left_waiting(session: Session) -> HangReport:
+    """Of a program that is over: who still waited when it had nothing more to do."""
+    crowd = Crowd()
+    for member in session.family():
+        if isinstance(member.backend, TellsLeft):
+            known = member.backend.left_waiting
+            others: dict[str, Stand] = {}
+            others |= {each.id: Stand(member, each, folded(each.frames or ()), others) for each in known}
+            crowd.stands.extend(others.values())
+            crowd.total += len(known)
+    return await _report(crowd, after=None, live=False)
+
+
+async def _report(crowd: Crowd, *, after: float | None, live: bool) -> HangReport:
     groups: dict[tuple[object, ...], list[Stand]] = {}
     for stand in crowd.stands:
         if stand.is_users:

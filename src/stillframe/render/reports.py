@@ -180,7 +180,9 @@ def _folded(frame: ReportFrame) -> str:
 
 def hang(result: HangReport, budget: int) -> str:
     room = Room(budget)
-    last = room.take(last_line(result.held, told=bool(result.groups)))
+    said = last_line(result.held, told=bool(result.groups))
+    over = result.end is not None and not isinstance(result.end, Running)
+    last = room.take(said.partition(" (")[0] if over else said)  # what is over cannot be kept live
     rows = [room.take(_hangs(result))]
     if result.cycle:
         around = " waits for ".join(escape(each) for each in (*result.cycle, result.cycle[0]))
@@ -204,7 +206,9 @@ def hang(result: HangReport, budget: int) -> str:
 def _hangs(result: HangReport) -> str:
     who = escape(shorten(shlex.join(result.command), 80)) if result.command else escape(result.session or "it")
     if result.end is not None and not isinstance(result.end, Running):
-        return f"{who} does not hang: {ending(result.end)}"
+        left = sum(group.count for group in result.groups)
+        waited = f"; {left:,} call{'s' * (left != 1)} still waited when it had nothing more to do" if left else ""
+        return f"{who} does not hang: {ending(result.end)}{waited}"
     after = f" after {result.after:g} s" if result.after is not None else ""
     count = sum(bool(group.stack.frames) for group in result.groups)
     stacks = f"{count} stack{'s' * (count != 1)} in your code"

@@ -112,4 +112,6 @@
   }
 
   store.noted.promises = told;
+  // At an end to which it came by itself: who waits for what nobody can settle any more.
+  store.noted.left = () => (process.getActiveResourcesInfo?.().length === 0 && pending.size ? JSON.stringify(told()) : '');
 })

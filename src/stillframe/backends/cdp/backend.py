@@ -34,7 +34,7 @@ from ..flow import Told, begun
 from .breakpoints import Breakpoints
 from .client import Body, CdpClient, Refused
 from .evidence import Evidence
-from .greetings import LEAVE, closes_inspector, last_words, told_code
+from .greetings import LEAVE, closes_inspector, is_code, last_words, told_code
 from .household import Household
 from .launch import CAN, CdpLaunch
 from .lending import Lending
@@ -47,7 +47,7 @@ from .scripts import Scripts
 from .talk import console_text, logged
 from .texts import Texts
 from .thresholds import PASSED, START, Gate, Threshold
-from .waiting import awaiting, idle
+from .waiting import awaiting, idle, left_waiting
 from .workers import WorkerMessages, end_of_worker
 
 _LETTING_GO = 2.0
@@ -85,6 +85,7 @@ class CdpBackend(Looking, ClosesOnce):
         self.pid = pid
         self.launched = launch.launched
         self.name = name
+        self.left_waiting: tuple[Party, ...] = ()
         self._started = False
         self._scripts = Scripts(launch.library, launch.hidden, hides_library=launch.just_my_code, homes=launch.homes)
         self._in_order: InOrder[tuple[str, Body]] = InOrder(self._event)
@@ -172,6 +173,8 @@ class CdpBackend(Looking, ClosesOnce):
             case "Runtime.executionContextDestroyed":
                 if body.get("executionContextId") == self._evidence.asking.context:
                     self._ended_by_itself()
+            case "Runtime.bindingCalled" if body.get("name") == LEAVE and not is_code(payload := body.get("payload")):
+                self.left_waiting = left_waiting(str(payload), self._evidence.teller)
             case "Runtime.bindingCalled" if body.get("name") == LEAVE:
                 self._signs.exit_code = told_code(body.get("payload"))
             case "Runtime.bindingCalled" if body.get("name") == PASSED:

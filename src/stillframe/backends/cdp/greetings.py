@@ -21,6 +21,8 @@ _TELLS_END = f"""(() => {{
   const last = {{
     emit(type, ...rest) {{
       if (type !== 'exit') return Reflect.apply(emit, this, [type, ...rest]);
+      const left = globalThis[Symbol.for('stillframe')]?.noted.left?.();
+      if (left) tell(left);
       const leave = process.reallyExit;
       process.reallyExit = (code) => (say(code || 0), Reflect.apply(leave, process, [code]));
       const heard = Reflect.apply(emit, this, [type, ...rest]);
@@ -47,6 +49,11 @@ def tells_end(launch: CdpLaunch, *, worker: bool) -> str:
 def told_code(payload: object) -> int | None:
     """The exit code in what it told."""
     return int(payload) if isinstance(payload, str) and payload.isdigit() else None
+
+
+def is_code(payload: object) -> bool:
+    """Whether it told an exit code, and not what was left waiting."""
+    return not str(payload).startswith("{")
 
 
 _ASYNC_DEPTH = 16

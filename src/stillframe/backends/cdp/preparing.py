@@ -78,7 +78,7 @@ class Preparing:
         taken = self._evaluated(f"{STORE}.take({TELL!r})")
         if self._launch.promises:
             self._evaluated(f"({self._launch.promises})({STORE})")
-        if self._tells_end:
+        if self._tells_end or self._launch.promises:
             self._client.send("Runtime.addBinding", {"name": LEAVE})
             self._evaluated(tells_end(self._launch, worker=self._worker))
         places = (

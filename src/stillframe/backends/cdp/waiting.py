@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Container, Mapping
 
 import msgspec
 
@@ -47,6 +48,14 @@ async def awaiting(client: CdpClient, teller: FrameTeller) -> tuple[Party, ...]:
     return _awaiting(noted, teller) if noted is not None else ()
 
 
+def left_waiting(payload: str, teller: FrameTeller) -> tuple[Party, ...]:
+    """The calls that still awaited something when the program had nothing more to do, as it told them at its end."""
+    try:
+        return _awaiting(msgspec.json.decode(payload, type=Noted), teller)
+    except msgspec.DecodeError:  # the program has its own `toJSON` of everything: what it wrote is no report
+        return ()
+
+
 class Awaiting(msgspec.Struct, frozen=True):
     """A call, or what was given to `then`, that waits for a promise."""
 
@@ -78,7 +87,10 @@ async def _noted(client: CdpClient) -> Noted | None:
 
 def _awaiting(noted: Noted, teller: FrameTeller) -> tuple[Party, ...]:
     stacks = {each.id: _user(teller.of_stack(each.stack)) for each in noted.rows}
-    told = [each for each in noted.rows if stacks[each.id]]
+    own = {_place(frames) for frames in stacks.values() if frames and frames[0].kind == "user"}
+    # How a library goes about what a call of the user's awaits is its own affair.
+    told = [each for each in noted.rows if (at := stacks[each.id]) and (at[0].kind == "user" or _place(at) not in own)]
+    rows = {each.id: each for each in noted.rows}
     used: Counter[str] = Counter()
     names: dict[int, str] = {}
     for each in told:
@@ -87,11 +99,33 @@ def _awaiting(noted: Noted, teller: FrameTeller) -> tuple[Party, ...]:
         names[each.id] = name if used[name] == 1 else f"{name} {used[name]}"
     return tuple(
         Party(
-            f"p{each.id}", "promise", names[each.id], waits_for=_awaited(each, names, teller),
-            on=tuple(f"p{one}" for one in each.on if one in names), frames=stacks[each.id],
+            f"p{each.id}", "promise", names[each.id],
+            waits_for=_awaited(each, [names[one] for one in others], teller),
+            on=tuple(f"p{one}" for one in others), frames=stacks[each.id],
         )
-        for each in told
+        for each, others in ((each, _told_ones(each, rows, names)) for each in told)
     )  # fmt: skip
+
+
+def _told_ones(row: Awaiting, rows: Mapping[int, Awaiting], names: Container[int]) -> list[int]:
+    """Those that are to settle what it waits for, as far as they are told; in the place of another one, those of that."""
+    found: list[int] = []
+    seen = {row.id}
+    ahead = list(row.on)
+    while ahead:
+        each = ahead.pop(0)
+        if each in names:
+            found.append(each)
+        elif each not in seen and each in rows:
+            ahead += rows[each].on
+        seen.add(each)
+    return list(dict.fromkeys(found))
+
+
+def _place(frames: tuple[Frame, ...]) -> tuple[object, ...]:
+    """The innermost call of the user's own."""
+    first = next(each for each in frames if each.kind == "user")
+    return first.function, first.file, first.line
 
 
 def _user(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
@@ -99,8 +133,7 @@ def _user(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     return frames if any(each.kind == "user" for each in frames) else ()
 
 
-def _awaited(row: Awaiting, names: dict[int, str], teller: FrameTeller) -> str:
-    others = [names[each] for each in row.on if each in names]
+def _awaited(row: Awaiting, others: list[str], teller: FrameTeller) -> str:
     what = row.word or "a promise"
     if others and not row.word:
         return f"async call {others[0]}"
