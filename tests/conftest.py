@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from .guard import Guard, notice_births
+from .resident import Resident
 
 settings.register_profile(
     "stillframe", deadline=None, max_examples=50
@@ -52,6 +53,16 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     (shared / "cache").mkdir(exist_ok=True)
     return shared / "cache"
+
+
+@pytest.fixture(scope="session")
+def resident(shared_cache: Path) -> Iterator[Resident]:
+    """The daemon of all stories that do not say that they need one of their own."""
+    made = Resident(shared_cache)
+    yield made
+    left = made.leave()
+    made.remove()
+    assert not left, left
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ import pytest
 from ..faces.conftest import CLIENT, DEADLINE, Said
 from ..guard import eventually as eventually
 from ..guard import gone as gone
-from .resident import Resident
+from ..resident import Resident
 
 CLIENT_LINE = shlex.join(CLIENT)
 """The command as a shell takes it."""
@@ -89,16 +89,6 @@ def result(said: Said) -> dict[str, Any]:
     assert reply["ok"] is True, reply
     found: dict[str, Any] = reply["result"]
     return found
-
-
-@pytest.fixture(scope="session")
-def resident(shared_cache: Path) -> Iterator[Resident]:
-    """The daemon of all stories that do not say that they need one of their own."""
-    made = Resident(shared_cache)
-    yield made
-    left = made.leave()
-    made.remove()
-    assert not left, left
 
 
 @pytest.fixture

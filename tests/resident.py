@@ -16,8 +16,8 @@ import pytest
 import stillframe
 from stillframe.transport import guardian_program
 
-from ..faces.conftest import CLIENT, DEADLINE
-from ..guard import PATIENCE, Guard, command, gone
+from .faces.conftest import CLIENT, DEADLINE
+from .guard import PATIENCE, Guard, command, gone
 
 _BETWEEN = 0.5
 """How long processes that are dying are waited for before the sessions are looked at again."""
