@@ -1,5 +1,5 @@
 """The goldens are told by the same user as the stories."""
 
-from ..stories.conftest import resident, user
+from ..stories.conftest import user
 
-__all__ = ["resident", "user"]
+__all__ = ["user"]
