@@ -14,6 +14,7 @@ import pytest
 
 from ..stories.conftest import User
 
+pytestmark = pytest.mark.own_daemon  # what is told names the runs of its record by their numbers
 GOLDENS = Path(__file__).parent / "goldens"
 WRITE = os.environ.get("STILLFRAME_GOLDENS") == "write"
 
