@@ -5,6 +5,7 @@ from __future__ import annotations
 import psutil
 import pytest
 
+from stillframe import Debugger
 from stillframe.errors import EvalFailed, NotFound, StaleHandle, StillframeError, Unsupported, UsageError, WrongState
 from stillframe.model.outcomes import AnyOutcome, Exited, Running, Stop
 
@@ -40,95 +41,131 @@ def line(outcome: AnyOutcome) -> int | None:
     return frame.line if frame else None
 
 
-async def test_a_launch_comes_to_the_breakpoint_with_everything_one_needs(story: Story) -> None:
+async def test_the_first_stop_tells_all_that_one_needs_and_stop_leaves_no_process(story: Story) -> None:
     async with story.launched(breaks=["@cost"]) as (dbg, first):
-        stop = stopped(first)
-        assert (stop.reason, stop.breakpoints, stop.hit) == ("breakpoint", ("b1",), 1)
-        assert stop.frame is not None
-        where = (stop.frame.function, stop.frame.file, stop.frame.line)
-        assert where == (story.function("price"), story.file, story.mark("@cost"))
-        assert (stop.local("count"), stop.local("item")) == ("1", story.text("fig"))
-        assert stop.local("cost") is None, "the line is about to run, it has not run"
-        user = [each.function for each in stop.stack if each.kind == "user"]
-        assert user[:3] == [story.function(each) for each in story.outer]
-        (here,) = [each for each in stop.source if each.here]
-        assert here.line == story.mark("@cost")
-        assert "cost" in here.text
-        status = await dbg.status()
-        assert (status.state, status.tool, status.breakpoints, status.bound) == ("stopped", story.tool, 1, 1)
-        again = stopped(await dbg.state())
-        assert (again.frame, again.locals) == (stop.frame, stop.locals)
+        await everything_is_told(story, dbg, stopped(first))
+        await frames_scopes_source_and_threads_are_told(story, dbg)
+        await what_it_can_is_told_and_raw_reaches_it(story, dbg)
+        await what_it_lacks_is_an_error_that_harms_nothing(story, dbg)
+        pid = (await dbg.status()).pid
+        assert pid is not None
+        assert (await dbg.stop()).action == "terminated"
+        assert not psutil.pid_exists(pid)
+        assert (await dbg.stop()).action == "already_ended"
+        assert (await dbg.status()).state == "exited"
 
 
-async def test_a_condition_stops_once_and_the_program_goes_on_to_its_end(story: Story) -> None:
-    async with story.launched(breaks=[("@loop", "count == 4")]) as (dbg, first):
-        assert stopped(first).local("count") == "4"
-        assert stopped(first).hit == 1
-        assert stopped(first).local("total") == "18"
-        end = exited(await dbg.continue_())
-        assert (end.exit_code, end.never_hit) == (0, ())
-        assert end.output.endswith("done 63\n")
+async def everything_is_told(story: Story, dbg: Debugger, stop: Stop) -> None:
+    assert (stop.reason, stop.breakpoints, stop.hit) == ("breakpoint", ("b1",), 1)
+    assert stop.frame is not None
+    where = (stop.frame.function, stop.frame.file, stop.frame.line)
+    assert where == (story.function("price"), story.file, story.mark("@cost"))
+    assert (stop.local("count"), stop.local("item")) == ("1", story.text("fig"))
+    assert stop.local("cost") is None, "the line is about to run, it has not run"
+    user = [each.function for each in stop.stack if each.kind == "user"]
+    assert user[:3] == [story.function(each) for each in story.outer]
+    (here,) = [each for each in stop.source if each.here]
+    assert here.line == story.mark("@cost")
+    assert "cost" in here.text
+    status = await dbg.status()
+    assert (status.state, status.tool, status.breakpoints, status.bound) == ("stopped", story.tool, 1, 1)
+    again = stopped(await dbg.state())
+    assert (again.frame, again.locals) == (stop.frame, stop.locals)
 
 
-@pytest.mark.parametrize(
-    ("rule", "counts"), [("3", ["3"]), (">=5", ["5", "6"]), ("%2", ["2", "4", "6"])], ids=["3", "from-5", "every-2"]
-)
-async def test_hit_counts(story: Story, rule: str, counts: list[str]) -> None:
+async def frames_scopes_source_and_threads_are_told(story: Story, dbg: Debugger) -> None:
+    frames = await dbg.stack(count=2)
+    assert [each.function for each in frames.frames] == [story.function(each) for each in ("price", "shop")]
+    assert (frames.total or 0) >= 3
+    assert [each.id for each in (await dbg.stack(start=1, count=1)).frames] == ["f1"]
+    up = await dbg.frame("up")
+    assert (up.frame.function, up.frame.line) == (story.function("shop"), story.mark("@loop"))
+    assert (await dbg.eval("total")).values[0].value == "0", "the selected frame is what eval looks into"
+    assert (await dbg.frame("down")).frame.function == story.function("price")
+    for beyond in ("down", "f99"):
+        with pytest.raises(NotFound):
+            await dbg.frame(beyond)
+    scopes = await dbg.scopes()
+    assert scopes.scopes
+    source = await dbg.source(around=1)
+    assert [each.line for each in source.lines] == [story.mark("@cost") + by for by in (-1, 0, 1)]
+    threads = await dbg.threads()
+    assert (len(threads.threads), threads.focus) == (1, threads.threads[0].id)
+
+
+async def what_it_can_is_told_and_raw_reaches_it(story: Story, dbg: Debugger) -> None:
+    told = await dbg.capabilities()
+    assert told.can
+    assert not set(told.can) & set(told.cannot)
+    tool = await dbg.tool()
+    assert (tool.tool, tool.pid) == (story.tool, (await dbg.status()).pid)
+    assert (await dbg.raw(story.raw)).text.strip() == "2"
+    command, answer = story.request
+    body = (await dbg.request(command)).body
+    assert body is not None
+    assert body[answer]
+
+
+async def what_it_lacks_is_an_error_that_harms_nothing(story: Story, dbg: Debugger) -> None:
+    with pytest.raises(Unsupported, match="stdin"):
+        await dbg.input("nobody reads this")
+    with pytest.raises((Unsupported, UsageError), match="caught"):
+        await dbg.catch("caught")
+    with pytest.raises(StillframeError, match="noSuchRequest"):
+        await dbg.request("noSuchRequest")
+    with pytest.raises((Unsupported, NotFound)):
+        await dbg.jump(story.at("@done"))
+    assert (await dbg.eval("count")).values[0].value == "1", "none of it harmed the session"
+
+
+async def to_the_end(dbg: Debugger) -> tuple[list[Stop], Exited]:
+    """Every stop that is still to come, and the end."""
+    stops = []
+    while isinstance(outcome := await dbg.continue_(), Stop):
+        stops.append(outcome)
+    return stops, exited(outcome)
+
+
+def rounds(story: Story, stops: list[Stop], *marks: str) -> list[tuple[str, str | None]]:
+    """At which of these marks each stop was, and in which round of the loop."""
+    names = {story.mark(each): each for each in marks}
+    return [(names[line(each) or 0], each.local("count")) for each in stops]
+
+
+async def test_hit_counts_stop_by_their_rule_and_a_log_point_prints_and_never_stops(story: Story) -> None:
     async with story.launched(breaks=["@total"]) as (dbg, _):
-        await dbg.break_(story.at("@loop"), hit=rule)
-        seen = []
-        while isinstance(outcome := await dbg.continue_(), Stop):
-            seen.append(outcome.local("count"))
-        assert seen == counts
-        assert exited(outcome).exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("rule", "counts"), [("2", ["4"]), (">=2", ["4", "6"]), ("%3", ["6"])], ids=["2", "from", "every"]
-)
-async def test_with_a_condition_the_count_is_of_the_times_it_holds(story: Story, rule: str, counts: list[str]) -> None:
-    async with story.launched(breaks=["@total"]) as (dbg, _):
-        await dbg.break_(story.at("@loop"), condition="count % 2 == 0", hit=rule)
-        seen = []
-        while isinstance(outcome := await dbg.continue_(), Stop):
-            seen.append(outcome.local("count"))
-        assert seen == counts
-
-
-async def test_a_log_point_prints_and_never_stops(story: Story) -> None:
-    async with story.launched(breaks=["@total"]) as (dbg, _):
-        made = await dbg.break_(story.at("@loop"), log="count {count} total {total}")
+        rules = {"@loop": "3", "@print": ">=5", "@cost": "%2"}
+        for mark, rule in rules.items():
+            await dbg.break_(story.at(mark), hit=rule)
+        made = await dbg.break_(story.at("@return"), log="count {count} cost {count * 3}")
         assert made.state == "bound"
-        end = exited(await dbg.continue_())
-        assert end.log.splitlines() == [f"count {n} total {t}" for n, t in enumerate((0, 3, 9, 18, 30, 45), 1)]
-        assert end.never_hit == ()
+        stops, end = await to_the_end(dbg)
+        assert rounds(story, stops, *rules) == [
+            ("@cost", "2"), ("@loop", "3"), ("@cost", "4"), ("@print", "5"), ("@cost", "6"), ("@print", "6"),
+        ]  # fmt: skip
+        logged = "".join(each.log for each in (*stops, end))
+        assert logged.splitlines() == [f"count {n} cost {n * 3}" for n in range(1, 7)]
+        assert (end.exit_code, end.never_hit) == (0, ())
 
 
-async def test_a_breakpoint_for_once_is_gone_after_its_stop(story: Story) -> None:
+async def test_with_a_condition_the_count_is_of_the_times_it_holds_and_once_is_gone_after_its_stop(
+    story: Story,
+) -> None:
     async with story.launched(breaks=["@total"]) as (dbg, _):
-        await dbg.break_(story.at("@loop"), once=True)
+        rules = {"@loop": "2", "@print": ">=2", "@cost": "%3"}
+        for mark, rule in rules.items():
+            await dbg.break_(story.at(mark), condition="count % 2 == 0", hit=rule)
+        await dbg.break_(story.at("@return"), once=True)
         assert stopped(await dbg.continue_()).local("count") == "1"
-        assert [each.id for each in (await dbg.breaks()).breakpoints] == ["b1"]
-        assert exited(await dbg.continue_()).exit_code == 0
+        assert [each.id for each in (await dbg.breaks()).breakpoints] == ["b1", "b2", "b3", "b4"]
+        stops, end = await to_the_end(dbg)
+        assert rounds(story, stops, *rules) == [("@loop", "4"), ("@print", "4"), ("@cost", "6"), ("@print", "6")]
+        assert end.exit_code == 0
 
 
-async def test_a_function_and_a_text_are_places_too(story: Story) -> None:
-    async with story.launched(breaks=["@total"]) as (dbg, _):
-        function = await dbg.break_("price", hit="2")
-        text = await dbg.break_(f'{story.file}@"return total +"')
-        assert (function.state, text.state) == ("bound", "bound")
-        assert text.actual is not None
-        assert text.actual.line == story.mark("@numbers")
-        stop = stopped(await dbg.continue_())
-        assert (stop.frame.function if stop.frame else "", stop.breakpoints) == (
-            story.function("price"),
-            (function.id,),
-        )
-        assert stop.local("count") == "2"
-        assert line(await dbg.continue_()) == story.mark("@numbers")
-
-
-async def test_disabled_breakpoints_stay_and_do_not_stop_and_removed_ones_are_gone(story: Story) -> None:
+async def test_breakpoints_are_disabled_and_removed_and_a_function_a_text_and_until_are_places_too(
+    story: Story,
+) -> None:
     async with story.launched(breaks=["@total", "@cost", "@print"]) as (dbg, _):
         listed = await dbg.disable("b2")
         assert [(each.id, each.enabled) for each in listed.breakpoints] == [("b1", True), ("b2", False), ("b3", True)]
@@ -137,7 +174,113 @@ async def test_disabled_breakpoints_stay_and_do_not_stop_and_removed_ones_are_go
         assert line(await dbg.continue_()) == story.mark("@cost")
         left = await dbg.unbreak("b2", "b3")
         assert [each.id for each in left.breakpoints] == ["b1"]
+        function = await dbg.break_("price", hit="2")
+        text = await dbg.break_(f'{story.file}@"return total +"')
+        assert (function.state, text.state) == ("bound", "bound")
+        assert text.actual is not None
+        assert text.actual.line == story.mark("@numbers")
+        stop = stopped(await dbg.continue_())
+        assert stop.frame is not None
+        assert (stop.frame.function, stop.breakpoints) == (story.function("price"), (function.id,))
+        assert stop.local("count") == "4", "two calls after the one in which it was set"
+        stop = stopped(await dbg.until(story.at("@print")))
+        assert (stop.reason, line(stop), stop.breakpoints) == ("until", story.mark("@print"), ())
+        assert [each.id for each in (await dbg.breaks()).breakpoints] == ["b1", function.id, text.id]
+        with pytest.raises(NotFound):
+            await dbg.until(f"{story.file}:99999")
+        assert line(await dbg.state()) == story.mark("@print")
+        assert line(await dbg.continue_()) == story.mark("@numbers")
+        assert (await dbg.unbreak(all=True)).breakpoints == ()
         assert exited(await dbg.continue_()).exit_code == 0
+
+
+async def test_a_condition_stops_once_where_values_are_evaluated_changed_entered_and_expanded(story: Story) -> None:
+    async with story.launched(breaks=[("@loop", "count == 4")]) as (dbg, first):
+        stop = stopped(first)
+        assert (stop.hit, stop.local("count"), stop.local("total")) == (1, "4", "18")
+        await one_expression_that_fails_spoils_no_other(story, dbg)
+        (new,) = (await dbg.set("total", "5")).values
+        assert (new.name, new.value) == ("total", "5")
+        assert (await dbg.eval("total")).values[0].value == "5"
+        assert "total" in [each.name for each in (await dbg.locals()).values]
+        await step_goes_in_and_finish_comes_out_with_the_value(story, dbg)
+        await a_long_value_is_expanded_until_the_program_goes_on(story, dbg)
+        end = exited(await dbg.continue_())
+        assert (end.exit_code, end.never_hit) == (0, ())
+        assert end.output.endswith("done 50\n"), "what was set is what the program went on with"
+
+
+async def one_expression_that_fails_spoils_no_other(story: Story, dbg: Debugger) -> None:
+    values = (await dbg.eval("count + 1", story.nothing, "total * 2")).values
+    assert [each.name for each in values] == ["count + 1", story.nothing, "total * 2"]
+    assert (values[0].value, values[2].value) == ("5", "36")
+    assert values[1].error
+    assert story.nothing_says in values[1].value
+    with pytest.raises(EvalFailed, match=story.nothing_says):
+        await dbg.eval(story.nothing)
+    stack = stopped(await dbg.state()).stack
+    main = next(each.id for each in stack if each.function == story.function(story.outer[-1]))
+    assert (await dbg.eval("what", frame=main)).values[0].value == story.text("shop")
+
+
+async def step_goes_in_and_finish_comes_out_with_the_value(story: Story, dbg: Debugger) -> None:
+    inside = stopped(await dbg.step())
+    assert (inside.frame.function if inside.frame else "") == story.function("price")
+    first = (story.mark("@cost"), story.mark("@cost") - 1)
+    assert line(inside) in first, "its first line, or the one that names it"
+    out = stopped(await dbg.finish())
+    assert out.frame is not None
+    assert out.frame.function == story.function("shop")
+    if story.tells_returned:
+        assert out.returned is not None
+        assert out.returned.value == "12"
+    over = stopped(await dbg.next(2))
+    assert over.frame is not None
+    assert over.frame.function == story.function("shop")
+
+
+async def a_long_value_is_expanded_until_the_program_goes_on(story: Story, dbg: Debugger) -> None:
+    stop = stopped(await dbg.until(story.at("@numbers")))
+    numbers = next(each for each in stop.locals if each.name == "numbers")
+    assert (numbers.total, numbers.truncated) == (100, True)
+    assert numbers.ref is not None
+    page = await dbg.expand(numbers.ref, start=90, count=5)
+    assert [each.value for each in page.values] == ["90", "91", "92", "93", "94"]
+    assert (page.total, page.start) == (100, 90)
+    assert len((await dbg.expand(numbers.ref, start=95)).values) == 5
+    assert (await dbg.expand(numbers.ref, start=1000)).values == ()
+    await dbg.eval("total")
+    assert (await dbg.expand(numbers.ref, count=1)).values[0].value == "0", "eval keeps handles"
+    await dbg.next()
+    with pytest.raises(StaleHandle):
+        await dbg.expand(numbers.ref)
+    with pytest.raises((StaleHandle, NotFound)):
+        await dbg.expand("v999")
+    with pytest.raises(UsageError):
+        await dbg.expand("numbers[0]")
+
+
+async def test_restart_runs_it_again_with_the_breakpoints_and_its_output_is_told_once(story: Story) -> None:
+    async with story.launched(breaks=[("@print", "count <= 3")]) as (dbg, _):
+        await dbg.break_("price", once=True)
+        was = (await dbg.status()).pid
+        again = stopped(await dbg.restart())
+        assert (await dbg.status()).pid != was
+        assert again.frame is not None
+        assert again.frame.function == story.function("price")
+        assert stopped(await dbg.continue_()).output == ""
+        assert stopped(await dbg.continue_()).output == "so far 3\n"
+        page = await dbg.output(since="0.0.0.0")
+        assert page.stdout == "so far 3\n"
+        assert stopped(await dbg.continue_()).output == "so far 9\n"
+        following = await dbg.output(since=page.cursor)
+        assert (following.stdout, following.dropped) == ("so far 9\n", 0)
+        end = exited(await dbg.continue_())
+        assert end.exit_code == 0
+        whole = await dbg.output(since="0.0.0.0")
+        assert page.stdout + following.stdout + end.output == whole.stdout
+        assert whole.total == len(whole.stdout)
+        assert line(await dbg.restart()) == story.mark("@print"), "what was for once is used up, and an end is no bar"
 
 
 async def test_steps_tell_the_lines_passed_and_what_each_changed(story: Story) -> None:
@@ -154,65 +297,23 @@ async def test_steps_tell_the_lines_passed_and_what_each_changed(story: Story) -
         assert [each.name for each in stop.locals if each.changed] == ["seen"]
 
 
-async def test_step_goes_in_finish_comes_out_with_the_value(story: Story) -> None:
-    async with story.launched(breaks=["@loop"]) as (dbg, _):
-        await dbg.unbreak("b1")
-        inside = stopped(await dbg.step())
-        assert (inside.frame.function if inside.frame else "") == story.function("price")
-        assert line(inside) in (story.mark("@cost"), story.mark("@cost") - 1), (
-            "its first line, or the one that names it"
-        )
-        out = stopped(await dbg.finish())
-        assert out.frame is not None
-        assert out.frame.function == story.function("shop")
-        if story.tells_returned:
-            assert out.returned is not None
-            assert out.returned.value == "3"
-        over = stopped(await dbg.next(2))
-        assert over.frame is not None
-        assert over.frame.function == story.function("shop")
-
-
-async def test_until_runs_to_a_place_and_leaves_no_breakpoint(story: Story) -> None:
-    async with story.launched(breaks=["@total"]) as (dbg, _):
-        stop = stopped(await dbg.until(story.at("@numbers")))
-        assert (stop.reason, line(stop), stop.breakpoints) == ("until", story.mark("@numbers"), ())
-        assert [each.id for each in (await dbg.breaks()).breakpoints] == ["b1"]
-        with pytest.raises(NotFound):
-            await dbg.until(f"{story.file}:99999")
-        assert line(await dbg.state()) == story.mark("@numbers")
-
-
 async def test_a_busy_loop_runs_on_after_the_timeout_and_can_be_paused(story: Story) -> None:
     async with story.launched("spin", timeout=0) as (dbg, first):
         assert isinstance(first, Running)
         assert "spinning" in (await dbg.output(since="0.0.0.0", wait=True)).stdout
-        stop = stopped(await dbg.pause())
-        assert stop.reason == "pause"
-        assert stop.frame is not None
-        assert stop.frame.function == story.function("spin")
-        assert isinstance(await dbg.continue_(timeout=0), Running)
         with pytest.raises(WrongState, match="running"):
             await dbg.locals()
         with pytest.raises(WrongState):
             await dbg.continue_()
         bound = await dbg.break_(story.at("@spin"))
         assert bound.state == "bound"
-        assert line(await dbg.wait()) == story.mark("@spin")
-
-
-async def test_restart_runs_it_again_with_the_breakpoints(story: Story) -> None:
-    async with story.launched(breaks=[("@loop", "count == 2")]) as (dbg, first):
-        await dbg.break_("price", once=True)
-        was = (await dbg.status()).pid
-        again = stopped(await dbg.restart())
-        assert (await dbg.status()).pid != was
-        assert again.frame is not None
-        assert again.frame.function == story.function("price")
-        assert stopped(await dbg.continue_()).local("count") == stopped(first).local("count") == "2"
-        end = exited(await dbg.continue_())
-        assert end.exit_code == 0
-        assert line(await dbg.restart()) == story.mark("@loop"), "what was for once is used up, and an end is no bar"
+        assert line(await dbg.wait()) == story.mark("@spin"), "from here on it is in the loop, however slow the machine"
+        await dbg.unbreak(bound.id)
+        assert isinstance(await dbg.continue_(timeout=0), Running)
+        stop = stopped(await dbg.pause())
+        assert stop.reason == "pause"
+        assert stop.frame is not None
+        assert stop.frame.function == story.function("spin")
 
 
 async def test_an_uncaught_exception_stops_with_its_message_where_it_was_raised(story: Story) -> None:
@@ -251,75 +352,6 @@ async def test_raised_and_a_class_by_name_stop_where_it_is_handled_too_and_off_n
         assert exited(first).signal == story.dies_of if story.dies_of else exited(first).exit_code not in (0, None)
 
 
-async def test_many_expressions_are_evaluated_and_one_that_fails_spoils_no_other(story: Story) -> None:
-    async with story.launched(breaks=[("@loop", "count == 3")]) as (dbg, _):
-        values = (await dbg.eval("count + 1", story.nothing, "total * 2")).values
-        assert [each.name for each in values] == ["count + 1", story.nothing, "total * 2"]
-        assert (values[0].value, values[2].value) == ("4", "18")
-        assert values[1].error
-        assert story.nothing_says in values[1].value
-        with pytest.raises(EvalFailed, match=story.nothing_says):
-            await dbg.eval(story.nothing)
-        main = _user_frame(await dbg.state(), story.function(story.outer[-1]))
-        assert (await dbg.eval("what", frame=main)).values[0].value == story.text("shop")
-
-
-def _user_frame(outcome: AnyOutcome, function: str) -> str:
-    return next(each.id for each in stopped(outcome).stack if each.function == function)
-
-
-async def test_set_changes_the_program(story: Story) -> None:
-    async with story.launched(breaks=["@done"]) as (dbg, _):
-        (new,) = (await dbg.set("total", "5")).values
-        assert (new.name, new.value) == ("total", "5")
-        assert (await dbg.eval("total")).values[0].value == "5"
-        assert (await dbg.locals()).values[0].name in ("what", "total")
-        assert exited(await dbg.continue_()).output.endswith("done 5\n")
-
-
-async def test_a_long_value_is_expanded_page_by_page_and_handles_go_stale(story: Story) -> None:
-    async with story.launched(breaks=["@numbers"]) as (dbg, first):
-        numbers = next(each for each in stopped(first).locals if each.name == "numbers")
-        assert (numbers.total, numbers.truncated) == (100, True)
-        assert numbers.ref is not None
-        page = await dbg.expand(numbers.ref, start=90, count=5)
-        assert [each.value for each in page.values] == ["90", "91", "92", "93", "94"]
-        assert (page.total, page.start) == (100, 90)
-        assert len((await dbg.expand(numbers.ref, start=95)).values) == 5
-        assert (await dbg.expand(numbers.ref, start=1000)).values == ()
-        await dbg.eval("total")
-        assert (await dbg.expand(numbers.ref, count=1)).values[0].value == "0", "eval keeps handles"
-        await dbg.next()
-        with pytest.raises(StaleHandle):
-            await dbg.expand(numbers.ref)
-        with pytest.raises((StaleHandle, NotFound)):
-            await dbg.expand("v999")
-        with pytest.raises(UsageError):
-            await dbg.expand("numbers[0]")
-
-
-async def test_stack_frames_scopes_source_and_threads(story: Story) -> None:
-    async with story.launched(breaks=["@cost"]) as (dbg, _):
-        frames = await dbg.stack(count=2)
-        assert [each.function for each in frames.frames] == [story.function(each) for each in ("price", "shop")]
-        assert (frames.total or 0) >= 3
-        assert [each.id for each in (await dbg.stack(start=1, count=1)).frames] == ["f1"]
-        up = await dbg.frame("up")
-        assert (up.frame.function, up.frame.line) == (story.function("shop"), story.mark("@loop"))
-        assert (await dbg.eval("total")).values[0].value == "0", "the selected frame is what eval looks into"
-        assert (await dbg.frame("down")).frame.function == story.function("price")
-        with pytest.raises(NotFound):
-            await dbg.frame("down")
-        with pytest.raises(NotFound):
-            await dbg.frame("f99")
-        scopes = await dbg.scopes()
-        assert scopes.scopes
-        source = await dbg.source(around=1)
-        assert [each.line for each in source.lines] == [story.mark("@cost") + by for by in (-1, 0, 1)]
-        threads = await dbg.threads()
-        assert (len(threads.threads), threads.focus) == (1, threads.threads[0].id)
-
-
 async def test_a_worker_thread_that_stops_is_the_one_shown(story: Story) -> None:
     async with story.launched("thread", breaks=["@worker"]) as (dbg, first):
         stop = stopped(first)
@@ -341,22 +373,6 @@ async def test_a_worker_thread_that_stops_is_the_one_shown(story: Story) -> None
         assert exited(await dbg.continue_()).exit_code == 0
 
 
-async def test_output_is_read_by_a_cursor_and_nothing_is_told_twice(story: Story) -> None:
-    async with story.launched(breaks=["@print"]) as (dbg, first):
-        assert stopped(first).output == ""
-        assert stopped(await dbg.continue_()).output == "so far 3\n"
-        page = await dbg.output(since="0.0.0.0")
-        assert page.stdout == "so far 3\n"
-        assert stopped(await dbg.continue_()).output == "so far 9\n"
-        following = await dbg.output(since=page.cursor)
-        assert (following.stdout, following.dropped) == ("so far 9\n", 0)
-        await dbg.unbreak(all=True)
-        end = exited(await dbg.continue_())
-        whole = await dbg.output(since="0.0.0.0")
-        assert page.stdout + following.stdout + end.output == whole.stdout
-        assert whole.total == len(whole.stdout)
-
-
 async def test_the_end_tells_the_code_and_the_breakpoints_that_were_never_hit(story: Story) -> None:
     async with story.launched("seven", breaks=["@loop", "@exit"]) as (dbg, first):
         assert line(first) == story.mark("@exit")
@@ -373,40 +389,3 @@ async def test_the_end_tells_the_code_and_the_breakpoints_that_were_never_hit(st
                 await looking
         (note,) = (await dbg.locals()).notes
         assert note.startswith("post mortem, from the record")
-
-
-async def test_stop_leaves_no_process_and_is_calm_when_asked_twice(story: Story) -> None:
-    async with story.launched(breaks=["@cost"]) as (dbg, _):
-        pid = (await dbg.status()).pid
-        assert pid is not None
-        assert (await dbg.stop()).action == "terminated"
-        assert not psutil.pid_exists(pid)
-        assert (await dbg.stop()).action == "already_ended"
-        assert (await dbg.status()).state == "exited"
-
-
-async def test_what_the_debugger_can_and_cannot_is_told_and_raw_reaches_it(story: Story) -> None:
-    async with story.launched(breaks=["@cost"]) as (dbg, _):
-        told = await dbg.capabilities()
-        assert told.can
-        assert not set(told.can) & set(told.cannot)
-        tool = await dbg.tool()
-        assert (tool.tool, tool.pid) == (story.tool, (await dbg.status()).pid)
-        assert (await dbg.raw(story.raw)).text.strip() == "2"
-        command, answer = story.request
-        body = (await dbg.request(command)).body
-        assert body is not None
-        assert body[answer]
-
-
-async def test_what_the_debugger_lacks_is_an_error_that_says_so_and_points_on(story: Story) -> None:
-    async with story.launched(breaks=["@cost"]) as (dbg, _):
-        with pytest.raises(Unsupported, match="stdin"):
-            await dbg.input("nobody reads this")
-        with pytest.raises((Unsupported, UsageError), match="caught"):
-            await dbg.catch("caught")
-        with pytest.raises(StillframeError, match="noSuchRequest"):
-            await dbg.request("noSuchRequest")
-        with pytest.raises((Unsupported, NotFound)):
-            await dbg.jump(story.at("@done"))
-        assert (await dbg.eval("count")).values[0].value == "1", "none of it harmed the session"

@@ -11,6 +11,8 @@ from stillframe.registry import OPERATIONS
 
 from .conftest import User
 
+pytestmark = pytest.mark.own_daemon  # some verbs name a run of the record by its number
+
 PROGRAM = """\
 def f(a, items):
     b = a + 1

@@ -4,6 +4,7 @@ Run by its path, isolated (`python -I`), so that neither the caller's directory 
 package is then found beside this file.
 """
 
+import gc
 import os
 import sys
 
@@ -16,6 +17,7 @@ from stillframe.faces.daemon.lifecycle import Claim, Refused
 
 
 def main(argv: list[str]) -> int:
+    gc.disable()  # what is loaded stays: to look through it again and again is lost time, until `spare_the_loaded`
     ready = next((int(word.partition("=")[2]) for word in argv if word.startswith("--ready-fd=")), None)
     try:
         claim = Claim.take()

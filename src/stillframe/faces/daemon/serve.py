@@ -187,6 +187,7 @@ def spare_the_loaded() -> None:
     """What is loaded stays: Python's collector need not look through it again, which takes as long as a step in between."""
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
+    gc.enable()
 
 
 def idle_seconds() -> float:
