@@ -110,7 +110,21 @@ def test_a_runner_of_the_project_is_found_and_its_failure_told_with_the_locals_o
     assert first["id"] == f"{name}::shop::adds up"
     assert values(first["frames"][0])["got"] == "NaN", report
     assert first["frames"][0]["source"][-1]["text"].strip() == claim
+    if runner == "mocha":  # which tells paths from the project's folder on
+        user.file("test/status.js", STATUS)
+        (far,) = user.json("test", "test/status.js", "--once", *PATIENT)["failures"]
+        assert [(each["function"], each["line"]) for each in far["frames"]] == [("<anonymous>", 3)], far
 
+
+STATUS = """\
+it("is made", () => {
+  const status = 200;
+  const error = new Error("expected 201"); // as libraries make it that say where they were asked
+  error.stack += "\\n----\\n    at check (node_modules/mocha/index.js:1:1)\\n    at " + require.resolve("mocha") + ":2:1\\n"
+    + "    at check (node_modules/mocha/index.js:3:1)";
+  throw error;
+});
+"""
 
 GO_SHOP = """\
 package shop

@@ -135,7 +135,13 @@ def test_a_file_of_tests_that_does_not_import_is_told_with_the_reason(user: User
     assert "test_bad.py could not be read at test_bad.py:1\n" in text
     assert "ModuleNotFoundError: No module named 'no_such_module'" in text
     user.file("test_bad.py", "def test_a(:\n    pass\n")
-    assert "SyntaxError" in user.ok("test", *OURS)
+    alone = user.ok("test", "test_bad.py", *OURS)
+    assert "SyntaxError" in alone and "pytest says" not in alone
+    user.file("test_bad.py", "def test_a():\n    raise OSError('no\\nno\\nno\\nyes')\n")
+    assert "\n  OSError: no\n  no x 2\n  yes\n" in user.ok("test", "--once", *OURS)
+    user.file("conftest.py", "def pytest_configure(config):\n    raise RuntimeError('no database')\n")
+    broken = user.ok("test", *OURS)
+    assert f"\npytest says: internal error at {user.here}/conftest.py:2\nRuntimeError: no database\n" in broken + "\n"
 
 
 UNITTESTS = """\

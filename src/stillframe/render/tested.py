@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import groupby
 
 import msgspec
 
@@ -173,6 +174,7 @@ def _what(failure: TestFailure, limit: int) -> str:
         said = [f"{failure.type}: {said[0]}" if failure.type else said[0]]
     elif failure.type:
         said = [f"{failure.type}: {said[0]}" if said else failure.type, *said[1:]]
+    said = [f"{text} x {count:,}" if (count := len(list(same))) > 1 else text for text, same in groupby(said)]
     rows = [f"  {source(shorten(each, 240))}" for each in said[:MESSAGE]]
     if len(said) > MESSAGE:
         rows.append(f"  … {MESSAGE} of {len(said)} lines shown")

@@ -20,7 +20,7 @@ from ..interpreters import on_path
 from . import Live, TestAsk
 from .gotest import written
 from .journal import MOST, Show
-from .shown import shown_from
+from .shown import last_lines, shown_from
 from .signs import Signs
 from .stacks import source_line
 
@@ -79,7 +79,7 @@ class CargoTest:
         )  # fmt: skip
         if isinstance(end, Stop | Running) or begun:
             return told
-        return msgspec.structs.replace(told, problem=(end.stderr.strip() or text.strip())[-1500:])
+        return msgspec.structs.replace(told, problem=last_lines(end.stderr.strip() or text.strip()))
 
     async def live(self, ask: TestAsk, failed: TestFailure, folder: Path) -> Live | None:
         if not failed.frames:

@@ -22,7 +22,7 @@ from ..finding import located
 from ..recorders import PLAIN
 from . import Live, TestAsk
 from .journal import MOST, Show
-from .shown import shown_from
+from .shown import last_lines, shown_from
 from .signs import Signs
 from .stacks import source_line
 
@@ -101,7 +101,7 @@ class GoTest:
         )  # fmt: skip
         if isinstance(end, Stop | Running) or tests:
             return told
-        return msgspec.structs.replace(told, problem=(end.stderr.strip() or end.output.strip())[-1500:])
+        return msgspec.structs.replace(told, problem=last_lines(end.stderr.strip() or end.output.strip()))
 
     async def live(self, ask: TestAsk, failed: TestFailure, folder: Path) -> Live | None:
         if failed.when == "collection":

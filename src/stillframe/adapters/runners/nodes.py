@@ -23,7 +23,7 @@ from ..recorders import PLAIN
 from . import Live, TestAsk
 from .journal import MOST, Show
 from .scripts import Script, expanded, parsed
-from .shown import shown_from
+from .shown import last_lines, shown_from
 from .signs import Signs
 from .stacks import Raw, failure, test_id
 
@@ -91,7 +91,7 @@ class NodeRunner:
         told = self.told(folder / "report", ask, shown_from(ask.cwd))
         if isinstance(end, Stop | Running) or (told.finished and (told.counts.total or told.failures)):
             return told
-        return msgspec.structs.replace(told, problem=(end.stderr.strip() or end.output.strip())[-1500:])
+        return msgspec.structs.replace(told, problem=last_lines(end.stderr.strip() or end.output.strip()))
 
     def script(self, ask: TestAsk) -> Script:
         """What the project's own script says of how it is run."""

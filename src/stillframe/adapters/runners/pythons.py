@@ -20,12 +20,14 @@ from ..interpreters import choose, probe
 from ..recorders import PLAIN
 from . import Live, TestAsk
 from .journal import FILE, MOST, read
-from .shown import shown_from
+from .shown import last_lines, shown_from
 from .signs import Signs
 
 _TESTING = Path(__file__).resolve().parents[2] / "_target" / "testing"
 _MODULE = re.compile(r"^def test|^async def test|^import pytest|^from pytest|@pytest\.", re.MULTILINE)
 _UNITTEST = re.compile(r"^\s*(import unittest|from unittest|from django)", re.MULTILINE)
+_INTERNAL = "INTERNALERROR> "
+_PLACE = re.compile(r'  File "(.+)", line (\d+)')
 
 
 class PythonRunner:
@@ -112,7 +114,7 @@ class Pytest(PythonRunner):
             raise LaunchFailed(
                 f"{absent[1]} has no pytest: {absent[1]} -m pip install pytest, or name another --python"
             )
-        return _last_words(end)
+        return "" if told.failures else _last_words(end)
 
 
 class Unittest(PythonRunner):
@@ -180,7 +182,18 @@ def _last_words(end: AnyOutcome) -> str:
     text = end.stderr.strip() or end.output.strip()
     if isinstance(end, Exited) and end.signal and not text:
         return f"ended by {end.signal}"
-    return text[-1500:]
+    return last_lines(_without_traceback(text))
+
+
+def _without_traceback(text: str) -> str:
+    """Where pytest itself, a plugin or a conftest.py failed (`INTERNALERROR> …`): what was raised, and its innermost place."""
+    rows = [row[len(_INTERNAL) :] for row in text.splitlines() if row.startswith(_INTERNAL)]
+    calls = [number for number, row in enumerate(rows) if row.startswith("  ")]
+    places = [place for row in rows if (place := _PLACE.match(row))]
+    if not calls or not places:
+        return text
+    file, line = places[-1].groups()
+    return "\n".join([f"internal error at {file}:{line}", *rows[calls[-1] + 1 :]])
 
 
 PYTEST, UNITTEST = Pytest(), Unittest()

@@ -1,4 +1,4 @@
-"""Files as the user should see them: relative to where the call came from, if they are of its project."""
+"""What a report shows of a runner: files relative to where the call came from, and its last words."""
 
 from __future__ import annotations
 
@@ -18,3 +18,14 @@ def shown_from(cwd: str) -> Callable[[str | None], str | None]:
         return os.path.relpath(file, cwd)
 
     return show
+
+
+LAST = 1100
+"""Characters of a runner's own words that a report carries."""
+
+
+def last_lines(text: str) -> str:
+    """The end of a text, in whole lines; of one line that is too long itself, its end."""
+    if len(text) <= LAST:
+        return text
+    return text[-LAST:].partition("\n")[2] or text[-LAST:]

@@ -15,11 +15,11 @@ from ...model.values import Value
 from .journal import Show
 
 _CALL = re.compile(
-    r"^\s*(?:at |❯ )(?:async )?(?:(?P<name>[^(]+?) \()?(?P<place>(?:file://)?/?[^()\s][^()]*?):(?P<line>\d+):(?P<column>\d+)\)?$",
+    r"^\s*(?:at |❯ )(?:async )?(?:(?P<name>[^(\n]+?) \()?(?P<place>(?:file://)?/?[^()\s][^()\n]*?):(?P<line>\d+):(?P<column>\d+)\)?$",
     re.MULTILINE,
 )
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
-_LIBRARY = re.compile(r"^node:|/node_modules/|^internal/|/_target/node/")
+_LIBRARY = re.compile(r"^node:|(?:^|/)node_modules/|^internal/|/_target/node/")
 _WORD = re.compile(r"(?<![.\w$'\"`])[A-Za-z_$][\w$]*")
 _CALLS = re.compile(r"[\w$\])]\s*\(")
 _UNNAMED = re.compile(r"^(?:\w+\.)?<anonymous>$|^(?:TestContext|Suite|Context|Proxy|Object)\.")
