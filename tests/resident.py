@@ -1,4 +1,4 @@
-"""A daemon that lives through the stories of one worker, as a user's lives through projects: starting one for each costs more
+"""A daemon that lives through the tests of one worker, as a user's lives through projects: starting one for each costs more
 than most of them."""
 
 from __future__ import annotations
@@ -35,10 +35,12 @@ class Resident:
         self._env = {**self._guard.environment(dict(os.environ)), "STILLFRAME_IDLE_SECONDS": str(_NEVER)}
         self._directory = self._guard.runtime / "stillframe"
 
-    def receive(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Have the calls of this test go to the daemon, which is started where it is not there."""
+    def receive(self, monkeypatch: pytest.MonkeyPatch, *, mcp: bool = False) -> None:
+        """Have the calls of this test go to the daemon, which is started where it is not there; with it the host of MCP."""
         if not (self._directory / "daemon.sock").exists():
             self._call("sessions")
+        if mcp and not list(self._directory.glob("mcp-*.sock")):
+            self._call("mcp")
         for name in _SHARED:
             monkeypatch.setenv(name, self._env[name])
 

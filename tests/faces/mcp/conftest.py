@@ -15,6 +15,7 @@ import pytest
 from mcp import StdioServerParameters
 from mcp.client import Client
 
+from ...resident import Resident
 from ..conftest import CLIENT, DEADLINE, call
 
 LEGACY, MODERN = "legacy", "2026-07-28"
@@ -27,8 +28,22 @@ Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
 @pytest.fixture
-def agent(tmp_path: Path) -> Iterator[Connect]:
-    """`async with agent("--allow", "read", mode=LEGACY) as client`; what lives at the end of the test is ended."""
+def hosts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The daemon and the host of MCP: those of all tests, or of its own, which end with it. What lives at the end is ended."""
+    if request.node.get_closest_marker("own_daemon"):
+        yield
+        call("daemon", "stop")
+        return
+    resident: Resident = request.getfixturevalue("resident")
+    resident.receive(monkeypatch, mcp=True)
+    yield
+    if left := resident.take_leave():
+        pytest.fail("left behind:\n  " + "\n  ".join(left), pytrace=False)
+
+
+@pytest.fixture
+def agent(hosts: None, tmp_path: Path) -> Connect:
+    """`async with agent("--allow", "read", mode=LEGACY) as client`."""
 
     @contextlib.asynccontextmanager
     async def connect(*words: str, mode: str = MODERN, **how: Any) -> AsyncIterator[Client]:
@@ -38,8 +53,7 @@ def agent(tmp_path: Path) -> Iterator[Connect]:
         async with Client(server, mode=mode, **how) as client:
             yield client
 
-    yield connect
-    call("daemon", "stop")
+    return connect
 
 
 class Pipe:
@@ -87,7 +101,7 @@ class Pipe:
 
 
 @pytest.fixture
-def pipe(tmp_path: Path) -> Iterator[Callable[..., Pipe]]:
+def pipe(hosts: None, tmp_path: Path) -> Iterator[Callable[..., Pipe]]:
     made: list[Pipe] = []
 
     def open_pipe(*words: str) -> Pipe:
@@ -97,7 +111,6 @@ def pipe(tmp_path: Path) -> Iterator[Callable[..., Pipe]]:
     yield open_pipe
     for each in made:
         each.end()
-    call("daemon", "stop")
 
 
 def text_of(result: Any) -> str:

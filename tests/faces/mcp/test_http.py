@@ -137,6 +137,7 @@ def test_it_listens_on_loopback_only_and_a_port_that_is_taken_is_said_to_be(serv
     assert f"error usage: cannot listen on port {served.port}" in taken.err
 
 
+@pytest.mark.own_daemon
 def test_nothing_listens_for_tcp_unless_it_is_asked_for(tmp_path: Path, pipe: Any) -> None:
     line = pipe()
     assert line.ask("tools/list")["result"]["tools"]
@@ -160,6 +161,7 @@ def test_nothing_listens_for_tcp_unless_it_is_asked_for(tmp_path: Path, pipe: An
     assert line.ask("tools/list")["result"]["tools"]
 
 
+@pytest.mark.own_daemon
 @as_root
 def test_another_user_is_refused_even_where_the_modes_let_it_through(pipe: Any) -> None:
     line = pipe()

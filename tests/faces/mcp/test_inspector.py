@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +50,8 @@ def _word(value: Any) -> str:
 
 
 @pytest.fixture
-def inspector(tmp_path: Path) -> Iterator[Inspector]:
-    yield Inspector(tmp_path)
-    call("daemon", "stop")
+def inspector(hosts: None, tmp_path: Path) -> Inspector:
+    return Inspector(tmp_path)
 
 
 def test_the_inspector_runs_the_job_for_both_languages(inspector: Inspector, tmp_path: Path) -> None:

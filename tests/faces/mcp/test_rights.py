@@ -97,6 +97,7 @@ async def test_a_reading_client_reaches_no_code_that_runs(agent: Connect, tmp_pa
         assert not (await client.call_tool("break_if", {"at": "count.py:4", "condition": "word == 'b'"})).is_error
 
 
+@pytest.mark.own_daemon
 async def test_what_runs_code_is_written_down_made_or_refused(agent: Connect, tmp_path: Path) -> None:
     (tmp_path / "count.py").write_text(COUNT)
     async with agent() as client:
