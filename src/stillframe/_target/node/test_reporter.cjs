@@ -1,5 +1,6 @@
 // A reporter for node:test (18.15 and later) that tells of each test in a line of JSON, its error with what was compared.
 "use strict";
+const { resolve } = require("node:path");
 const { inspect } = require("node:util");
 
 const SHORT = { depth: 2, maxArrayLength: 8, maxStringLength: 160, breakLength: Infinity, compact: true, getters: false };
@@ -46,7 +47,8 @@ module.exports = async function* reporter(source) {
       if (type === "test:fail") row.error = evidence(details.error);
       yield line(row);
     } else if (type === "test:stdout" || type === "test:stderr") {
-      yield line({ kind: "printed", stream: type.slice(5), file: data.file, text: String(data.message).slice(0, 4000) });
+      const file = data.file && resolve(data.file); // Node 24 names it as the command did, elsewhere by its whole path
+      yield line({ kind: "printed", stream: type.slice(5), file, text: String(data.message).slice(0, 4000) });
     }
   }
   yield line({ kind: "end" });
