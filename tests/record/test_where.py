@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillframe.errors import UsageError
@@ -94,6 +94,35 @@ def test_a_path_that_goes_deeper_than_what_was_recorded_is_told_from_one_that_le
 ) -> None:
     value = Value(name="x", value=text, total=total)
     assert texts.goes_beyond(value, False, where.parse_path(path).steps) is beyond
+
+
+_KEYS = st.sampled_from(["a", "qty", "'qty'", '"qty"', "x.y"])
+_PLAIN = st.one_of(
+    st.sampled_from(
+        ["3", "-2.5", "'it, is'", '"qty: 9"', "'qty': 4", "…", "...", "None", "a=b", "0x1: 2", " 7 ", "'\\\\'"]
+    ),
+    st.text(alphabet="qty'\"{}[](),:= .1…\\\\", max_size=8),
+)
+_VALUES = st.recursive(
+    _PLAIN,
+    lambda inner: st.builds(
+        lambda head, ends, pairs, joint, sep: head + ends[0] + joint.join(f"{k}{sep}{v}" for k, v in pairs) + ends[1],
+        st.sampled_from(["", "Cart", "Cart ", "std::map<int, int> "]),
+        st.sampled_from(["{}", "[]", "()", "{…", "{ "]),
+        st.lists(st.tuples(_KEYS, inner), max_size=4),
+        st.sampled_from([", ", ",", " "]),
+        st.sampled_from([": ", " = ", "=", "=>", ":"]),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=400)
+@given(_VALUES, st.sampled_from(["a", "qty", "y"]))
+def test_a_part_that_is_had_at_once_is_the_one_that_a_thorough_look_finds(text: str, key: str) -> None:
+    if (quickly := texts.quick(text, key)) is not None:
+        found = texts.follow(Value(name="x", value=text), (key,))
+        assert found is not None and found.value == quickly
 
 
 @given(st.text(max_size=60))

@@ -98,6 +98,25 @@ def follow(value: Value, steps: Sequence[Step]) -> Value | None:
     return value
 
 
+@functools.lru_cache(maxsize=256)
+def _entry(key: str) -> re.Pattern[str]:
+    """A container without others in it, up to the plain value of a key: nearly every object that is asked about is one, and a
+    pattern reads it ten times as fast. What it does not read is left to `parts`; what it reads, that reads alike."""
+    inside = r"[^'\"`()\[\]{},]"
+    name = re.escape(key)
+    name = rf"\s*+(?:'{name}'|\"{name}\"|{name})"
+    return re.compile(
+        rf"[\w.:$*&@ <>,]*+[({{\[](?:(?!{name}\s*+[:=])(?:{_QUOTED}|{inside}++)*+,)*+{name}(?:: | = |=(?!>))"
+        rf"({_QUOTED}|[^'\"`()\[\]{{}},:=…\s]++)(?:,|[)\]}}]\Z)"
+    )
+
+
+def quick(text: str, key: str) -> str | None:
+    """The text of a part, where that can be had at once; None says nothing."""
+    found = _entry(key).match(text)
+    return found[1] if found and not found[1].startswith(LEFT_OUT) else None
+
+
 def goes_beyond(value: Value, more: bool, steps: Sequence[Step], *, of_length: bool = False) -> bool:
     """Whether a path leads out of what was recorded, so that nobody can tell what is there, or whether anything is.
     `more`: the value had parts of its own when it was recorded. `of_length`: its length is asked for alone."""

@@ -350,41 +350,44 @@ def teach(connection: sqlite3.Connection) -> None:
     """The functions by which SQLite looks into a value's text."""
     connection.create_function("sf_number", 3, _sf_number, deterministic=True)
     connection.create_function("sf_text", 3, _sf_text, deterministic=True)
-    connection.create_function("sf_shown", 3, _sf_shown, deterministic=True)
+    connection.create_function("sf_shown", 3, _part, deterministic=True)
     connection.create_function("sf_type", 3, _sf_type, deterministic=True)
     connection.create_function("sf_length", 4, _sf_length, deterministic=True)
     connection.create_function("sf_beyond", 5, _sf_beyond, deterministic=True)
 
 
+def _part(text: str | None, rest: str | None, steps: str) -> str | None:
+    """The text of a part of a value, as it was written, with its quotes."""
+    return _found(text, rest, steps)[0] if text is not None else None
+
+
 @functools.lru_cache(maxsize=65_536)
-def _part(text: str, rest: str | None, steps: str) -> tuple[str, str, float | None] | None:
-    """The text, type and number of a part of a value; the same values come again and again."""
+def _found(text: str, rest: str | None, steps: str) -> tuple[str | None, str]:
+    """The text and, where it is known, the type of a part of a value; the same values come again and again."""
+    if rest is None and steps.startswith(".") and "\x1f" not in steps:
+        quickly = texts.quick(text, steps[1:])
+        if quickly is not None:
+            return quickly, ""
     found = texts.follow(texts.restored("", text, None, rest), _read(steps))
-    return None if found is None else (found.value, found.type or texts.type_of(found.value), number_of(found.value))
+    return (None, "") if found is None else (found.value, found.type)
 
 
 def _sf_number(text: str | None, rest: str | None, steps: str) -> float | None:
-    found = _part(text, rest, steps) if text is not None else None
-    return found[2] if found else None
+    found = _part(text, rest, steps)
+    return number_of(found) if found is not None else None
 
 
 def _sf_text(text: str | None, rest: str | None, steps: str) -> str | None:
     """Without its quotes."""
-    if text is not None and not steps:
-        return texts.plain(text)
-    found = _part(text, rest, steps) if text is not None else None
-    return texts.plain(found[0]) if found else None
-
-
-def _sf_shown(text: str | None, rest: str | None, steps: str) -> str | None:
-    """As it was written, with its quotes."""
-    found = _part(text, rest, steps) if text is not None else None
-    return found[0] if found else None
+    found = _part(text, rest, steps) if steps else text
+    return texts.plain(found) if found is not None else None
 
 
 def _sf_type(text: str | None, rest: str | None, steps: str) -> str | None:
-    found = _part(text, rest, steps) if text is not None else None
-    return found[1] if found else None
+    if text is None:
+        return None
+    found, type = _found(text, rest, steps)
+    return None if found is None else type or texts.type_of(found)
 
 
 def _sf_length(text: str | None, total: int | None, rest: str | None, steps: str) -> int | None:
