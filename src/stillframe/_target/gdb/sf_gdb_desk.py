@@ -7,6 +7,7 @@ import contextlib
 import sys
 
 import gdb
+import sf_gdb_cores as cores
 import sf_gdb_cxx as cxx
 import sf_gdb_frames as frames
 import sf_gdb_machine as machine
@@ -89,7 +90,7 @@ class Desk(object):
     def release(self, arguments):
         """Let go of a program that gdb started; one that it joined it lets go by itself when it is told to go."""
         inferior = gdb.selected_inferior()
-        if inferior.pid and not inferior.was_attached and not signals.is_core(inferior):
+        if inferior.pid and not inferior.was_attached and not cores.is_core(inferior):
             gdb.execute("detach", to_string=True)
         return {}
 
@@ -205,7 +206,9 @@ class Desk(object):
         found = frame.find_sal().symtab
         said = places.newer(found.fullname(), found.objfile) if found is not None else None
         if said:
-            dap_server._server._send_event("output", {"category": "console", "output": said})
+            server = dap_server._server
+            at_once = server._send_event if hasattr(server, "_send_event") else server.send_event  # before gdb 18
+            at_once("output", {"category": "console", "output": said})
 
     def _select(self, thread):
         dap_state.set_thread(thread)
@@ -238,12 +241,16 @@ def install(desk):
     stepping.install(desk.steps, frames.Settings.just_my_code)
     _tell_better(desk)
     _catch_signals(desk)
+    cores.install()
     gdb.events.cont.disconnect(dap_frames._clear_frame_ids)
     gdb.events.cont.connect(desk.gone_on)
 
 
 def _tell_better(desk):
     send = dap_server.send_event
+    send_stop = getattr(
+        dap_server, "send_event_maybe_later", send
+    )  # gdb 16 has stops wait for the answer to the request
     held_back = []  # stops within a command, which says more when it is done
 
     def told(event, body=None):
@@ -263,7 +270,7 @@ def _tell_better(desk):
             for number, message in doubts(body.get("hitBreakpointIds") or ()) if event == "stopped" else ():
                 about = {"id": number, "threadId": body["threadId"], "message": message}
                 send(REQUEST, dict(about, kind="condition_error"))
-            send(event, body)
+            (send_stop if event == "stopped" else send)(event, body)
 
     def executed(command, raises=True):
         """As gdb's own, which keeps to itself what is said until a program that is started comes to its first stop: its forks.
@@ -290,7 +297,7 @@ def _tell_better(desk):
         if name is not None:
             send(REQUEST, {"kind": "signal", "signal": name})
 
-    dap_events.send_event = told
+    dap_events.send_event = dap_events.send_event_maybe_later = told
     dap_events.exec_and_log = executed
     # Ours come before gdb's own, which tell.
     for registry, ours, theirs in (

@@ -108,8 +108,9 @@ class Machine(object):
             found = gdb.decode_line("'%s':%d" % (arguments["file"], line))[1] or ()
         except gdb.error as error:
             raise Unable(error)
+        here = _identity(frame.function())
         at = next(
-            (each.pc for each in found if each.line == line and memory.function_at(each.pc) == frame.function()), None
+            (each.pc for each in found if each.line == line and _identity(memory.function_at(each.pc)) == here), None
         )
         if at is None:
             raise Unable("line %d is none of %s" % (line, frames.function_name(frame)))
@@ -209,6 +210,11 @@ def _made(text, kind):
         return gdb.Breakpoint(text, gdb.BP_WATCHPOINT, kind)
     with gdb.with_parameter("language", "c"):
         return gdb.Breakpoint("*(long *) %s" % text, gdb.BP_WATCHPOINT, kind)
+
+
+def _identity(function):
+    """By what a function is known again: in gdb 16 the same one, found twice, is not equal to itself."""
+    return function and (function.symtab.filename, function.line, function.linkage_name)
 
 
 def _instruction():

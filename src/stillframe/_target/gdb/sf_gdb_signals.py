@@ -6,6 +6,7 @@ gdb 18.1 says in its protocol that a program which died of a signal exited with 
 import signal
 
 import gdb
+import sf_gdb_cores as cores
 import sf_gdb_cxx as cxx
 import sf_gdb_frames as frames
 
@@ -21,11 +22,6 @@ _WORDS = {
 }
 _PANICS = ("__rustc::rust_panic", "std::panicking::rust_panic", "rust_panic")
 """Where every panic of Rust comes by once its message is printed, before anything is unwound, by its names over time."""
-
-
-def is_core(inferior):
-    """Whether it is what a process left when it died; before gdb 18 its adapter takes none, and an inferior does not know."""
-    return getattr(inferior, "corefile", None) is not None
 
 
 class Watching(object):
@@ -74,7 +70,7 @@ class Watching(object):
         if body.get("reason") == "attach" and self.joins:
             self.joins = False
             return None
-        if is_core(gdb.selected_inferior()):
+        if cores.is_core(gdb.selected_inferior()):
             self.why = {"thread": body.get("threadId"), "signal": _name(gdb.parse_and_eval("$_exitsignal"))}
             return dict(body, reason="exception", text=self.why["signal"])
         if self.why.get("panic") or self.why.get("caught"):

@@ -75,10 +75,10 @@ def install(steps, just_my_code):
 
     theirs = dap_next.exec_and_expect_stop
 
-    def in_background(command, *further):
+    def in_background(command, *further, **named):
         """gdb 18.1 waits for the end of a step where requests are answered, so that one that has come just behind the step
         is answered when the step ends, if ever."""
-        theirs(command if command.endswith("&") else command + " &", *further)
+        theirs(command if command.endswith("&") else command + " &", *further, **named)
 
     dap_next.exec_and_expect_stop = in_background
     noted("next", "next")
