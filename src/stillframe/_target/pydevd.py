@@ -15,6 +15,7 @@ STILLFRAME_RELAY marks multiprocessing's fork server, which is not debugged but 
 STILLFRAME_MARK is the daemon's, and stays.
 """
 
+import gc
 import os
 import sys
 
@@ -79,8 +80,11 @@ def _main():
         os.execv(sys.executable, command)
     if not getattr(sys.flags, "safe_path", False) and not sys.flags.isolated:
         del sys.path[0]
-    environment, plain = os.environ, set(sys.modules)
+    environment, plain, collects = os.environ, set(sys.modules), gc.isenabled()
+    gc.disable()  # nothing of what is loaded goes again, and to look for it takes a tenth of the time
     import_engine(environment.get("STILLFRAME_PYDEVD", ""), environment.get("STILLFRAME_PYCACHE", ""))
+    if collects:
+        gc.enable()
     from _pydevd_bundle import sf_engine, sf_program, sf_requests
 
     settings = sf_engine.Settings.take(environment, os.path.abspath(__file__))
