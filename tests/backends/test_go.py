@@ -135,6 +135,7 @@ def built(shop: Path) -> Path:
 async def test_one_file_stands_for_its_package_and_methods_are_places_by_several_names(shop: Path) -> None:
     async with launched(shop, "main.go", "sum", breaks=["(*Cart).Sum"]) as (dbg, first):
         assert place(first)[0] == "cart.(*Cart).Sum"
+        assert (await dbg.raw("dlv sources cart")).text == str(shop / "cart" / "cart.go"), "Delve's own commands"
         assert stopped(first).local("n") == "3"
         (made,) = (await dbg.breaks()).breakpoints
         assert made.state == "bound"
@@ -235,6 +236,28 @@ async def test_a_running_program_is_joined_and_lives_on(shop: Path) -> None:
     finally:
         process.kill()
         await process.wait()
+    await is_joined_by_name(shop, Path(shutil.copy(binary, shop / f"late{os.getpid()}")))
+
+
+async def is_joined_by_name(shop: Path, binary: Path) -> None:
+    """Whoever waits for a program by its name has the next one of it."""
+    begun: list[asyncio.subprocess.Process] = []
+    async with stillframe.Debugger(cwd=str(shop)) as dbg:
+        wish = dbg.attach(wait_for=binary.name, breaks=[mark(shop, "cart/cart.go", "return")])
+        joining = asyncio.create_task(wish)
+        try:
+            while not joining.done():  # the first one may have been there before anybody looked
+                begun.append(
+                    await asyncio.create_subprocess_exec(str(binary), "tick", stdout=asyncio.subprocess.DEVNULL)
+                )
+                await asyncio.wait({joining}, timeout=5)
+            assert place(await joining)[0] == "cart.(*Cart).Sum"
+            assert (await dbg.status()).pid in [each.pid for each in begun]
+            assert (await dbg.stop()).action == "detached"
+        finally:
+            for each in begun:
+                each.kill()
+                await each.wait()
 
 
 async def test_a_delve_that_listens_is_joined_and_its_program_runs_on(shop: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -107,6 +108,12 @@ def test_it_tells_of_the_daemon_and_works_where_none_can_be(user: User, lonely: 
     open_to_all = tmp_path / "open"
     open_to_all.mkdir(mode=0o755)
     assert "daemon cannot be reached" in told(STILLFRAME_RUNTIME_DIR=str(open_to_all))
+    user.ok("launch", str(user.file("app.py", "x = 1\nprint(x)\n")), "--break", "app.py:2")
+    (port,) = json.loads(user.says("doctor", "kotlin", "--json", env=lonely).out)["result"]["daemon"]["ports"]
+    assert ", 1 session, " in told()
+    assert f", listening on {port}, socket " in told()
+    assert re.search(r"^record: /\S+/record\.sqlite, [\d.]+ MB$", told(), re.MULTILINE)
+    user.ok("stop")
 
 
 def test_declared_debuggers_are_greeted_once_they_are_trusted(user: User, lonely: dict[str, str]) -> None:
