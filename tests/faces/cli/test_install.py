@@ -58,9 +58,10 @@ def make_venv(folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def venv(tmp_path: Path, wheel: Path) -> Path:
-    return installed(tmp_path / "venv", wheel)
+@pytest.fixture(scope="module")
+def venv(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
+    """One for all that only look at what is there and call it."""
+    return installed(tmp_path_factory.mktemp("installed") / "venv", wheel)
 
 
 def installed(folder: Path, wheel: Path) -> Path:
