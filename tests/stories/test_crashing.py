@@ -195,5 +195,14 @@ def test_who_ends_a_node_program_with_a_failing_code_is_told_and_can_be_held_the
     assert "  state={bad: 1}, CODES={bad: 5}" in rows
     user.ok("crash", "--hold", "--", "node", "quit.js")
     assert user.ok("eval", "state.bad + 1") == "state.bad + 1 = 2  (number)\n"
+    code = "function f(x) { const y = x + 1; throw new Error('odd ' + y); } f(3)"
+    rows = user.ok("crash", "--", "node", "-e", code).splitlines()
+    assert rows[0].startswith("Error: odd 4 at [eval]:1 in f; exit 1 after "), rows
+    assert "  x=3, y=4" in rows
+    user.file("inner.js", "require('vm').runInThisContext('null.x');\n")
+    inner = user.ok("crash", "--", "node", "inner.js")  # V8 forgets it up to Node 22
+    assert "; exit 1 after " in inner or "\nnote: nobody caught TypeError: Cannot read properties of null" in inner, (
+        inner
+    )
     user.file("fine.js", "process.exit(0);\n")
     assert "ended well: exit 0 after" in user.ok("crash", "--", "node", "fine.js")

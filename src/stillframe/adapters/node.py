@@ -91,6 +91,7 @@ class NodeAdapter(FindsNodeImports):
             env=_environment(plan),
             promises=_PROMISES.read_text("utf-8") if plan.tells_waits else "",
             tells_exits=plan.tells_exits,
+            runs_code=plan.kind == "code",
             umask=plan.umask,
             stdin=plan.stdin,
             just_my_code=plan.just_my_code,

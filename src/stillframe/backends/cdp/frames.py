@@ -13,7 +13,7 @@ from .calls import Body, Calls
 from .scripts import Script, Scripts
 
 _LINE = re.compile(
-    r"^\s+at (?:async )?(?:(?P<name>.+?) \()?(?P<place>(?:file://|node:|/|\w+:/).*?):(?P<line>\d+):(?P<column>\d+)\)?$"
+    r"^\s+at (?:async )?(?:(?P<name>.+?) \()?(?P<place>(?:file://|node:|/|\w+:/|\[eval\](?=:)).*?):(?P<line>\d+):(?P<column>\d+)\)?$"
 )
 _UNNAMED = frozenset({"Object", "Function", "Module", "Timeout", "Immediate", "process", "global", "Array", ""})
 _TOP = "<module>"
@@ -57,6 +57,12 @@ class Held(msgspec.Struct, frozen=True):
             hits=tuple(str(each) for each in body.get("hitBreakpoints") or ()),
             awaited=trace if isinstance(trace, dict) else {},
         )
+
+    @property
+    def reasons(self) -> list[str]:
+        if self.reason == "ambiguous":
+            return [str(each.get("reason")) for each in self.data.get("reasons") or ()]
+        return [self.reason]
 
     @property
     def top(self) -> Body:

@@ -75,8 +75,12 @@ def next_words(launch: CdpLaunch, exceptions: str, *, with_store: bool) -> Words
         ("Debugger.setAsyncCallStackDepth", {"maxDepth": _ASYNC_DEPTH}),
         ("Runtime.addBinding", {"name": TELL}),
         ("Debugger.setPauseOnExceptions", {"state": exceptions}),
-        ("Debugger.setBlackboxPatterns", {"patterns": [*launch.library, *hidden] if launch.just_my_code else hidden}),
     ]
+    if (
+        not launch.runs_code
+    ):  # by any pattern V8 of Node 18 to 22 loses the error that ends it, and with it the exit code
+        passed = [*launch.library, *hidden] if launch.just_my_code else hidden
+        words.append(("Debugger.setBlackboxPatterns", {"patterns": passed}))
     if not launch.launched:  # one of us may have died in there
         words.append(_evaluated(f"delete {_STORE}"))
     if launch.opened_by_us:

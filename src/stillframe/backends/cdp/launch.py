@@ -45,6 +45,8 @@ class CdpLaunch(msgspec.Struct, frozen=True):
     """Our code for the inside of the target."""
     library: tuple[str, ...] = ()
     """Patterns of script addresses that are not the user's code."""
+    runs_code: bool = False
+    """It is no file but code that was given in a word."""
     hidden: str = ""
     """The address of our own preloaded script."""
     brittle: tuple[str, ...] = ()

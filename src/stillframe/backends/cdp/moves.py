@@ -25,7 +25,7 @@ from .pausing import PauseOrder
 from .scripts import Scripts
 from .suspending import Kind, suspending
 from .texts import Texts
-from .thrown import classes
+from .thrown import Handing, classes
 from .wording import Wording
 
 THREAD = "1"
@@ -82,6 +82,7 @@ class Mover:
         """What was thrown last, where it is no object."""
         self.compile_id = ""
         self.uncaught_id = ""
+        self._handing = Handing(scripts)
         self.exit_id: str | None = None
         self.classes: tuple[str, ...] = ()
         """Where not empty, only these classes of what is thrown and caught stop the program."""
@@ -122,6 +123,8 @@ class Mover:
     def last_words(self) -> bytes:
         """What became of a step that the program's end has overtaken, where that is not plain to see."""
         journey = self._journey
+        if lost := self._handing.last_words():
+            return lost
         if (
             journey is None
             or is_top_level(journey.call)
@@ -176,7 +179,7 @@ class Mover:
             if not self._arrival[1].done():
                 self._arrival[1].set_result(held)
             return
-        reasons = _reasons(held)
+        reasons = held.reasons
         if "instrumentation" in reasons:
             await self._loading.instrumented(held)
             if len(reasons) == 1 and not self._breakpoints.standing(held.hits):
@@ -309,22 +312,24 @@ class Mover:
         if "objectId" not in error and error == self._plain_error:
             await self._go_on(held)  # a thrown text or number has no identity; this one was told when it was thrown
             return
+        self._handing.told()
         self._evidence.lost_error = error
         await self._stop(held, "exception", notes=("the calls that threw it are gone, and their values with them",))
 
     async def _thrown(self, held: Held) -> None:
-        if self.classes and not held.data.get("uncaught"):
-            names, known = await classes(self._evidence.asking, held.data)
-            again = known and not self._evidence.teller.is_user(held.top)  # library code hands on what was told
-            if again or not set(self.classes) & set(names):
-                await self._go_on(held)
-                return
-        elif not self.stops_raised and (not held.data.get("uncaught") or await self._is_handed_over(held)):
+        if self._handing.is_it(held) or not await self._is_wanted(held):
             await self._go_on(held)
             return
         if held.data.get("uncaught"):
             self._plain_error = {key: value for key, value in held.data.items() if key != "uncaught"}
         await self._stop(held, "exception")
+
+    async def _is_wanted(self, held: Held) -> bool:
+        if self.classes and not held.data.get("uncaught"):
+            names, known = await classes(self._evidence.asking, held.data)
+            again = known and not self._evidence.teller.is_user(held.top)  # library code hands on what was told
+            return not again and bool(set(self.classes) & set(names))
+        return self.stops_raised or (bool(held.data.get("uncaught")) and not await self._is_handed_over(held))
 
     async def _is_handed_over(self, held: Held) -> bool:
         """A promise that is made rejected, not by a throw: whoever is given it may handle it; if nobody does, Node tells."""
@@ -391,9 +396,3 @@ class Mover:
             await self._send(STEPS[journey.move])
             return
         await self._stop(held, "step")
-
-
-def _reasons(held: Held) -> list[str]:
-    if held.reason == "ambiguous":
-        return [str(each.get("reason")) for each in held.data.get("reasons") or ()]
-    return [held.reason]

@@ -8,8 +8,12 @@ from ...errors import EvalFailed
 from ...model.values import ExceptionInfo
 from .asking import Asking, argument, text_of
 from .client import Body
-from .frames import FrameTeller
+from .frames import FrameTeller, Held, position
+from .scripts import Scripts
 
+_RUNS_SCRIPTS = ("node:vm", "node:internal/vm")
+_HANDING = ("runInThisContext", "runInContext", "runScriptInThisContext")
+"""Node's own functions that run a script in C++, which catches what that throws and throws it again."""
 Mode = Literal["uncaught", "unhandled", "raised"]
 
 
@@ -35,6 +39,35 @@ async def described(asking: Asking, teller: FrameTeller, remote: Body, mode: Mod
 
 def _member(body: Body) -> ExceptionInfo:
     return ExceptionInfo(type=str(body.get("type") or ""), message=str(body.get("message") or ""))
+
+
+class Handing:
+    """Errors that Node only hands on to who ran a script by `vm`, or by -e. V8 of Node 18 to 22 forgets such an error when
+    anything is evaluated in that pause, as the patterns of passed-over scripts are: the program then goes on as if nothing had
+    been thrown. So nothing is asked there; whoever does not catch it tells it again."""
+
+    def __init__(self, scripts: Scripts) -> None:
+        self._scripts = scripts
+        self._last = ""
+
+    def is_it(self, held: Held) -> bool:
+        script = self._scripts.get(position(held.top)[0])
+        if script is None or script.url not in _RUNS_SCRIPTS or held.top.get("functionName") not in _HANDING:
+            return False
+        if held.data.get("uncaught"):
+            # above the error's own words Node has put the line that threw it
+            self._last = text_of(held.data).partition("\n    at ")[0].rpartition("\n")[2]
+        return True
+
+    def told(self) -> None:
+        """Nobody caught it, and that was told."""
+        self._last = ""
+
+    def last_words(self) -> bytes:
+        """What is to be said at the end of a program that V8 has let go on."""
+        if not self._last:
+            return b""
+        return f"nobody caught {self._last}, and V8 lost it: without a debugger the program fails by it\n".encode()
 
 
 async def classes(asking: Asking, remote: Body) -> tuple[tuple[str, ...], bool]:
