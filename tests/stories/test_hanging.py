@@ -221,3 +221,11 @@ def test_a_program_that_ends_does_not_hang_and_a_crash_that_takes_too_long_is_to
     pid = int((user.here / "pid").read_text())
     eventually(lambda: not psutil.pid_exists(pid), "it was left behind")
     user.fails("hang", code=3, error="no_session")
+    words = ("--env", "PYTHONUNBUFFERED=1", "--ready", "Serving", "--timeout", "0")
+    served = user.json("hang", *words, "--", "python3", "-m", "http.server", "0", "--bind", "127.0.0.1")
+    (group,) = served["groups"]
+    assert (group["names"], group["stack"]["frames"][0]["library"]) == (["MainThread"], True), (
+        "none of it is the user's"
+    )
+    plain = user.ok("hang", "--timeout", "0", "--", "sleep", "600")
+    assert "\nnote: sleep itself runs without a debugger\n" in plain, plain

@@ -102,6 +102,8 @@ async def gathered(session: Session, *, after: float | None, live: bool) -> Hang
         if member.live and not isinstance(member.backend, Wraps):
             await pause(member)
             await _look(member, crowd)
+    if not crowd.stands:
+        crowd.notes += [each.backend.without_debugger() for each in session.family() if isinstance(each.backend, Wraps)]
     return await _report(crowd, after=after, live=live)
 
 
@@ -120,14 +122,15 @@ async def left_waiting(session: Session) -> HangReport:
 
 async def _report(crowd: Crowd, *, after: float | None, live: bool) -> HangReport:
     groups: dict[tuple[object, ...], list[Stand]] = {}
-    for stand in crowd.stands:
-        if stand.is_users:
-            groups.setdefault(stand.key, []).append(stand)
+    # Of a program that has nothing of the user's, as `python -m http.server`, what there is.
+    shown = [stand for stand in crowd.stands if stand.is_users] or crowd.stands
+    for stand in shown:
+        groups.setdefault(stand.key, []).append(stand)
     many = len({stand.member.name for stand in crowd.stands}) > 1
     ring = _cycle(crowd.stands)
     told = [await _told(same, live=live, named=many) for same in groups.values()]
     told.sort(key=lambda each: (not set(each.names) & set(ring), each.state == "running", -each.count))
-    runtime = sum(not stand.is_users for stand in crowd.stands)
+    runtime = len(crowd.stands) - len(shown)
     return HangReport(
         after=after,
         groups=tuple(told),

@@ -210,7 +210,7 @@ def _hangs(result: HangReport) -> str:
         waited = f"; {left:,} call{'s' * (left != 1)} still waited when it had nothing more to do" if left else ""
         return f"{who} does not hang: {ending(result.end)}{waited}"
     after = f" after {result.after:g} s" if result.after is not None else ""
-    count = sum(bool(group.stack.frames) for group in result.groups)
+    count = sum(bool(group.stack.frames) and not group.stack.frames[0].library for group in result.groups)
     stacks = f"{count} stack{'s' * (count != 1)} in your code"
     kinds: dict[str, int] = {}
     for group in result.groups:
