@@ -19,6 +19,7 @@ import gc, json, os, re, signal, sys, threading, warnings
 def plain(value):
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 main = sys.modules["__main__"]
+brought = [name for name in ("http", "http.server", "xmlrpc", "xmlrpc.client", "ssl", "email") if name in sys.modules]
 print(json.dumps({
     "argv": sys.argv, "path": sys.path, "cwd": os.getcwd(), "stdin": sys.stdin.read(), "stdin type": plain(type(sys.stdin)),
     "stdout type": plain(type(sys.stdout)), "flags": plain(sys.flags), "active": threading.active_count(),
@@ -29,7 +30,7 @@ print(json.dumps({
     "environment": sorted(os.environ.items()), "excepthook": plain(sys.excepthook), "thread hook": plain(threading.excepthook),
     "signals": [plain(signal.getsignal(s)) for s in (signal.SIGINT, signal.SIGURG, signal.SIGTERM)],
     "prefix": sys.pycache_prefix, "bytecode": sys.dont_write_bytecode, "gc": gc.isenabled(),
-    "recursion": sys.getrecursionlimit(), "meta_path": plain(sys.meta_path), "executable": sys.executable,
+    "brought": brought, "recursion": sys.getrecursionlimit(), "meta_path": plain(sys.meta_path), "executable": sys.executable,
 }, sort_keys=True))
 """
 KINDS = ("file", "file without suffix", "module", "package", "code", "folder", "zip")

@@ -35,6 +35,17 @@ def test_a_program_beside_such_modules_is_debugged(start: Callable[..., Target],
     assert run(start(python, program, cwd=tmp_path), program, 2) == (0, "1\n", "")
 
 
+def test_what_the_debugger_does_without_is_the_librarys_own_to_the_program(
+    start: Callable[..., Target], edge_python: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import http.server, xmlrpc.client\nprint(http.server.HTTPServer.__name__, xmlrpc.client.Server)\n"
+    )
+    told = "HTTPServer <class 'xmlrpc.client.ServerProxy'>\n"
+    assert run(start(edge_python, program, cwd=tmp_path), program, 2) == (0, told, "")
+
+
 def test_so_it_is_with_them_on_the_path_and_the_programs_own_are_imported(
     start: Callable[..., Target], python: str, tmp_path: Path
 ) -> None:
@@ -49,6 +60,17 @@ def test_so_it_is_with_them_on_the_path_and_the_programs_own_are_imported(
 
 
 def test_a_module_that_the_debugger_has_is_run_as_main_without_a_warning(
+    start: Callable[..., Target], edge_python: str, tmp_path: Path
+) -> None:
+    target = start(edge_python, "urllib.parse", module=True, flags=["-W", "error"], cwd=tmp_path)
+    peer = target.accept()
+    peer.configure()
+    peer.go()
+    peer.rest()
+    assert target.end() == (0, "", "")
+
+
+def test_a_module_that_the_debugger_would_have_is_run_as_main_without_a_warning(
     start: Callable[..., Target], python: str, tmp_path: Path
 ) -> None:
     target = start(python, "http.server", "--help", module=True, flags=["-W", "error"], cwd=tmp_path)

@@ -61,11 +61,12 @@ def import_engine(vendored, pycache):
         import _pydevd_bundle
 
         _pydevd_bundle.__path__.append(HERE)
-        from _pydevd_bundle import sf_greenlets
+        from _pydevd_bundle import sf_greenlets, sf_unused
 
         asked = os.environ.get(sf_greenlets.SWITCH)
         sf_greenlets.prepare(path)
-        from _pydevd_bundle import sf_engine, sf_program, sf_requests  # noqa: F401
+        with sf_unused.LeftOut():
+            from _pydevd_bundle import sf_engine, sf_program, sf_requests  # noqa: F401
 
         sf_greenlets.settle(asked)
     finally:
