@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from stillframe.backends import open_backend
-from stillframe.backends.dap.launch import DapLaunch, PrintedAddress, Stdio
+from stillframe.backends.dap.launch import DapLaunch, PrintedAddress, Quirk, Stdio
 from stillframe.errors import (
     AdapterDied,
     AdapterUnresponsive,
@@ -230,6 +230,27 @@ async def test_answers_with_missing_parts_do_not_break_anything(body):
         await run.backend.threads()
         look = await run.look()
         assert (look.at, look.frames.frames) == (None, ())
+
+
+async def test_threads_that_a_debugger_does_not_list_while_the_program_runs_are_those_of_its_news():
+    news = [("started", 3), ("started", 12), ("exited", 3)]
+    told = [{"event": "thread", "body": {"reason": reason, "threadId": number}} for reason, number in news]
+    script = {"launch": [*told, *DEFAULT], "threads": [{"refuse": "notStopped"}], "pause": [{"echo": True}, *DEFAULT]}
+    async with fake(script) as run:
+        await begin(run)
+        assert [each.id for each in await run.backend.threads()] == ["12"]
+        await run.backend.pause(None)
+        assert '"threadId": 12' in (await run.next(Output)).data.decode()
+
+
+async def test_a_log_text_that_comes_line_by_line_is_one():
+    lines = ["\x01b1\x01one\n", "warning: two\n", "three\x02\n"]
+    told = [{"event": "output", "body": {"category": "console", "output": each}} for each in lines]
+    async with fake({"threads": [*told, *DEFAULT]}, quirks=frozenset({Quirk.LOG_POINTS_ARE_CONSOLE})) as run:
+        await begin(run)
+        await run.backend.threads()
+        logged = await run.next(Output)
+        assert (logged.stream, logged.data, logged.breakpoints) == ("log", b"one\nwarning: two\nthree\n", ("b1",))
 
 
 async def test_an_unverified_breakpoint_is_pending_with_its_reason_until_an_event_says_more():

@@ -229,6 +229,8 @@ async def test_structs_texts_arrays_and_pointers_are_told_and_expanded(dbg: stil
         None,
         True,
     )
+    end = await dbg.stop()
+    assert (end.action, end.exit_code) == ("terminated", None), "gdb 18.1 says 0 of what it killed"
 
 
 async def test_a_fatal_signal_stops_with_its_address_and_is_how_the_program_ends(

@@ -22,7 +22,7 @@ from ..model.plans import AttachPlan, Plan
 from ..transport.trees import MARK
 from . import native
 from .building import run
-from .finding import Found, Needs, Recipe, needed
+from .finding import Found, Needs, Recipe, needed, numbers
 from .interpreters import identity, on_path
 from .leaving import LIBC, Leaving
 from .listening import commands_of
@@ -44,6 +44,7 @@ _ADDS = frozenset({
     Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.INSTRUCTION_BREAKPOINTS, Capability.JUMP,
     Capability.MEMORY, Capability.WAITS, Capability.WRITE_MEMORY,
 })  # fmt: skip
+_TAKES_CORES = (18,)
 _TUNABLES = "GLIBC_TUNABLES"
 _PLAIN = "glibc.cpu.hwcaps=-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-XSAVEC,-XSAVE,-ERMS,-AVX_Fast_Unaligned_Load"
 _RECORDED = f"recorded from main on, slowly; {_TUNABLES} keeps its C library from instructions that gdb cannot record"
@@ -117,6 +118,11 @@ class GdbAdapter:
         found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
         missing = await _missing_names(found)
         joined = await asyncio.to_thread(native.joined, plan)
+        if plan.core and missing and numbers(found.version) < _TAKES_CORES:
+            raise Unsupported(
+                f"gdb {found.version} takes no core by its protocol, and our code does not fit into it ({missing}); "
+                "gdb 18 does, and lldb: --adapter lldb"
+            )
         arguments: dict[str, Any] = {"coreFile": plan.core} if plan.core else {"pid": plan.pid}
         if plan.port is not None:
             arguments = {"target": f"{plan.host or '127.0.0.1'}:{plan.port}"}

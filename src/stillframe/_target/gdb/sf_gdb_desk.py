@@ -47,6 +47,7 @@ class Desk(object):
         self.kept = {}
         self.next = 1
         self.quiet = False
+        self.coded = False  # whether the program ended with an exit code
         self.commands = 0  # how many commands that may move the program gdb is in the middle of
         self.calls = {
             "hello": self.hello,
@@ -256,6 +257,8 @@ def _tell_better(desk):
     def told(event, body=None):
         if desk.quiet and event in ("stopped", "continued"):
             return
+        if event == "exited" and not desk.coded:
+            body = {}  # gdb 18.1 calls that 0, also where it killed the program
         if event == "stopped" and desk.commands:
             held_back.append(body)
             return
@@ -294,6 +297,7 @@ def _tell_better(desk):
 
     def exited(event):
         name = signals.ending(event)
+        desk.coded = hasattr(event, "exit_code")
         if name is not None:
             send(REQUEST, {"kind": "signal", "signal": name})
 

@@ -48,12 +48,15 @@ class Looking:
         return tuple({**threads, **told}.values())
 
     async def _listed(self) -> list[translate.Body]:
-        """gdb 16 and lldb-dap 22 refuse to tell the threads of a program that runs; our code inside them knows them too."""
+        """gdb 16 and lldb-dap 22 refuse to tell the threads of a program that runs: then our code inside them does, or their
+        own news of threads that began."""
         try:
             return translate.items(await self._client.request("threads"), "threads")
         except Refused as refused:
-            if refused.message != _RUNS or self._helper is None:
+            if refused.message != _RUNS or not (self._helper or self._news.began):
                 raise
+        if self._helper is None:
+            return [{"id": int(each)} for each in sorted(self._news.began, key=int)]
         rows = translate.items(await self._helper.call("crowd"), "threads")
         return [{**each, "id": each.get("threadId")} for each in rows]
 

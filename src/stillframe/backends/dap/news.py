@@ -72,6 +72,8 @@ class News:
         """Thread and number of a breakpoint whose condition raised there: the stop that follows is no hit of it."""
         self.held: dict[str, str] = {}
         """Thread to the reason for which it is held."""
+        self.began: set[str] = set()
+        """Threads that were told to have begun, and not to have ended."""
         self._detours = 0
         self._log_lines = terms.LogLines()
         self._forked = False
@@ -319,8 +321,11 @@ class News:
     def _thread_changed(self, body: Body) -> None:
         thread = str(body.get("threadId", ""))
         alive = body.get("reason") != "exited"
+        if alive and thread.isdecimal():
+            self.began.add(thread)
         if not alive:
             self.held.pop(thread, None)
+            self.began.discard(thread)
         self._told.put(ThreadChanged(thread, alive))
 
     def tell_fork(self, pid: int) -> None:
