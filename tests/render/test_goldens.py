@@ -9,12 +9,12 @@ import os
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ..stories.conftest import User
 
-pytestmark = pytest.mark.own_daemon  # what is told names the runs of its record by their numbers
 GOLDENS = Path(__file__).parent / "goldens"
 WRITE = os.environ.get("STILLFRAME_GOLDENS") == "write"
 
@@ -156,7 +156,14 @@ STORIES: dict[str, tuple[str, str, list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STORIES)
+def own(name: str) -> Any:
+    """A golden text that names a run of the record by its number is told by a daemon that has no other."""
+    golden = GOLDENS / f"{name}.txt"
+    known = golden.exists() and not WRITE
+    return name if known and " r1" not in golden.read_text() else pytest.param(name, marks=pytest.mark.own_daemon)
+
+
+@pytest.mark.parametrize("name", [own(each) for each in STORIES])
 def test_what_a_user_reads(user: User, name: str) -> None:
     file, text, calls = STORIES[name]
     user.file(file, text)

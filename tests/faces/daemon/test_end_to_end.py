@@ -66,17 +66,18 @@ def test_the_callers_directory_environment_and_umask_reach_the_program_and_the_d
     assert f"{tmp_path} ü None 0o27 ['-c', 'a b', '--flag']" in ended["output"]
 
 
-@pytest.mark.parametrize("where", ["env", "argv", "cwd"])
-def test_bytes_that_are_no_text_reach_the_program_as_they_are(dbg: Dbg, tmp_path: Path, where: str) -> None:
-    here = Path(os.fsdecode(os.fsencode(tmp_path) + (b"/odd \xff dir" if where == "cwd" else b"/plain")))
-    here.mkdir()
-    word, value = (b"\xfe\x80" if where == "argv" else b"a"), (b"\xfd" if where == "env" else b"b")
-    (here / "app.py").write_text(
-        "import os, sys\nprint([os.fsencode(word) for word in (sys.argv[1], os.environ['ODD'], os.path.basename(os.getcwd()))])"
-    )
-    ended = result(dbg("launch", "app.py", word, "--json", env={"ODD": os.fsdecode(value)}, cwd=here))
-    assert (ended["state"], ended["exit_code"]) == ("exited", 0)
-    assert repr([word, value, os.fsencode(here.name)]) in ended["output"]
+def test_bytes_that_are_no_text_reach_the_program_as_they_are(dbg: Dbg, tmp_path: Path) -> None:
+    for where in ("env", "argv", "cwd"):
+        here = Path(
+            os.fsdecode(os.fsencode(tmp_path) + (b"/odd \xff dir" if where == "cwd" else os.fsencode(f"/{where}")))
+        )
+        here.mkdir()
+        word, value = (b"\xfe\x80" if where == "argv" else b"a"), (b"\xfd" if where == "env" else b"b")
+        words = "sys.argv[1], os.environ['ODD'], os.path.basename(os.getcwd())"
+        (here / "app.py").write_text(f"import os, sys\nprint([os.fsencode(word) for word in ({words})])")
+        ended = result(dbg("launch", "app.py", word, "--json", env={"ODD": os.fsdecode(value)}, cwd=here))
+        assert (ended["state"], ended["exit_code"]) == ("exited", 0), where
+        assert repr([word, value, os.fsencode(here.name)]) in ended["output"]
 
 
 EXIT_CODES = [
@@ -89,24 +90,15 @@ EXIT_CODES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "name"), EXIT_CODES, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
-)
-def test_an_error_has_its_exit_code_in_text_and_in_json(
-    dbg: Dbg, loop: Path, words: list[str], code: int, name: str
-) -> None:
-    text = dbg(*words, cwd=loop.parent)
-    assert (text.code, text.out) == (code, "")
-    assert text.err.startswith(f"error {name}: ")
-    exact = dbg(*words, "--json", cwd=loop.parent)
-    reply = json.loads(exact.out)
-    assert (exact.code, exact.err, reply["ok"], reply["op"], reply["error"]["code"]) == (
-        code,
-        "",
-        False,
-        words[0],
-        name,
-    )
+def test_an_error_has_its_exit_code_in_text_and_in_json(dbg: Dbg, loop: Path) -> None:
+    for words, code, name in EXIT_CODES:
+        text = dbg(*words, cwd=loop.parent)
+        assert (text.code, text.out) == (code, ""), words
+        assert text.err.startswith(f"error {name}: ")
+        exact = dbg(*words, "--json", cwd=loop.parent)
+        reply = json.loads(exact.out)
+        told = (exact.code, exact.err, reply["ok"], reply["op"], reply["error"]["code"])
+        assert told == (code, "", False, words[0], name)
 
 
 def test_a_client_killed_in_mid_call_leaves_its_session_usable(dbg: Dbg, loop: Path) -> None:
