@@ -69,6 +69,10 @@ def test_threads_are_told_by_place_with_what_they_wait_for_and_who_holds_it(user
     frame = told["one",]["stack"]["frames"][0]
     assert (frame["function"], frame["line"]) == ("transfer", 9)
     assert user.json("sessions")["sessions"] == []
+    hits = user.json("hits", "locks.py:9")["hits"]
+    assert {(each["reason"], each["thread"]) for each in hits} == {("hang", "one"), ("hang", "two")}, (
+        "it is in the record"
+    )
 
 
 TASKS = """\
@@ -99,7 +103,7 @@ asyncio.run(main())
 
 def test_tasks_are_told_with_what_they_await_and_a_cycle_of_them_is_named(user: User) -> None:
     user.file("tasks.py", TASKS)
-    text = user.ok("hang", "--timeout", "2", "--ready", "up", "--do", "true", "--", "python3", "tasks.py")
+    text = user.ok("hang", "--timeout", "2", "--ready", "up", "--do", "true", "--hold", "--", "python3", "tasks.py")
     rows = text.splitlines()
     assert "python3 tasks.py still running after 2 s; " in rows[0], "a command that ran beside it shortens nothing"
     assert any(row.startswith("do: true ") for row in rows), rows
@@ -110,6 +114,13 @@ def test_tasks_are_told_with_what_they_await_and_a_cycle_of_them_is_named(user: 
     assert "1x first at tasks.py:4 in first, waits for task second" in rows
     assert "3x idle-0, idle-1, idle-2 at tasks.py:20 in idle, waits for a Future that nobody has set" in rows
     assert len(text) <= 4000
+    assert rows[-1].startswith(
+        "kept: session hang-tasks, given up after 10 minutes unused; it is blocked where nothing"
+    )
+    assert "<module> tasks.py:22" in user.ok("stack"), "what is kept can be looked at"
+    small = user.ok("hang", "--budget", "400")
+    assert len(small) <= 400 and small.startswith("hang-tasks still running; ")
+    user.ok("stop")
 
 
 def test_a_session_that_is_looked_at_goes_on_as_before(user: User) -> None:

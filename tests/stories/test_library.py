@@ -56,6 +56,9 @@ async def test_a_program_and_a_shell_share_a_session(user: User) -> None:
         user.file("test_app.py", RED)
         red = await dbg.test("test_app.py", runner="unittest", once=True)
         assert (red.verdict, red.failures[0].line, red.ran) == ("red", 6, 1)
+        failed = await dbg.crash(command=["python3", "-c", "x = 3\nassert x < 2"])
+        assert failed.failure is not None
+        assert (failed.verdict, failed.failure.what) == ("crashed", "AssertionError")
         user.file("wait.py", WAITS)
         hung = await dbg.hang(command=["python3", "wait.py"], ready="up", timeout=0)
         assert [(each.names, each.stack.frames[0].file) for each in hung.groups] == [(("MainThread",), "wait.py")]

@@ -55,6 +55,8 @@ class Held(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     lease: float
     again: bool = False
     """It is another run than the one that the report tells of: the same command, run once more under the debugger."""
+    runs: bool = False
+    """It is kept, and yet not held: all of it is blocked where its debugger cannot stop it."""
 
 
 class Failure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

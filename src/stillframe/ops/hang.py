@@ -109,7 +109,8 @@ async def _run(
         if hold and isinstance(report.end, Running):
             kept = True
             sessions.hand_over(session, caller.client, HELD_LEASE)
-            report = msgspec.structs.replace(report, held=Held(session=session.name, lease=HELD_LEASE))
+            runs = all(each.phase is not Phase.STOPPED for each in session.family())
+            report = msgspec.structs.replace(report, held=Held(session=session.name, lease=HELD_LEASE, runs=runs))
     finally:
         if not kept:
             await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))

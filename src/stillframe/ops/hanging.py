@@ -9,9 +9,11 @@ import msgspec
 
 from ..errors import AdapterGone, StillframeError
 from ..model.backend import Bounds
+from ..model.outcomes import Stop
 from ..model.powers import Party, TellsLeft, TellsWaits, Wraps
 from ..model.reports import HangReport, Waiting, Witnessed, spot
-from ..model.values import Thread, Value
+from ..model.values import Frame, Thread, Value
+from ..session import taping
 from ..session.phases import Phase
 from ..session.reporting import Call, folded, told_frame, unlinked, with_values
 from ..session.session import Session
@@ -22,6 +24,8 @@ UNKNOWN = "unknown"
 _TAKES_LOCK = re.compile(r"(mutex|lock)\w*(<.*>|\))?[._:]*(timed|read|write|rd|wr|clock)?_?lock", re.IGNORECASE)
 """Calls that take a lock, by their names: pthread_mutex_lock, std::mutex::lock, Mutex<T>::lock, sync.(*Mutex).Lock."""
 MOST_PARTIES = 200
+MOST_KEPT = 20
+"""Groups that go to the record."""
 MOST_CALLS = 8
 DEEP = 60
 
@@ -129,6 +133,9 @@ async def _report(crowd: Crowd, *, after: float | None, live: bool) -> HangRepor
     many = len({stand.member.name for stand in crowd.stands}) > 1
     ring = _cycle(crowd.stands)
     told = [await _told(same, live=live, named=many) for same in groups.values()]
+    for same, each in list(zip(groups.values(), told, strict=True))[:MOST_KEPT]:
+        if each.stack.frames:
+            await taping.stopped(same[0].member, _as_stop(each))
     told.sort(key=lambda each: (not set(each.names) & set(ring), each.state == "running", -each.count))
     runtime = len(crowd.stands) - len(shown)
     return HangReport(
@@ -198,6 +205,7 @@ async def _calls(member: Session, thread: Thread, crowd: Crowd, *, silent: bool)
 async def _told(same: list[Stand], *, live: bool, named: bool) -> Waiting:
     """Those that stand in the same place, by the evidence of the first."""
     first = same[0]
+    live = live and first.member.phase is Phase.STOPPED  # else no handle could be looked into
     frames = []
     for number, call in enumerate(first.calls):
         frame = told_frame(first.member, call, number)
@@ -216,6 +224,23 @@ async def _told(same: list[Stand], *, live: bool, named: bool) -> Waiting:
         waits_for=first.waits_for,
         held_by=first.held_by,
         state=first.party.state,
+    )
+
+
+def _as_stop(group: Waiting) -> Stop:
+    """Where some wait, as the record keeps it, though nobody was stopped there."""
+    top = group.stack.frames[0]
+    frames = tuple(
+        Frame(function=each.function, file=each.file, line=each.line, id=f"f{number}")
+        for number, each in enumerate(group.stack.frames)
+    )
+    return Stop(
+        reason="hang",
+        thread=group.names[0],
+        frame=frames[0],
+        stack=frames,
+        source=top.source,
+        locals=tuple(unlinked(each) for each in top.values),
     )
 
 

@@ -30,7 +30,7 @@ def report(result: ProbeReport, budget: int) -> str:
     if result.since:
         ending = "\n".join([*since_rows(result.since, ended), ending])
     for note in result.notes:
-        ending = f"note: {shorten(escape(note), 300)}\n{ending}"
+        ending = f"note: {shorten(escape(note), max(60, min(300, budget // 8)))}\n{ending}"
     if last := last_line(result.held, told=bool(result.how) and any(each.count for each in result.places)):
         ending += f"\n{last}"
     return f"{_places(result.places, budget - len(ending) - 1)}\n{ending}"
@@ -65,7 +65,17 @@ def _verdicts(places: Sequence[ProbedPlace], room: int) -> str:
     for number, row in enumerate(sorted(rows, key=len)):  # the short ones leave their room to the long ones
         fitted[row] = shorten(row, max(40, room // (len(rows) - number) - 1))
         room -= len(fitted[row]) + 1
-    return "\n".join(fitted[row] for row in rows)
+    return "\n".join([*(fitted[row] for row in rows), *_claims(places, room)])
+
+
+def _claims(places: Sequence[ProbedPlace], room: int) -> Iterator[str]:
+    """How each claim stood, the violated ones first, as far as there is room."""
+    stood = [(place.location, each) for place in places for each in place.claims]
+    for location, each in sorted(stood, key=lambda one: not one[1].violated):
+        row = f"  {_claim(each)}" if len(places) == 1 else f"  {escape(location)} {_claim(each)}"
+        if len(row) < room:
+            room -= len(row) + 1
+            yield row
 
 
 def _gathered(locations: Iterable[str]) -> Iterator[str]:

@@ -112,6 +112,11 @@ def last_line(held: Held | None, *, told: bool) -> str:
     if held is None:
         return RECORDED if told else ""
     minutes = f"{held.lease / 60:g} minutes" if held.lease >= 60 else f"{held.lease:g} s"
+    if held.runs:
+        return (
+            f"kept: session {held.session}, given up after {minutes} unused; it is blocked where nothing can hold it (stack, "
+            "threads, hang; dbg stop ends it)"
+        )
     run = ", a second run of it" if held.again else ""
     return f"held: session {held.session}{run}, given up after {minutes} unused (eval, expand, frame; dbg stop ends it)"
 

@@ -95,6 +95,9 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
         well = await client.call_tool("crash", {"command": ["python3", "count.py"], "do": "echo beside"})
         assert well.structured_content["result"]["verdict"] == "ended well"
         assert well.structured_content["result"]["end"]["do"][0]["command"] == "echo beside"
+        probed = await client.call_tool("probe", {"places": ["count.py:3"], "expect": ["len(word) < 2"], "budget": 240})
+        assert "len(word) < 2: held 4 times" in text_of(probed)
+        assert len(text_of(probed)) <= 240 + len("<data-000000>\n\n</data-000000>")
         (tmp_path / "test_add.py").write_text(RED)
         red = await client.call_tool("test", {"selector": "test_add.py", "runner": "unittest", "once": True})
         told = red.structured_content["result"]
