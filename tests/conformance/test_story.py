@@ -367,6 +367,8 @@ async def test_a_worker_thread_that_stops_is_the_one_shown(story: Story) -> None
         threads = await dbg.threads()
         assert len(threads.threads) == 2
         assert threads.focus == stop.thread
+        if story.tool in ("gdb", "lldb-dap"):
+            assert "worker" in (await dbg.raw("bt 1")).text, "its own commands are about the stop that was told"
         (other,) = [each.id for each in threads.threads if each.id != stop.thread]
         frames = await dbg.stack(thread=other)
         assert story.function("main") in [each.function for each in frames.frames] or not story.unwinds_births

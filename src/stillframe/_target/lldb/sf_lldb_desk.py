@@ -70,6 +70,7 @@ class Desk(object):
             "watch": self.watch,
             "jump": self.jump,
             "move": self.move,
+            "select": self.select,
         }
 
     @property
@@ -268,6 +269,13 @@ class Desk(object):
         error = thread.JumpToLine(lldb.SBFileSpec(file, False), line)
         if error.Fail():
             raise Refused("unknown", values.first_line(error))
+        return {}
+
+    def select(self, arguments):
+        """Have lldb's own commands be about this call."""
+        frame = self._frame(arguments)
+        self.process.SetSelectedThread(frame.GetThread())
+        frame.GetThread().SetSelectedFrame(frame.GetFrameID())
         return {}
 
     def move(self, arguments):

@@ -8,7 +8,8 @@ from typing import Any
 from ...errors import Unsupported
 from .client import DapClient, Refused
 from .evidence import wire_id
-from .launch import DapLaunch
+from .helper import Helper
+from .launch import DapLaunch, Quirk
 
 
 class Console:
@@ -17,11 +18,14 @@ class Console:
     tool: Any
     _client: DapClient
     _launch: DapLaunch
+    _helper: Helper | None
 
     async def raw(self, frame: str | None, line: str) -> str:
         arguments: dict[str, Any] = {"expression": line, "context": "repl"}
         if frame is not None:
             arguments["frameId"] = wire_id(frame, "frame")
+            if self._helper and Quirk.CONSOLE_KNOWS_NO_FRAME in self._launch.quirks:
+                await self._helper.call("select", frameId=arguments["frameId"])
         said = str((await self._client.request("evaluate", arguments)).get("result", ""))
         return self._launch.echo.sub("", said, count=1) if self._launch.echo else said
 
