@@ -46,6 +46,10 @@ def test_an_uncaught_exception_is_told_with_its_causes_its_calls_and_its_end(use
     assert not any("ref" in value for frame in failure["stack"]["frames"] for value in frame.get("values", ()))
     assert user.json("sessions")["sessions"] == []
     assert "shop.py:14" in user.ok("hits", "shop.py:14")
+    small = user.ok("crash", "--budget", "200")
+    assert (
+        small.startswith("ValueError: bad cart of ann at shop.py:14 in checkout; exit 1 after ") and len(small) <= 201
+    )
 
 
 WAYS = """\

@@ -161,6 +161,8 @@ def test_a_call_that_cannot_be_told_is_said_why(user: User) -> None:
     assert any("NameError" in each for each in report["notes"])
     assert "no expression of Python" in user.fails("trace", "total", "--if", "items ==", *words, code=2, error="usage")
     user.fails("trace", "total", "--call", "0", *words, code=2, error="usage")
+    small = user.ok("trace", "total", "--budget", "300", *words)
+    assert small.startswith("total(items=[{'price': 0") and "\n= 27\n" in small and len(small) <= 301
     life = user.json("trace", "shop.py:19")["life"]
     assert (life["function"], life["steps"][0]["changes"][0]["name"]) == ("Cart.checkout", "self")
     report = user.json("trace", "total", "--env", "SAID=1")

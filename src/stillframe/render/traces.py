@@ -53,7 +53,7 @@ def _others(result: TraceReport) -> str:
     """What is worth knowing of the calls that are not told."""
     if not result.raised or result.raising is None:
         return ""
-    times = "one" if result.raised == 1 else f"{result.raised:,} of them, first"
+    times = "one of them," if result.raised == 1 else f"{result.raised:,} of them, first"
     what = shorten(escape(result.raising_what or ""), 160)
     return f"raised by {times} call {result.raising:,}: {what} (--call {result.raising})"
 
