@@ -208,6 +208,14 @@ def test_tests_that_do_not_end_or_take_the_process_down_are_told_as_unfinished(u
     text = user.ok("test", "--do", "touch go; exec sleep 600", *OURS)
     assert "\ndo: touch go; exec sleep 600 " in text
     assert "ended by SIGKILL" in text and "in test_kill.py::test_kills; 1 passed of 2 by then" in text
+    user.file(
+        "test_kill.py", "import os\n\ndef test_asks(tmp_path):\n    os.chdir(tmp_path)\n    raise KeyboardInterrupt\n"
+    )
+    text = user.ok("test", *OURS)
+    assert (
+        ": exit 2 after " in text
+        and "; 0 passed, 1 failed of 1 by then\ntest_kill.py::test_asks at test_kill.py:5\n" in text
+    )
     user.file("test_kill.py", "import time\n\ndef test_long():\n    time.sleep(600)\n")
     report = user.json("test", "--timeout", "2")
     assert (report["verdict"], report["end"]["state"]) == ("unfinished", "running")

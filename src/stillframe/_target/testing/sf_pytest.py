@@ -32,7 +32,9 @@ class Witness:
         self.comparison = None
         self.pending = {}
         self._teller = None
-        self._root = os.getcwd()
+        self._here = self._root = os.getcwd()
+        self.running = None
+        self.interrupted = False
 
     @property
     def teller(self):
@@ -53,7 +55,7 @@ class Witness:
         """pytest names tests from its root directory; a user who is elsewhere has to give a path from there."""
         file, colons, rest = nodeid.partition("::")
         path = os.path.join(self._root, file)
-        return (os.path.relpath(path) if file and os.path.exists(path) else file) + colons + rest
+        return (os.path.relpath(path, self._here) if file and os.path.exists(path) else file) + colons + rest
 
     def pytest_collection_finish(self, session):
         names = [self.name(item.nodeid) for item in session.items[:2000]] if self.journal.asked["names"] else []
@@ -63,7 +65,8 @@ class Witness:
         self.journal.tell("deselected", count=len(items))
 
     def pytest_runtest_logstart(self, nodeid, location):
-        self.journal.tell("running", id=self.name(nodeid))
+        self.running = self.name(nodeid)
+        self.journal.tell("running", id=self.running)
 
     def pytest_assertrepr_compare(self, config, op, left, right):
         self.comparison = (left, right)
@@ -137,9 +140,19 @@ class Witness:
         evidence = self.teller.evidence(error)
         self.journal.tell("uncollected", id=self.name(report.nodeid), evidence=evidence)
 
+    def pytest_keyboard_interrupt(self, excinfo):
+        """What no test may raise, as pytest.exit() does, too: it ends them all, and pytest reports none of it."""
+        if self.running is None:
+            return
+        self.interrupted = True
+        self.told += 1
+        evidence = self._evidence(excinfo.value, excinfo.value.__traceback__, None)
+        self.journal.tell("test", id=self.running, when="call", outcome="failed", seconds=0.0, evidence=evidence)
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
-        self.journal.tell("end", status=int(exitstatus))
+        if not self.interrupted:
+            self.journal.tell("end", status=int(exitstatus))
 
 
 def _label(context):
