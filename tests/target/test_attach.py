@@ -28,15 +28,17 @@ def worker():
         count = tick(count)
         traced["worker"] = sys.gettrace()
         traced["n"] = count
+        http = sys.modules.get("http", sys)  # what the debugger does without, it must not take from a program that runs
+        traced["taken"] |= http is not sys and not hasattr(http, "__file__")
         time.sleep(0.001)
-traced = {}
+traced = {"taken": False}
 over = threading.Event()
 thread = threading.Thread(target=worker, name="worker")
 thread.start()
 print("ready", flush=True)
 for line in sys.stdin:
     tick(0)
-    state = [sys.gettrace(), threading._trace_hook, traced["worker"]]
+    state = [sys.gettrace(), threading._trace_hook, traced["worker"], traced["taken"]]
     print(state + [traced["n"]] if any(state) else False, flush=True)
 over.set()
 thread.join()

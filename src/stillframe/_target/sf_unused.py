@@ -22,6 +22,8 @@ class LeftOut:
     def __enter__(self):
         if any(name in sys.modules for name in _UNUSED):  # the interpreter came with them: then they cost nothing
             return
+        if len(sys._current_frames()) > 1:  # a program that we join may import them at this very moment
+            return
         for name, attributes in _UNUSED.items():
             self._empty[name] = sys.modules[name] = module = ModuleType(name)
             for each in attributes:
