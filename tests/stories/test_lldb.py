@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -70,13 +71,35 @@ async def test_callers_that_lldb_does_not_find_are_said_to_be_missing(dbg: still
     assert ("main" in told) != any("finds no caller of" in each for each in stop.notes)
 
 
-async def test_a_hash_table_by_another_name_has_its_items(dbg: stillframe.Debugger, tmp_path: Path) -> None:
-    (tmp_path / "table.cpp").write_text(
-        "#include <unordered_map>\nusing Table = std::unordered_map<int, int>;\n"
-        "int main() {\n  Table table{{1, 2}};\n  return table.size();\n}\n"
-    )
-    stop = stopped(await dbg.launch("table.cpp", breaks=["table.cpp:5"], adapter="lldb"))
+CONTAINERS = """
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <variant>
+using Table = std::unordered_map<int, int>;
+struct Base { virtual ~Base() = default; virtual int cost() const = 0; };
+struct Paid : Base { int cost() const override { return 4; } };
+struct Closing { int code; void operator()(std::string *text) const { delete text; } };
+int main() {
+    Table table{{1, 2}};
+    std::variant<int, std::string> either{"one"};
+    std::unique_ptr<Base> owner = std::make_unique<Paid>(), nobody;
+    std::unique_ptr<std::string, Closing> text{new std::string("own"), Closing{7}};
+    return table.size() + owner->cost(); // @held
+}
+"""
+
+
+async def test_a_hash_table_by_another_name_and_an_owner_of_something_abstract_are_told(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "table.cpp").write_text(CONTAINERS)
+    stop = stopped(await dbg.launch("table.cpp", breaks=['table.cpp@"@held"'], adapter="lldb"))
     assert stop.local("table") == "size=1 {[1] = 2}", "lldb 19.1 takes it for empty"
+    told = {each.name: each.value for each in stop.locals}
+    assert re.fullmatch(r"(0x[0-9a-f]+) \{pointer = \1\}", told["owner"]), "lldb 22.1 dies of its own formatter"
+    assert told["nobody"].startswith("nullptr")
+    assert '{pointer = "own"' in told["text"]
     await dbg.stop()
 
 

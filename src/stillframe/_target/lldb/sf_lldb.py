@@ -15,6 +15,7 @@ import lldb
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "native")]
 
+import sf_lldb_cxx  # noqa: E402
 import sf_lldb_desk  # noqa: E402
 import sf_lldb_stops  # noqa: E402
 
@@ -56,7 +57,11 @@ def on_left(frame, location, _extra, _session):
     return _DESK.watches.left(frame, location.GetBreakpoint().GetID())
 
 
+Owner, owned_summary = sf_lldb_cxx.Owner, sf_lldb_cxx.owned_summary  # lldb finds by name what is in this file
+
+
 def __lldb_init_module(debugger, _session):
+    sf_lldb_cxx.install(debugger)
     number = os.environ.pop("STILLFRAME_LINE", None)
     if number is not None:
         line = Line(int(number), lldb.SBDebugger.FindDebuggerWithID(debugger.GetID()))

@@ -123,3 +123,63 @@ def _pointer(process, address):
     if error.Fail():
         raise Unknown()
     return value
+
+
+_OWNERS = '"^std::unique_ptr<.+>(( )?&)?$"'
+
+
+class Owner(object):
+    """What a `std::unique_ptr` owns, read where it lies. lldb 22.1 dies of its own formatter where it cannot parse the type of
+    what is inside one, which is so for abstract classes (g++ 12)."""
+
+    def __init__(self, value, _session):
+        self._value = value
+        self._pointer = None
+
+    def update(self):
+        self._pointer = owned(self._value)
+        return False
+
+    def num_children(self, most=1):
+        return min(most, 1 if self._pointer is not None and self._pointer.GetValueAsUnsigned(0) else 0)
+
+    def get_child_index(self, name):
+        return {"pointer": 0, "$$dereference$$": 1}.get(name, -1)
+
+    def get_child_at_index(self, index):
+        if self._pointer is None or index not in (0, 1):
+            return None
+        return self._pointer.Dereference() if index else self._pointer
+
+    def has_children(self):
+        return True
+
+
+def owned(value):
+    """The pointer inside a `std::unique_ptr`; behind its deleter, where that has something in it."""
+    kind = value.GetType()
+    kind = (kind.GetDereferencedType() if kind.IsReferenceType() else kind).GetCanonicalType()
+    held = kind.GetTemplateArgumentType(0)
+    held = held.GetArrayElementType() if held.IsArrayType() else held
+    size = held.GetPointerType().GetByteSize()
+    offset = kind.GetByteSize() - size
+    if not held.IsValid() or offset < 0:
+        return None
+    at = value.GetValueAsUnsigned() if value.GetType().IsReferenceType() else value.GetLoadAddress()
+    return value.CreateValueFromAddress("pointer", at + offset, held.GetPointerType())
+
+
+def owned_summary(value, _session):
+    pointer = owned(value.GetNonSyntheticValue())
+    if pointer is None:
+        return "std::unique_ptr"
+    address = pointer.GetValueAsUnsigned(0)
+    return hex(address) if address else "nullptr"
+
+
+def install(debugger):
+    """Put ours before lldb's own, in versions after 19."""
+    version = re.search(r"version (\d+)", lldb.SBDebugger.GetVersionString())
+    if version and int(version.group(1)) > 19:
+        debugger.HandleCommand("type synthetic add -x -l sf_lldb.Owner %s" % _OWNERS)
+        debugger.HandleCommand("type summary add -x -e -F sf_lldb.owned_summary %s" % _OWNERS)

@@ -295,7 +295,8 @@ def first_line(error):
     """What a failure is, without the place in the expression and the drawing below it, nor what lldb 22 says before it of how
     it took the expression."""
     lines = (error.GetCString() or "it failed").strip().splitlines()
-    told = next((each for each in lines if each.startswith("error: ")), lines[0] if lines else "it failed")
+    at = next((at for at, each in enumerate(lines) if each.startswith("error: ")), 0)
+    told = " ".join(each.strip() for each in lines[at : at + (2 if lines[at].endswith(":") else 1)])
     return re.sub(r"^(?:error: )*(?:<user expression \d+>:\d+:\d+: )?", "", told)
 
 
