@@ -339,3 +339,38 @@ async def test_library_code_is_passed_over_unless_it_is_asked_for(tmp_path: Path
         inside = stopped(await dbg.step())
         assert inside.frame is not None
         assert (inside.frame.file or "").endswith("lib/index.js")
+
+
+CHANGED = """\
+let outer = 1;
+function sum(n) {
+  let total = n, hidden = 'outer one';
+  const later = () => total + outer;
+  for (let round = 0; round < 1; round++) {
+    let hidden = 'inner one';
+    debugger;
+    let unset = 3;
+    total += unset;
+  }
+  return later() + hidden;
+}
+console.log(sum(1));
+"""
+
+
+async def test_what_was_set_or_evaluated_is_what_the_variables_are_told_to_be_from_then_on(tmp_path: Path) -> None:
+    async with debugged(tmp_path, CHANGED) as (dbg, first):
+        before = stopped(first)
+        assert (before.local("n"), before.local("round"), before.local("hidden")) == ("1", "0", "'inner one'")
+        await dbg.set("n", "20")
+        await dbg.set("hidden", "'changed'")
+        await dbg.eval("total = 30")
+        await dbg.raw("outer = 40")
+        now = {each.name: each.value for each in (await dbg.locals()).values}
+        assert [now.get(name) for name in ("n", "hidden", "total", "round")] == ["20", "'changed'", "30", "0"]
+        assert now.get("unset") == before.local("unset")
+        innermost = (await dbg.scopes()).scopes[0]
+        assert innermost.ref is not None
+        block = {each.name: each.value for each in (await dbg.expand(innermost.ref)).values}
+        assert block["hidden"] == "'changed'"
+        assert exited(await dbg.continue_()).output == "73outer one\n", "the one that was hidden is as it was"

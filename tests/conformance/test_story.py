@@ -202,7 +202,7 @@ async def test_a_condition_stops_once_where_values_are_evaluated_changed_entered
         (new,) = (await dbg.set("total", "5")).values
         assert (new.name, new.value) == ("total", "5")
         assert (await dbg.eval("total")).values[0].value == "5"
-        assert "total" in [each.name for each in (await dbg.locals()).values]
+        assert ("total", "5") in [(each.name, each.value) for each in (await dbg.locals()).values]
         await step_goes_in_and_finish_comes_out_with_the_value(story, dbg)
         await a_long_value_is_expanded_until_the_program_goes_on(story, dbg)
         end = exited(await dbg.continue_())

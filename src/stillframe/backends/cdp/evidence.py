@@ -22,6 +22,7 @@ from .expressions import Expressions
 from .frames import FrameTeller, Held, is_top_level, is_wrapper, position
 from .journeys import Calls
 from .missing import Missing
+from .refreshing import refresh
 from .scripts import Scripts
 from .texts import Texts
 from .thrown import Mode, described
@@ -59,6 +60,8 @@ class Evidence:
         self.returned: list[Value] = []
         self.calls = Calls()
         self._ahead: Ahead | None = None
+        self._touched: Held | None = None
+        """The pause in which code ran for somebody, and may have changed what V8 told of it."""
         self._is_warm = False
         self._bounds = Bounds()
         """As somebody wanted them last."""
@@ -164,9 +167,20 @@ class Evidence:
                 found.append(("used" if is_wrapper(scope) else "outer", scope))
         return found
 
+    def touch(self) -> None:
+        """Code runs in this pause: what the variables are is to be read again."""
+        self._touched = self.held
+
+    async def _current(self, frame: str) -> Body:
+        """The call of a frame, whose scopes tell what its variables are now."""
+        call = self.call(frame)
+        if self._touched is self.held:
+            await refresh(self._client, call)
+        return call
+
     async def locals(self, frame: str, bounds: Bounds, start: int, *, fresh: bool = False) -> Values:
         """The variables of a frame; `fresh` at a new stop, for which nothing is kept any more of the one before."""
-        call = self.call(frame)
+        call = await self._current(frame)
         lines = await self._lines_at(call)
         return await self._page(frame, self._ask_locals(call, lines, bounds, start, fresh=fresh), start)
 
@@ -268,7 +282,7 @@ class Evidence:
     async def expand(self, ref: str, bounds: Bounds, start: int) -> Values:
         if ref.startswith("s"):
             frame, _, number = ref[1:].partition(".")
-            chain = self.call(frame).get("scopeChain") or ()
+            chain = (await self._current(frame)).get("scopeChain") or ()
             scope = chain[int(number)]
             expression = "scope(value, start, count, bounds)"
             names = "start, count, bounds, value"
@@ -328,7 +342,7 @@ class Evidence:
 
     def moved(self, *, far: bool) -> None:
         """The program goes on. What was kept of its values may go at once where the next stop may be far."""
-        self.held, self.lost_error, self._ahead = None, None, None
+        self.held, self.lost_error, self._ahead, self._touched = None, None, None, None
         if far:
             self._client.send("Runtime.evaluate", {"expression": f"{STORE}?.clear()", "silent": True})
 

@@ -41,6 +41,7 @@ class Looking:
     async def evaluate(
         self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
     ) -> tuple[Evaluated, ...]:
+        self._evidence.touch()
         return await self._evidence.expressions.evaluate(frame, expressions, bounds, timeout)
 
     async def evaluate_safely(
@@ -49,6 +50,7 @@ class Looking:
         return await self._evidence.expressions.evaluate(frame, expressions, bounds, timeout, safe=True)
 
     async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
+        self._evidence.touch()
         return await self._evidence.expressions.assign(frame, target, value, bounds)
 
     async def exception(self, thread: str) -> ExceptionInfo | None:
@@ -76,6 +78,7 @@ class Looking:
                 "Debugger.evaluateOnCallFrame",
                 self._evidence.call(frame).get("callFrameId"),
             )
+        self._evidence.touch()
         answer = await self._client.request(method, arguments)
         if isinstance(details := answer.get("exceptionDetails"), dict):
             raise EvalFailed(failure(details))
