@@ -74,6 +74,9 @@ def test_nodes_own_runner_is_found_held_at_the_failure_and_recorded_for_the_call
     user.file("broken.test.js", "throw new Error('at load');\n")
     text = user.ok("test", "broken.test.js", *PATIENT)
     assert "1 file of tests could not be read" in text and "Error: at load" in text
+    user.file("late.test.js", imports + "it('is early', () => { Promise.reject(new Error('too late')); });\n")
+    text = user.ok("test", "late.test.js", "--once", *PATIENT)
+    assert ": 1 of 2 failed\nlate.test.js, in its end at late.test.js\n" in text and "too late" in text, text
 
 
 SHOP_IMPORT = 'const { total } = require("./shop.js");\n'
@@ -110,6 +113,10 @@ def test_a_runner_of_the_project_is_found_and_its_failure_told_with_the_locals_o
     assert first["id"] == f"{name}::shop::adds up"
     assert values(first["frames"][0])["got"] == "NaN", report
     assert first["frames"][0]["source"][-1]["text"].strip() == claim
+    if runner == "vitest":
+        user.file("late.test.mjs", imports + "it('is early', () => { Promise.reject(new Error('late')); });\n")
+        text = user.ok("test", "late.test.mjs", *PATIENT)
+        assert ": 1 passed, none failed, and yet exit 1 after " in text, text
     if runner == "mocha":  # which tells paths from the project's folder on
         user.file("test/status.js", STATUS)
         (far,) = user.json("test", "test/status.js", "--once", *PATIENT)["failures"]

@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..adapters.recorders import recorder_for, write_ask
+from ..adapters.runners.shown import last_lines
 from ..model.outcomes import Exited, Running, Stop
 from ..model.reports import Held
 from ..model.tested import TestFailure, TestReport, Verdict
@@ -22,11 +23,11 @@ from .testruns import HOLD_LEASE, Asked, Ran, run_tests
 
 
 def report_of(asked: Asked, ran: Ran, *, every: bool) -> TestReport:
-    told = ran.told
+    told, verdict = ran.told, _verdict(ran)
     notes = tuple(f"also found: {other} (--runner {other})" for other in asked.choice.others[:1])
     report = TestReport(
         runner=asked.choice.runner.name,
-        verdict=_verdict(ran),
+        verdict=verdict,
         command=ran.plan.command,
         end=ran.end,
         version=told.version,
@@ -35,7 +36,8 @@ def report_of(asked: Asked, ran: Ran, *, every: bool) -> TestReport:
         counts=told.counts,
         failures=told.failures,
         running=told.running,
-        problem=told.problem,
+        problem=told.problem
+        or (last_lines(ran.end.stderr.strip() or ran.end.output.strip()) if verdict == "broken" else ""),
         every=every,
         notes=notes,
     )
@@ -53,6 +55,9 @@ def _verdict(ran: Ran) -> Verdict:
     if told.failures:
         return "red"
     if told.problem or not told.begun or (isinstance(ran.end, Exited) and ran.end.signal):
+        return "broken"
+    # Others than those asked for may have run along, and failed.
+    if isinstance(ran.end, Exited) and ran.end.exit_code and not told.counts.deselected:
         return "broken"
     return "green"
 

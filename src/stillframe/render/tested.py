@@ -84,8 +84,10 @@ def _verdict(result: TestReport) -> str:
             at = f" in {escape(result.running)}" if result.running else ""
             failed = f", {counts.failed:,} failed" if counts.failed else ""
             return f"{ending(result.end)}{at}; {counts.passed:,} passed{failed} of {counts.total:,} by then"
+        case _ if counts.passed:  # as a runner does that counts what happens beside its tests, or what they covered
+            return f"{counts.passed:,} passed{said}, none failed, and yet {ending(result.end)}"
         case _:
-            return f"it ran no tests, {ending(result.end)}"
+            return f"it told of no tests, {ending(result.end)}"
 
 
 def _also(counts: Counts) -> str:

@@ -49,6 +49,8 @@ module.exports = async function* reporter(source) {
     } else if (type === "test:stdout" || type === "test:stderr") {
       const file = data.file && resolve(data.file); // Node 24 names it as the command did, elsewhere by its whole path
       yield line({ kind: "printed", stream: type.slice(5), file, text: String(data.message).slice(0, 4000) });
+    } else if (type === "test:diagnostic" && /^(?:Warning|Error): /.test(data.message)) {
+      yield line({ kind: "printed", stream: "stderr", file: data.file && resolve(data.file), text: `${data.message}\n` });
     }
   }
   yield line({ kind: "end" });

@@ -205,6 +205,7 @@ class NodeTest(NodeRunner):
         names: list[str] = []
         hello: dict[str, Any] = {}
         printed: dict[str, str] = {}
+        heard: set[str] = set()
         ended, deselected, unread, running = False, 0, 0, None
         for said in _lines(report):
             match said["kind"]:
@@ -224,7 +225,14 @@ class NodeTest(NodeRunner):
                     if outcome is None:
                         continue
                     names.append(test_id(file, tuple(said["titles"]), show))
-                    if outcome == "unread":
+                    if outcome == "unread" and file in heard:  # its tests are over, and yet it failed
+                        outcomes.append("failed")
+                        why = (
+                            printed.get(file) or printed.get("") or "it failed behind its tests"
+                        )  # Node 20 names no file
+                        raw = Raw(file, (), "", "", why, when="end")
+                        failures.append(failure(raw, ask.root, show))
+                    elif outcome == "unread":
                         unread += 1
                         raw = Raw(file, (), "", "", printed.get(file, ""), when="collection")
                         failures.append(failure(raw, ask.root, show))
@@ -232,6 +240,7 @@ class NodeTest(NodeRunner):
                         deselected += 1
                     else:
                         outcomes.append(outcome)
+                        heard.add(file)
                         if outcome == "failed":
                             failures.append(failure(_raw(said, file), ask.root, show))
         counts = Counts(
