@@ -85,7 +85,8 @@ int main() {
     std::variant<int, std::string> either{"one"};
     std::unique_ptr<Base> owner = std::make_unique<Paid>(), nobody;
     std::unique_ptr<std::string, Closing> text{new std::string("own"), Closing{7}};
-    return table.size() + owner->cost(); // @held
+    int number = 7, *pointer = &number, *&again = pointer;
+    return table.size() + owner->cost() + *again; // @held
 }
 """
 
@@ -100,6 +101,8 @@ async def test_a_hash_table_by_another_name_and_an_owner_of_something_abstract_a
     assert re.fullmatch(r"(0x[0-9a-f]+) \{pointer = \1\}", told["owner"]), "lldb 22.1 dies of its own formatter"
     assert told["nobody"].startswith("nullptr")
     assert '{pointer = "own"' in told["text"]
+    (behind,) = (await dbg.eval("*again")).values
+    assert (behind.value, behind.type) == ("7", "int"), "to lldb itself it would be the pointer that it refers to"
     await dbg.stop()
 
 

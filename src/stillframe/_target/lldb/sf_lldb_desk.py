@@ -228,7 +228,7 @@ class Desk(object):
 
     def _evaluated(self, arguments, name, text, bounds, limit):
         frame = self._frame(arguments)
-        value = frame.GetValueForVariablePath(text) if re.match(r"^[\w.\[\]>*-]+$", text) else lldb.SBValue()
+        value = values.variable(frame, text)
         if not value.IsValid() or value.GetError().Fail():
             value = frame.EvaluateExpression(text, values.options(limit))
         row = values.describe(name, value, bounds, self.keep)

@@ -1,5 +1,7 @@
 """Where lines and functions of a native program really are, as lldb itself would have it: runs inside lldb."""
 
+import os
+
 import lldb
 from sf_lldb_frames import is_users, path_of
 
@@ -52,8 +54,12 @@ def _file(target, path, lines):
 
 
 def _line(target, path, line):
-    """What lldb would make of a line: the line itself, the next one of its function that has code, or why there is none."""
-    found = [each for each in _spots(target, target.BreakpointCreateByLocation(path, line)) if (each[1] or 0) >= line]
+    """What lldb would make of a line: the line itself, the next one of its function that has code, or why there is none; code of
+    another file that the optimiser has put there is none of it."""
+    spots = _spots(target, target.BreakpointCreateByLocation(path, line))
+    found = [
+        each for each in spots if (each[1] or 0) >= line and os.path.basename(each[0] or "") == os.path.basename(path)
+    ]
     if found:
         first = min(found, key=lambda each: each[1])
         return {"asked": line, "actual": first[1], "column": first[2], "known": True}

@@ -23,6 +23,7 @@ _NUMBERS = (lldb.eTypeClassBuiltin, lldb.eTypeClassEnumeration)
 _VOID = 0x1001
 """lldb's number for an expression that has no value."""
 _UNASKED = object()
+_PATH = re.compile(r"^(\*?)([\w.\[\]>-]+)$")
 
 
 class Bounds(object):
@@ -259,6 +260,18 @@ class _Reading(object):
             shown.append("%s = %s" % (part.GetName(), text) if by_name and part.GetName() else text)
             self.used += len(shown[-1])
         return "{%s}" % ", ".join(shown)
+
+
+def variable(frame, text):
+    """A variable, a part of one or what it points to, read without a compiler; not valid where the text is more than that."""
+    path = _PATH.match(text)
+    if path is None:
+        return lldb.SBValue()
+    value = frame.GetValueForVariablePath(path.group(2))
+    if not path.group(1):
+        return value
+    # To lldb `*` before a reference is what it refers to, and to C++ what that points to.
+    return lldb.SBValue() if value.GetType().IsReferenceType() else frame.GetValueForVariablePath(text)
 
 
 def children(value, start, count):
