@@ -47,15 +47,13 @@ def install(folder: Path) -> None:
     (folder / "node_modules").symlink_to(packages(), target_is_directory=True)
 
 
-def compile_typescript(folder: Path, *words: str) -> None:
-    """Compile the project's TypeScript, as its author would, but for the types: to check them takes two thirds of the time."""
-    line = [
-        str(packages() / ".bin" / "tsc"),
-        "--noCheck",
-        "--types",
-        "node",
-        "--typeRoots",
-        str(packages() / "@types"),
-        *words,
-    ]
-    subprocess.run(line, cwd=folder, check=True, capture_output=True, timeout=120)
+def compile_typescript(*projects: Path) -> None:
+    """Compile them by their tsconfig.json, as their authors would, all in one go: most of the time is the compiler's start."""
+    line = [str(packages() / ".bin" / "tsc"), "-b", *map(str, projects)]
+    subprocess.run(line, check=True, capture_output=True, timeout=120)
+
+
+def configuration(**options: object) -> str:
+    """A tsconfig.json for these options, without a check of the types: that takes two thirds of the time."""
+    usual = {"noCheck": True, "types": ["node"], "typeRoots": [str(packages() / "@types")]}
+    return json.dumps({"compilerOptions": {**usual, **options}, "include": ["src"]})

@@ -12,7 +12,7 @@ import pytest
 import stillframe
 
 from .nodes import exited, place, stopped, where
-from .npm import compile_typescript, install
+from .npm import compile_typescript, configuration, install
 
 SHOP = """\
 interface Item { price: number; qty: number }
@@ -37,22 +37,31 @@ const top: string = 'level';
 const cart = new Cart(Kind.Taxed).add(2).add(3, 2);
 console.log(top, cart.total());
 """
-COMMONJS = ("--target", "es2017", "--module", "commonjs")
-WAYS: dict[str, Sequence[str]] = {
-    "a file beside it": (*COMMONJS, "--sourceMap"),
-    "inline": (*COMMONJS, "--inlineSourceMap", "--inlineSources"),
-    "with a root": (*COMMONJS, "--sourceMap", "--sourceRoot", "../src"),
-    "a module": ("--target", "es2020", "--module", "es2020", "--moduleResolution", "node", "--sourceMap"),
+COMMONJS = {"target": "es2017", "module": "commonjs"}
+WAYS: dict[str, dict[str, object]] = {
+    "a file beside it": {**COMMONJS, "sourceMap": True},
+    "inline": {**COMMONJS, "inlineSourceMap": True, "inlineSources": True},
+    "with a root": {**COMMONJS, "sourceMap": True, "sourceRoot": "../src"},
+    "a module": {"target": "es2020", "module": "es2020", "moduleResolution": "node", "sourceMap": True},
 }
 
 
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The shop as a project, compiled in each of the ways."""
+    projects = {way: tmp_path_factory.mktemp("project") for way in WAYS}
+    for way, project in projects.items():
+        (project / "src").mkdir()
+        (project / "src" / "shop.ts").write_text(SHOP)
+        (project / "package.json").write_text(json.dumps({"type": "module" if way == "a module" else "commonjs"}))
+        (project / "tsconfig.json").write_text(configuration(**WAYS[way], outDir="out"))
+    compile_typescript(*projects.values())
+    return projects
+
+
 @pytest.mark.parametrize("way", WAYS)
-async def test_compiled_programs_are_told_in_the_words_of_what_was_written(tmp_path: Path, way: str) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "shop.ts").write_text(SHOP)
-    (tmp_path / "package.json").write_text(json.dumps({"type": "module" if way == "a module" else "commonjs"}))
-    compile_typescript(tmp_path, *WAYS[way], "--outDir", "out", "src/shop.ts")
-    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+async def test_compiled_programs_are_told_in_the_words_of_what_was_written(compiled: dict[str, Path], way: str) -> None:
+    async with stillframe.Debugger(cwd=str(compiled[way])) as dbg:
         first = stopped(await dbg.launch("out/shop.js", breaks=["src/shop.ts:19", "src/shop.ts:14"]))
         assert (where(first), first.breakpoints) == ("src/shop.ts:19", ("b1",)), "top-level code as well"
         (here,) = [each.text for each in first.source if each.here]
