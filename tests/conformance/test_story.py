@@ -203,6 +203,7 @@ async def test_a_condition_stops_once_where_values_are_evaluated_changed_entered
         assert (new.name, new.value) == ("total", "5")
         assert (await dbg.eval("total")).values[0].value == "5"
         assert ("total", "5") in [(each.name, each.value) for each in (await dbg.locals()).values]
+        assert stopped(await dbg.state()).local("total") == "5", "the stop tells what is there now"
         await step_goes_in_and_finish_comes_out_with_the_value(story, dbg)
         await a_long_value_is_expanded_until_the_program_goes_on(story, dbg)
         end = exited(await dbg.continue_())
@@ -250,7 +251,10 @@ async def a_long_value_is_expanded_until_the_program_goes_on(story: Story, dbg: 
     assert len((await dbg.expand(numbers.ref, start=95)).values) == 5
     assert (await dbg.expand(numbers.ref, start=1000)).values == ()
     await dbg.eval("total")
-    assert (await dbg.expand(numbers.ref, count=1)).values[0].value == "0", "eval keeps handles"
+    again = next(each for each in stopped(await dbg.state()).locals if each.name == "numbers")
+    for ref in (numbers.ref, again.ref):
+        assert ref is not None
+        assert (await dbg.expand(ref, count=1)).values[0].value == "0", "eval keeps handles"
     await dbg.next()
     with pytest.raises(StaleHandle):
         await dbg.expand(numbers.ref)

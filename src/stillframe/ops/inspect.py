@@ -44,6 +44,7 @@ async def state(session: Session, thread: ThreadWord = None, generated: Generate
         seen = await holding.look(session, session.thread_id(thread))
         return From(session, msgspec.structs.replace(seen, generated=generated))
     member = session.settled_member() or session
+    await member.tell_anew()
     outcome = member.outcome()
     if isinstance(outcome, Stop):
         outcome = msgspec.structs.replace(outcome, same_frame=False, trail=(), changes=(), generated=generated)

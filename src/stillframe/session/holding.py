@@ -33,8 +33,10 @@ async def take_baseline(session: Session) -> None:
     if session.touched and session.focus_thread is not None:
         session.touched = False
         with contextlib.suppress(StillframeError):  # then the comparison is with what was told last
-            capture = await session.backend.capture(session.held_thread or session.focus_thread, session.bounds)
-            session.witness.note_values(session.held_thread or session.focus_thread, capture)
+            thread = session.held_thread or session.focus_thread
+            capture = await session.backend.capture(thread, session.bounds)
+            session.witness.note_values(thread, capture)
+            session.read_again = (thread, capture)
 
 
 async def look_behind(session: Session, sending: asyncio.Lock) -> None:
@@ -42,6 +44,15 @@ async def look_behind(session: Session, sending: asyncio.Lock) -> None:
     async with sending:
         if session.stop is not None:
             await take_baseline(session)
+
+
+async def tell_anew(session: Session, sending: asyncio.Lock) -> None:
+    """The stop tells what the variables are now, if somebody wrote into the held program since."""
+    await look_behind(session, sending)
+    again, session.read_again = session.read_again, None
+    if again is not None and session.stop is not None:
+        scene = session.witness.scene(*again, session.stop.reason)
+        session.stop = msgspec.structs.replace(session.stop, locals=scene.locals, locals_total=scene.locals_total)
 
 
 async def mention(session: Session, event: Stopped) -> None:
@@ -99,7 +110,7 @@ async def read(session: Session, event: Stopped) -> None:
     session.stops += 1
     stop = await taping.stopped(session, stop)
     if session.phase is Phase.STOPPED:
-        session.told_stop = session.touched = False
+        session.told_stop, session.touched, session.read_again = False, False, None
         session.stop = stop
         session.bell.ring()
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..errors import AdapterGone, NotFound, StillframeError, Try, WrongState
 from ..model import backend as contract
-from ..model.backend import Backend, Bounds, Capability, Move, Tool
+from ..model.backend import Backend, Bounds, Capability, Capture, Move, Tool
 from ..model.outcomes import AnyOutcome, Stop
 from ..model.plans import Plan
 from ..model.powers import Wraps
@@ -69,6 +69,8 @@ class Session:
         self.log_events = False
         self.touched = self.reads_quickly = False
         """Somebody ran code in the held program, or wrote to it, since its evidence was read."""
+        self.read_again: tuple[str, Capture] | None = None
+        """The held thread as it was found after that."""
         self.told_stop = False
         """Somebody has been told of the stop that it is in."""
         self.tape: Tape = BLANK
@@ -140,6 +142,10 @@ class Session:
             self.last_used = time.monotonic()
             if self.touched and self.reads_quickly and self.stop is not None:
                 self.keep(holding.look_behind(self, self._sending), "baseline")
+
+    async def tell_anew(self) -> None:
+        """Have the stop tell what is there now, if somebody wrote into the held program."""
+        await holding.tell_anew(self, self._sending)
 
     @property
     def idle_since(self) -> float:

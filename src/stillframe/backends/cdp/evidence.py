@@ -63,6 +63,8 @@ class Evidence:
         self._touched: Held | None = None
         """The pause in which code ran for somebody, and may have changed what V8 told of it."""
         self._is_warm = False
+        self._begun: Held | None = None
+        """The pause whose values are kept for whoever expands them."""
         self._bounds = Bounds()
         """As somebody wanted them last."""
         self._names: dict[tuple[str, int, int], list[str]] = {}
@@ -94,7 +96,8 @@ class Evidence:
         at: Frame | None = None
         if index is not None:
             at = msgspec.structs.replace(frames_all[index], key=self.calls.key(held.depth - index))
-            values = await self._page(at.id, ahead.asked) if ahead else await self.locals(at.id, bounds, 0, fresh=True)
+            asked = ahead.asked if ahead else await self._asked(at.id, bounds, 0, fresh=self._begins(held))
+            values = await self._page(at.id, asked)
         elif frames_all:
             at = frames_all[0]
         self._warm()
@@ -110,8 +113,13 @@ class Evidence:
         call = held.calls[own] if own is not None and held.calls else None
         script = self._scripts.get(position(call)[0]) if call is not None else None
         if call is not None and script is not None and (lines := self._texts.known(script)) is not None:
-            asked = self._ask_locals(call, lines, self._bounds, 0, fresh=True)
+            asked = self._ask_locals(call, lines, self._bounds, 0, fresh=self._begins(held))
             self._ahead = Ahead(held, self._bounds, asked, self.teller.frames(held))
+
+    def _begins(self, held: Held) -> bool:
+        """Whether this pause is read for the first time."""
+        before, self._begun = self._begun, held
+        return before is not held
 
     def _warm(self) -> None:
         """Have V8 get used to our code, once, after the first stop: the next ones are told sooner."""
@@ -178,15 +186,18 @@ class Evidence:
             await refresh(self._client, call)
         return call
 
-    async def locals(self, frame: str, bounds: Bounds, start: int, *, fresh: bool = False) -> Values:
-        """The variables of a frame; `fresh` at a new stop, for which nothing is kept any more of the one before."""
+    async def locals(self, frame: str, bounds: Bounds, start: int) -> Values:
+        """The variables of a frame."""
+        return await self._page(frame, await self._asked(frame, bounds, start, fresh=False), start)
+
+    async def _asked(self, frame: str, bounds: Bounds, start: int, *, fresh: bool) -> asyncio.Future[Body]:
         call = await self._current(frame)
-        lines = await self._lines_at(call)
-        return await self._page(frame, self._ask_locals(call, lines, bounds, start, fresh=fresh), start)
+        return self._ask_locals(call, await self._lines_at(call), bounds, start, fresh=fresh)
 
     def _ask_locals(
         self, call: Body, lines: Sequence[str], bounds: Bounds, start: int, *, fresh: bool
     ) -> asyncio.Future[Body]:
+        """`fresh` at a new stop, for which nothing is kept any more of the one before."""
         scopes = self._scopes(call)
         receiver = call.get("this")
         self_word = argument(receiver) if isinstance(receiver, dict) else {"value": None}
