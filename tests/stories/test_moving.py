@@ -48,6 +48,21 @@ def test_steps_stay_in_the_function_whatever_the_line_is(user: User) -> None:
     assert (end["state"], end["exit_code"], end["output"]) == ("exited", 0, "39\n")
 
 
+def test_a_program_is_let_go_on_several_times_and_every_place_on_the_way_told(user: User) -> None:
+    user.file("sums.py", "total = 0\nfor i in range(6):\n    total += i\n    print(i)\nprint('end', total)\n")
+    user.ok("launch", "sums.py", "--break", "sums.py:3")
+    passed, last = user.ok("continue", "--count", "3").split("sums stopped: ")
+    assert passed.splitlines() == [
+        "sums.py:3 i 0 -> 1", "sums.py:3 total 0 -> 1, i 1 -> 2", "sums.py:3 total 1 -> 3, i 2 -> 3",
+    ]  # fmt: skip
+    assert last.startswith("b1 hit 4 at sums.py:3 ") and 'output: "0\\n1\\n2\\n"' in last
+    told = user.json("continue", "1")
+    assert (told["hit"], told.get("trail")) == (5, None), "one alone is told as ever"
+    user.fails("continue", "0", code=2, error="usage")
+    rest = user.json("continue", "9")
+    assert (rest["state"], rest["exit_code"], len(rest["trail"])) == ("exited", 0, 1)
+
+
 def test_every_line_passed_is_told_with_what_it_changed(user: User) -> None:
     user.file("steps.py", STEPS)
     user.ok("launch", "steps.py", "--break", "steps.py:12")

@@ -165,15 +165,17 @@ class Verbs(ABC):
 
     async def continue_(
         self,
+        count: int = 1,
         *,
         thread: str | None = None,
         timeout: float | None = None,
         do: str | None = None,
         session: str | None = None,
     ) -> AnyOutcome:
-        """Run until a breakpoint, an exception or the end."""
+        """Run until a breakpoint, an exception or the end. With --count on from breakpoint to breakpoint, that often."""
         return cast(
-            "AnyOutcome", await self.call("continue", {"thread": thread, "timeout": timeout, "do": do}, session)
+            "AnyOutcome",
+            await self.call("continue", {"count": count, "thread": thread, "timeout": timeout, "do": do}, session),
         )
 
     async def next(

@@ -16,6 +16,7 @@ from ..model.plans import Caller
 from ..registry import Access, From, Param
 from ..session import telling
 from ..session.beside import Beside
+from ..session.evidence import passed
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
@@ -162,6 +163,7 @@ async def move(
     trail: list[Passed] = []
     stepping, asked = how is not Move.CONTINUE, count
     while True:
+        before = session.stop
         await session.resume(how, session.thread_id(thread) if thread else None)
         if do:
             await run_beside(session, do, caller)
@@ -170,11 +172,13 @@ async def move(
         told = await settle(sessions, session, left, alone=stepping, news=False)
         outcome = told.result
         if isinstance(outcome, Stop) and told.session is session:
+            if not stepping and asked > 1:
+                outcome = _run_on(before, outcome)
             trail.extend(outcome.trail)
-            if count > 0 and _step_done(outcome):
+            if count > 0 and (_step_done(outcome) if stepping else outcome.breakpoints):
                 if loop.time() - began < limit:
                     continue
-                session.note(f"{asked - count:,} of {asked:,} steps in {limit:g} s")
+                session.note(f"{asked - count:,} of {asked:,} {'steps' if stepping else 'times'} in {limit:g} s")
         final = telling.with_news(told.session, outcome)
         if isinstance(final, Running):
             notes = (*final.notes, "its step is still under way") if stepping and session.live else final.notes
@@ -185,6 +189,12 @@ async def move(
 def _step_done(stop: Stop) -> bool:
     """Whether a step ended where it would have ended anyway: a breakpoint on the very next line does not cut a count short."""
     return stop.reason == "step" or (bool(stop.breakpoints) and stop.same_frame)
+
+
+def _run_on(before: Stop | None, stop: Stop) -> Stop:
+    """A stop on the way, told as a step is: what ran since the program was held before, and what that changed."""
+    line = passed(before, stop.frame, stop.changes, same_frame=stop.same_frame)
+    return msgspec.structs.replace(stop, trail=line, changes=())
 
 
 def with_trail(outcome: AnyOutcome, trail: list[Passed]) -> AnyOutcome:

@@ -26,6 +26,15 @@ Times = Annotated[
         "how many steps; every line passed is told, with what it changed", positional=True, flag="--count", metavar="N"
     ),
 ]
+Stops = Annotated[
+    int,
+    Param(
+        "how many times; every place where it was held on the way is told, with what changed until the next",
+        positional=True,
+        flag="--count",
+        metavar="N",
+    ),
+]
 PAUSE_LANDS = 2.0
 """Seconds that a pause is given before a thread counts as blocked."""
 
@@ -35,12 +44,14 @@ async def continue_(
     session: Session,
     sessions: Sessions,
     caller: Caller,
+    count: Stops = 1,
     thread: ThreadWord = None,
     timeout: Timeout = None,
     do: Do = None,
 ) -> From[AnyOutcome]:
-    """Run until a breakpoint, an exception or the end."""
-    return await move(sessions, session, Move.CONTINUE, caller=caller, thread=thread, timeout=timeout, do=do)
+    """Run until a breakpoint, an exception or the end. With --count on from breakpoint to breakpoint, that often."""
+    how = Move.CONTINUE
+    return await move(sessions, session, how, caller=caller, thread=thread, count=count, timeout=timeout, do=do)
 
 
 def _stepping(how: Move, doc: str, *, aliases: tuple[str, ...], example: str) -> Callable[..., Awaitable[Any]]:

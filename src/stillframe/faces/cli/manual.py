@@ -70,9 +70,10 @@ MANUAL: "dict[str, Page]" = {
     },
     "continue": {
         "group": "control",
-        "doc": "Run until a breakpoint, an exception or the end.",
+        "doc": "Run until a breakpoint, an exception or the end. With --count on from breakpoint to breakpoint, that often.",
         "example": "dbg continue --do 'curl -s localhost:8000/orders/7'",
         "fields": {
+            "count": "how many times; every place where it was held on the way is told, with what changed until the next",
             "thread": "the thread to act on, such as t2; the stopped one if left out",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
