@@ -71,6 +71,25 @@ def test_breakpoints_of_racing_clients_all_survive(looping: User) -> None:
     looping.ok("stop")
 
 
+def test_waits_are_ended_by_somebody_else_and_the_program_is_left_as_it_is(looping: User) -> None:
+    looping.ok("launch", "loop.py", "--break", "loop.py:4")
+    looping.ok("unbreak", "--all")
+    waiting = [looping.start("continue", "--json")]
+    eventually(lambda: looping.json("status")["state"] == "running", "it never ran")
+    waiting.append(looping.start("wait", "--json"))
+    sent_away: list[int] = []
+    eventually(
+        lambda: sent_away.append(looping.json("cancel")["waits"]) or sum(sent_away) == 2, "the two were never sent away"
+    )
+    for told in [result(ended(each)) for each in waiting]:
+        assert told["state"] == "running"
+        assert "somebody ended this wait by `cancel`; the program was left as it is" in told["notes"]
+    assert looping.ok("cancel") == "nobody waits for loop\n"
+    assert looping.json("status")["state"] == "running"
+    looping.ok("stop")
+    looping.fails("cancel", code=3, error="wrong_state")
+
+
 def test_stop_ends_a_waiting_continue_with_the_truth(looping: User) -> None:
     looping.ok("launch", "loop.py", "--no-wait")
     waiting = [looping.start("wait", "--json") for _ in range(3)]

@@ -33,7 +33,7 @@ CALLS: dict[str, list[str]] = {
     "adapters": [], "doctor": ["python"], "setup": ["python", "--dry-run"], "configs": [], "trust": ["--list"],
     "break": ["app.py:3"], "disable": ["b2"], "enable": ["b2"], "catch": ["uncaught"],
     "input": ["text"], "use": ["app"], "next": [], "jump": ["app.py:2"], "step": [], "finish": [],
-    "unbreak": ["--all"], "until": ["app.py:6"], "continue": [], "exception": [], "pause": [], "wait": [],
+    "unbreak": ["--all"], "until": ["app.py:6"], "continue": [], "exception": [], "pause": [], "wait": [], "cancel": [],
     "restart": [], "stop": [], "detach": [], "probe": ["app.py:2"],
     "crash": ["app.py"], "hang": ["app.py"], "attach": ["--pid", "999999"],
     "test": ["--runner", "nosuch"], "trace": ["app.py:2"],

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from ..model.agents import Installation
 from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, MemoryReply, SourceFiles
-from ..model.outcomes import AnyOutcome, Breakpoint, Ended, RawReply
+from ..model.outcomes import AnyOutcome, Breakpoint, Cancelled, Ended, RawReply
 from ..model.recorded import Crossed, Events, Exported, History, HitDiff, Hits, Imported, Pruned, RunDiff, Saved, Trend
 from ..model.reports import CrashReport, HangReport
 from ..model.tested import TestReport
@@ -288,6 +288,10 @@ class Verbs(ABC):
     ) -> AnyOutcome:
         """Return at the next stop or at the end, or say that it is running; at once if it is held already."""
         return cast("AnyOutcome", await self.call("wait", {"timeout": timeout, "do": do}, session))
+
+    async def cancel(self, *, session: str | None = None) -> Cancelled:
+        """End the waits of others for this program: they are told that it runs. The program itself is left as it is."""
+        return cast("Cancelled", await self.call("cancel", {}, session))
 
     async def break_(
         self,

@@ -186,6 +186,12 @@ class Lost(Outcome, frozen=True, kw_only=True, tag="lost"):
 AnyOutcome = Stop | Running | Exited | Lost
 
 
+class Cancelled(msgspec.Struct, frozen=True, kw_only=True):
+    """Waits that were ended for somebody else."""
+
+    waits: int
+
+
 class Ended(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The reply of `stop` and `detach`: what was done to the program, truly."""
 

@@ -20,6 +20,7 @@ from ..session.evidence import passed
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
+from ..session.waits import Wait
 
 Timeout = Annotated[
     float | None, Param("seconds to wait for a stop; then it is `running`, which is no error", metavar="S")
@@ -38,6 +39,7 @@ AFTER_DO = 1.0
 WAITED_AFTER_DO = f"it was waited for until {AFTER_DO:g} s after the command of --do had ended"
 LAST_STEP = 0.25
 """Seconds that the last of many steps gets when the time is over, so as to end between two of them."""
+CALLED_OFF = "somebody ended this wait by `cancel`; the program was left as it is"
 MOST_PASSED = 500
 """Lines passed that one reply carries; the newest are kept."""
 
@@ -90,23 +92,26 @@ async def settle(
     loop = asyncio.get_running_loop()
     limit = sessions.settings_of(session.origin.root).wait if timeout is None else timeout
     began = loop.time()
-    member = await heard_of(session, limit, alone=alone)
     notes: tuple[str, ...] = ()
-    if member.parent is not None and not member.live:
-        # A child's end settles nothing while its family goes on: what was waited for is the next stop, or the end of it all.
-        notes = (_how_it_ended(member),)
-        member = await _heard_of_family(member.root, max(0.0, limit - (loop.time() - began)))
+    with session.waits.one() as wait:
+        member = await heard_of(session, limit, alone=alone, wait=wait)
+        if member.parent is not None and not member.live:
+            # A child's end settles nothing while its family goes on: what was waited for is the next stop, or the end of it all.
+            notes = (_how_it_ended(member),)
+            member = await _heard_of_family(member.root, max(0.0, limit - (loop.time() - began)), wait)
     member.last_used = session.last_used
     outcome = member.outcome(after=round(loop.time() - began, 1), news=news)
     if isinstance(outcome, Running):
+        notes += (CALLED_OFF,) if wait.is_called_off else ()
         outcome = _with_held(session, msgspec.structs.replace(outcome, notes=notes + outcome.notes))
     return From(member, outcome)
 
 
-async def _heard_of_family(root: Session, limit: float) -> Session:
+async def _heard_of_family(root: Session, limit: float, wait: Wait) -> Session:
     """Go on waiting after a child's end, though not for long where the commands run beside have ended as well."""
     asked = root.beside
-    return await heard_of(root, min(limit, AFTER_DO) if asked and all(each.ended for each in asked) else limit)
+    limit = min(limit, AFTER_DO) if asked and all(each.ended for each in asked) else limit
+    return await heard_of(root, limit, wait=wait)
 
 
 def _how_it_ended(child: Session) -> str:
@@ -119,18 +124,23 @@ def _how_it_ended(child: Session) -> str:
             return f"{child.name} has ended"
 
 
-async def heard_of(session: Session, limit: float, *, alone: bool = False) -> Session:
+async def heard_of(session: Session, limit: float, *, alone: bool = False, wait: Wait | None = None) -> Session:
     """Wait for a stop or the end, or for a little longer than the commands run beside; the member that it came from."""
     loop = asyncio.get_running_loop()
-    began = loop.time()
+    began, off = loop.time(), wait or Wait()
     beside = [each for each in session.beside if not each.ended]
     if beside:
         await session.root.bell.wait_for(
-            lambda: any(each.ended for each in beside) or session.settled_member(alone=alone) is not None, limit
+            lambda: (
+                off.is_called_off
+                or any(each.ended for each in beside)
+                or session.settled_member(alone=alone) is not None
+            ),
+            limit,
         )
         limit = max(0.0, limit - (loop.time() - began))
         limit = min(limit, AFTER_DO) if any(each.ended for each in beside) else limit
-    return await session.settle(limit, alone=alone)
+    return await session.settle(limit, alone=alone, wait=off)
 
 
 def _with_held(session: Session, running: Running) -> Running:

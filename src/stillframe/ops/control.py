@@ -9,7 +9,7 @@ import msgspec
 
 from ..errors import AdapterUnresponsive, NotFound, StillframeError, Try, Unsupported, UsageError
 from ..model.backend import Capability, Move
-from ..model.outcomes import AnyOutcome, Running
+from ..model.outcomes import AnyOutcome, Cancelled, Running
 from ..model.places import Place
 from ..model.plans import Caller
 from ..model.powers import Jumps
@@ -214,3 +214,13 @@ async def wait(
     elif session.parent is not None and not session.live:
         return From(session, session.outcome())  # a child that had ended before: nobody waits for its family
     return await settle(sessions, session, timeout)
+
+
+@operation(Access.CONTROL, example="dbg cancel --session shop")
+async def cancel(session: Session) -> Cancelled:
+    """End the waits of others for this program: they are told that it runs. The program itself is left as it is."""
+    session.need_live()
+    waits = session.waits.call_off()
+    for each in session.root.family():
+        each.bell.ring()
+    return Cancelled(waits=waits)

@@ -15,7 +15,7 @@ from ..model import views
 from ..model.agents import Installation
 from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, Memory, SourceFiles, Written
-from ..model.outcomes import Breakpoint, Ended, Exited, Lost, RawReply, Running, Stop
+from ..model.outcomes import Breakpoint, Cancelled, Ended, Exited, Lost, RawReply, Running, Stop
 from ..model.reports import CrashReport, HangReport
 from ..model.tested import TestReport
 from ..model.traces import TraceReport
@@ -100,6 +100,13 @@ def _breakpoints(result: views.Breakpoints, name: str, budget: int) -> str:
 @show.register
 def _caught(result: views.Caught, name: str, budget: int) -> str:
     return "catch " + (" ".join(result.catch) or "off")
+
+
+@show.register
+def _cancelled(result: Cancelled, name: str, budget: int) -> str:
+    if not result.waits:
+        return f"nobody waits for {name}"
+    return f"{result.waits} wait{'s' if result.waits > 1 else ''} for {name} ended"
 
 
 @show.register

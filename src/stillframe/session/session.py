@@ -33,6 +33,7 @@ from .origin import Origin
 from .output import OutputLog
 from .phases import ENDED, Phase, follows, past
 from .ready import Ready
+from .waits import Wait, Waits
 from .witness import Witness
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,7 @@ class Session:
         self.focus_frame = 0
         self.beside: list[Beside] = parent.beside if parent else []
         """Commands of `--do`: the whole family's, since any member may be the one that answers."""
+        self.waits: Waits = parent.waits if parent else Waits()
         self.ready: Ready | None = None
         """What it was started to wait for; a restart waits for it again."""
         self.introduced = False
@@ -225,13 +227,14 @@ class Session:
 
     # Waiting
 
-    async def settle(self, timeout: float | None, *, alone: bool = False) -> Session:
+    async def settle(self, timeout: float | None, *, alone: bool = False, wait: Wait | None = None) -> Session:
         """Wait for a stop in the family, or the end of this session; the session that it came from.
 
         A stop of a relative counts until it has been told; of a descendant always, since nothing goes on there.
         """
         bell = self.bell if alone else self.root.bell
-        await bell.wait_for(lambda: self.settled_member(alone=alone) is not None, timeout)
+        off = wait or Wait()
+        await bell.wait_for(lambda: off.is_called_off or self.settled_member(alone=alone) is not None, timeout)
         return self.settled_member(alone=alone) or self
 
     def settled_member(self, *, alone: bool = False) -> Session | None:

@@ -174,6 +174,12 @@ MANUAL: "dict[str, Page]" = {
             "do": "a shell command to run beside the program, such as the request that it is to answer",
         },
     },
+    "cancel": {
+        "group": "control",
+        "doc": "End the waits of others for this program: they are told that it runs. The program itself is left as it is.",
+        "example": "dbg cancel --session shop",
+        "fields": {},
+    },
     "break": {
         "group": "breakpoints",
         "doc": "Set a breakpoint. It may move to the next line that can hold one; the answer says so.",
