@@ -57,6 +57,8 @@ def test_a_worker_that_stops_is_shown_and_the_others_can_be_looked_into(user: Us
     assert said.out == "len(threads) = 2\n" or blocked, said
     names = {each["name"] for each in user.json("locals", "--thread", main, "--frame", last)["values"]}
     assert "threads" in names
+    shown = user.json("source", "--thread", main)["lines"]
+    assert [each["line"] for each in shown if each.get("here")][0] in (11, 12), "where it waits, in the user's own code"
     selected = user.json("thread", main)
     assert selected["thread"] == main
     assert user.json("threads")["focus"] == main
@@ -64,6 +66,7 @@ def test_a_worker_that_stops_is_shown_and_the_others_can_be_looked_into(user: Us
     second = user.json("continue")
     assert second["state"] == "stopped"
     assert second["thread_name"] != stop["thread_name"]
+    assert user.json("until", "pool.py:13", "--thread", second["thread"])["frame"]["line"] == 13
     assert user.json("continue")["output"] == "joined\n"
 
 

@@ -266,10 +266,18 @@ class Verbs(ABC):
         )
 
     async def until(
-        self, at: str, *, timeout: float | None = None, do: str | None = None, session: str | None = None
+        self,
+        at: str,
+        *,
+        thread: str | None = None,
+        timeout: float | None = None,
+        do: str | None = None,
+        session: str | None = None,
     ) -> AnyOutcome:
         """Run to a place, or to whatever stops the program before it."""
-        return cast("AnyOutcome", await self.call("until", {"at": at, "timeout": timeout, "do": do}, session))
+        return cast(
+            "AnyOutcome", await self.call("until", {"at": at, "thread": thread, "timeout": timeout, "do": do}, session)
+        )
 
     async def jump(
         self, at: str, *, thread: str | None = None, timeout: float | None = None, session: str | None = None
@@ -412,10 +420,19 @@ class Verbs(ABC):
         return cast("FrameView", await self.call("thread", {"which": which}, session))
 
     async def source(
-        self, at: str | None = None, *, around: int = 8, generated: bool = False, session: str | None = None
+        self,
+        at: str | None = None,
+        *,
+        around: int = 8,
+        thread: str | None = None,
+        generated: bool = False,
+        session: str | None = None,
     ) -> Source:
         """Source lines around a place, or around where the program is held."""
-        return cast("Source", await self.call("source", {"at": at, "around": around, "generated": generated}, session))
+        return cast(
+            "Source",
+            await self.call("source", {"at": at, "around": around, "thread": thread, "generated": generated}, session),
+        )
 
     async def modules(self, *, start: int = 0, count: int = 100, session: str | None = None) -> Modules:
         """The modules that the program has loaded, your own first."""

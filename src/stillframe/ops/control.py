@@ -131,6 +131,7 @@ async def until(
     at: Annotated[
         Place, Param("the place to run to; 20 is line 20 of the file that is held", positional=True, metavar="LOC")
     ],
+    thread: ThreadWord = None,
     timeout: Timeout = None,
     do: Do = None,
 ) -> From[AnyOutcome]:
@@ -143,7 +144,8 @@ async def until(
         made = session.breakpoints.view(session.breakpoints.get(id))
         if made.state == "failed" or (made.state == "pending" and made.requested.symbol):
             raise NotFound(f"cannot run to {at}: {made.message}")
-        told = await move(sessions, session, Move.CONTINUE, caller=caller, timeout=timeout, do=do)
+        how = Move.CONTINUE
+        told = await move(sessions, session, how, caller=caller, thread=thread, timeout=timeout, do=do)
     finally:
         if id in session.breakpoints and (session.settled or not session.live):
             session.breakpoints.remove([id])

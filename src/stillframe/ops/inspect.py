@@ -235,6 +235,7 @@ async def source(
         ),
     ] = None,
     around: Annotated[int, Param("lines before and after", metavar="N")] = 8,
+    thread: ThreadWord = None,
     generated: Annotated[
         bool, Param("the lines of what really runs in the selected frame, where its source is what that was made from")
     ] = False,
@@ -250,8 +251,7 @@ async def source(
         if session is None:
             raise UsageError("source of what? Give a place, as in shop.py:14")
         session.need_stopped()
-        page = await session.backend.stack(session.thread_id(None), session.focus_frame, 1)
-        held = page.frames[0] if page.frames else None
+        held = await _held(session, thread)
         file, line, column = _spot(held, generated=generated)
         await borrow(session, file, None if generated or held is None else held.id)
     else:
@@ -263,6 +263,14 @@ async def source(
         if session is not None and session.live:
             await borrow(session, file, None)
     return _read(session, file, line, around, column)
+
+
+async def _held(session: Session, thread: str | None) -> Frame | None:
+    """The selected frame; of another thread the innermost of the user's own."""
+    if thread is not None:
+        return (await session.backend.capture(session.thread_id(thread), session.bounds)).at
+    page = await session.backend.stack(session.thread_id(None), session.focus_frame, 1)
+    return page.frames[0] if page.frames else None
 
 
 def _spot(frame: Frame | None, *, generated: bool) -> tuple[str, int, int]:

@@ -142,6 +142,7 @@ MANUAL: "dict[str, Page]" = {
         "example": "dbg until shop.py:20",
         "fields": {
             "at": "the place to run to; 20 is line 20 of the file that is held",
+            "thread": "the thread to act on, such as t2; the stopped one if left out",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
         },
@@ -306,6 +307,7 @@ MANUAL: "dict[str, Page]" = {
         "fields": {
             "at": "a place, or a line of the file that is held; the selected frame if left out",
             "around": "lines before and after (default 8)",
+            "thread": "the thread to act on, such as t2; the stopped one if left out",
             "generated": "the lines of what really runs in the selected frame, where its source is what that was made from",
         },
     },
