@@ -43,6 +43,8 @@ def test_a_hundred_megabytes_without_a_newline_are_bounded_and_counted(user: Use
     assert len(text) <= 4000
     page = user.json("output", "--since", "0.0.0.0", "--bytes", "1000")
     assert page["total"] == 100_000_000
+    status = user.json("status")
+    assert status["output_bytes"] == 100_000_000 > status["output_lost"] > 50_000_000
     assert page["dropped"] > 0
     assert page["dropped"] + len(page["stdout"]) == int(page["cursor"].split(".")[0])
     assert page["stdout"].startswith(("0123456789" * 2)[page["dropped"] % 10 :][:10])

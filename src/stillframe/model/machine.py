@@ -98,6 +98,10 @@ class Disassembles(Protocol):
         """Instructions from an address or expression on, or from where the frame is; `offset` counts instructions."""
         ...
 
+    async def instruction_pointer(self, frame: str) -> str | None:
+        """The address of the instruction at which a frame goes on, where it can be told."""
+        ...
+
 
 @runtime_checkable
 class ReadsRegisters(Protocol):

@@ -98,6 +98,10 @@ class SessionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     bound: int = 0
     stops: int = 0
     output_bytes: int = 0
+    output_lost: int = 0
+    """Of these the oldest, which are not kept any more."""
+    instruction: str | None = None
+    """The address of what runs next, where the debugger tells one."""
     parent: str | None = None
     children: tuple[str, ...] = ()
     current: bool = False

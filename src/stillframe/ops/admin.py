@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Annotated, Literal
 
 import msgspec
 
-from ..errors import Try, WrongState
+from ..errors import StillframeError, Try, WrongState
 from ..model.backend import Capability
+from ..model.machine import Disassembles
 from ..model.outcomes import Ended, Exited
 from ..model.plans import Caller
 from ..model.views import Capabilities, OutputPage, SessionInfo, SessionList, ToolInfo
@@ -26,6 +28,9 @@ from . import afterwards
 from .breakpoints import caught_words
 from .common import Timeout
 
+_PRINTED: tuple[Stream, ...] = ("stdout", "stderr")
+_SOON = 1.0
+"""Seconds that a part of the status may take that can be done without."""
 _UNVERIFIED = "unverified: nobody has run this debugger with Stillframe yet; it says so of itself"
 
 
@@ -81,7 +86,20 @@ def _way_back(kept: Kept) -> str:
 async def status(session: Session) -> SessionInfo:
     """How one session stands: program, state, place, breakpoints, output, family."""
     await family.recheck(session)
-    return describe(session)
+    return msgspec.structs.replace(describe(session), instruction=await _instruction(session))
+
+
+async def _instruction(session: Session) -> str | None:
+    """Where the held thread goes on, by the machine's own count."""
+    backend, thread = session.backend, session.focus_thread
+    if session.stop is None or thread is None or not isinstance(backend, Disassembles):
+        return None
+    frame = session.handles.frame_id(thread, session.focus_frame)
+    if frame is not None and Capability.DISASSEMBLY in backend.capabilities:
+        with contextlib.suppress(StillframeError, TimeoutError):  # it was let go meanwhile, or its debugger is busy
+            async with asyncio.timeout(_SOON):
+                return await backend.instruction_pointer(frame)
+    return None
 
 
 def describe(session: Session) -> SessionInfo:
@@ -105,7 +123,8 @@ def describe(session: Session) -> SessionInfo:
         breakpoints=len(session.breakpoints.list()),
         bound=len(bound),
         stops=session.stops,
-        output_bytes=0 if session.parent else session.output.printed(("stdout", "stderr")),  # the family's, told once
+        output_bytes=0 if session.parent else session.output.printed(_PRINTED),  # the family's, told once
+        output_lost=0 if session.parent else session.output.lost(_PRINTED),
         parent=session.parent.name if session.parent else None,
         children=tuple(child.name for child in session.children),
         just_my_code=plan.just_my_code,

@@ -269,12 +269,17 @@ def _info(result: views.SessionInfo, name: str, budget: int) -> str:
     details = [
         f"pid {result.pid}{' attached' if result.attached else ''}" if result.pid else "",
         f"{result.bound} of {result.breakpoints} breakpoints bound" if result.breakpoints else "",
-        f"{result.output_bytes:,} bytes printed" if result.output_bytes else "",
+        f"{result.output_bytes:,} bytes printed{_lost(result.output_lost)}" if result.output_bytes else "",
+        f"at {result.instruction}" if result.instruction else "",
         f"child of {result.parent}" if result.parent else "",
         result.note or "",
     ]
     said = "; ".join(each for each in details if each)
     return row + (f" ({said})" if said else "")
+
+
+def _lost(count: int) -> str:
+    return f", the first {count:,} not kept" if count else ""
 
 
 @show.register

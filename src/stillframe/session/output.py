@@ -64,6 +64,10 @@ class Spill:
                     parts.append(file.read(end - begin))
         return start, b"".join(parts)
 
+    def lost(self, end: int) -> int:
+        """How many of the first `end` bytes of the stream are not here any more, or never came."""
+        return self._old_at if self._end == end else end
+
     def close(self) -> None:
         if self._file is not None:
             os.close(self._file)
@@ -112,6 +116,11 @@ class Ring:
             self._spill.write(data)
         except OSError:  # no room on the disk: the ring goes on, what falls off is counted as dropped
             self._full_disk = True
+
+    @property
+    def lost(self) -> int:
+        """Bytes that nobody can be told any more."""
+        return self._spill.lost(self.total - self._held)
 
     def since(self, offset: int, limit: int) -> tuple[bytes, int]:
         """The newest bytes from `offset` on, `limit` at the most, and how many before them were left out."""
@@ -197,6 +206,10 @@ class OutputLog:
     def printed(self, streams: Iterable[Stream]) -> int:
         """Bytes that came on these streams."""
         return sum(self._rings[stream].total for stream in streams)
+
+    def lost(self, streams: Iterable[Stream]) -> int:
+        """Bytes of these streams, the oldest, that are not kept any more."""
+        return sum(self._rings[stream].lost for stream in streams)
 
     def write(self, stream: Stream, data: bytes) -> None:
         self._rings[stream].write(data)

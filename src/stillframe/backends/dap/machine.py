@@ -77,7 +77,7 @@ class Machine:
         self, frame: str | None, where: str | None, offset: int, count: int, *, symbols: bool
     ) -> Disassembly:
         self._need(Capability.DISASSEMBLY)
-        here = await self._instruction_pointer(frame) if frame is not None else None
+        here = await self.instruction_pointer(frame) if frame is not None else None
         reference = await self._address(frame, where) if where is not None else here
         if reference is None:
             raise NotFound("where? Nothing is held whose instructions could be told")
@@ -96,7 +96,7 @@ class Machine:
             raise NotFound(f"no instructions can be read at {reference}")
         return Disassembly(instructions=tuple(_instructions(found, _number(here))))
 
-    async def _instruction_pointer(self, frame: str) -> str | None:
+    async def instruction_pointer(self, frame: str) -> str | None:
         """Where a frame is about to run, as its stack told, or as the register that means it everywhere tells."""
         told = self._evidence.instruction_pointers.get(frame)
         if told is not None:
