@@ -58,7 +58,7 @@ def test_a_worker_that_stops_is_shown_and_the_others_can_be_looked_into(user: Us
     names = {each["name"] for each in user.json("locals", "--thread", main, "--frame", last)["values"]}
     assert "threads" in names
     shown = user.json("source", "--thread", main)["lines"]
-    assert next(each["line"] for each in shown if each.get("here")) in (11, 12), "where it waits, in the user's own code"
+    assert next(each["line"] for each in shown if each.get("here")) in (11, 12), "where it waits"
     selected = user.json("thread", main)
     assert selected["thread"] == main
     assert user.json("threads")["focus"] == main
