@@ -18,6 +18,7 @@ from stillframe.adapters.lldb import LLDB
 from stillframe.adapters.ruby import RUBY
 from stillframe.errors import AdapterUnresponsive, NotFound, StillframeError, Unsupported, UsageError, WrongState
 from stillframe.model.backend import BreakpointChanged, Capability, CatchRule, Ended, Move, Output, Stopped, Wanted
+from stillframe.model.places import HitRule
 from stillframe.transport.newcomers import newcomer
 
 from ..guard import gone
@@ -163,6 +164,14 @@ async def test_watched_data_stops_where_it_is_written_and_tells_what_it_was(adap
         assert {calls.id, mine.id} == {"b2", "b3"}
         await driven.go()
         assert (await driven.ended()).exit_code == 0
+
+
+@both
+async def test_watched_data_is_counted_as_lines_are(adapter: str) -> None:
+    async with held(adapter, at("loop")) as (driven, _, _):
+        await watched(driven, "calls", "b2", hit=HitRule("exactly", 2), condition="calls > 0")
+        stop = await driven.move()
+        assert (stop.reason, stop.breakpoints, await driven.value("calls")) == ("watchpoint", ("b2",), "2")
 
 
 @both

@@ -20,7 +20,7 @@ from stillframe.adapters import understand
 from stillframe.adapters.finding import find, numbers
 from stillframe.adapters.gdb import GDB
 from stillframe.adapters.lldb import LLDB
-from stillframe.errors import AdapterDied, AdapterMissing
+from stillframe.errors import AdapterDied, AdapterMissing, NotFound
 from stillframe.model.outcomes import AnyOutcome, Exited, Lost, Stop
 from stillframe.model.plans import Plan
 from stillframe.settings import directory
@@ -106,6 +106,40 @@ async def test_a_hash_table_by_another_name_and_an_owner_of_something_abstract_a
     await dbg.stop()
 
 
+def xcrun(folder: Path, body: str) -> None:
+    """The command of Xcode's that tells where things are."""
+    (folder / "xcrun").write_text(f"#!/bin/sh\n{body}\n")
+    (folder / "xcrun").chmod(0o755)
+
+
+async def test_an_app_of_a_simulator_is_joined_by_the_exact_name_of_its_bundle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "loop.c").write_text(LOOP)
+    await asyncio.to_thread(subprocess.run, ["cc", "-g", "-o", tmp_path / "app", tmp_path / "loop.c"], check=True)
+    app = await asyncio.create_subprocess_exec(tmp_path / "app", stdout=subprocess.DEVNULL)
+    try:
+        rows = [(app.pid, "com.example.shop[1f2e][rb-legacy]"), ("-", "com.example.shop.old[3a][rb-legacy]")]
+        told = "".join(f"{pid}\\t0\\tUIKitApplication:{label}\\n" for pid, label in rows)
+        xcrun(tmp_path, f'[ "$*" = "simctl spawn booted launchctl list" ] && printf "PID\\tStatus\\tLabel\\n{told}"')
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+            for other, why in (
+                ("com.example", "no app com.example; there: com.example.shop, "),
+                ("com.example.shop.old", "not run"),
+            ):
+                with pytest.raises(NotFound, match=why):
+                    await dbg.attach(bundle=other)
+            await dbg.attach(bundle="com.example.shop")
+            status = await dbg.status()
+            assert (status.pid, status.tool, status.attached) == (app.pid, "lldb-dap", True)
+            await dbg.stop()
+        assert app.returncode is None, "what was joined is left running"
+    finally:
+        app.kill()
+        await app.wait()
+
+
 async def test_gdb_is_chosen_where_there_is_one_lldb_stands_in_for_it_and_who_names_one_gets_it(tmp_path: Path) -> None:
     (tmp_path / "app.c").write_text("int main(void) { return 0; }\n")
     plan = Plan(("app.c",), "file", program="app.c", cwd=str(tmp_path), env=dict(os.environ))
@@ -118,6 +152,9 @@ async def test_gdb_is_chosen_where_there_is_one_lldb_stands_in_for_it_and_who_na
     (tmp_path / "lldb-dap").symlink_to(lldb)
     assert understand(replace(plan, env=without)).adapter == "lldb"
     (tmp_path / "lldb-dap").unlink()
+    xcrun(tmp_path, f'[ "$1 $2" = "--find lldb-dap" ] && echo {lldb}')
+    assert understand(replace(plan, env=without)).adapter == "lldb"
+    (tmp_path / "xcrun").unlink()
     with pytest.raises(AdapterMissing, match="gdb"):
         await GDB.launch(replace(understand(replace(plan, env=without)), cwd=str(tmp_path)))
 

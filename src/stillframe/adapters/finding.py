@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import signal
@@ -47,6 +48,8 @@ class Needs(msgspec.Struct, frozen=True):
     version: re.Pattern[str] = re.compile(r"(\d+(?:\.\d+)+)")
     sibling: str | None = None
     """The program beside it that tells the version of both, where there is one: lldb-dap 19 tells none."""
+    told_by: tuple[str, ...] = ()
+    """A command that tells where it is, for what is neither on the PATH nor where one would look."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -67,7 +70,7 @@ def tools_directory(env: Mapping[str, str] = os.environ) -> Path:
 def find(needs: Needs, env: Mapping[str, str], cwd: str) -> Found:
     """The first of its names that is new enough: on the caller's PATH, or among what `dbg setup` installed."""
     best = Found(needs.tool)
-    for path in _candidates(needs.names, env, cwd):
+    for path in itertools.chain(_candidates(needs.names, env, cwd), _told(needs.told_by, env, cwd)):
         found = _probed(needs, path)
         if not found.problem:
             return found
@@ -108,6 +111,16 @@ def _candidates(names: Sequence[str], env: Mapping[str, str], cwd: str) -> Itera
 
 def _installed(name: str, tools: Path) -> Iterable[str]:
     return (str(path) for path in sorted(tools.glob(f"*/bin/{name}")) if os.access(path, os.X_OK))
+
+
+def _told(command: Sequence[str], env: Mapping[str, str], cwd: str) -> Iterator[str]:
+    """Where a command says that a tool is."""
+    teller = on_path(command[0], env, cwd) if command else None
+    if teller is not None:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            path = _run(teller, *command[1:]).stdout.strip()
+            if os.access(path, os.X_OK):
+                yield path
 
 
 _PROBED: dict[tuple[str, int], Found] = {}

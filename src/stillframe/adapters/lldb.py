@@ -113,6 +113,7 @@ class LldbAdapter:
             (Recipe("apt", ("lldb-19",)),),
             (19,),
             sibling="lldb",
+            told_by=("xcrun", "--find", "lldb-dap"),  # unverified: nobody has run it on a Mac yet
         ),
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ..adapters import broken_entries
 from ..adapters.launchtypes import Configured
+from ..adapters.simulators import app_in_simulator
 from ..errors import NoSession, Try, UsageError
 from ..model.backend import Capability
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Running
@@ -246,6 +247,9 @@ async def attach(
     wait_for: Annotated[
         str | None, Param("the next process of this name that comes up, within --timeout", metavar="NAME")
     ] = None,
+    bundle: Annotated[
+        str | None, Param("an app of the booted iOS simulator, by its bundle's exact name; unverified", metavar="ID")
+    ] = None,
     core: Annotated[str | None, Param("the core that a program left when it died, to look at", metavar="FILE")] = None,
     program: Annotated[
         str | None, Param("the program's own file, for a core or an address that does not tell it", metavar="FILE")
@@ -261,12 +265,14 @@ async def attach(
     lease: Lease = None,
 ) -> From[AnyOutcome]:
     """Join a program that is running. It is left running by `stop`, by `detach`, and when we die."""
-    if sum(each is not None for each in (address, pid, wait_for, core)) != 1:
+    if sum(each is not None for each in (address, pid, wait_for, bundle, core)) != 1:
         raise UsageError("attach to what? Give --pid N, --wait-for NAME, HOST:PORT, a ws:// address or --core FILE")
     host, port, url = parse_address(address) if address is not None else (None, None, None)
     if wait_for is not None:
         patience = sessions.settings_of(root_of(caller)).wait if timeout is None else timeout
         pid = await newcomer(wait_for, patience)
+    if bundle is not None:
+        pid, adapter = await app_in_simulator(bundle, caller.env, caller.cwd), adapter or "lldb"
     plan = AttachPlan(
         pid=pid,
         host=host,

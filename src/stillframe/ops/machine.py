@@ -164,6 +164,9 @@ _NAME = re.compile(r"0[xX][0-9a-fA-F]+|[\w.]+")
 """What names data and calls nothing."""
 
 
+Hits = Annotated[HitRule | None, Param("stop at the Nth time (3), from then on (>=3), or at every Nth (%3)")]
+
+
 @operation(Access.CONTROL, example="dbg watch cart.total")
 async def watch(
     session: Session,
@@ -180,6 +183,7 @@ async def watch(
     read: Annotated[bool, Param("stop when it is read, not when it is written")] = False,
     access: Annotated[bool, Param("stop when it is read or written")] = False,
     condition: Condition = None,
+    hit: Hits = None,
     frame: FrameWord = None,
     thread: ThreadWord = None,
 ) -> Breakpoint:
@@ -191,7 +195,7 @@ async def watch(
         told = f"`dbg probe LOC --eval {what}` tells its values"
         raise Unsupported(f"{session.tool.tool} has no data breakpoints; {told}", hint=Try("raw"))
     found = await backend.watchable(await _frame(session, frame, thread), what, watching)
-    return await _added(session, DataPlace(what, watching, found.data), caller, condition, None)
+    return await _added(session, DataPlace(what, watching, found.data), caller, condition, hit)
 
 
 @operation(Access.CONTROL, name="break-insn", aliases=("bi",), example="dbg break-insn 0x401136 --offset 4")
@@ -201,7 +205,7 @@ async def break_insn(
     at: Annotated[str, Param("the address of an instruction", positional=True, metavar="ADDRESS")],
     offset: Annotated[int, Param("so many bytes behind it", metavar="N")] = 0,
     condition: Condition = None,
-    hit: Annotated[HitRule | None, Param("stop at the Nth time (3), from then on (>=3), or at every Nth (%3)")] = None,
+    hit: Hits = None,
 ) -> Breakpoint:
     """Set a breakpoint on an instruction of the machine, as `disasm` shows them."""
     session.need_live()

@@ -107,8 +107,9 @@ class DeepBreakpoints:
 
     async def _held(self, wanted: Wanted, helper: Helper) -> Binding:
         told = terms(self._launch, replace(wanted, log=None))
-        if wanted.log or (wanted.data and wanted.hit):
-            return Binding(wanted.id, "failed", message="watched data takes a condition only")
+        if wanted.log or (wanted.data and "hitCondition" in told):
+            takes = "a condition only" if "hitCondition" in told else "no log text"
+            return Binding(wanted.id, "failed", message=f"watched data takes {takes}")
         frame, _, expression = (wanted.data or "").partition("\0")
         question: dict[str, Any] = {"address": wanted.address, "condition": told.get("condition")}
         if wanted.data:
