@@ -37,7 +37,7 @@ async def test_wrong_calls_are_tool_errors_with_a_code_and_a_next_step(agent: Co
         ("eval", {"expressions": ["1"], "session": "../../etc"}, "usage", ""),
         ("go", {"how": "backwards"}, "usage", "how is one of continue"),
         ("go", {"how": 3}, "usage", "how is one of continue"),
-        ("go", {"how": "continue", "count": 3}, "usage", "only next, step, finish"),
+        ("go", {"how": "wait", "count": 3}, "usage", "only continue, next, step, finish"),
         ("go", {"how": "next", "count": -1}, "usage", "from 0 up"),
         ("state", {"part": "source", "at": ["count.py:1"]}, "usage", "at takes text"),
         ("attach", {"pid": True}, "usage", "a whole number"),
