@@ -7,9 +7,10 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
-from .conftest import User
+from .conftest import User, eventually, gone
 
 pytestmark = pytest.mark.own_daemon
 
@@ -46,7 +47,9 @@ def test_what_lives_with_another_daemon_is_not_lost_and_never_started_again(
     user.ok("stop", env=elsewhere)
 
     assert user.json("state")["state"] == "stopped" and target.is_running()
+    dying = psutil.Process(daemon)
     os.kill(daemon, signal.SIGKILL)
+    eventually(lambda: gone(dying), "it never died")  # until then it lives there
     states = {each["name"]: each["state"] for each in user.json("sessions", env=elsewhere)["sessions"]}
     assert states == {"loop": "lost", "loop-2": "exited"}
     assert user.json("restart", "--session", "loop")["frame"]["line"] == 4
