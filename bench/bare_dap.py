@@ -104,14 +104,20 @@ class Bare(Wire):
 
 
 def _dialled(process: subprocess.Popen[bytes], path: Path) -> socket.socket:
-    """The line to a debugger, once it says that it listens."""
+    """The line to a debugger, once it says that it listens; rdbg 1.4 says so a moment before it does."""
     assert process.stdout is not None
     while not _LISTENS.search(said := process.stdout.readline()):
         if not said:
             raise EOFError(f"{process.args!r} ended before it listened")
-    line = socket.socket(socket.AF_UNIX)
-    line.connect(os.fspath(path))
-    return line
+    line, deadline = socket.socket(socket.AF_UNIX), time.monotonic() + 10
+    while True:
+        try:
+            line.connect(os.fspath(path))
+            return line
+        except (FileNotFoundError, ConnectionRefusedError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.0005)
 
 
 def _job(bare: Bare, floor: Floor, line: int, source: Path, look: str, program: Path) -> dict[str, float]:
