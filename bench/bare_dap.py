@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -142,5 +143,6 @@ def _job(bare: Bare, floor: Floor, line: int, source: Path, look: str, program: 
         steps.append(time.perf_counter() - began)
     bare.ask("setBreakpoints", source={"path": str(source)}, breakpoints=[])
     bare.send("continue", threadId=thread)
-    bare.send("disconnect", terminateDebuggee=True)
+    with contextlib.suppress(BrokenPipeError):  # the program may have ended by itself, and its debugger with it
+        bare.send("disconnect", terminateDebuggee=True)
     return {"first stop": first * 1000, "step": statistics.median(steps) * 1000}
