@@ -118,7 +118,7 @@ def _told(command: Sequence[str], env: Mapping[str, str], cwd: str) -> Iterator[
     teller = on_path(command[0], env, cwd) if command else None
     if teller is not None:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            path = _run(teller, *command[1:]).stdout.strip()
+            path = run(teller, *command[1:]).stdout.strip()
             if os.access(path, os.X_OK):
                 yield path
 
@@ -146,7 +146,7 @@ def _asked(needs: Needs, path: str) -> Found:
     if needs.sibling and (beside := Path(os.path.realpath(path)).with_name(needs.sibling)).exists():
         teller = str(beside)
     try:
-        done = _run(teller, needs.version_flag)
+        done = run(teller, needs.version_flag)
     except OSError as error:
         return Found(needs.tool, path, problem=f"it does not start: {error.strerror}")
     except subprocess.TimeoutExpired:
@@ -164,11 +164,11 @@ def _asked(needs: Needs, path: str) -> Found:
     return Found(needs.tool, path, version)
 
 
-def _run(*words: str) -> subprocess.CompletedProcess[str]:
+def run(*words: str, env: Mapping[str, str] | None = None, cwd: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run a tool to its end in a group of its own, so that what it started itself goes with it when the time is over."""
     process = subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-        start_new_session=True,
+        start_new_session=True, env=env, cwd=cwd,
     )  # fmt: skip
     with process:
         try:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
 from collections.abc import Mapping
 
 from ..errors import AdapterUnresponsive, NotFound, Unsupported
+from .finding import run
 from .interpreters import on_path
 
 _LIST = ("simctl", "spawn", "booted", "launchctl", "list")
 _ROW = re.compile(r"(?P<pid>\d+|-)\t\S+\tUIKitApplication:(?P<bundle>[^\[\s]+)")
 """`4121	0	UIKitApplication:com.example.shop[1f2e][rb-legacy]`, a dash for an app that does not run."""
-_ANSWER = 30.0
 _LISTED = 8
 
 
@@ -32,20 +33,13 @@ async def _listed(env: Mapping[str, str], cwd: str) -> str:
     xcrun = on_path("xcrun", env, cwd)
     if xcrun is None:
         raise Unsupported("apps of a simulator are found by Xcode's xcrun, which is not here; give --pid")
-    process = await asyncio.create_subprocess_exec(
-        xcrun, *_LIST, env=dict(env), cwd=cwd,
-        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
     try:
-        async with asyncio.timeout(_ANSWER):
-            out, err = await process.communicate()
-    except TimeoutError:
-        raise AdapterUnresponsive(f"xcrun simctl did not answer within {_ANSWER:g} s") from None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode:
-        said = err.decode("utf-8", "replace").strip().splitlines()
-        raise NotFound(f"xcrun simctl: {said[-1] if said else f'exit {process.returncode}'}")
-    return out.decode("utf-8", "replace")
+        done = await asyncio.to_thread(run, xcrun, *_LIST, env=env, cwd=cwd)
+    except subprocess.TimeoutExpired as late:
+        raise AdapterUnresponsive(f"xcrun simctl did not answer within {late.timeout:g} s") from None
+    except OSError as error:
+        raise Unsupported(f"{xcrun} does not start: {error.strerror}") from None
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise NotFound(f"xcrun simctl: {said[-1] if said else f'exit {done.returncode}'}")
+    return done.stdout

@@ -15,11 +15,9 @@ import msgspec
 from ..model.values import Value
 from .pen import ValueRest, number_of
 
-OPEN, CLOSE = "([{<", ")]}>"
 _QUOTED = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)"""
 _STRING = re.compile(rf"[bBuUrRfF@]{{0,2}}({_QUOTED})")
 _HEAD = re.compile(r"[\w.:$*&@ <>,]*?(?=[({\[])")
-_INDEX = re.compile(r"\[(\d+)\]")
 DEEPEST = 12
 LEFT_OUT = ("…", "...")
 """What stands for parts that are not told."""

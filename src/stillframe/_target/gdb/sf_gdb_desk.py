@@ -275,6 +275,19 @@ def _tell_better(desk):
                 send(REQUEST, dict(about, kind="condition_error"))
             (send_stop if event == "stopped" else send)(event, body)
 
+    dap_events.send_event = dap_events.send_event_maybe_later = told
+    dap_events.exec_and_log = _executing(desk, send, held_back, told)
+    # Ours come before gdb's own, which tell.
+    for registry, ours, theirs in (
+        (gdb.events.stop, desk.stopped, dap_events._on_stop),
+        (gdb.events.exited, _ending(desk, send), dap_events._on_exit),
+    ):
+        registry.disconnect(theirs)
+        registry.connect(ours)
+        registry.connect(theirs)
+
+
+def _executing(desk, send, held_back, told):
     def executed(command, raises=True):
         """As gdb's own, which keeps to itself what is said until a program that is started comes to its first stop: its forks.
         They are told before that stop, which whoever hears of it takes for all that there is. Before gdb 18 it was said whether
@@ -295,22 +308,17 @@ def _tell_better(desk):
             while held_back and not desk.commands:
                 told("stopped", held_back.pop(0))
 
+    return executed
+
+
+def _ending(desk, send):
     def exited(event):
         name = signals.ending(event)
         desk.coded = hasattr(event, "exit_code")
         if name is not None:
             send(REQUEST, {"kind": "signal", "signal": name})
 
-    dap_events.send_event = dap_events.send_event_maybe_later = told
-    dap_events.exec_and_log = executed
-    # Ours come before gdb's own, which tell.
-    for registry, ours, theirs in (
-        (gdb.events.stop, desk.stopped, dap_events._on_stop),
-        (gdb.events.exited, exited, dap_events._on_exit),
-    ):
-        registry.disconnect(theirs)
-        registry.connect(ours)
-        registry.connect(theirs)
+    return exited
 
 
 def _catch_signals(desk):
