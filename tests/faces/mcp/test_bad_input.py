@@ -15,7 +15,7 @@ from ...guard import COOKIE, command, eventually, gone, marked
 from ..conftest import call
 from .conftest import COUNT, MODERN, Connect, Pipe, text_of
 
-SPIN = "import time\nwhile True:\n    time.sleep(0.01)\n"
+SPIN = "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.01)\n"
 
 
 async def test_wrong_calls_are_tool_errors_with_a_code_and_a_next_step(agent: Connect, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_of_two_clients_on_one_session_one_waits_while_the_other_looks_and_moves
     (tmp_path / "spin.py").write_text(SPIN)
     one: Pipe = pipe()
     two: Pipe = pipe()
-    one.call("launch", program=["spin.py"], timeout=0)
+    one.call("launch", program=["spin.py"], ready="up")  # before its first line Python tells none
     waiting = one.request("tools/call", name="go", arguments={"how": "wait", "timeout": 20})
     assert two.call("state")["structuredContent"]["result"]["state"] == "running", "nobody queues behind a wait"
     paused = two.call("go", how="pause")["structuredContent"]["result"]
