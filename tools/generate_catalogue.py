@@ -10,6 +10,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from stillframe.version import __version__  # noqa: E402
 CLI = ROOT / "src" / "stillframe" / "faces" / "cli"
 
 
-def load_operations() -> dict[str, Operation]:
+def load_operations() -> Mapping[str, Operation]:
     load_all()
     return OPERATIONS
 

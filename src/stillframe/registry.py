@@ -8,28 +8,23 @@ library, schema, help and docs are all made from this.
 
 from __future__ import annotations
 
-import enum
 import functools
 import inspect
 import types
 import typing
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Generic, Literal, TypeVar
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import msgspec
 
 from .errors import UsageError
+from .model.calls import Access as Access
+from .model.calls import Call as Call
+from .model.calls import From as From
+from .model.calls import Judged as Judged
+from .model.calls import Meant as Meant
 from .model.places import BreakSpec, HitRule, Place, parse_break, parse_hit, parse_place
 from .model.plans import Caller
-
-
-class Access(enum.IntEnum):
-    """read < inspect < control < exec: what a call may do to the program."""
-
-    READ = 1
-    INSPECT = 2
-    CONTROL = 3
-    EXEC = 4
 
 
 class Param(msgspec.Struct, frozen=True):
@@ -220,8 +215,40 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
 
 _PROGRAMS = ("program", "module", "code", "pid")
 """Parameters that say what to run or to join."""
-OPERATIONS: dict[str, Operation] = {}
-"""Every verb by its name, in the order of definition."""
+
+
+class Vocabulary(Mapping[str, Operation]):
+    """Every verb by its name. A signature is read when its verb is first asked for: to read all of them would cost a tenth of
+    every daemon's start."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, str] = {}
+        self._signatures: dict[str, Callable[[], Operation]] = {}
+        self._read: dict[str, Operation] = {}
+
+    def declare(self, verb: str, file: str, signature: Callable[[], Operation]) -> None:
+        self._files[verb], self._signatures[verb] = file, signature
+
+    def put_in_order(self, files: Sequence[str]) -> None:
+        """List the verbs by the files that they are in, whichever was imported first."""
+        self._files = dict(sorted(self._files.items(), key=lambda each: files.index(each[1])))
+
+    def __getitem__(self, verb: str) -> Operation:
+        if verb not in self._read:
+            self._read[verb] = self._signatures[verb]()
+        return self._read[verb]
+
+    def __contains__(self, verb: object) -> bool:
+        return verb in self._files
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+OPERATIONS = Vocabulary()
 
 _INJECTED: dict[str, str] = {
     "Session": "session", "Sessions": "sessions", "Host": "host", "Record": "record", "Meant": "meant",
@@ -247,41 +274,55 @@ def operation(
 
     def declare(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         verb = name or function.__name__.rstrip("_").replace("_", "-")
-        hints = typing.get_type_hints(function, include_extras=True)
-        injected: dict[str, str] = {}
-        fields: list[Field] = []
-        gathered: dict[str, type[Parameters]] = {}
-        for parameter in inspect.signature(function).parameters.values():
-            hint = hints[parameter.name]
-            if kind := _OPTIONAL.get(_optional(hint)):
-                injected[parameter.name] = kind
-            elif hint is Caller:
-                injected[parameter.name] = "caller"
-            elif getattr(hint, "__name__", "") in _INJECTED:
-                injected[parameter.name] = _INJECTED[hint.__name__]
-            elif isinstance(hint, type) and issubclass(hint, Parameters):
-                gathered[parameter.name] = hint
-                fields.extend(_shared(hint))
-            else:
-                fields.append(_field(parameter.name, hint, parameter.default))
-        OPERATIONS[verb] = Operation(
-            name=verb,
-            access=access,
-            doc=inspect.cleandoc(function.__doc__ or ""),
-            fields=tuple(fields),
-            result=_result_type(hints["return"]),
-            run=_gathering(function, gathered) if gathered else function,
-            injected=types.MappingProxyType(injected),
-            aliases=aliases,
-            example=example,
-            starts=starts,
-            owned=owned,
-            here=here,
-            group=function.__module__.rpartition(".")[2],
-        )
+        file = function.__module__.rpartition(".")[2]
+
+        def signature() -> Operation:
+            fields, injected, gathered, result = _read(function)
+            return Operation(
+                name=verb,
+                access=access,
+                doc=inspect.cleandoc(function.__doc__ or ""),
+                fields=fields,
+                result=result,
+                run=_gathering(function, gathered) if gathered else function,
+                injected=injected,
+                aliases=aliases,
+                example=example,
+                starts=starts,
+                owned=owned,
+                here=here,
+                group=file,
+            )
+
+        OPERATIONS.declare(verb, file, signature)
         return function
 
     return declare
+
+
+_Signature = tuple[tuple[Field, ...], Mapping[str, str], dict[str, type[Parameters]], Any]
+
+
+def _read(function: Callable[..., Awaitable[Any]]) -> _Signature:
+    """What a user may give, what dispatch puts in, which fields stand together, and what comes back."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    injected: dict[str, str] = {}
+    fields: list[Field] = []
+    gathered: dict[str, type[Parameters]] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        hint = hints[parameter.name]
+        if kind := _OPTIONAL.get(_optional(hint)):
+            injected[parameter.name] = kind
+        elif hint is Caller:
+            injected[parameter.name] = "caller"
+        elif getattr(hint, "__name__", "") in _INJECTED:
+            injected[parameter.name] = _INJECTED[hint.__name__]
+        elif isinstance(hint, type) and issubclass(hint, Parameters):
+            gathered[parameter.name] = hint
+            fields.extend(_shared(hint))
+        else:
+            fields.append(_field(parameter.name, hint, parameter.default))
+    return tuple(fields), types.MappingProxyType(injected), gathered, _result_type(hints["return"])
 
 
 def _shared(group: type[Parameters]) -> list[Field]:
@@ -335,46 +376,3 @@ def _field(name: str, hint: Any, given: Any) -> Field:
         kind = _PLAIN[inner]
     default = None if required else given
     return Field(name, kind, param, default, required, many, choices)
-
-
-Result = TypeVar("Result")
-
-
-class From(msgspec.Struct, Generic[Result], frozen=True):
-    """A result together with the session it came from, which may be a child of the one that was asked."""
-
-    session: Any
-    result: Result
-
-
-class Judged(msgspec.Struct, Generic[Result], frozen=True):
-    """A result that is also a verdict: with a bad one the exit code is 1, though nothing failed."""
-
-    result: Result
-    good: bool
-
-
-class Meant(msgspec.Struct, frozen=True):
-    """Whom a call is about, for what the record can answer too: the name given, if any, and what was found in memory."""
-
-    name: str | None
-    root: str
-    running: str | None = None
-    """The session that a call without a name is about."""
-
-
-class Call(msgspec.Struct, frozen=True):
-    """One call of an operation, from whichever face."""
-
-    op: str
-    args: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
-    session: str | None = None
-    caller: Caller = msgspec.field(default_factory=lambda: Caller(cwd="."))
-    allow: Access = Access.EXEC
-    budget: int | None = None
-    sticky: bool = False
-    """Whether a session that is named becomes the one that later calls of this client mean."""
-    agreed: bool = False
-    """Whether somebody was asked about this very call, and let it be made."""
-    reveal: bool = False
-    """Whether secrets are told, too; that makes any call exec."""

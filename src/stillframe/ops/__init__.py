@@ -35,6 +35,4 @@ def load_all() -> None:
     """Declare every verb, and put them into the order of `FILES` whichever file was imported first."""
     for name in FILES:
         importlib.import_module(f"{__name__}.{name}")
-    in_order = sorted(OPERATIONS.values(), key=lambda each: FILES.index(each.group))
-    OPERATIONS.clear()
-    OPERATIONS.update((each.name, each) for each in in_order)
+    OPERATIONS.put_in_order(FILES)
