@@ -30,6 +30,10 @@ class MadeCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """How many calls like this one follow each other."""
     values: tuple[Value, ...] = ()
     """Its other locals when it returned."""
+    rank: int = 0
+    """How much it says of the failure, 0 the most: where there is no room for all, those of the highest go first."""
+    between: bool = False
+    """It says less than what it called, and is told for the sake of that."""
 
 
 class TestFailure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -13,8 +12,9 @@ from ..model.recorder import Ask, Call, Line, Returned, Threw, TraceAsk, Where
 from ..model.reports import ReportFrame
 from ..model.tested import MadeCall, TestFailure
 from ..model.values import Value
+from .telling import best, folded, ranked
 
-DEPTH = 3
+DEPTH = 6
 """How far below the test the lines of calls are recorded; what is called there is recorded by arguments and result."""
 DEEP = 20
 """Calls of itself beyond which a function's recursion is the story, and not what it was given."""
@@ -61,18 +61,20 @@ def with_calls(failure: TestFailure, folder: Path, cwd: str, *, alone: bool) -> 
     """The failure with the calls behind it; None where the recorded run did not fail in that call."""
     roots = [root for each in read(folder) if (root := _tree(each)) is not None]
     root = next((each for each in roots if each.raised is not None), None)
-    if root is None or not _is_same(root.raised or "", failure):
+    if root is None or not _is_same(root.raised, failure):
         return None
     failed = _failed(root, len(_own(failure, alone=alone)) - 1)
     lines = set(failure.makers)
     made = [each for each in failed.calls if each.call.caller is None or each.call.caller[2] in lines]
-    told = [_told(node, depth, cwd) for each in made for node, depth in _below(each, 0) if node.raised is None]
-    folded = [_folded(list(run)) for _, run in groupby(told, key=_likeness)]
-    return msgspec.structs.replace(failure, calls=tuple(folded[:SHOWN]), calls_total=len(folded))
+    below = [pair for each in made for pair in _below(each, 0) if not _is_same(pair[0].raised, failure)]
+    calls = ranked(folded([_told(node, depth, cwd) for node, depth in below]), failure)
+    return msgspec.structs.replace(failure, calls=tuple(best(calls, SHOWN)), calls_total=len(calls))
 
 
-def _is_same(raised: str, failure: TestFailure) -> bool:
+def _is_same(raised: str | None, failure: TestFailure) -> bool:
     """Whether a call ended by the failure: by its class, which runners may tell otherwise, or by what it said."""
+    if raised is None:
+        return False
     first = failure.message.strip().partition("\n")[0][:40]
     return failure.type in raised.partition(":")[0] or bool(first and first in raised)
 
@@ -129,16 +131,9 @@ def _told(node: Node, depth: int, cwd: str) -> MadeCall:
         function=call.function,
         arguments=tuple(Value(name=name, value=text) for name, text in call.arguments),
         result=node.returned,
+        raised=node.raised,
         file=shown,
         line=node.line or call.line,
         depth=depth,
         values=tuple(Value(name=name, value=text) for name, text in list(others.items())[-LOCALS:]),
     )
-
-
-def _likeness(call: MadeCall) -> tuple[object, ...]:
-    return call.function, call.arguments, call.result, call.depth
-
-
-def _folded(run: list[MadeCall]) -> MadeCall:
-    return msgspec.structs.replace(run[0], count=len(run))

@@ -55,9 +55,8 @@ async def _plan(asked: Asked, failure: TestFailure | None, folder: Path) -> Plan
 
 def _places(asked: Asked, failure: TestFailure) -> list[LinePlace]:
     """The failing calls, and where those returned that gave them what they failed on."""
-    made = [
-        LinePlace(absolute(each.file, asked.ask.cwd), each.line) for each in failure.calls if each.file and each.line
-    ]
+    calls = sorted(failure.calls, key=lambda each: each.rank)
+    made = [LinePlace(absolute(each.file, asked.ask.cwd), each.line) for each in calls if each.file and each.line]
     return list(dict.fromkeys([*places(asked, failure), *made]))[:MOST_PLACES]
 
 

@@ -69,7 +69,7 @@ async def test(
     choice = await asyncio.to_thread(choose, selector, here, runner)
     ask = TestAsk(
         selector=selector, args=command, cwd=here, root=choice.root, env={**caller.env, **dict(map(pair, env))},
-        umask=caller.umask, python=python, hold=hold,
+        umask=caller.umask, python=absolute(python, here) if python and "/" in python else python, hold=hold,
     )  # fmt: skip
     wait = sessions.settings(here).wait if timeout is None else timeout
     asked = Asked(sessions, caller, choice, ask, wait, do)

@@ -33,6 +33,8 @@ OUTPUT_BYTES = 2 * 1024 * 1024
 
 _NUMBER = re.compile(r"-?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?:n| '.*)?\Z", re.DOTALL)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,}")
+_IDENTITY = re.compile(r"(?<![\w.])(?:9[3-9]\d{12}|1[0-4]\d{13})(?![\w.])")
+"""What CPython's `id` gives on 64 bits of Linux: addresses of the heap, or of what was mapped, in decimal."""
 
 
 class ValueRest(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -269,8 +271,10 @@ def number_of(text: str) -> float | None:
 
 
 def same_everywhere(text: str) -> str:
-    """A value's text without what differs from run to run by itself: addresses."""
-    return _ADDRESS.sub("0x…", text) if "0x" in text else text
+    """A value's text without what differs from run to run by itself: addresses, and identities among other things."""
+    if "0x" in text:
+        text = _ADDRESS.sub("0x…", text)
+    return text if text.isdigit() or len(text) < 16 else _IDENTITY.sub("id…", text)
 
 
 def clean(text: str) -> str:

@@ -129,7 +129,7 @@ def title(failure: TestFailure) -> str:
 def _failure(failure: TestFailure, room: Room) -> list[str]:
     rows = [room.take(shorten(title(failure), max(120, room.left // 3)))]
     rows.append(room.take(_what(failure, max(200, room.left // 3))))
-    calls = _calls(failure, room.left // 3)
+    calls = _calls(failure, room.left // 2)
     spare = len(calls) + 1 + (160 if failure.output or failure.stderr else 0)
     rows += _frames(failure, room, spare)
     rows.append(room.take(calls))
@@ -186,24 +186,45 @@ def _what(failure: TestFailure, limit: int) -> str:
 
 
 def _calls(failure: TestFailure, limit: int) -> str:
-    """The calls that made what the failing line uses, each with what it returned."""
+    """The calls that made what the failing line uses, each with what it returned; in short where they are many."""
     if not failure.calls:
         return ""
     names = ", ".join(failure.names[:4])
     head = f"calls that made {escape(names)}, returned:" if names else "calls that led there, returned:"
-    rows = [head, *(_call(each) for each in failure.calls[:CALLS])]
-    shown, count = parts.joined(rows, "\n", limit, 40)
-    total = max(failure.calls_total, len(failure.calls))
-    return shown + (f"\n  … {count - 1} of {total:,} calls shown" if count - 1 < total else "")
+    rows = [_call(each) for each in failure.calls]
+    total = max(failure.calls_total, len(rows))
+    if total <= CALLS and len("\n".join((head, *rows))) <= limit:
+        return "\n".join((head, *rows))
+    rows = [_call_in_short(each) for each in failure.calls]
+    order = sorted(range(len(rows)), key=lambda at: (failure.calls[at].rank, at))[:CALLS]
+    if (
+        failure.calls[order[0]].rank == 0
+    ):  # where some gave what the line holds, those that have no part in it say nothing
+        order = [at for at in order if failure.calls[at].rank < 2]
+    _, count = parts.joined([head, *(rows[at] for at in order)], "\n", limit, 40)
+    shown = [head, *(rows[at] for at in sorted(order[: count - 1]))]
+    return "\n".join(shown) + (f"\n  … {count - 1} of {total:,} calls shown" if count - 1 < total else "")
 
 
 def _call(call: MadeCall) -> str:
     given = ", ".join(parts.value(each, limit=60) for each in call.arguments)
-    came = f" raised {escape(call.raised)}" if call.raised else f" = {shorten(escape(call.result or ''), 120)}"
-    times = f" x {call.count:,}" if call.count > 1 else ""
     held = "  " + " ".join(parts.value(each, limit=40) for each in call.values) if call.values else ""
+    return shorten(f"{_called(call, given, 120)}{held}", 300)
+
+
+def _call_in_short(call: MadeCall) -> str:
+    """One that only lies between others by its name and place; of the others what they were given and came to."""
+    if call.between:
+        return f"{'  ' * (call.depth + 1)}{source(call.function)}(…) {parts.place(call.file, call.line)}"
+    return shorten(_called(call, ", ".join(parts.value(each, limit=40) for each in call.arguments), 80), 240)
+
+
+def _called(call: MadeCall, given: str, limit: int) -> str:
+    came = f" raised {shorten(escape(call.raised), limit)}" if call.raised else ""
+    came = came or f" = {shorten(escape(call.result or ''), limit)}"
+    times = f" x {call.count:,}" if call.count > 1 else ""
     where = f" {parts.place(call.file, call.line)}" if call.file else ""
-    return shorten(f"{'  ' * (call.depth + 1)}{source(call.function)}({given}){came}{where}{times}{held}", 300)
+    return f"{'  ' * (call.depth + 1)}{source(call.function)}({given}){came}{where}{times}"
 
 
 # Many

@@ -269,8 +269,9 @@ def makers(frame, line):
     while True:
         before = len(lines)
         for each in inside:
-            if _stored(each) & wanted:
-                lines.update(range(each.lineno, _end(each) + 1))
+            if _stored(each) & wanted:  # what a `with` gives is made by what runs in it: an exception, what was printed
+                end = each.end_lineno if isinstance(each, (ast.With, ast.AsyncWith)) else _end(each)
+                lines.update(range(each.lineno, min(end, max(line, each.lineno)) + 1))
                 wanted.update(names_of(each))
         if len(lines) == before:
             calls = any(_calls_out(each) for each in inside if each.lineno in lines) or _calls_out(node)

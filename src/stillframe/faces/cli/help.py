@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 OPENING = """\
 dbg: one debugger vocabulary over real debuggers. The program is held still; every call answers with evidence.
 
-  dbg launch shop.py --break 'shop.py:14 if price < 0'    run to the first stop and show it
+  dbg crash -- python shop.py                             one call: why does it fail? the line, its values, the causes
+  dbg test tests/test_shop.py                             why is this test red? what was compared, and which calls made it
+  dbg probe shop.py:22 --expect 'out >= 0'                is what I believe true, every time that this line runs?
+  dbg launch shop.py --break 'shop.py:14 if price < 0'    or step by step: run to the first stop and show it
   dbg eval 'type(price)' 'len(items)'                     ask several things at once
   dbg next 5                                              five lines, and what each one changed
-  dbg probe shop.py:22 --eval out -- python shop.py       one call: run to a place, report, end
 """
 
 _BUILT_IN = {
@@ -42,13 +44,20 @@ _BUILT_IN = {
 }
 
 _GROUPS = {
-    "launch": "start",
+    "crash": "one question, one report",
+    "testing": "one question, one report",
+    "trace": "one question, one report",
     "investigate": "one question, one report",
+    "hang": "one question, one report",
+    "launch": "start",
     "control": "move",
     "breakpoints": "stop at",
     "inspect": "look",
     "evaluate": "ask and change",
     "patch": "change what runs",
+    "record": "ask the record, also when the program is gone",
+    "crossing": "ask the record, also when the program is gone",
+    "keeping": "keep what was seen",
     "projects": "what a project brings",
     "health": "is everything there",
     "agents": "for agents",
@@ -85,14 +94,13 @@ def page(asked: "list[str]") -> str:
 
 def overview() -> str:
     """Every verb in a line, in the groups that they are declared in."""
-    groups: dict[str, list[str]] = {group: [] for group in _GROUPS}
-    for name, each in MANUAL.items():
-        groups.setdefault(each["group"], []).append(name)
+    groups: dict[str, list[str]] = {title: [] for title in _GROUPS.values()}
+    for group, title in _GROUPS.items():
+        groups[title] += [name for name, each in MANUAL.items() if each["group"] == group]
     width = max([len(_title(name)) for name in MANUAL] or [0])
     lines = [OPENING]
-    for group, names in groups.items():
-        if names:
-            lines.append(f"{_GROUPS.get(group, group)}:")
+    for title, names in groups.items():
+        lines.append(f"{title}:")
         lines += [f"  {_title(name):{width}}  {_first_sentence(MANUAL[name]['doc'])}" for name in names]
     lines.append("dbg itself:")
     lines += [f"  {name:{width}}  {text.partition(chr(10))[0]}" for name, (text, _, _) in _BUILT_IN.items()]

@@ -1,0 +1,42 @@
+"""Of many calls behind a failure those are told that gave what the failing line holds."""
+
+from __future__ import annotations
+
+from stillframe.model import tested
+from stillframe.model.tested import MadeCall
+from stillframe.model.values import Value
+from stillframe.ops.telling import GAVE, NEAR, NOTHING, OTHER, best, folded, ranked
+
+
+def call(function: str, result: str | None, depth: int = 0, raised: str | None = None) -> MadeCall:
+    return MadeCall(function=function, result=result, depth=depth, raised=raised)
+
+
+MADE = [
+    call("Schema", "None"),
+    call("is_iterable", "True", 1),
+    call("validate", "{'a': ['low']}"),
+    call("load", None, 1, raised="Invalid: low"),
+    call("store", "None", 2),
+    call("merge", "{'a': ['low']}", 3),
+    call("copy", "['low']", 4),
+    call("clear", "None", 2),
+]
+
+
+def test_calls_that_gave_the_value_come_first_with_those_that_made_and_helped_them() -> None:
+    failure = tested.TestFailure(id="t", operands=(Value(name="errors", value="{'a': ['low']}"),))
+    calls = ranked(MADE, failure)
+    assert [each.rank for each in calls] == [OTHER, OTHER, GAVE, GAVE, GAVE, GAVE, NEAR, NOTHING]
+    assert [each.function for each in calls if each.between] == ["Schema", "load", "store"]
+    assert [each.function for each in best(calls, 5)] == ["validate", "load", "store", "merge", "copy"]
+
+
+def test_a_value_that_many_calls_return_says_nothing_of_where_it_came_from() -> None:
+    calls = ranked(MADE, tested.TestFailure(id="t", operands=(Value(name="found", value="True"),)))
+    assert GAVE not in [each.rank for each in calls]
+    assert best(calls, 1)[0].function == "validate", "the last call of the test itself"
+
+
+def test_equal_calls_that_follow_each_other_are_told_once() -> None:
+    assert [each.count for each in folded([MADE[1], MADE[1], MADE[2], MADE[1]])] == [2, 1, 1]
