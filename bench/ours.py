@@ -38,6 +38,7 @@ async def library_job(dbg: Debugger, subject: Subject) -> dict[str, float]:
     reported = time.monotonic()
     assert isinstance(end, stillframe.Exited), end
     last = float(end.output.split()[-1])
+    await dbg.stop()  # as the floor waits for its debugger to be gone: else the next job is measured beside it
     return {"first stop": first * 1000, "step": statistics.median(steps) * 1000, "end": (reported - last) * 1000}
 
 

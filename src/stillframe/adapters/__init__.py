@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -74,6 +75,7 @@ def adapters() -> tuple[Adapter, ...]:
     return (PYTHON, NODE, GO, RUBY, LLDB, GDB)
 
 
+@functools.cache
 def _wrapper() -> Adapter:
     """For any command that none of them claims: those of them that can follow what it starts do."""
     from .wrappers import Follows, WrapperAdapter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
@@ -127,17 +128,18 @@ def free_port() -> int:
         return port
 
 
-async def dial_soon(port: int, timeout: float) -> SocketLine:
+async def dial_soon(port: int, timeout: float, sign: asyncio.Event) -> SocketLine:
     """Connect to a loopback port on which a debugger that was just started is about to listen."""
-    return await _soon(lambda left: dial("127.0.0.1", port, left), timeout)
+    return await _soon(lambda left: dial("127.0.0.1", port, left), timeout, sign)
 
 
-async def dial_unix_soon(path: str, timeout: float) -> SocketLine:
+async def dial_unix_soon(path: str, timeout: float, sign: asyncio.Event) -> SocketLine:
     """Connect to a Unix socket on which a debugger that was just started is about to listen."""
-    return await _soon(lambda left: dial_unix(path, left), timeout)
+    return await _soon(lambda left: dial_unix(path, left), timeout, sign)
 
 
-async def _soon(attempt: Callable[[float], Awaitable[SocketLine]], timeout: float) -> SocketLine:
+async def _soon(attempt: Callable[[float], Awaitable[SocketLine]], timeout: float, sign: asyncio.Event) -> SocketLine:
+    """Try now and then, and at once whenever there is a sign: most debuggers say something as soon as they listen."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + timeout
     while True:
@@ -146,7 +148,10 @@ async def _soon(attempt: Callable[[float], Awaitable[SocketLine]], timeout: floa
         except LaunchFailed:
             if loop.time() > deadline:
                 raise
-        await asyncio.sleep(_AGAIN)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_AGAIN):
+                await sign.wait()
+        sign.clear()
 
 
 async def dial_unix(path: str, timeout: float) -> SocketLine:

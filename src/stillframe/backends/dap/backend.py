@@ -56,6 +56,9 @@ class Household(Obliged, Protocol):
 
     arrivals: Arrivals
 
+    @property
+    def is_over(self) -> bool: ...
+
     def hold_output(self) -> None: ...
 
     def let_output_go(self) -> None: ...
@@ -292,12 +295,21 @@ class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
             cause = (how.cause or "").partition("; process")[0]
             how = replace(how, cause=f"{cause}; process {self.pid} was ended with it")
         self._told.put(how)
+        await self._take_leave(how)
         self._client.close()
         if (self._process is None or self._in_terminal) and not how.detached:
             if how.lost and self.launched and self.pid is not None and not self._child:
                 await end_tree(self.pid, group=False)  # its debugger has gone and left it behind
             elif not how.lost:
                 await self._family.dismiss()
+
+    async def _take_leave(self, how: Ended) -> None:
+        """Tell a debugger of ours that outlives its program that we go: lldb-dap 19.1 aborts if we just hang up, and leaves
+        a core."""
+        hears = self._launch.debugger is not None and self._client.ended is None
+        if hears and self._family.is_over and not how.lost and not how.detached:
+            with contextlib.suppress(StillframeError):
+                await self._client.request("disconnect", {"terminateDebuggee": self.launched}, timeout=_ASKED)
 
     async def end(self, *, terminate: bool) -> None:
         if self.is_over:

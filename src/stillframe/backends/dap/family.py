@@ -146,12 +146,14 @@ class Family:
             case Listens():
                 self._listening = Address("127.0.0.1", port := free_port())
                 self.host.spawn(stdin=launch.stdin, places={PORT: str(port)})
-                return await self._until(asyncio.ensure_future(dial_soon(port, patience)), "listen")
+                return await self._until(asyncio.ensure_future(dial_soon(port, patience, self.host.spoke)), "listen")
             case ListensUnix():
                 self.host.socket = SocketPlace()
                 self._listening = UnixAddress(path := self.host.socket.path)
                 self.host.spawn(stdin=launch.stdin, places={SOCKET: path})
-                return await self._until(asyncio.ensure_future(dial_unix_soon(path, patience)), "listen")
+                return await self._until(
+                    asyncio.ensure_future(dial_unix_soon(path, patience, self.host.spoke)), "listen"
+                )
             case Calls():
                 call = Switchboard()
                 self._listener = call.listener
@@ -361,15 +363,15 @@ class Family:
 
     async def dismiss(self) -> None:
         """End a debugger that waits for more when all that it debugged has ended."""
-        if self._wrapper is None and self._is_over:
+        if self._wrapper is None and self.is_over:
             await self.end_process()
             if self._parent is not None:
                 await self._parent.dismiss()
 
     @property
-    def _is_over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether everybody has ended, those in sessions that the debugger asked for too."""
-        return all(each.is_over for each in self._members) and all(each._is_over for each in self._offspring)
+        return all(each.is_over for each in self._members) and all(each.is_over for each in self._offspring)
 
     async def release(self, pid: int) -> None:
         """The program, which its debugger started, lives on without it and us."""

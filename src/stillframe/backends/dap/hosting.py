@@ -47,6 +47,8 @@ class Hosted:
         self.process: Process | None = None
         self.socket: SocketPlace | None = None
         self.printed = PrintedPlace(launch.reach.pattern) if isinstance(launch.reach, PrintedAddress) else None
+        self.spoke = asyncio.Event()
+        """It printed something: whoever waits for it to listen looks at once."""
         self._pipe: PipeLine | None = None
         self._aside: socket.socket | None = None
         self._conduits: Conduits | None = None
@@ -117,6 +119,7 @@ class Hosted:
     # Output and input
 
     def _output(self, stream: Stream, data: bytes) -> None:
+        self.spoke.set()
         if stream == "stderr":
             self._tail = (self._tail + data)[-_TAIL:]
         if self._pipe is not None and stream == "stdout":
