@@ -44,6 +44,8 @@ class Told(msgspec.Struct, frozen=True):
     failed: bool
     met: bool = False
     """It is about a session that this client had not heard of: there are more resources than before."""
+    asked: bool = False
+    """It was not made, since somebody has to agree to it first."""
 
 
 class Client(msgspec.Struct):
@@ -136,6 +138,7 @@ class Client(msgspec.Struct):
 
     def _failed(self, envelope: dict[str, Any], tool: Tool | None = None) -> Told:
         error = envelope.get("error") or {}
+        asked = bool((error.get("detail") or {}).get("asked"))
         if error.get("code") == "denied":
             self._grant(error, tool)
         head = f"error {error.get('code')}: "
@@ -143,7 +146,7 @@ class Client(msgspec.Struct):
         for name, said in (error.get("detail") or {}).items():
             if isinstance(said, str) and said.strip() and said.strip() not in body:
                 body += f"\n{escape(name)}: {shorten(lines(said.strip()), MESSAGE)}"
-        notes = self._notes()
+        notes = [] if asked else self._notes()
         if error.get("code") in OURS:
             text = head + body
         else:
@@ -153,7 +156,7 @@ class Client(msgspec.Struct):
             text += f"\ntry: {step}"
         if notes:
             envelope["notes"] = notes
-        return Told("".join(f"note: {each}\n" for each in notes) + text, envelope, failed=True)
+        return Told("".join(f"note: {each}\n" for each in notes) + text, envelope, failed=True, asked=asked)
 
     def _grant(self, error: dict[str, Any], tool: Tool | None) -> None:
         """Say how a refusal can be lifted: by another tool, by the command that started us, or in the settings."""

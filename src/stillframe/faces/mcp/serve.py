@@ -23,7 +23,8 @@ from ..daemon.serve import Listening, keep_log, reason_to_leave, spare_the_loade
 from ..daemon.server import READ_SECONDS, WRITE_SECONDS, Refusal, check_peer, ended
 from .client import Client
 from .server import server_for
-from .streams import piped
+from .shortcut import Shortcut
+from .streams import Incoming, Outgoing, Unanswered
 from .toolset import CLASSES, toolset
 
 log = logging.getLogger("stillframe.mcp")
@@ -108,23 +109,24 @@ class Host:
         client, schemas = client_of(hello)
         server = server_for(lambda _: client, schemas=schemas)
         writer.write(b"+\n")
-        left = asyncio.Event()
-        incoming, outgoing = piped(reader, writer, left)
+        unanswered = Unanswered()
+        outgoing = Outgoing(writer, unanswered)
+        shortcut = Shortcut(client, server.bus, outgoing.say)
+        incoming = Incoming(reader, outgoing, unanswered, shortcut)
+        reading = asyncio.create_task(incoming.read())
         running = asyncio.create_task(server.run(incoming, outgoing, server.create_initialization_options()))
         try:
-            await _until_over(running, left, writer.get_extra_info("socket").fileno())
+            await _until_over(running, reading, writer.get_extra_info("socket").fileno())
         finally:
-            await ended(running)
+            for each in (reading, running):
+                await ended(each)
+            await shortcut.close()
 
 
-async def _until_over(running: asyncio.Task[None], left: asyncio.Event, handle: int) -> None:
+async def _until_over(running: asyncio.Task[None], reading: asyncio.Task[None], handle: int) -> None:
     """Until the server is done. A client that has only said all it wants to say still gets its answers; one that is gone
     needs none, and what it waited for is given up."""
-    leaving = asyncio.create_task(left.wait())
-    try:
-        await asyncio.wait({running, leaving}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        await ended(leaving)
+    await asyncio.wait({running, reading}, return_when=asyncio.FIRST_COMPLETED)
     line = select.poll()
     line.register(handle, 0)  # nothing but the end of both directions is told then
     while not running.done() and not line.poll(0):

@@ -29,11 +29,11 @@ ARGUMENT_CHARACTERS = 256 * 1024
 """The most that the arguments of one call may be."""
 
 
-def server_for(client: Callable[[Context], Client], *, schemas: bool = False) -> Server[Any]:
+def server_for(client: Callable[[Context], Client], *, schemas: bool = False) -> DebugServer:
     """A server that does what its clients may. With `schemas` the list of tools holds the shapes of their answers, too."""
     handlers = Handlers(client, schemas)
     server = DebugServer(
-        "stillframe",
+        handlers.bus,
         version=__version__,
         instructions=INSTRUCTIONS,
         on_list_tools=handlers.list_tools,
@@ -51,6 +51,10 @@ def server_for(client: Callable[[Context], Client], *, schemas: bool = False) ->
 
 class DebugServer(Server[Any]):
     """Tells of resources that come up, as sessions do; its tools and prompts stay as they are."""
+
+    def __init__(self, bus: InMemorySubscriptionBus, **handlers: Any) -> None:
+        super().__init__("stillframe", **handlers)
+        self.bus = bus
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *more: Any, **named: Any

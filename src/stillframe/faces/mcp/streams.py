@@ -8,15 +8,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
 from ..daemon.server import WRITE_SECONDS
+from .shortcut import Shortcut
 
 T = TypeVar("T", bound="Stream")
 
@@ -24,10 +26,32 @@ MESSAGE_BYTES = 1024 * 1024
 """The longest message that is taken; the arguments of a call are bounded further."""
 
 
-def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: asyncio.Event) -> tuple[Incoming, Outgoing]:
-    """Both directions of a connection; `left` is set when nothing more comes."""
-    pending = Pending()
-    return Incoming(reader, writer, pending, left), Outgoing(writer, pending)
+class Unanswered:
+    """The requests that have not been answered yet."""
+
+    def __init__(self) -> None:
+        self._ids: set[types.RequestId] = set()
+        self.change = asyncio.Event()
+
+    def __bool__(self) -> bool:
+        return bool(self._ids)
+
+    def came(self, message: types.JSONRPCMessage) -> None:
+        match message:
+            case types.JSONRPCRequest(method="subscriptions/listen"):
+                pass  # answered only when the client has had enough, so nobody waits for that
+            case types.JSONRPCRequest(id=number):
+                self.add(number)
+            case types.JSONRPCNotification(method="notifications/cancelled", params=dict(params)):
+                self.discard(params.get("requestId"))
+
+    def add(self, number: types.RequestId) -> None:
+        self._ids.add(number)
+
+    def discard(self, number: types.RequestId | None) -> None:
+        if number is not None:
+            self._ids.discard(number)
+        self.change.set()
 
 
 class Stream:
@@ -45,56 +69,31 @@ class Stream:
         await self.aclose()
 
 
-class Incoming(Stream):
-    """The client's messages. It ends when the last request that came is answered, since the SDK (2.3) drops what is under
-    way when its input ends."""
-
-    def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pending: Pending, left: asyncio.Event
-    ) -> None:
-        self._lines = messages(reader)
-        self._writer = writer
-        self._pending = pending
-        self._left = left
-
-    def __aiter__(self) -> Incoming:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        with contextlib.suppress(ConnectionError):
-            async for line in self._lines:
-                try:
-                    message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-                except ValueError:
-                    self._writer.write(_unreadable(line))
-                    continue
-                self._pending.came(message)
-                return SessionMessage(message)
-        self._left.set()
-        await self._pending.none_left()
-        raise StopAsyncIteration
-
-    async def receive(self) -> SessionMessage | Exception:
-        try:
-            return await self.__anext__()
-        except StopAsyncIteration:
-            raise anyio.EndOfStream from None
-
-
 class Outgoing(Stream):
     """What we say to the client. One that is gone, or does not read, is told nothing more."""
 
-    def __init__(self, writer: asyncio.StreamWriter, pending: Pending) -> None:
+    def __init__(self, writer: asyncio.StreamWriter, unanswered: Unanswered) -> None:
         self._writer = writer
-        self._pending = pending
+        self._unanswered = unanswered
         self._room = asyncio.Lock()
         self._closed = False
+        self.learn: Callable[[types.RequestId, dict[str, Any]], None] = lambda number, answer: None
+        """Told of each answer of the SDK's."""
 
     async def send(self, item: SessionMessage, /) -> None:
+        message = item.message
+        answered = message.id if isinstance(message, types.JSONRPCResponse | types.JSONRPCError) else None
+        if isinstance(message, types.JSONRPCResponse):
+            self.learn(message.id, message.result)
+        await self.say(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n", answered)
+
+    async def say(self, line: bytes, answered: types.RequestId | None = None) -> None:
+        """Write a line, and wait where the client does not read. `answered`: the request that it is the answer to."""
         if self._closed:
             raise anyio.ClosedResourceError
-        self._pending.went(item.message)
-        self._writer.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+        self._writer.write(line)
+        if answered is not None:
+            self._unanswered.discard(answered)
         if self._writer.transport.get_write_buffer_size() or self._writer.is_closing():
             await self._until_read()
 
@@ -110,35 +109,63 @@ class Outgoing(Stream):
         self._closed = True
 
 
-class Pending:
-    """The requests that have not been answered yet."""
+class Incoming(Stream):
+    """The client's messages for the SDK. It ends when the last request that came is answered, since the SDK (2.3) drops what
+    is under way when its input ends."""
 
-    def __init__(self) -> None:
-        self._ids: set[types.RequestId] = set()
-        self._change = asyncio.Event()
+    def __init__(
+        self, reader: asyncio.StreamReader, outgoing: Outgoing, unanswered: Unanswered, shortcut: Shortcut
+    ) -> None:
+        self._reader = reader
+        self._outgoing = outgoing
+        self._unanswered = unanswered
+        self._shortcut = shortcut
+        outgoing.learn = shortcut.learn
+        self._waiting: deque[SessionMessage] = deque()
+        self._ended = False
 
-    def came(self, message: types.JSONRPCMessage) -> None:
+    async def read(self) -> None:
+        """Take messages until nothing more comes; calls that can go the short way do."""
+        with contextlib.suppress(ConnectionError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async for line in messages(self._reader):
+                number = self._shortcut.takes(line, self._pass_on)
+                if number is not None:
+                    self._unanswered.add(number)
+                else:
+                    await self._pass_on(line)
+        self._ended = True
+        self._unanswered.change.set()
+
+    async def _pass_on(self, line: bytes) -> None:
+        """Let the SDK see to a message."""
+        try:
+            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError:
+            await self._outgoing.say(_unreadable(line))
+            return
         match message:
-            case types.JSONRPCRequest(method="subscriptions/listen"):
-                pass  # answered only when the client has had enough, so nobody waits for that
-            case types.JSONRPCRequest(id=number):
-                self._ids.add(number)
             case types.JSONRPCNotification(method="notifications/cancelled", params=dict(params)):
-                self._done(params.get("requestId"))
+                self._shortcut.cancel(params.get("requestId"))
+        self._unanswered.came(message)
+        self._waiting.append(SessionMessage(message))
+        self._unanswered.change.set()
 
-    def went(self, message: types.JSONRPCMessage) -> None:
-        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-            self._done(message.id)
+    def __aiter__(self) -> Incoming:
+        return self
 
-    def _done(self, number: types.RequestId | None) -> None:
-        if number is not None:
-            self._ids.discard(number)
-        self._change.set()
+    async def __anext__(self) -> SessionMessage | Exception:
+        while not self._waiting:
+            if self._ended and not self._unanswered:
+                raise StopAsyncIteration
+            self._unanswered.change.clear()
+            await self._unanswered.change.wait()
+        return self._waiting.popleft()
 
-    async def none_left(self) -> None:
-        while self._ids:
-            self._change.clear()
-            await self._change.wait()
+    async def receive(self) -> SessionMessage | Exception:
+        try:
+            return await self.__anext__()
+        except StopAsyncIteration:
+            raise anyio.EndOfStream from None
 
 
 async def messages(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:

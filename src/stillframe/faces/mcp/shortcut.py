@@ -1,0 +1,150 @@
+"""The short way of a tool call: to the daemon and back, without the tasks and models that the SDK puts each message through.
+
+Those take as long as a step of a debugger (mcp 2.3). So the first call of a connection goes through the SDK, and what that put
+around its answer is put around the answers to plain calls like it. All else is always the SDK's: what is no plain call, what
+somebody has to agree to, and every other method.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal
+
+import anyio
+import mcp_types as types
+import msgspec
+from mcp.server.subscriptions import ResourcesListChanged, SubscriptionBus
+
+from .client import Client
+
+log = logging.getLogger("stillframe.mcp")
+
+PLAIN_BYTES = 32 * 1024
+"""The longest message that is looked at here; the SDK's server bounds the arguments of longer ones."""
+PROTOCOL = "io.modelcontextprotocol/"
+"""Before the names of what a call says about the protocol itself; whatever else comes with it is nobody's business here."""
+_ANSWER = frozenset({"content", "structuredContent", "isError"})
+
+
+class _Params(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    arguments: dict[str, Any] | None = None
+    meta: dict[str, Any] = msgspec.field(name="_meta", default_factory=dict)
+
+
+class PlainCall(msgspec.Struct, forbid_unknown_fields=True):
+    """A call of a tool with nothing beside its arguments: a message of any other shape is none."""
+
+    jsonrpc: Literal["2.0"]
+    id: int | str
+    method: Literal["tools/call"]
+    params: _Params
+
+    @property
+    def protocol(self) -> dict[str, Any]:
+        """What it says about the protocol; nothing in the older one, where that was settled at the beginning."""
+        return {name: said for name, said in self.params.meta.items() if name.startswith(PROTOCOL)}
+
+    @property
+    def progress_token(self) -> int | str | None:
+        token = self.params.meta.get("progressToken")
+        return token if isinstance(token, int | str) and not isinstance(token, bool) else None
+
+
+Says = Callable[[bytes, int | str | None], Awaitable[None]]
+"""Says a line to the client; the number is that of the request which it answers."""
+Otherwise = Callable[[bytes], Awaitable[None]]
+"""Lets the SDK see to a message."""
+
+
+class Shortcut:
+    """The short way on one connection, open once the SDK has answered a call there."""
+
+    def __init__(self, client: Client, bus: SubscriptionBus, say: Says) -> None:
+        self._client = client
+        self._bus = bus
+        self._say = say
+        self._watched: tuple[int | str, dict[str, Any]] | None = None
+        """A plain call that the SDK is answering, and what that said about the protocol."""
+        self._known: tuple[dict[str, Any], dict[str, Any]] | None = None
+        """What an answered call said about the protocol, and what the SDK put around its answer."""
+        self._running: dict[str, asyncio.Task[None]] = {}
+
+    def takes(self, line: bytes, otherwise: Otherwise) -> int | str | None:
+        """The number of a call that goes this way; should it have to be asked about, it goes the other one after all."""
+        if len(line) > PLAIN_BYTES or self._client.ask:
+            return None
+        try:
+            call = _plain_call(line)
+        except msgspec.DecodeError:
+            return None
+        said, key = call.protocol, str(call.id)
+        if self._known is None or self._known[0] != said or key in self._running:
+            self._watched = call.id, said
+            return None
+        way = self._go(call, self._known[1], lambda: otherwise(line))
+        self._running[key] = asyncio.create_task(way, name=f"call {call.params.name}")
+        return call.id
+
+    def learn(self, number: int | str, answer: Mapping[str, Any]) -> None:
+        """Note what the SDK puts around an answer."""
+        if self._watched is not None and self._watched[0] == number and "content" in answer:
+            around = {name: said for name, said in answer.items() if name not in _ANSWER}
+            self._known, self._watched = (self._watched[1], around), None
+
+    def cancel(self, number: object) -> None:
+        """Give up a call, if it went this way; nothing more is said about it."""
+        if (task := self._running.get(str(number))) is not None:
+            task.cancel()
+
+    async def close(self) -> None:
+        """Give up what is under way: its client is gone."""
+        if tasks := list(self._running.values()):
+            for each in tasks:
+                each.cancel()
+            await asyncio.wait(tasks)
+
+    async def _go(self, call: PlainCall, around: Mapping[str, Any], otherwise: Callable[[], Awaitable[None]]) -> None:
+        async def progress(done: float, most: float, word: str) -> None:
+            if (token := call.progress_token) is not None:
+                said = {"progressToken": token, "progress": done, "total": most, "message": word}
+                await self._notify("notifications/progress", params=said)
+
+        try:
+            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # nobody is there any more
+                told = await self._client.call(call.params.name, call.params.arguments or {}, progress)
+                if told.asked:
+                    await otherwise()
+                    return
+                if told.met:
+                    await self._tell_of_resources(modern=bool(call.protocol))
+                content = [{"type": "text", "text": told.text}]
+                answer = {"content": content, "structuredContent": told.envelope, "isError": told.failed, **around}
+                await self._answer(call, result=answer)
+        except Exception:
+            log.exception("a call of %s failed", call.params.name)
+            await self._answer(call, error={"code": types.INTERNAL_ERROR, "message": "Internal server error"})
+        finally:
+            del self._running[str(call.id)]
+
+    async def _tell_of_resources(self, *, modern: bool) -> None:
+        if modern:
+            await self._bus.publish(ResourcesListChanged())
+        else:
+            await self._notify("notifications/resources/list_changed")
+
+    async def _notify(self, method: str, **more: Any) -> None:
+        await self._say(_line({"jsonrpc": "2.0", "method": method, **more}), None)
+
+    async def _answer(self, call: PlainCall, **answer: Any) -> None:
+        await self._say(_line({"jsonrpc": "2.0", "id": call.id, **answer}), call.id)
+
+
+_plain_call = msgspec.json.Decoder(PlainCall).decode
+
+
+def _line(message: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode(message) + b"\n"
