@@ -8,6 +8,7 @@ access of any call, can only be narrowed by each of them, and `ask`, the lowest 
 from __future__ import annotations
 
 import os
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -140,16 +141,17 @@ _ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "sti
 
 
 _SEEN: dict[str, tuple[tuple[int, ...], str]] = {}
-"""Directory to when it and those above were last changed, and the root found then: it is asked several times a call."""
+"""Directory to the root that was found, and to when the directories up to there were last changed: it is asked at every call."""
 
 
 def project_root(cwd: str) -> str:
     """The directory that a call's project lies in: the nearest one above with a sign of a project, else the cwd."""
     here = cwd if cwd in _SEEN else str(Path(cwd))
-    now = _changes(here)
     known = _SEEN.get(here)
-    if known is None or known[0] != now:
-        known = _SEEN[here] = (now, _found_root(here))
+    if known is None or known[0] != _changes(here, len(known[0])):
+        before = _changes(here)
+        root, looked_at = _found_root(here)
+        known = _SEEN[here] = (before[:looked_at], root)
     return known[1]
 
 
@@ -164,23 +166,24 @@ def root_of(caller: Caller) -> str:
     return _ASKED[0][1]
 
 
-def _changes(folder: str) -> tuple[int, ...]:
+def _changes(folder: str, most: int = sys.maxsize) -> tuple[int, ...]:
     """When a directory and those above it last got or lost a file: a sign can come or go in no other way."""
     stamps = [_mtime(folder)]
-    while (above := os.path.dirname(folder)) != folder:
+    while len(stamps) < most and (above := os.path.dirname(folder)) != folder:
         folder = above
         stamps.append(_mtime(folder))
     return tuple(stamps)
 
 
-def _found_root(here: str) -> str:
-    folder = here
+def _found_root(here: str) -> tuple[str, int]:
+    """The root, and how many directories were looked at: what lies above the nearest sign does not matter."""
+    folder, looked_at = here, 1
     while not any(os.path.exists(os.path.join(folder, sign)) for sign in _ROOTS):
         above = os.path.dirname(folder)
         if above == folder:
-            return here
-        folder = above
-    return folder
+            return here, looked_at
+        folder, looked_at = above, looked_at + 1
+    return folder, looked_at
 
 
 class PerProject:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -36,4 +37,12 @@ def test_a_project_begins_at_the_nearest_sign_of_one(tmp_path: Path) -> None:
     deep = tmp_path / "a" / "b"
     deep.mkdir(parents=True)
     (tmp_path / "a" / "pyproject.toml").touch()
+    assert project_root(str(deep)) == str(tmp_path / "a")
+    os.utime(deep, (1, 1))  # the clock of a file system is coarse: what comes next could seem to be of the same moment
+    assert project_root(str(deep)) == str(tmp_path / "a")
+    (deep / ".git").mkdir()
+    assert project_root(str(deep)) == str(deep)
+    os.utime(deep, (1, 1))
+    assert project_root(str(deep)) == str(deep)
+    (deep / ".git").rmdir()
     assert project_root(str(deep)) == str(tmp_path / "a")

@@ -13,7 +13,7 @@ import pytest
 
 from ...guard import COOKIE, command, eventually, gone, marked
 from ..conftest import call
-from .conftest import COUNT, MODERN, Connect, Pipe, text_of
+from .conftest import COUNT, META, Connect, Pipe, text_of
 
 SPIN = "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.01)\n"
 
@@ -100,26 +100,35 @@ def test_flags_that_are_wrong_are_said_to_be_on_standard_error(pipe: Any, words:
     assert said in err
 
 
-def test_a_wait_tells_that_it_goes_on_and_a_cancelled_one_leaves_the_program_as_it_is(
+def test_a_wait_tells_that_it_goes_on_and_then_that_it_runs_and_a_cancelled_one_leaves_the_program_as_it_is(
     pipe: Any, tmp_path: Path
 ) -> None:
     (tmp_path / "spin.py").write_text(SPIN)
     line: Pipe = pipe()
-    assert line.call("launch", program=["spin.py"], timeout=0)["structuredContent"]["result"]["state"] == "running"
-    meta = {"progressToken": "p", "io.modelcontextprotocol/protocolVersion": MODERN}
-    meta["io.modelcontextprotocol/clientCapabilities"] = {}  # type: ignore[assignment]
-    params = {"name": "go", "arguments": {"how": "wait", "timeout": 600}, "_meta": meta}
-    line.send(json.dumps({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": params}).encode() + b"\n")
-    told = line.hear()
-    assert told["method"] == "notifications/progress"
-    assert told["params"]["total"] == 25  # however long was asked for
-    assert 0 < told["params"]["progress"] < 25
-    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "w"}}
+    started = line.call("launch", program=["spin.py"], timeout=0)
+    assert started["structuredContent"]["result"]["state"] == "running"
+    for name, seconds in (("long", 600), ("short", 3.5)):
+        meta = {**META, "progressToken": name}
+        params = {"name": "go", "arguments": {"how": "wait", "timeout": seconds}, "_meta": meta}
+        line.send(json.dumps({"jsonrpc": "2.0", "id": name, "method": "tools/call", "params": params}).encode() + b"\n")
+    told: dict[str, Any] = {}
+    while (said := line.hear()).get("method") == "notifications/progress":
+        told.setdefault(said["params"]["progressToken"], said["params"])
+    assert said["id"] == "short"
+    assert said["result"]["structuredContent"]["result"]["state"] == "running" and not said["result"]["isError"]
+    assert {name: each["total"] for name, each in told.items()} == {
+        "long": 25,
+        "short": 3.5,
+    }  # however long was asked for
+    assert all(0 < each["progress"] < each["total"] for each in told.values())
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "long"}}
     line.send(json.dumps(cancel).encode() + b"\n")
     after = line.call("state")
     assert "the call of wait was cancelled; the program was left as it was" in after["content"][0]["text"]
     assert after["structuredContent"]["result"]["state"] == "running"
     assert "cancelled" not in line.call("state")["content"][0]["text"]
+    # The SDK's server saw to the first call alone; what it put around that answer is around every other one.
+    assert (after.keys(), after["_meta"]) == (started.keys(), started["_meta"])
 
 
 def test_a_client_that_vanishes_takes_its_probe_with_it_and_no_session(pipe: Any, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ async def test_a_client_that_wants_to_be_asked_is_asked_before_code_runs(
         return types.ElicitResult(action=answer, content={} if answer == "accept" else None)
 
     # The wish is that of whoever started the server, or of the project's settings, which the daemon keeps.
-    wish = ("--ask", "exec") if mode == MODERN else ()
+    wish = ("--ask", "exec") if (mode == MODERN) == (answer == "accept") else ()
     (tmp_path / "stillframe.toml").write_text("" if wish else 'ask = "exec"\n')
     async with agent(*wish, mode=mode, elicitation_callback=ask) as client:
         assert not (await client.call_tool("state", {"part": "sessions"})).is_error

@@ -19,9 +19,12 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Protocol
 
+import msgspec
+
 from ...model.plans import Caller
 from ...registry import Access, Call
 from ..cli.catalogue import HASH, VERSION
+from .attendance import SIGN_OF_LIFE_SECONDS, Left, attended
 
 log = logging.getLogger("stillframe.daemon")
 
@@ -31,9 +34,6 @@ READ_SECONDS = 10.0
 WRITE_SECONDS = 60.0
 KEEP_SECONDS = 60.0
 """How long a connection is kept for the next request."""
-SIGN_OF_LIFE_SECONDS = 2.0
-SOON_SECONDS = 0.05
-"""Within this most calls are done."""
 CONNECTIONS = 256
 
 _CODES = {"usage": 2, "busy": 3, "denied": 7, "internal": 70}
@@ -165,32 +165,21 @@ class Server:
 
     async def _call(self, call: Call, reader: asyncio.StreamReader, frames: Frames) -> Any:
         """Run a call for as long as its client is there; None where the client left."""
-        task: asyncio.Task[Any] = asyncio.create_task(self._dispatcher.run(call), name=f"call {call.op}")
-        gone: asyncio.Task[None] | None = None
+        task = asyncio.current_task()
+        assert task is not None
         self.calls.add(task)
         try:
-            await asyncio.wait(
-                {task}, timeout=SOON_SECONDS
-            )  # most are: whether anybody still listens is no question then
-            while not task.done():
-                gone = gone or asyncio.create_task(client_leaves(reader), name="client leaves")
-                await asyncio.wait({task, gone}, timeout=SIGN_OF_LIFE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-                if gone.done() and not task.done():
-                    log.info("the client of %s left", call.op)
-                    await ended(task)
-                    return None
-                if not task.done():
-                    await frames.alive()
-            return task.result()
+            return await attended(self._dispatcher.run(call), reader, frames.alive)
+        except Left:
+            log.info("the client of %s left", call.op)
+            return None
         except asyncio.CancelledError:
-            if task.cancelled():
-                raise Refusal("internal", "the daemon is ending") from None
-            raise
+            if not self.ending.is_set():
+                raise
+            task.uncancel()
+            raise Refusal("internal", "the daemon is ending") from None
         finally:
             self.calls.discard(task)
-            for each in (gone, task):
-                if each is not None and not each.done():
-                    await ended(each)
 
     async def _daemon(self, request: dict[str, Any], frames: Frames) -> None:
         """`dbg daemon status | stop`, which any version may ask."""
@@ -321,6 +310,8 @@ class Frames:
         os.dup(self._writer.get_extra_info("socket").fileno())
 
     async def _drain(self) -> None:
+        if not self._writer.transport.get_write_buffer_size() and not self._writer.is_closing():
+            return  # the kernel has it all
         async with asyncio.timeout(WRITE_SECONDS):
             await self._writer.drain()
 
@@ -354,13 +345,21 @@ async def read_request(reader: asyncio.StreamReader, seconds: float = READ_SECON
         raise Refusal("usage", f"a request of more than {REQUEST_BYTES} bytes") from None
     if not line.endswith(b"\n"):
         raise ConnectionResetError
-    try:
-        request = json.loads(line)
-    except (ValueError, RecursionError):
-        raise Refusal("usage", "the request is no JSON") from None
+    request = _parsed(line)
     if not isinstance(request, dict) or request.get("v") != 1:
         raise Refusal("usage", "the request is no object of version 1")
     return request
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return msgspec.json.decode(line)
+    except (ValueError, RecursionError):
+        pass  # bytes that are no text travel as lone surrogates, which this one does not take
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        raise Refusal("usage", "the request is no JSON") from None
 
 
 def call_from(request: dict[str, Any]) -> Call:
@@ -386,17 +385,3 @@ def call_from(request: dict[str, Any]) -> Call:
         agreed=request.get("agreed") is True,
         reveal=request.get("reveal") is True,
     )
-
-
-async def client_leaves(reader: asyncio.StreamReader) -> None:
-    """Returns when the client has closed its side or asked to cancel; either ends its waiting."""
-    with contextlib.suppress(ConnectionError):
-        await reader.read(1)
-
-
-async def ended(task: asyncio.Task[Any]) -> None:
-    """Cancel a task and wait until it is over; its outcome is nobody's business any more."""
-    task.cancel()
-    await asyncio.wait({task})
-    if not task.cancelled():
-        task.exception()

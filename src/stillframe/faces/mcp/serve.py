@@ -18,9 +18,10 @@ from typing import Any
 
 from ...errors import UsageError
 from ..cli.catalogue import VERSION
+from ..daemon.attendance import ended
 from ..daemon.lifecycle import LOOK_AGAIN, Claim
 from ..daemon.serve import Listening, keep_log, reason_to_leave, spare_the_loaded
-from ..daemon.server import READ_SECONDS, WRITE_SECONDS, Refusal, check_peer, ended
+from ..daemon.server import READ_SECONDS, WRITE_SECONDS, Refusal, check_peer
 from .client import Client
 from .server import server_for
 from .shortcut import Shortcut
