@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stillframe.errors import UsageError
 from stillframe.model.values import Value
-from stillframe.record import texts, where
+from stillframe.record import functions, glances, texts, where
 from stillframe.record.pen import value_row
 
 LOCALS = {
@@ -27,7 +27,7 @@ LOCALS = {
 def holds(condition: str) -> bool:
     question = where.parse(condition)
     connection = sqlite3.connect(":memory:")
-    where.teach(connection)
+    functions.teach(connection)
     connection.execute("CREATE TABLE v(type, text, number, total, rest)")
     joins = []
     for number, name in enumerate(question.names, 1):
@@ -117,12 +117,34 @@ _VALUES = st.recursive(
 )
 
 
+_WAYS = st.lists(st.sampled_from(["a", "qty", "y", 0, 1]), min_size=1, max_size=3).map(tuple)
+
+
 @settings(max_examples=400)
-@given(_VALUES, st.sampled_from(["a", "qty", "y"]))
-def test_a_part_that_is_had_at_once_is_the_one_that_a_thorough_look_finds(text: str, key: str) -> None:
-    if (quickly := texts.quick(text, key)) is not None:
-        found = texts.follow(Value(name="x", value=text), (key,))
-        assert found is not None and found.value == quickly
+@given(st.lists(_VALUES, min_size=1, max_size=4), _WAYS)
+def test_a_part_that_is_had_at_a_glance_is_the_one_that_a_thorough_look_finds(
+    row: list[str], way: tuple[texts.Step, ...]
+) -> None:
+    glanced = glances.parts(glances.END.join(row), way)
+    assert glanced == [glances.parts(text, way)[0] for text in row]
+    for text, part in zip(row, glanced, strict=True):
+        if part:
+            whole = Value(name="x", value=text)
+            found = texts.follow(whole, way)
+            assert found is None if part in glances.NOWHERE else found is not None and found.value == part
+            assert not texts.goes_beyond(whole, False, way)
+
+
+def test_plain_objects_and_lists_are_read_at_a_glance() -> None:
+    """Or else looking into a hundred thousand of them takes seconds."""
+    order = (
+        "Order(id=3, lines=[Line(sku='a, b', qty=2), Line(sku=\"c\", qty=5)], by=Customer(name='x', home=City(zip=1)))"
+    )
+    ways = {"id": "3", "lines[1].qty": "5", "by.home.zip": "1", "by.name": "'x'", "lines[0]": "Line(sku='a, b', qty=2)"}
+    for way, part in ways.items():
+        assert glances.part(order, where.parse_path(f"x.{way}").steps) == part
+    assert glances.part("Item {sku: 'a0', qty: 0}", ("qty",)) == "0"
+    assert glances.part("{a = 1, b = {c = 0x7f}}", ("b", "c")) == "0x7f"
 
 
 @given(st.text(max_size=60))

@@ -14,8 +14,10 @@ from msgspec.structs import replace
 from ..errors import NotFound
 from ..model.places import Place
 from ..model.recorded import Group, Hits, Trend
-from . import finding, reading, stretches, where
+from . import choosing, finding, functions, reading, stretches, where
+from .columns import Column, Columns, Told, numbers
 from .finding import LISTED, Run, Spot, View
+from .pen import number_of
 
 OF_THE_HIT = {
     "place": "p.file || ':' || p.line",
@@ -34,8 +36,9 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     connection: sqlite3.Connection
     run: Run
     view: View
-    spots: tuple[Spot, ...] = ()
+    spots: tuple[Spot, ...]
     """Empty for every place."""
+    columns: Columns
     condition: where.Question | None = None
     steps: bool = True
 
@@ -51,11 +54,25 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
             return None
         made: list[tuple[stretches.Stretch, stretches.SQL | None]] = []
         for stretch in self.in_a_row:
-            which = stretches.matching(self.connection, stretch, self.condition.conjuncts) if self.condition else None
+            which = self._matching(stretch, self.condition) if self.condition else None
             if self.condition and which is None:
                 return None
             made.append((stretch, which))
         return made
+
+    def _matching(self, stretch: stretches.Stretch, condition: where.Question) -> stretches.SQL | None:
+        return choosing.matching(self.connection, self.columns, stretch, condition.conjuncts)
+
+    def column(self, path: where.Path) -> Column | None:
+        """What a path leads to in all hits that are meant, in order; None where that is told hit by hit."""
+        if self.in_a_row is None:
+            return None
+        each = [self.columns.of(stretch, path) for stretch in self.in_a_row]
+        read = [column for column in each if column is not None]
+        if len(read) < len(each):
+            return None
+        whole = read[0] if len(read) == 1 else Column.of_all(read)
+        return whole.only(self.ids) if self.condition else whole
 
     def cells(self, columns: str, name: str, joins: str = "", end: str = "") -> stretches.SQL | None:
         """The cells of a name in all hits that are meant, stretch by stretch."""
@@ -71,11 +88,17 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     def ids(self) -> list[int]:
         """Every hit that is meant, in order."""
         if self.condition is not None and self.quickly is not None:
-            found = [row for _, which in self.quickly if which for row in self.connection.execute(*which)]
+            questions = [which for _, which in self.quickly if which]
         else:
             joins, tests, before, after = self.parts
-            found = self.connection.execute(f"SELECT h.id FROM {joins} WHERE {tests}", (*before, *after)).fetchall()
-        return sorted(row[0] for row in found)
+            questions = [(f"SELECT h.id FROM {joins} WHERE {tests}", [*before, *after])]
+        found: list[int] = []
+        for sql, given in questions:
+            (listed,) = self.connection.execute(
+                f"WITH q(id) AS ({sql}) SELECT group_concat(id) FROM q", given
+            ).fetchone()
+            found += numbers(listed or "")
+        return sorted(found)
 
     def total(self) -> int:
         """How many hits are meant."""
@@ -112,10 +135,10 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
 def scope(
     connection: sqlite3.Connection, run: Run, view: View, at: Place | None, condition: str | None, *, steps: bool = True
 ) -> Scope:
-    where.teach(connection)
+    functions.teach(connection)
     spots = tuple(finding.places(connection, run, at, view)) if at else ()
     asked = where.parse(condition) if condition else None
-    made = Scope(connection, run, view, spots, asked, steps)
+    made = Scope(connection, run, view, spots, Columns(connection), asked, steps)
     for name in asked.names if asked else ():
         need_name(made, name)
     return made
@@ -155,7 +178,9 @@ _HAS_MORE = (
 
 def _beyond(scope: Scope, path: where.Path) -> int:
     """The hits in which a path leads out of what was recorded."""
-    steps = where.written(path.steps)
+    if column := scope.column(path):
+        return scope.columns.beyond(column, path)
+    steps = functions.written(path.steps)
     if all_values := scope.cells("c0.value", path.root):
         rows = scope.connection.execute(
             f"SELECT v0.id FROM value v0 WHERE v0.id IN ({all_values[0]}) AND {_HAS_MORE}",
@@ -195,28 +220,11 @@ _ITS_CELL = " LEFT JOIN cell c0 ON c0.place=h.place AND c0.hit=h.id AND c0.name=
 
 def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
     """Hits by a recorded path, or by place, function, thread, reason; the largest groups first."""
-    own: where.Path | None
-    try:
-        expression, name, parameters = _by(scope, by)
-        own = where.parse_path(by)
-    except NotFound:
-        if by not in OF_THE_HIT:
-            raise
-        expression, name, parameters, own = OF_THE_HIT[by], None, [], None
-    if name is None:
-        joins, tests, before, after = scope.parts
-        joins += " JOIN place p ON p.id=h.place JOIN run r ON r.id=h.run"
-        each, given = f"SELECT {expression} AS told, h.id AS hit FROM {joins} WHERE {tests}", [*before, *after]
-        question = _TALLY.format(each)
-    elif not parameters:
-        each, given = _by_hit(scope, expression, name)
-        question = _TALLY.format(each)
+    own = _path_of(scope, by)
+    if own and (column := scope.column(own)):
+        shown, groups, counts = column.tally(top)
     else:
-        # to look into a text takes long: first by the value as it was written, and only then by what is in it
-        each, given = _by_value(scope, name)
-        question = f"SELECT {expression} AS told, sum(n) AS n, min(low) AS low, max(high) AS high"
-        question += f" FROM ({each}) LEFT JOIN value v0 ON v0.id=v"
-    shown, groups, counts = _largest(scope.connection, question, [*parameters, *given], top)
+        shown, groups, counts = _largest(scope.connection, *_groups(scope, own, by), top)
     total = scope.total()
     without = total - counts
     paths = list(scope.condition.paths) if scope.condition else []
@@ -241,9 +249,26 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
 _TALLY = "SELECT told, count(*) AS n, min(hit) AS low, max(hit) AS high FROM ({})"
 
 
+def _groups(scope: Scope, path: where.Path | None, by: str) -> stretches.SQL:
+    """The question for all groups, by a path or else by what every hit has."""
+    if path is None:
+        joins, tests, before, after = scope.parts
+        joins += " JOIN place p ON p.id=h.place JOIN run r ON r.id=h.run"
+        each = f"SELECT {OF_THE_HIT[by]} AS told, h.id AS hit FROM {joins} WHERE {tests}"
+        return _TALLY.format(each), [*before, *after]
+    expression, parameters = _told_by(path)
+    if not parameters:
+        each, given = _by_hit(scope, expression, path.root)
+        return _TALLY.format(each), given
+    # to look into a text takes long: first by the value as it was written, and only then by what is in it
+    each, given = _by_value(scope, path.root)
+    question = f"SELECT {expression} AS told, sum(n) AS n, min(low) AS low, max(high) AS high"
+    return f"{question} FROM ({each}) LEFT JOIN value v0 ON v0.id=v", [*parameters, *given]
+
+
 def _largest(
     connection: sqlite3.Connection, question: str, given: Sequence[object], top: int
-) -> tuple[list[tuple[str, int, int, int]], int, int]:
+) -> tuple[list[tuple[Told, int, int, int]], int, int]:
     """The largest groups, how many there are, and how many hits are in any. Only those that are shown leave SQLite: a name may
     have another value at every hit."""
     *shown, (_, groups, counts, _) = connection.execute(
@@ -278,18 +303,28 @@ def _by_value(scope: Scope, name: str) -> stretches.SQL:
     return sql, [*before, name, *after]
 
 
-def _by(scope: Scope, by: str) -> tuple[str, str, list[object]]:
-    """The SQL of a path, the name at its root, and its parameters."""
+def _path_of(scope: Scope, by: str) -> where.Path | None:
+    """The recorded path that is meant; None where it is something that every hit has."""
     path = where.parse_path(by)
-    need_name(scope, path.root)
-    steps = where.written(path.steps)
+    try:
+        need_name(scope, path.root)
+    except NotFound:
+        if by not in OF_THE_HIT:
+            raise
+        return None
+    return path
+
+
+def _told_by(path: where.Path) -> tuple[str, list[object]]:
+    """The SQL of a path, and its parameters."""
+    steps = functions.written(path.steps)
     match path.of:
         case "len":
-            return "sf_length(v0.text, v0.total, v0.rest, ?)", path.root, [steps]
+            return "sf_length(v0.text, v0.total, v0.rest, ?)", [steps]
         case "type":
-            return ("sf_type(v0.text, v0.rest, ?)", path.root, [steps]) if steps else ("v0.type", path.root, [])
+            return ("sf_type(v0.text, v0.rest, ?)", [steps]) if steps else ("v0.type", [])
         case _:
-            return ("sf_shown(v0.text, v0.rest, ?)", path.root, [steps]) if steps else ("v0.text", path.root, [])
+            return ("sf_shown(v0.text, v0.rest, ?)", [steps]) if steps else ("v0.text", [])
 
 
 def _handles(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, str]:
@@ -330,10 +365,16 @@ def trend(scope: Scope, name: str, place: str, *, drawn: bool = False) -> tuple[
     return made, _points(scope, rows) if drawn else []
 
 
+_NOTHING: tuple[float | None, str | None] = (None, None)
+
+
 def _course(scope: Scope, path: where.Path) -> list[tuple[int, float | None, str | None]]:
     """Each hit in order, with the number that a path leads to there, or the text that it is instead."""
+    if path.of == "value" and (column := scope.column(path)):
+        heights = {told: (number_of(str(told)), str(told)) for told in set(column.told) - {None}}
+        return [(hit, *heights.get(told, _NOTHING)) for hit, _, told in column.rows()]
     number, shown, given = "v0.number", "v0.text", list[object]()
-    steps = where.written(path.steps)
+    steps = functions.written(path.steps)
     if path.of == "len":
         number, given = "sf_length(v0.text, v0.total, v0.rest, ?)", [steps]
     elif steps:

@@ -265,6 +265,14 @@ def number_of(text: str) -> float | None:
     if len(text) > 60 or not _NUMBER.match(text):
         return None
     try:
+        return float(text)
+    except ValueError:
+        return _written_otherwise(text)
+
+
+def _written_otherwise(text: str) -> float | None:
+    """`10n`, `97 'a'`."""
+    try:
         return float(text.partition(" ")[0].rstrip("n").replace("_", ""))
     except ValueError:
         return None

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import msgspec
 
 from .finding import Run, Spot
-from .where import Conjunct
 
 LOOKED_UP = 4000
 """Pairs of a run and a place that are looked up before one question; each takes two or three steps into an index."""
@@ -62,35 +61,3 @@ def _ends(connection: sqlite3.Connection, run: int, place: int) -> tuple[int, in
         for order in ("ASC", "DESC")
     ]
     return (ends[0][0], ends[1][0]) if ends[0] else None
-
-
-def matching(connection: sqlite3.Connection, stretch: Stretch, conjuncts: Sequence[Conjunct]) -> SQL | None:
-    """The hits of a stretch in which all of these hold; None where one is about several names, or about the lack of one."""
-    test: SQL = ("", [])
-    found: SQL | None = None
-    for each in reversed(conjuncts):
-        if len(each.names) != 1 or _holds_of_nothing(connection, each):
-            return None
-        found = stretch.cells("c0.hit", each.names[0], *_tested(stretch, each, test))
-        test = (f" AND c0.hit IN ({found[0]})", found[1])
-    return found
-
-
-def _tested(stretch: Stretch, part: Conjunct, further: SQL) -> tuple[SQL, str]:
-    """What a cell is to fulfil, and what must be joined for that. To look into a text takes long: each value is, once."""
-    value = f"v{part.numbers[0]}"
-    if not part.looks_inside:
-        return (
-            f" AND {part.sql}{further[0]}",
-            [*part.parameters, *further[1]],
-        ), f" JOIN value {value} ON {value}.id=c0.value"
-    all_values, at = stretch.cells("c0.value", part.names[0])
-    chosen = f"SELECT {value}.id FROM value {value} WHERE {value}.id IN ({all_values}) AND {part.sql}"
-    return (f" AND c0.value IN ({chosen}){further[0]}", [*at, *part.parameters, *further[1]]), ""
-
-
-def _holds_of_nothing(connection: sqlite3.Connection, part: Conjunct) -> bool:
-    """Whether it is true where its name was not recorded at all, as `not (x != 3)` is: no cell tells of such a hit."""
-    nothing = "SELECT NULL AS id, NULL AS type, NULL AS text, NULL AS number, NULL AS total, NULL AS rest"
-    (answer,) = connection.execute(f"SELECT {part.sql} FROM ({nothing}) v{part.numbers[0]}", part.parameters).fetchone()
-    return bool(answer)

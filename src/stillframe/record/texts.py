@@ -79,9 +79,10 @@ def _keyed(item: str) -> tuple[str | None, str]:
 
 def plain(text: str) -> str:
     """A string's content without its quotes; other text as it is."""
-    match = _STRING.fullmatch(text.strip())
+    text = text.strip()
+    match = _STRING.fullmatch(text)
     if not match:
-        return text.strip()
+        return text
     inner = match[1][1:-1]
     return re.sub(r"\\(.)", r"\1", inner) if "\\" in inner else inner
 
@@ -96,36 +97,17 @@ def follow(value: Value, steps: Sequence[Step]) -> Value | None:
     return value
 
 
-@functools.lru_cache(maxsize=256)
-def _entry(key: str) -> re.Pattern[str]:
-    """A container without others in it, up to the plain value of a key: nearly every object that is asked about is one, and a
-    pattern reads it ten times as fast. What it does not read is left to `parts`; what it reads, that reads alike."""
-    inside = r"[^'\"`()\[\]{},]"
-    name = re.escape(key)
-    name = rf"\s*+(?:'{name}'|\"{name}\"|{name})"
-    return re.compile(
-        rf"[\w.:$*&@ <>,]*+[({{\[](?:(?!{name}\s*+[:=])(?:{_QUOTED}|{inside}++)*+,)*+{name}(?:: | = |=(?!>))"
-        rf"({_QUOTED}|[^'\"`()\[\]{{}},:=…\s]++)(?:,|[)\]}}]\Z)"
-    )
-
-
-def quick(text: str, key: str) -> str | None:
-    """The text of a part, where that can be had at once; None says nothing."""
-    found = _entry(key).match(text)
-    return found[1] if found and not found[1].startswith(LEFT_OUT) else None
-
-
 def goes_beyond(value: Value, more: bool, steps: Sequence[Step], *, of_length: bool = False) -> bool:
     """Whether a path leads out of what was recorded, so that nobody can tell what is there, or whether anything is.
     `more`: the value had parts of its own when it was recorded. `of_length`: its length is asked for alone."""
     for step in steps[:DEEPEST]:
         found = _child(value, step)
         if found is None:
-            return _is_cut(value, more)
+            return is_cut(value, more)
         if found.value.startswith(LEFT_OUT):
             return True
         value, more = found, False
-    return (length_of(value) is None and _is_cut(value, more)) if of_length else _is_cut_text(value.value)
+    return (length_of(value) is None and is_cut(value, more)) if of_length else _is_cut_text(value.value)
 
 
 def _is_cut_text(text: str) -> bool:
@@ -133,7 +115,7 @@ def _is_cut_text(text: str) -> bool:
     return text.endswith("…") and _STRING.fullmatch(text[:-1]) is not None
 
 
-def _is_cut(value: Value, more: bool) -> bool:
+def is_cut(value: Value, more: bool) -> bool:
     """Whether there may be parts of this value that its text does not show."""
     body = _body(value.value)
     if body is None:  # `<Cart object>` shows nothing of its parts; a number or a string has none

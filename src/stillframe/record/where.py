@@ -5,17 +5,17 @@ qty > 3 and (type(price) == 'str' or item.sku != "A-1") and not done and len(ite
 
 from __future__ import annotations
 
-import functools
+import operator
 import re
-import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import msgspec
 
 from ..errors import UsageError
 from . import texts
-from .pen import ValueRest, number_of
+from .functions import written
+from .pen import number_of
 
 LONGEST = 2000
 DEEPEST = 50
@@ -66,6 +66,39 @@ def parse_path(text: str) -> Path:
     return found
 
 
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
+}  # fmt: skip
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """A part of a value compared with a constant, as SQLite compares the two."""
+
+    path: Path
+    op: str
+    constant: float | str | tuple[str, ...]
+
+    @property
+    def sensible(self) -> bool:
+        """Whether it asks for what the path tells: a length is no text, and a type no number."""
+        return self.path.of == "value" or (self.path.of == "len") == isinstance(self.constant, float)
+
+    def among(self, told: Iterable[str | int]) -> set[str | int]:
+        """Those of what the path may lead to for which it holds."""
+        if isinstance(self.constant, float):
+            return {each for each in told if self._of_number(number_of(each) if isinstance(each, str) else each)}
+        return {each for each in told if self._of_words(str(each))}
+
+    def _of_number(self, number: float | None) -> bool:
+        return self.op == "!=" if number is None else _OPERATORS[self.op](number, self.constant)
+
+    def _of_words(self, told: str) -> bool:
+        words = texts.plain(told) if self.path.of == "value" else told
+        if isinstance(self.constant, tuple):
+            return (words in self.constant) == (self.op == "==")
+        return _OPERATORS[self.op](words, self.constant)
+
+
 class Conjunct(msgspec.Struct, frozen=True):
     """One of the parts of a condition that must all hold."""
 
@@ -74,6 +107,8 @@ class Conjunct(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     numbers: tuple[int, ...]
     """Those of the values, `v1` for 1, that it is about, in the order of the names."""
+    comparison: Comparison | None = None
+    """The same, where it is nothing but that."""
 
     @property
     def looks_inside(self) -> bool:
@@ -121,6 +156,7 @@ class Reader:
         self.names: list[str] = []
         self.paths: list[Path] = []
         self._touched: dict[str, None] = {}
+        self._alone: tuple[SQL, Comparison] | None = None
 
     @property
     def done(self) -> bool:
@@ -170,8 +206,9 @@ class Reader:
 
     def _part(self, read: Callable[[int], SQL]) -> Conjunct:
         self._touched.clear()
-        sql, parameters = read(0)
-        return Conjunct(sql, parameters, tuple(self._touched), self._numbers(self._touched))
+        made = read(0)
+        alone = self._alone[1] if self._alone and self._alone[0] is made else None
+        return Conjunct(*made, tuple(self._touched), self._numbers(self._touched), alone)
 
     def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
         return tuple(self.names.index(name) + 1 for name in names)
@@ -291,11 +328,13 @@ class Reader:
             return self._two_names(left, op, right)
         match right.value:
             case float():
-                return self._with(left, op, self._number(left), [right.value])
+                made = self._with(left, op, self._number(left), [right.value])
             case str():
-                return self._with_text(left, op, right.value)
+                made = self._with_text(left, op, right.value)
             case tuple():
-                return self._one_of(left, op, right.value)
+                made = self._one_of(left, op, right.value)
+        self._alone = made, Comparison(left, op, right.value)
+        return made
 
     def _with(self, path: Path, op: str, operand: SQL, other: list[Any]) -> SQL:
         sql, parameters = operand
@@ -335,69 +374,3 @@ def steps_of(text: str) -> tuple[texts.Step, ...]:
         else next(each for each in (match[1], match[3], match[4]) if each is not None)
         for match in _STEP.finditer(text)
     )
-
-
-def written(steps: Sequence[texts.Step]) -> str:
-    """Steps as one word for the functions that SQLite asks."""
-    return "\x1f".join(f"#{each}" if isinstance(each, int) else f".{each}" for each in steps)
-
-
-def _read(steps: str) -> tuple[texts.Step, ...]:
-    return tuple(int(each[1:]) if each[0] == "#" else each[1:] for each in steps.split("\x1f") if each)
-
-
-def teach(connection: sqlite3.Connection) -> None:
-    """The functions by which SQLite looks into a value's text."""
-    connection.create_function("sf_number", 3, _sf_number, deterministic=True)
-    connection.create_function("sf_text", 3, _sf_text, deterministic=True)
-    connection.create_function("sf_shown", 3, _part, deterministic=True)
-    connection.create_function("sf_type", 3, _sf_type, deterministic=True)
-    connection.create_function("sf_length", 4, _sf_length, deterministic=True)
-    connection.create_function("sf_beyond", 5, _sf_beyond, deterministic=True)
-
-
-def _part(text: str | None, rest: str | None, steps: str) -> str | None:
-    """The text of a part of a value, as it was written, with its quotes."""
-    return _found(text, rest, steps)[0] if text is not None else None
-
-
-@functools.lru_cache(maxsize=65_536)
-def _found(text: str, rest: str | None, steps: str) -> tuple[str | None, str]:
-    """The text and, where it is known, the type of a part of a value; the same values come again and again."""
-    if rest is None and steps.startswith(".") and "\x1f" not in steps:
-        quickly = texts.quick(text, steps[1:])
-        if quickly is not None:
-            return quickly, ""
-    found = texts.follow(texts.restored("", text, None, rest), _read(steps))
-    return (None, "") if found is None else (found.value, found.type)
-
-
-def _sf_number(text: str | None, rest: str | None, steps: str) -> float | None:
-    found = _part(text, rest, steps)
-    return number_of(found) if found is not None else None
-
-
-def _sf_text(text: str | None, rest: str | None, steps: str) -> str | None:
-    """Without its quotes."""
-    found = _part(text, rest, steps) if steps else text
-    return texts.plain(found) if found is not None else None
-
-
-def _sf_type(text: str | None, rest: str | None, steps: str) -> str | None:
-    if text is None:
-        return None
-    found, type = _found(text, rest, steps)
-    return None if found is None else type or texts.type_of(found)
-
-
-def _sf_length(text: str | None, total: int | None, rest: str | None, steps: str) -> int | None:
-    if text is None:
-        return None
-    found = texts.follow(texts.restored("", text, total, rest), _read(steps))
-    return texts.length_of(found) if found else None
-
-
-def _sf_beyond(text: str, total: int | None, rest: str | None, steps: str, of: str) -> bool:
-    more = msgspec.json.decode(rest, type=ValueRest).more if rest else False
-    found = texts.restored("", text, total, rest)
-    return texts.goes_beyond(found, more, _read(steps), of_length=of == "len")

@@ -1,0 +1,92 @@
+"""Looking into many values' texts at a glance: one pattern per path, which reads the plain ones and leaves the odd ones alone.
+
+`texts` reads a text thoroughly, and takes dozens of microseconds for it. Nearly every value that is asked about is an object or a
+list whose parts are plain, or hold others a few deep; a pattern reads such a text in one microsecond, and a whole row of them in
+one call. What it reads, `texts` reads alike; of what it does not read it says nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from .texts import DEEPEST, Step
+
+END = "\x02"
+"""Stands between the texts of a row, and is no blank to a pattern; a text that has it in it is not read here."""
+NOWHERE = frozenset(")]},")
+"""What stands for a part that is not there: the end of the value that lacks it."""
+
+_QUOTED = "|".join(rf"{q}[^{q}\\{END}]*+(?:\\[^\n{END}][^{q}\\{END}]*+)*+{q}" for q in "'\"`")
+_INSIDE = rf"[^'\"`()\[\]{{}}{END}]++|{_QUOTED}"
+_OPEN, _CLOSE = r"[(\[{]", r"[)\]}]"
+_NESTED = rf"{_OPEN}(?:{_INSIDE}|{_OPEN}(?:{_INSIDE}|{_OPEN}(?:{_INSIDE})*+{_CLOSE})*+{_CLOSE})*+{_CLOSE}"
+_OTHER = rf"(?:[^'\"`()\[\]{{}},{END}]++|{_QUOTED}|{_NESTED})*+"
+"""An item that is passed by, up to its comma."""
+_LEFT_OUT = r"(?:…|\.\.\.)"
+_KEYLESS = rf"\s*+(?!{_LEFT_OUT})(?:[^'\"`()\[\]{{}},:={END}\s]++\s*+|{_QUOTED}|{_NESTED})++"
+_LIST = rf"{_KEYLESS}(?:,{_KEYLESS})*+(?:,\s*+{_LEFT_OUT}[^'\"`()\[\]{{}},:={END}]*+)?+{_CLOSE}"
+"""What none of whose items has a key: there a number counts them."""
+_PLAIN = rf"[^'\"`()\[\]{{}},:=…\s{END}]++"
+_PART = rf"(?!{_LEFT_OUT})(?:{_QUOTED}|[\w.$*&@]*+{_NESTED}|{_PLAIN})"
+
+
+def _after(done: int, ends: str) -> str:
+    """What must follow a part. One that is itself in a part is no longer what it seems where a bracket is astray after it."""
+    return rf"(?:,{_OTHER})*+{_CLOSE}{ends}" if done else rf"(?:,|{_CLOSE}{ends})"
+
+
+def _way(steps: tuple[Step, ...], done: int, ends: str) -> str:
+    """From a value's beginning up to the part that the steps after so many lead to; or up to the end of the one that has no such
+    part. `ends`: what must follow a container there."""
+    step, after = steps[done], _after(done, ends)
+    head = r"[\w.$*&@]*+" if done else r"[\w.:$*&@ <>,]*+"
+    without_parts = rf"(?!<|{_LEFT_OUT})(?:{_QUOTED}|{_PLAIN})(?={after})"
+    further = rf"(?!{_CLOSE}|,)"
+    if done + 1 < len(steps):
+        further = rf"(?:{_way(steps, done + 1, after)}|{without_parts})"
+    if isinstance(step, int):
+        return rf"{head}{_OPEN}(?={_LIST}{ends})(?:{_KEYLESS},){{{step}}}\s*+{further}"
+    name = re.escape(step)
+    maybe = "".join(rf"\\?+{re.escape(each)}" for each in step)
+    special = rf"\s*+(?![….]|(?:[bBuUrRfF@]{{0,2}}['\"`])?+{maybe}['\"`]?+\s*+[:=])"
+    itself = rf"(?:'{name}'|\"{name}\"|{name})(?:: | = |=(?!>)){further}"
+    lacking = rf"{special}{_OTHER}(?={_CLOSE}{ends})"
+    return rf"{head}{_OPEN}(?:{special}{_OTHER},)*+\s*+(?:{itself}|{lacking})"
+
+
+@functools.lru_cache(maxsize=64)
+def _pattern(steps: tuple[Step, ...]) -> re.Pattern[str]:
+    text_ends = rf"(?={END}|\Z)"
+    part_ends = text_ends
+    for done in range(len(steps)):
+        part_ends = _after(done, part_ends)
+    way = _way(steps, 0, text_ends)
+    return re.compile(rf"(?:{way}({_PART}(?={part_ends})|{_CLOSE}|,))?+[^{END}]*+(?:{END}|\Z)")
+
+
+def readable(steps: tuple[Step, ...]) -> bool:
+    """Whether such a path can be followed at a glance at all."""
+    return 0 < len(steps) < DEEPEST and all(step if isinstance(step, str) else step < 1000 for step in steps)
+
+
+def parts(row: str, steps: tuple[Step, ...]) -> list[str]:
+    """The part of each text of a row, put together by `END`: an empty one says nothing, and one of `NOWHERE` that what the text
+    shows has none."""
+    return _pattern(steps).findall(row)[: row.count(END) + 1]
+
+
+def part(text: str, steps: tuple[Step, ...]) -> str | None:
+    """The text of a part, where that can be had at once; None says nothing."""
+    if END in text or not readable(steps):
+        return None
+    found = parts(text, steps)[0]
+    return found if found and found not in NOWHERE else None
+
+
+_FLAT = re.compile(r"[^'\"`()\[\]{}]*+[(\[{](?:[^'\"`()\[\]{}]++|'[^',\\]*+'|\"[^\",\\]*+\")++[)\]}]")
+
+
+def shown(text: str) -> int | None:
+    """How many items a container shows, where that can be had at once: there every comma is between two."""
+    return text.count(",") + 1 if _FLAT.fullmatch(text) and "<" not in text else None
