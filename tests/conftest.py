@@ -1,13 +1,12 @@
-"""Fixtures for every test: the guard, and the interpreters of this machine."""
+"""Fixtures for every test: the guard, and the daemon that they share."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import os
-import re
 import resource
-import shutil
 import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -16,6 +15,8 @@ import pytest
 from hypothesis import settings
 
 from .guard import Guard, notice_births
+from .interpreters import INTERPRETERS as INTERPRETERS
+from .interpreters import PYCACHE
 from .resident import Resident
 
 settings.register_profile(
@@ -48,10 +49,13 @@ notice_births()
 
 @pytest.fixture(scope="session")
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One for all that run at once: what each interpreter compiles of the debugger is seconds of work."""
+    """One for all that run at once; what each interpreter compiles of the debugger, seconds of work, is kept for later runs."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    (shared / "cache").mkdir(exist_ok=True)
+    (shared / "cache" / "stillframe").mkdir(parents=True, exist_ok=True)
+    PYCACHE.mkdir(exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        (shared / "cache" / "stillframe" / "pycache").symlink_to(PYCACHE, target_is_directory=True)
     return shared / "cache"
 
 
@@ -96,25 +100,3 @@ async def no_task_left() -> AsyncIterator[None]:
     left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     if left:
         pytest.fail("tasks left running:\n  " + "\n  ".join(map(repr, left)), pytrace=False)
-
-
-VERSIONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
-
-
-def find_interpreters() -> dict[str, str]:
-    """Version to path of every supported interpreter here: of pyenv's folder, else by its name on PATH."""
-    found: dict[str, str] = {}
-    home = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    for folder in sorted(home.glob("3.*")) if home.is_dir() else []:
-        match = re.match(r"^(3\.\d+)\.\d+$", folder.name)
-        binary = folder / "bin" / "python"
-        if match and match[1] in VERSIONS and binary.exists():
-            found[match[1]] = str(binary)
-    for version in VERSIONS:
-        on_path = shutil.which(f"python{version}")
-        if version not in found and on_path and "shims" not in on_path:
-            found[version] = on_path
-    return found
-
-
-INTERPRETERS = find_interpreters()

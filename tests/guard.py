@@ -19,6 +19,8 @@ import psutil
 
 from stillframe.adapters.finding import tools_directory
 
+from .interpreters import SWIFT
+
 T = TypeVar("T")
 COOKIE = "STILLFRAME_TEST"
 PATIENT = 30.0
@@ -94,6 +96,8 @@ class Guard:
         # A toolchain of rustup's is found below the user's own home, which the test has not.
         for name, folder in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")):
             env.setdefault(name, str(Path(base.get("HOME", "/"), folder)))
+        if SWIFT is not None:
+            env["PATH"] = f"{SWIFT}{os.pathsep}{env['PATH']}"
         env[COOKIE] = self.id
         return env
 

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from .wireclient import PATIENCE, PYCACHE, TARGET, TOKENS, VENDORED, Peer
+from ..interpreters import PYCACHE
+from .wireclient import PATIENCE, TARGET, TOKENS, VENDORED, Peer
 
 PROGRAM = """
 import sys, threading, time

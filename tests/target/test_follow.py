@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from ..guard import free_port
+from ..interpreters import PYCACHE
 from .conftest import PYTHONS
-from .wireclient import PYCACHE, TOKENS, VENDORED
+from .wireclient import TOKENS, VENDORED
 
 FOLLOW = Path(__file__).parents[2] / "src" / "stillframe" / "_target" / "follow"
 SHOW = """\

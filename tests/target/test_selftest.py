@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .wireclient import PYCACHE, TARGET, VENDORED
+from ..interpreters import PYCACHE
+from .wireclient import TARGET, VENDORED
 
 
 def selftest(python: str, vendored: Path, pycache: Path) -> Any:

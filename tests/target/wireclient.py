@@ -16,10 +16,10 @@ from typing import Any
 
 import debugpy
 
+from ..interpreters import PYCACHE
+
 TARGET = Path(__file__).resolve().parents[2] / "src" / "stillframe" / "_target"
 VENDORED = Path(debugpy.__file__).parent / "_vendored" / "pydevd"
-PYCACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "stillframe-tests" / "pycache"
-"""Kept between runs, because filling it costs a second for each interpreter; private, because code is loaded from it."""
 TOKENS = ("server-secret", "client-secret")
 PATIENCE = 30.0
 """The deadline of a wait that only a hang would reach."""

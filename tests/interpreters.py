@@ -1,0 +1,77 @@
+"""The Pythons that the programs of the tests run on: every supported one of this machine, and its `python3` without what the
+machine does at each start of it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from stillframe.adapters.interpreters import on_path
+
+PYCACHE = Path(sys.prefix, "pycache")
+"""Where they keep what they compiled of the debugger, between runs: to fill it costs a second and a half for each."""
+VERSIONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+
+
+def swift_python() -> Path | None:
+    """A folder for PATH whose `python3` imports what the machine's does, and starts in a fraction of the time: a pyenv shim is
+    a shell script, and the site-packages of a machine may hold .pth files that run code at each start. Made once, in the
+    virtual environment that the tests run in; none where that cannot be."""
+    machines = on_path("python3", os.environ, ".")
+    if machines is None or sys.prefix == sys.base_prefix:
+        return None
+    stamp = hashlib.sha256(f"{os.path.realpath(machines)} {os.stat(machines).st_mtime_ns}".encode()).hexdigest()[:12]
+    place = Path(sys.prefix, "swift", stamp)
+    if not place.exists():
+        try:
+            _make(machines, place)
+        except (OSError, subprocess.CalledProcessError):
+            return None
+    return place / "bin"
+
+
+def _make(python: str, place: Path) -> None:
+    place.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+        made = Path(folder, "made")
+        _said(python, "-m", "venv", "--without-pip", str(made))
+        packages = "import site; print('\\n'.join(site.getsitepackages()))"
+        (own,) = _said(str(made / "bin" / "python3"), "-c", packages).split()
+        Path(own, "machine.pth").write_text(_said(python, "-c", packages))  # paths alone: no .pth behind them is read
+        with contextlib.suppress(OSError):  # another worker was first
+            made.rename(place)
+
+
+def _said(*words: str) -> str:
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+SWIFT = swift_python()
+
+
+def find_interpreters() -> dict[str, str]:
+    """Version to path of every supported interpreter here: of pyenv's folder, else by its name on PATH."""
+    found: dict[str, str] = {}
+    home = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    for folder in sorted(home.glob("3.*")) if home.is_dir() else []:
+        match = re.match(r"^(3\.\d+)\.\d+$", folder.name)
+        binary = folder / "bin" / "python"
+        if match and match[1] in VERSIONS and binary.exists():
+            found[match[1]] = str(binary)
+    for version in VERSIONS:
+        named = shutil.which(f"python{version}")
+        if version not in found and named and "shims" not in named:
+            found[version] = named
+        if SWIFT is not None and (SWIFT / f"python{version}").exists():
+            found[version] = str(SWIFT / "python")
+    return found
+
+
+INTERPRETERS = find_interpreters()
