@@ -210,3 +210,13 @@ class RawReply(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     text: str = ""
     body: dict[str, Any] | None = None
+
+
+LOST_ERROR = ("nobody caught ", ", and V8 lost it: without a debugger the program fails by it")
+"""What is said of an error that vanished because it was debugged, around the error itself."""
+
+
+def lost_error(note: str) -> str | None:
+    """The error that a note tells the loss of."""
+    before, after = LOST_ERROR
+    return note[len(before) : -len(after)] if note.startswith(before) and note.endswith(after) else None

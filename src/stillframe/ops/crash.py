@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ..adapters.leaving import Leaving, leaving_of, misjudges_errors
 from ..adapters.revisions import Revision
 from ..errors import LaunchFailed, UsageError
-from ..model.outcomes import AnyOutcome, Exited, Lost, Running
+from ..model.outcomes import AnyOutcome, Exited, Lost, Running, lost_error
 from ..model.places import BreakSpec, SymbolPlace
 from ..model.plans import Caller, Plan
 from ..model.reports import CrashReport, Failure, Held, Verdict
@@ -19,7 +19,7 @@ from ..registry import Access, From, Param, operation
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import WAITED_AFTER_DO, Cue, Do, Timeout, run_beside
+from .common import WAITED_AFTER_DO, Cue, Do, Timeout
 from .dying import with_last_words
 from .failing import Watched, watch
 from .hanging import gathered
@@ -157,10 +157,6 @@ async def run_once(sessions: Sessions, wish: Wish) -> From[CrashReport]:
         return From(None, _stillborn(wish.plan, failed))
     kept = False
     try:
-        if wish.ready:
-            await wish.ready.wait(session, max(wish.seconds, sessions.settings(wish.caller.cwd).wait))
-        if wish.do:
-            await run_beside(session, wish.do, wish.caller)
         report = await _report(sessions, session, wish, _by_id(session, exits, wish.caller))
         kept = report.held is not None
     finally:
@@ -174,7 +170,11 @@ def _by_id(session: Session, exits: tuple[Leaving, ...], caller: Caller) -> dict
 
 
 async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[str, Leaving]) -> CrashReport:
-    seen = await watch(session, wish.seconds, hold=wish.hold, exits=exits)
+    patience = max(wish.seconds, sessions.settings(wish.caller.cwd).wait) if wish.ready else wish.seconds
+    seen = await watch(
+        session, wish.seconds, lambda seconds: wish.cue.given(session, wish.caller, seconds), patience,
+        hold=wish.hold, exits=exits,
+    )  # fmt: skip
     failure = _primary(seen)
     report = CrashReport(
         command=wish.plan.command,
@@ -183,7 +183,7 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
         failure=failure,
         also=tuple(_bare(each) for each in seen.failures if each is not failure),
         also_total=max(0, seen.total - (failure in seen.failures)),
-        notes=_notes(seen, failure),
+        notes=_notes(seen, failure, wish),
     )
     report = with_last_words(session, wish.plan, with_sanitizer(session, report))
     if seen.overdue:
@@ -200,6 +200,9 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
 def _primary(seen: Watched) -> Failure | None:
     """What to tell first: the first thing that went wrong; a rejection that was handled after all is none."""
     ended_well = isinstance(seen.end, Exited) and seen.end.exit_code == 0
+    if not seen.failures and (lost := next(filter(None, map(lost_error, seen.end.notes)), None)):
+        alike = [each for each in seen.raised if each.what == lost]
+        return alike[-1] if alike else Failure(what=lost, kind="exception")
     for each in seen.failures:
         handled = each.exception is not None and each.exception.mode == "unhandled" and ended_well
         if not handled:
@@ -218,8 +221,10 @@ def _verdict(seen: Watched, failure: Failure | None) -> Verdict:
     return "crashed"
 
 
-def _notes(seen: Watched, failure: Failure | None) -> tuple[str, ...]:
+def _notes(seen: Watched, failure: Failure | None, wish: Wish) -> tuple[str, ...]:
     notes: list[str] = []
+    if wish.ready and not seen.cued and seen.held is None:
+        notes.append(f"it was never ready: {wish.ready}" + ("; --do was not run" if wish.do else ""))
     if isinstance(seen.end, Running) and seen.failures and seen.held is None:
         notes.append("it ran on after that, so it was ended")
     if seen.overdue and seen.end.do and not any(each.running for each in seen.end.do):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 
@@ -44,20 +44,28 @@ class Watched(msgspec.Struct):
     raised_total: int = 0
     held: Session | None = None
     """The member that is still held at its failure, where that was asked for."""
+    cued: bool = False
+    """It was ready, and was given what it was to answer."""
     overdue: bool = False
     """It ran on when the time was over, without anything having gone wrong."""
     after: float = 0.0
     """Seconds that it was watched."""
 
 
-async def watch(session: Session, seconds: float, *, hold: bool, exits: Mapping[str, Leaving]) -> Watched:
+async def watch(
+    session: Session, seconds: float, cue: Callable[[float], Awaitable[bool]], patience: float, *, hold: bool,
+    exits: Mapping[str, Leaving],
+) -> Watched:  # fmt: skip
     """Follow a run from failure to failure to its end, or to the end of the time; `exits` names the breakpoints at functions
-    that end a program. With `hold` the first failure is where it stays."""
+    that end a program. With `hold` the first failure is where it stays. The time begins when the program has had its cue,
+    for which it has `patience`; what stops it before that is looked into like anything else."""
     loop = asyncio.get_running_loop()
     began = loop.time()
-    until = began + seconds
+    until = began + patience
     seen = Watched()
     while True:
+        if not seen.cued and await cue(max(0.0, until - loop.time())):
+            seen.cued, until = True, loop.time() + seconds
         member = await heard_of(session, max(0.0, until - loop.time()))
         stop = member.outcome(news=False)
         if not isinstance(stop, Stop):

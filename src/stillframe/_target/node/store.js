@@ -314,13 +314,21 @@
     if (interest.uncaught && !isForeseen(error)) store.uncaught(error);
   });
 
+  // From Node 21 on V8 makes an error's stack as it is read, by a getter. Once anybody asked for the descriptor of one, Node 22
+  // forgets errors that pass through `vm`, as those of -e do, where a debugger holds them: the program then ends with 0.
+  const isMade = Number.parseInt(process.versions.node, 10) > 20;
+
+  function stackOf(error) {
+    if (isMade && isNativeError(error)) return error.stack;
+    return (descriptor(error, 'stack') || {}).value;
+  }
+
   // All that is worth knowing of a thrown value; and a mark that it has been seen.
   function thrown(value, isUncaught) {
     saw(value, isUncaught);
     const found = summary(value);
     if (!isError(value)) return found;
-    const stack = descriptor(value, 'stack');
-    const text = stack && typeof stack.value === 'string' ? stack.value : stack && stack.get && isNativeError(value) ? value.stack : '';
+    const text = stackOf(value);
     if (typeof text === 'string') found.stack = text.slice(0, 100000);
     const cause = descriptor(value, 'cause');
     if (cause && cause.value !== undefined) found.cause = told(cause.value);

@@ -7,6 +7,7 @@
     isArgumentsObject } = util.types;
   const apply = Reflect.apply;
   const descriptor = Object.getOwnPropertyDescriptor;
+  const isEnumerable = Object.prototype.propertyIsEnumerable;
   const prototype = Object.getPrototypeOf;
   const isArray = Array.isArray;
   const ownKeys = Reflect.ownKeys;
@@ -352,8 +353,7 @@
     // Hidden ones are the machinery of classes and modules; those of symbols are told where the program can enumerate them.
     return ownKeys(value).filter((key) => {
       if (typeof key === 'symbol' ? TRACKS.has(key.description) : key.startsWith('__stillframe_')) return false;
-      const found = descriptor(value, key);
-      return found && found.enumerable;
+      return apply(isEnumerable, value, [key]); // no descriptor: of an error's stack that is not free of consequences (`stackOf`)
     });
   }
 

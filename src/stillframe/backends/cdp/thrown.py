@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ...errors import EvalFailed
+from ...model.outcomes import LOST_ERROR
 from ...model.values import ExceptionInfo
 from .asking import Asking, argument, text_of
 from .client import Body
@@ -67,7 +68,7 @@ class Handing:
         """What is to be said at the end of a program that V8 has let go on."""
         if not self._last:
             return b""
-        return f"nobody caught {self._last}, and V8 lost it: without a debugger the program fails by it\n".encode()
+        return f"{LOST_ERROR[0]}{self._last}{LOST_ERROR[1]}\n".encode()
 
 
 async def classes(asking: Asking, remote: Body) -> tuple[tuple[str, ...], bool]:
