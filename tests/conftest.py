@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import inspect
 import os
 import resource
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from stillframe.transport.guardian import GUARDIAN
 
 from .guard import Guard, notice_births
 from .interpreters import INTERPRETERS as INTERPRETERS
@@ -31,6 +34,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Programs that die of a signal would leave a core where they ran, and some of them run beside their source.
 resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+gc.disable()  # what is collected stays: to look through it again and again is a tenth of the time until the first test
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -79,18 +90,25 @@ def guard(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Guard
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     yield guard
-    _close_host()
-    left = guard.leftovers()
+    left = guard.leftovers(_rested_host())
     guard.remove()
     if left:
         pytest.fail("left behind:\n  " + "\n  ".join(left), pytrace=False)
 
 
-def _close_host() -> None:
-    """End what the hosting process keeps on purpose between sessions: its guardian."""
-    from stillframe.transport.guardian import GUARDIAN
-
+@pytest.fixture(autouse=True, scope="session")
+def _last_guardian() -> Iterator[None]:
+    yield
     GUARDIAN.close()
+
+
+def _rested_host() -> set[int]:
+    """Leave the guardian of this process to the next test, as a host leaves it to the next session; the descriptors that it has
+    here. One that still has something to watch ends, and that with it."""
+    if GUARDIAN._watched or GUARDIAN._directories:
+        GUARDIAN.close()
+    GUARDIAN._look_away()  # this test's loop is over
+    return {GUARDIAN._pipe.fileno()} if GUARDIAN.pid is not None and GUARDIAN._pipe is not None else set()
 
 
 @pytest.fixture

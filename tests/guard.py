@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 from typing import TypeVar
 
@@ -101,10 +101,11 @@ class Guard:
         env[COOKIE] = self.id
         return env
 
-    def leftovers(self) -> list[str]:
-        """One line for each process, file descriptor or runtime file that outlived the test; processes are ended."""
+    def leftovers(self, kept: Set[int] = frozenset()) -> list[str]:
+        """One line for each process, file descriptor that is not kept, or runtime file that outlived the test; processes are
+        ended."""
         found = self.left_elsewhere()
-        found += [f"open fd {fd} -> {target}" for fd, target in (_open_fds() - self._fds)]
+        found += [f"open fd {fd} -> {target}" for fd, target in (_open_fds() - self._fds) if fd not in kept]
         return found
 
     def left_elsewhere(self) -> list[str]:

@@ -1,4 +1,7 @@
-"""Published packages for tests, fetched once for all of them and kept beside the virtual environment."""
+"""Published packages for tests, fetched once for all of them and kept beside the virtual environment.
+
+`python -m tests.backends.npm` fetches them before any test needs them, as `./dev test` does.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +20,24 @@ PACKAGES = {
     "tsx": "4.19.2",
     "typescript": "5.7.2",
 }
-_KEPT = Path(sys.prefix) / "npm"
+_INSPECTOR = {"@modelcontextprotocol/inspector": "0.15.0"}
+"""The newest that runs on Node 20."""
 
 
 @functools.cache
 def packages() -> Path:
     """A `node_modules` with all of them."""
-    return fetched(_KEPT, PACKAGES)
+    return _fetched("npm", PACKAGES)
 
 
-def fetched(kept: Path, packages: dict[str, str]) -> Path:
-    """A `node_modules` with these packages, kept in this folder."""
+def inspector() -> Path:
+    """A `node_modules` with the MCP Inspector."""
+    return _fetched("npm-inspector", _INSPECTOR)
+
+
+def _fetched(name: str, packages: dict[str, str]) -> Path:
+    """A `node_modules` with these packages, kept under this name."""
+    kept = Path(sys.prefix, name)
     kept.mkdir(exist_ok=True)
     wanted = json.dumps({"private": True, "dependencies": packages}, indent=1)
     done, manifest = kept / "node_modules" / ".done", kept / "package.json"
@@ -57,3 +67,8 @@ def configuration(**options: object) -> str:
     """A tsconfig.json for these options, without a check of the types: that takes two thirds of the time."""
     usual = {"noCheck": True, "types": ["node"], "typeRoots": [str(packages() / "@types")]}
     return json.dumps({"compilerOptions": {**usual, **options}, "include": ["src"]})
+
+
+if __name__ == "__main__":
+    packages()
+    inspector()

@@ -282,6 +282,7 @@ async def test_a_debugger_of_what_lives_on_may_leave_by_itself_and_is_then_asked
 
 
 async def test_the_guardian_starts_late_comes_back_and_ends_with_its_host():
+    GUARDIAN.close()  # of an earlier test
     assert GUARDIAN.pid is None
     run = Run("input()", stdin="-")
     first = GUARDIAN.pid

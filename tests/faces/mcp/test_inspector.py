@@ -16,16 +16,13 @@ from ...backends import npm
 from ..conftest import CLIENT, DEADLINE, call
 from .conftest import COUNT, COUNT_JS
 
-PACKAGES = {"@modelcontextprotocol/inspector": "0.15.0"}
-"""The newest that runs on Node 20."""
-
 pytestmark = pytest.mark.skipif(shutil.which("npm") is None, reason="no npm here")
 
 
 class Inspector:
     def __init__(self, here: Path) -> None:
         self._here = here
-        folder = npm.fetched(Path(sys.prefix) / "npm-inspector", PACKAGES)
+        folder = npm.inspector()
         self._command = str(folder / ".bin" / "mcp-inspector")
         script = here / "dbg"
         script.write_text(f'#!/bin/sh\nexec \'{CLIENT[0]}\' -IS -c "{CLIENT[3]}" "$@"\n')
