@@ -17,7 +17,7 @@ from stillframe.model.outcomes import Stop
 from stillframe.model.places import parse_place
 from stillframe.model.recording import RunFacts
 from stillframe.model.values import Frame, Value
-from stillframe.record import comparing, finding, hits
+from stillframe.record import comparing, finding, hits, scopes
 from stillframe.record.finding import View
 from stillframe.record.record import Record
 from stillframe.settings import Settings
@@ -83,10 +83,10 @@ def _stop(number: int, run: int) -> Stop:
 async def _asked(record: Record, folder: Path) -> dict[str, float]:
     view, place = View(str(folder), str(folder)), parse_place("shop.py:14")
 
-    def scope(connection: sqlite3.Connection, condition: str | None = None) -> hits.Scope:
+    def scope(connection: sqlite3.Connection, condition: str | None = None) -> scopes.Scope:
         one, other = (finding.run(connection, str(folder), f"run-{n}") for n in range(2))
         both = finding.Run(one.id, one.name, one.root, (*one.members, *other.members))
-        return hits.scope(connection, both, view, place, condition)
+        return scopes.scope(connection, both, view, place, condition)
 
     questions: dict[str, Callable[[sqlite3.Connection], object]] = {
         "hits": lambda c: hits.listed(scope(c), 0, 20),

@@ -250,6 +250,8 @@ async def a_long_value_is_expanded_until_the_program_goes_on(story: Story, dbg: 
     assert (page.total, page.start) == (100, 90)
     assert len((await dbg.expand(numbers.ref, start=95)).values) == 5
     assert (await dbg.expand(numbers.ref, start=1000)).values == ()
+    named = await dbg.expand(numbers.name, start=90, count=5)
+    assert [each.value for each in named.values] == [each.value for each in page.values]
     await dbg.eval("total")
     again = next(each for each in stopped(await dbg.state()).locals if each.name == "numbers")
     for ref in (numbers.ref, again.ref):
@@ -260,7 +262,7 @@ async def a_long_value_is_expanded_until_the_program_goes_on(story: Story, dbg: 
         await dbg.expand(numbers.ref)
     with pytest.raises((StaleHandle, NotFound)):
         await dbg.expand("v999")
-    with pytest.raises(UsageError):
+    with pytest.raises(NotFound, match=r"no variable numbers\[0\] in this frame"):
         await dbg.expand("numbers[0]")
 
 

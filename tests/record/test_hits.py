@@ -13,7 +13,7 @@ from stillframe.model.outcomes import Stop
 from stillframe.model.places import parse_place
 from stillframe.model.recording import RunFacts
 from stillframe.model.values import Frame, Value
-from stillframe.record import finding, hits
+from stillframe.record import finding, hits, scopes
 from stillframe.record.finding import View
 from stillframe.record.record import Record
 from stillframe.record.tape import Tape
@@ -74,7 +74,7 @@ def test_hits_in_a_row_are_told_as_each_by_itself_is(connection: sqlite3.Connect
         for number, condition in enumerate(CONDITIONS):
             # None of these hits is a step's: without steps they are the same hits, each looked at by itself.
             one, all_ = (
-                hits.scope(
+                scopes.scope(
                     connection,
                     finding.run(connection, "/p", run),
                     View("/p", "/p"),

@@ -18,7 +18,7 @@ from stillframe.model.plans import Caller
 from stillframe.model.recording import Operated, Tape
 from stillframe.model.values import Frame, Value
 from stillframe.ops.record import events
-from stillframe.record import chronicle, finding, hits, reading, schema
+from stillframe.record import chronicle, finding, hits, reading, schema, scopes
 from stillframe.record.finding import View
 from stillframe.record.record import Record
 from stillframe.record.writer import WAL_BYTES
@@ -34,7 +34,7 @@ CURSOR_PAGE = 50
 async def all_hits(record: Record, here: Path) -> list[str]:
     view = View(str(here), str(here))
     run = await record.look(lambda c: finding.run(c, str(here), None))
-    found = await record.look(lambda c: hits.listed(hits.scope(c, run, view, None, None), 0, 10_000))
+    found = await record.look(lambda c: hits.listed(scopes.scope(c, run, view, None, None), 0, 10_000))
     return [each.hit for each in found.hits]
 
 
@@ -241,7 +241,7 @@ async def test_an_older_record_answers_and_is_written_on(tmp_path: Path, version
     view = View("/p", "/p")
     async with opened(tmp_path) as record:
         run = await record.look(lambda c: finding.run(c, "/p", "good"))
-        found = await record.look(lambda c: hits.listed(hits.scope(c, run, view, None, "item.qty > 0"), 0, 9))
+        found = await record.look(lambda c: hits.listed(scopes.scope(c, run, view, None, "item.qty > 0"), 0, 9))
         assert [(each.hit, each.place) for each in found.hits] == [("h2", "shop.py:4"), ("h3", "shop.py:4")]
         assert (await record.look(lambda c: finding.info(c, run.id))).state == "exited 0"
         told, _, _ = await record.look(lambda c: chronicle.output(c, run, ("stdout",), 1000))

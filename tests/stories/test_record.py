@@ -179,8 +179,9 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     assert user.json("hits", "Cart.total")["hits"][4]["step"] is True
     assert user.ok("hits", place, "--count-by", "item.qty").split("\n")[:4] == ["0 1", "1 1", "2 1", "3 1"]
     assert user.ok("hits", "--count-by", "k", "--no-steps") == "2 4\n"
-    for words in (("hits", "--where", "item.qty.more == 1"), ("hits", "--count-by", "item.nope")):
-        assert "notes" not in user.json(*words)
+    for words in (("--where", "item.qty.more == 1"), ("--count-by", "item.nope")):
+        assert "recorded in these hits" in user.fails("hits", place, *words, code=1, error="not_found")
+    assert "item has " in user.fails("hit-trend", place, "item.nope", code=1, error="not_found")
     where = user.json("hits", place, "--where", "item.qty >= 2 and k == 2")
     assert [each["hit"] for each in where["hits"]] == ["h3", "h4"]
     # What is inside a value is recorded where its text does not tell it, and what is not, is said.

@@ -15,6 +15,7 @@ import numpy as np
 big = np.arange(40000).reshape(-1, 4)
 cube = np.zeros((2, 3, 12), dtype="uint8")
 small = np.array([1.5, 2.5])
+single = np.array([[0.1, -1e10, np.nan, 16777217, 3.4028235e38, 1 / 3]], dtype="float32")
 things = np.array([{"a": 1}, None], dtype=object)
 empty = np.zeros((0, 3))
 zero = np.array(7)
@@ -48,6 +49,7 @@ def test_arrays_are_told_by_shape_and_kind_and_paged(run_to: RunTo, guests: Gues
     assert told["big"]["shape"] == "0 to 39999"
     assert "shape" not in told["huge"]  # too much to look through
     assert told["small"]["value"] == "<ndarray 2 float64> [1.5, 2.5]" and told["small"]["ref"] is None
+    assert told["single"]["value"].endswith("[[0.1, -10000000000.0, nan, 16777216.0, 3.4028235e+38, 0.33333334]]")
     assert told["cube"]["value"].startswith("<ndarray 2x3x12 uint8> [[[0, 0, 0, 0, 0, 0, 0, 0, …], ")
     assert told["things"]["value"] == "<ndarray 2 object> [{'a': 1}, None]"
     assert (told["empty"]["value"], told["zero"]["value"]) == ("<ndarray 0x3 float64> []", "array(7)")

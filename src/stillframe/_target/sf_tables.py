@@ -1,5 +1,6 @@
 """Arrays and tables of numpy, pandas, torch and Django by shape, kind and first items, and paged; we import none of them."""
 
+import struct
 import sys
 
 from . import sf_watch
@@ -13,10 +14,11 @@ NOT_READ = type("not read", (), {"__slots__": ()})()  # what lies on another dev
 class Rows:
     """The items of an array along its first axis, made as they are walked: an image has millions of numbers."""
 
-    def __init__(self, value, get, shape):
+    def __init__(self, value, get, shape, told=None):
         self.value = value
         self.get = get
         self.shape = shape
+        self.told = told or (lambda number: number)
 
     def __len__(self):
         return self.shape[0]
@@ -25,7 +27,24 @@ class Rows:
         deeper = self.shape[1:]
         for at in range(len(self)):
             one = self.get(self.value, at)
-            yield Rows(one, self.get, deeper) if deeper else one.item() if hasattr(one, "item") else one
+            if deeper:
+                yield Rows(one, self.get, deeper, self.told)
+            else:
+                yield self.told(one.item()) if hasattr(one, "item") else one
+
+
+def _single(number):
+    """A number of 32 bits with the digits that tell it from its neighbours: 0.1, not 0.10000000149011612."""
+    packed = _FLOAT32.pack(number)
+    for digits in (6, 7, 8):
+        short = float("%.*g" % (digits, number))
+        if _FLOAT32.pack(short) == packed:
+            return short
+    return number
+
+
+_FLOAT32 = struct.Struct("f")
+_TOLD = {"float32": _single, "float16": _single, "bfloat16": _single}
 
 
 class _Array:
@@ -35,11 +54,12 @@ class _Array:
         self.value = value
         self.get = base.__getitem__  # not the subclass's own
         self.shape = base.shape.__get__(value)
-        self.kind = "%s %s %s" % (type(value).__name__, _by(self.shape), base.dtype.__get__(value))
+        self.dtype = str(base.dtype.__get__(value))
+        self.kind = "%s %s %s" % (type(value).__name__, _by(self.shape), self.dtype)
         self.length = self.shape[0]
 
     def head(self, items):
-        return Rows(self.value, self.get, self.shape)
+        return Rows(self.value, self.get, self.shape, _TOLD.get(self.dtype))
 
     def page(self, start, count):
         last = min(start + count, self.length)
@@ -59,7 +79,8 @@ class _Tensor:
             layout = self.base.layout.__get__(value)
             self.readable = device.type == "cpu" and layout is torch.strided
             self.plain = self.base.detach(value) if self.readable else None
-            words = [type(value).__name__, _by(self.shape), str(dtype).replace("torch.", "")]
+            self.dtype = str(dtype).replace("torch.", "")
+            words = [type(value).__name__, _by(self.shape), self.dtype]
             words += [str(device)] if device.type != "cpu" else []
             words += [str(layout).replace("torch.", "")] if layout is not torch.strided else []
             words += ["requires_grad"] if self.base.requires_grad.__get__(value) else []
@@ -69,7 +90,10 @@ class _Tensor:
     def head(self, items):
         if not self.readable:
             return NOT_READ
-        return Rows(self.plain, self.get, self.shape) if self.shape else self.plain.item()
+        told = _TOLD.get(self.dtype)
+        if self.shape:
+            return Rows(self.plain, self.get, self.shape, told)
+        return told(self.plain.item()) if told else self.plain.item()
 
     def page(self, start, count):
         last = min(start + count, self.length or 0) if self.readable else 0

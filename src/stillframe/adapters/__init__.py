@@ -126,7 +126,10 @@ def for_plan(plan: Plan) -> Adapter:
     if found is not None:
         return found
     if plan.kind == "command" and not _exists(plan):
-        raise LaunchFailed(f"no such program: {plan.command[0]}")
+        is_here = (
+            "; the file of that name here runs without the `--`" if Path(plan.cwd, plan.command[0]).is_file() else ""
+        )
+        raise LaunchFailed(f"no such program: {plan.command[0]}{is_here}")
     path = Path(plan.cwd, plan.program or "")
     if plan.kind == "file" and not path.exists():
         raise LaunchFailed(f"no such file: {path}{way_to_make(path, Path(plan.cwd))}")

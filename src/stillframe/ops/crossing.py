@@ -12,7 +12,7 @@ from ..model.outcomes import SourceLine
 from ..model.places import SymbolPlace, parse_place
 from ..model.plans import Caller
 from ..model.recorded import Crossed
-from ..record import finding, hits
+from ..record import finding, hits, scopes
 from ..record.finding import Spot, View
 from ..record.record import Record
 from ..registry import Access, Meant, Param, operation
@@ -44,7 +44,7 @@ async def cross(
 
     def ask(connection: sqlite3.Connection) -> Crossed:
         found = chosen(connection, meant, run)
-        scope = hits.scope(connection, found, view, named, None)
+        scope = scopes.scope(connection, found, view, named, None)
         listed = hits.listed(scope, 0, SHOWN)
         spots = [each for each in scope.spots if each.file == scope.spots[0].file]
         return Crossed(

@@ -21,7 +21,7 @@ from ..session import holding
 from ..session.borrowing import borrow
 from ..session.breakpoints import locate
 from ..session.evidence import SourceCache
-from ..session.handles import frame_index
+from ..session.handles import frame_index, is_value_handle
 from ..session.session import Session
 from ..session.witness import SHOWN, generated_spot
 from . import afterwards
@@ -181,15 +181,32 @@ async def scopes(session: Session, frame: FrameWord = None, thread: ThreadWord =
 @operation(Access.INSPECT, aliases=("props", "inspect"), example="dbg expand v3 --start 100 --count 20")
 async def expand(
     session: Session,
-    value: Annotated[str, Param("a value's handle, such as v3", positional=True, metavar="V")],
+    value: Annotated[str, Param("a value's handle, v3, or a variable's name", positional=True, metavar="V")],
     start: Start = 0,
     count: Count = 40,
     text: Text = None,
 ) -> Values:
     """What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on."""
     session.need_stopped()
-    page = await session.backend.expand(session.handles.ref(value), bounds_of(session, count, text), start)
+    ref = session.handles.ref(value) if is_value_handle(value) else await _ref_of(session, value)
+    page = await session.backend.expand(ref, bounds_of(session, count, text), start)
     return msgspec.structs.replace(page, values=session.handles.values(page.values))
+
+
+LOOKED_THROUGH = 1000
+"""Variables of a frame among which one is looked for by its name."""
+
+
+async def _ref_of(session: Session, name: str) -> str:
+    """What the backend calls the value of a variable of the selected frame."""
+    frame_id = await session.frame_id(session.thread_id(None), None)
+    found = (await session.backend.locals(frame_id, bounds_of(session, LOOKED_THROUGH, None))).values
+    named = next((each for each in found if each.name == name), None)
+    if named is None:
+        raise NotFound(f"there is no variable {name} in this frame", hint=Try("eval", {"expressions": [name]}))
+    if named.ref is None:
+        raise NotFound(f"{name} holds nothing more than it shows: {named.value}")
+    return named.ref
 
 
 @operation(Access.INSPECT, example="dbg threads")

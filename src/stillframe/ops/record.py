@@ -13,7 +13,7 @@ from ..errors import NotFound, Try, UsageError
 from ..model.places import Place
 from ..model.plans import Caller
 from ..model.recorded import Events, History, HitDiff, Hits, RunDiff, Trend
-from ..record import chronicle, comparing, finding, plots
+from ..record import chronicle, comparing, finding, plots, scopes
 from ..record import hits as hits_
 from ..record.finding import Run, View
 from ..record.record import Record
@@ -73,7 +73,7 @@ async def hits(
     by = group_by or count_by
 
     def ask(connection: sqlite3.Connection) -> Hits:
-        scope = hits_.scope(connection, chosen(connection, meant, run), view, at, where, steps=steps)
+        scope = scopes.scope(connection, chosen(connection, meant, run), view, at, where, steps=steps)
         if by:
             return hits_.grouped(scope, by, top, counted=bool(count_by))
         return hits_.listed(scope, start, top)
@@ -115,7 +115,7 @@ async def hit_trend(
     """How a value went from hit to hit of a place, as a line of bars, and as a drawing if wanted."""
 
     def ask(connection: sqlite3.Connection) -> tuple[Trend, list[tuple[int, float]]]:
-        scope = hits_.scope(connection, chosen(connection, meant, run), view_of(meant, caller), at, where)
+        scope = scopes.scope(connection, chosen(connection, meant, run), view_of(meant, caller), at, where)
         return hits_.trend(scope, name, str(at), drawn=plot is not None)
 
     found, points = await record.look(ask)

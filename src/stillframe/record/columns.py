@@ -21,6 +21,7 @@ from .where import Path
 
 SLICE = 4096
 """Hits whose texts are in memory at once."""
+EXAMPLES = 20
 FEW = 8
 """Values that come in so many hits each, or more, are cheaper read once each."""
 
@@ -97,6 +98,10 @@ class Columns:
         }
         cut |= {id for id, whole, more in self._whole(column.lacking, "total") if _shows_less(whole, more)}
         return sum(each in cut for each in column.values) if cut else 0
+
+    def examples(self, column: Column) -> Iterator[Value]:
+        """Some of the whole values."""
+        return (whole for _, whole, _ in self._whole(set(column.values[:EXAMPLES])))
 
     def _column(self, stretch: Stretch, path: Path) -> Column:
         made = Column([], [], [], set(), set())

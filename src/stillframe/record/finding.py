@@ -171,8 +171,25 @@ def places(connection: sqlite3.Connection, within: Run, at: Place, view: View) -
     all_spots = reached(connection, within)
     found = [each for each in all_spots if _matches(connection, each, at, view, within.root)]
     if not found:
-        raise NotFound(_no_place(connection, within, at, view), hint=Try("hits"))
+        told = _no_place(connection, within, at, view)
+        if other := _elsewhere(connection, within, at, view):
+            told += f"; {other.handle} ({other.name}) was there"
+            raise NotFound(told, hint=Try("hits", {"at": str(at), "run": other.handle}))
+        raise NotFound(told, hint=Try("hits"))
     return found
+
+
+def _elsewhere(connection: sqlite3.Connection, within: Run, at: Place, view: View) -> Run | None:
+    """The newest other run of the project that has hits at a place."""
+    runs = connection.execute(
+        f"SELECT id FROM run WHERE root=? AND hits AND id NOT IN ({within.marks}) ORDER BY id DESC LIMIT ?",
+        (within.root, *within.members, LISTED),
+    ).fetchall()
+    for (id,) in runs:
+        other = of_id(connection, id)
+        if any(_matches(connection, each, at, view, within.root) for each in reached(connection, other)):
+            return other
+    return None
 
 
 def _matches(connection: sqlite3.Connection, spot: Spot, at: Place, view: View, root: str) -> bool:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
-
-import msgspec
-from msgspec.structs import replace
+from collections.abc import Sequence
 
 from ..errors import NotFound
-from ..model.places import Place
 from ..model.recorded import Group, Hits, Trend
-from . import choosing, finding, functions, reading, stretches, where
-from .columns import Column, Columns, Told, numbers
-from .finding import LISTED, Run, Spot, View
+from . import functions, reading, stretches, where
+from .columns import Told
 from .pen import number_of
+from .scopes import ITS_CELL, Scope, beyond, need_name, need_part
 
 OF_THE_HIT = {
     "place": "p.file || ':' || p.line",
@@ -30,173 +25,6 @@ OF_THE_HIT = {
 """What hits can be grouped by beyond recorded names, where no local has that name."""
 
 
-class Scope(msgspec.Struct, frozen=True, dict=True):
-    """Which hits are asked about."""
-
-    connection: sqlite3.Connection
-    run: Run
-    view: View
-    spots: tuple[Spot, ...]
-    """Empty for every place."""
-    columns: Columns
-    condition: where.Question | None = None
-    steps: bool = True
-
-    @functools.cached_property
-    def in_a_row(self) -> tuple[stretches.Stretch, ...] | None:
-        """The stretches in which all hits of the places lie, whatever the condition; None where they are to be looked up."""
-        return stretches.found(self.connection, self.run, self.spots) if self.steps else None
-
-    @functools.cached_property
-    def quickly(self) -> list[tuple[stretches.Stretch, stretches.SQL | None]] | None:
-        """With each stretch the question which of its hits are meant, if not all; None where that is told hit by hit."""
-        if self.in_a_row is None:
-            return None
-        made: list[tuple[stretches.Stretch, stretches.SQL | None]] = []
-        for stretch in self.in_a_row:
-            which = self._matching(stretch, self.condition) if self.condition else None
-            if self.condition and which is None:
-                return None
-            made.append((stretch, which))
-        return made
-
-    def _matching(self, stretch: stretches.Stretch, condition: where.Question) -> stretches.SQL | None:
-        return choosing.matching(self.connection, self.columns, stretch, condition.conjuncts)
-
-    def column(self, path: where.Path) -> Column | None:
-        """What a path leads to in all hits that are meant, in order; None where that is told hit by hit."""
-        if self.in_a_row is None:
-            return None
-        each = [self.columns.of(stretch, path) for stretch in self.in_a_row]
-        read = [column for column in each if column is not None]
-        if len(read) < len(each):
-            return None
-        whole = read[0] if len(read) == 1 else Column.of_all(read)
-        return whole.only(self.ids) if self.condition else whole
-
-    def cells(self, columns: str, name: str, joins: str = "", end: str = "") -> stretches.SQL | None:
-        """The cells of a name in all hits that are meant, stretch by stretch."""
-        if self.quickly is None:
-            return None
-        each = []
-        for stretch, which in self.quickly:
-            test = (f" AND c0.hit IN ({which[0]})", which[1]) if which else ("", [])
-            each.append(stretch.cells(columns, name, test, joins))
-        return " UNION ALL ".join(sql + end for sql, _ in each), [value for _, given in each for value in given]
-
-    @functools.cached_property
-    def ids(self) -> list[int]:
-        """Every hit that is meant, in order."""
-        if self.condition is not None and self.quickly is not None:
-            questions = [which for _, which in self.quickly if which]
-        else:
-            joins, tests, before, after = self.parts
-            questions = [(f"SELECT h.id FROM {joins} WHERE {tests}", [*before, *after])]
-        found: list[int] = []
-        for sql, given in questions:
-            (listed,) = self.connection.execute(
-                f"WITH q(id) AS ({sql}) SELECT group_concat(id) FROM q", given
-            ).fetchone()
-            found += numbers(listed or "")
-        return sorted(found)
-
-    def total(self) -> int:
-        """How many hits are meant."""
-        if self.condition is not None:
-            return len(self.ids)
-        joins, tests, before, after = self.parts
-        found = self.connection.execute(f"SELECT count(*) FROM {joins} WHERE {tests}", (*before, *after)).fetchone()
-        return int(found[0])
-
-    @property
-    def parts(self) -> tuple[str, str, list[object], list[object]]:
-        """FROM and WHERE, each with its parameters."""
-        joins, before = "hit h", []
-        names = self.condition.names if self.condition else []
-        for number, name in enumerate(names, 1):
-            joins += (
-                f" LEFT JOIN cell c{number} ON c{number}.place=h.place AND c{number}.hit=h.id"
-                f" AND c{number}.name=(SELECT id FROM name WHERE text=?)"
-                f" LEFT JOIN value v{number} ON v{number}.id=c{number}.value"
-            )
-            before.append(name)
-        tests, after = [f"h.run IN ({self.run.marks})"], list[object](self.run.members)
-        if self.spots:
-            tests.append(f"h.place IN ({','.join('?' * len(self.spots))})")
-            after += [each.id for each in self.spots]
-        if not self.steps:
-            tests.append("NOT h.step")
-        if self.condition:
-            tests.append(self.condition.sql)
-            after += self.condition.parameters
-        return joins, " AND ".join(tests), [*before], after
-
-
-def scope(
-    connection: sqlite3.Connection, run: Run, view: View, at: Place | None, condition: str | None, *, steps: bool = True
-) -> Scope:
-    functions.teach(connection)
-    spots = tuple(finding.places(connection, run, at, view)) if at else ()
-    asked = where.parse(condition) if condition else None
-    made = Scope(connection, run, view, spots, Columns(connection), asked, steps)
-    for name in asked.names if asked else ():
-        need_name(made, name)
-    return made
-
-
-def need_name(scope: Scope, name: str) -> None:
-    """A name that was recorded in none of the hits is a miss that lists those that were."""
-    spots = list(scope.spots) or finding.reached(scope.connection, scope.run)
-    marks = ",".join("?" * len(spots))
-    found = scope.connection.execute(
-        f"SELECT 1 FROM cell WHERE name=(SELECT id FROM name WHERE text=?) AND place IN ({marks}) LIMIT 1",
-        (name, *(each.id for each in spots)),
-    ).fetchone()
-    if found is None:
-        names = finding.names_at(scope.connection, spots, scope.run) if spots else []
-        more = " …" if len(names) > LISTED else ""
-        there = f"; recorded there: {', '.join(names[:LISTED])}{more}" if names else ""
-        raise NotFound(f"no {name} was recorded in these hits{there}")
-
-
-def beyond(scope: Scope, paths: Iterable[where.Path]) -> tuple[str, ...]:
-    """What must be said of paths that lead deeper into a value than it was recorded: such hits are neither counted nor excluded
-    truly. Only values whose text was cut, or that have more to them, are looked into."""
-    every = replace(scope, condition=None)
-    return tuple(
-        f"{path} goes deeper than what was recorded in {number:,} hits; what it was there is not known"
-        for path in paths
-        if (number := _beyond(every, path))
-    )
-
-
-_HAS_MORE = (
-    "(v0.rest IS NOT NULL OR instr(v0.text, '…') OR instr(v0.text, '...') OR instr(v0.text, '<'))"
-    " AND sf_beyond(v0.text, v0.total, v0.rest, ?, ?)"
-)
-
-
-def _beyond(scope: Scope, path: where.Path) -> int:
-    """The hits in which a path leads out of what was recorded."""
-    if column := scope.column(path):
-        return scope.columns.beyond(column, path)
-    steps = functions.written(path.steps)
-    if all_values := scope.cells("c0.value", path.root):
-        rows = scope.connection.execute(
-            f"SELECT v0.id FROM value v0 WHERE v0.id IN ({all_values[0]}) AND {_HAS_MORE}",
-            (*all_values[1], steps, path.of),
-        )
-        cut = {row[0] for row in rows}
-        return sum(row[0] in cut for row in scope.connection.execute(*all_values)) if cut else 0
-    joins, tests, before, after = scope.parts
-    each = f"SELECT c0.value AS v, count(*) AS n FROM {joins}{_ITS_CELL} WHERE {tests} GROUP BY 1"
-    (number,) = scope.connection.execute(
-        f"SELECT coalesce(sum(n), 0) FROM ({each}) JOIN value v0 ON v0.id=v WHERE {_HAS_MORE}",
-        (*before, path.root, *after, steps, path.of),
-    ).fetchone()
-    return int(number)
-
-
 def listed(scope: Scope, start: int, count: int) -> Hits:
     if scope.condition is None:
         joins, tests, before, after = scope.parts
@@ -205,6 +33,8 @@ def listed(scope: Scope, start: int, count: int) -> Hits:
         total = scope.total()
     else:
         shown, total = scope.ids[start : start + count], len(scope.ids)
+        for path in scope.condition.paths if not total else ():
+            need_part(scope, path)
     rows = reading.rows(scope.connection, shown)
     return Hits(
         hits=tuple(reading.hit(scope.connection, row, scope.view) for row in rows),
@@ -213,9 +43,6 @@ def listed(scope: Scope, start: int, count: int) -> Hits:
         run=scope.run.handle,
         notes=beyond(scope, scope.condition.paths) if scope.condition else (),
     )
-
-
-_ITS_CELL = " LEFT JOIN cell c0 ON c0.place=h.place AND c0.hit=h.id AND c0.name=(SELECT id FROM name WHERE text=?)"
 
 
 def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
@@ -230,6 +57,8 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
     paths = list(scope.condition.paths) if scope.condition else []
     if own and own.steps and without:
         paths.append(own)
+    if own and total and not counts:
+        need_part(scope, own)
     handles = _handles(scope.connection, [each for row in shown for each in row[2:]])
     return Hits(
         groups=tuple(
@@ -286,7 +115,7 @@ def _by_hit(scope: Scope, expression: str, name: str) -> stretches.SQL:
     if quick := scope.cells(f"{expression} AS told, c0.hit AS hit", name, value):
         return quick
     joins, tests, before, after = scope.parts
-    return f"SELECT {expression} AS told, h.id AS hit FROM {joins}{_ITS_CELL}{value} WHERE {tests}", [
+    return f"SELECT {expression} AS told, h.id AS hit FROM {joins}{ITS_CELL}{value} WHERE {tests}", [
         *before,
         name,
         *after,
@@ -299,7 +128,7 @@ def _by_value(scope: Scope, name: str) -> stretches.SQL:
     if quick := scope.cells(counts.format("c0.hit"), name, end=" GROUP BY 1"):
         return quick
     joins, tests, before, after = scope.parts
-    sql = f"SELECT {counts.format('h.id')} FROM {joins}{_ITS_CELL} WHERE {tests} GROUP BY 1"
+    sql = f"SELECT {counts.format('h.id')} FROM {joins}{ITS_CELL} WHERE {tests} GROUP BY 1"
     return sql, [*before, name, *after]
 
 
@@ -348,6 +177,8 @@ def trend(scope: Scope, name: str, place: str, *, drawn: bool = False) -> tuple[
     heights = [row[1] for row in rows if row[1] is not None]
     others = Counter(row[2] for row in rows if row[1] is None and row[2] is not None)
     total = scope.total()
+    if total and not heights and not others:
+        need_part(scope, path)
     made = Trend(
         place=place,
         name=name,
@@ -382,7 +213,7 @@ def _course(scope: Scope, path: where.Path) -> list[tuple[int, float | None, str
     told = f"CAST({number} AS REAL), CASE WHEN v0.number IS NULL THEN {shown} END"
     if (values := scope.cells("c0.value", path.root)) is None:
         joins, tests, before, after = scope.parts
-        sql = f"SELECT h.id, {told} FROM {joins}{_ITS_CELL} LEFT JOIN value v0 ON v0.id=c0.value WHERE {tests}"
+        sql = f"SELECT h.id, {told} FROM {joins}{ITS_CELL} LEFT JOIN value v0 ON v0.id=c0.value WHERE {tests}"
         return sorted(scope.connection.execute(sql, (*given, *before, path.root, *after)), key=_first)
     if not given:
         sql, all_given = scope.cells(f"c0.hit, {told}", path.root, " LEFT JOIN value v0 ON v0.id=c0.value") or ("", [])

@@ -58,10 +58,9 @@ class Handles:
         """What the backend calls this value; an error tells an old handle from one that never was."""
         if handle in self._values:
             return self._values[handle]
-        number = handle[1:]
-        if not (handle.startswith("v") and number.isdigit()):
+        if not is_value_handle(handle):
             raise UsageError(f"{handle!r} is no value handle; they look like v3")
-        if 0 < int(number) <= self._issued:
+        if 0 < int(handle[1:]) <= self._issued:
             raise StaleHandle(f"{handle} belongs to an earlier stop", hint=Try("state"))
         raise NotFound(f"there is no {handle}", hint=Try("locals"))
 
@@ -93,6 +92,10 @@ class Handles:
         """What the backend calls frame `index` of this thread, where a page with it was read since the stop."""
         known = self._frames.get(thread, [])
         return known[index] or None if 0 <= index < len(known) else None
+
+
+def is_value_handle(text: str) -> bool:
+    return text.startswith("v") and text[1:].isdigit()
 
 
 def frame_index(text: str) -> int:

@@ -283,7 +283,7 @@ MANUAL: "dict[str, Page]" = {
         "doc": "What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on.",
         "example": "dbg expand v3 --start 100 --count 20",
         "fields": {
-            "value": "a value's handle, such as v3",
+            "value": "a value's handle, v3, or a variable's name",
             "start": "where the page begins",
             "count": "how many at the most (default 40)",
             "text": "characters of each value at the most",
