@@ -1,5 +1,5 @@
-"""The standard job over MCP: by hand over the pump's pipes, with next to nothing of a client's own time in it, and by the SDK's
-client, whose own time is what it takes with a server that answers the same at once."""
+"""The standard job over MCP: by hand over the pump's pipes, and by the SDK's client. The own time of either is what it takes,
+beside the server's time, with one that answers the same without doing anything for it; that is measured in the same run."""
 
 from __future__ import annotations
 
@@ -48,36 +48,54 @@ class OverMcp:
         found: dict[str, Any] = json.loads(pump.stdout.readline())["result"]
         return found
 
-    def _call(self, tool: str, **arguments: Any) -> tuple[float, str, dict[str, Any]]:
-        began = time.perf_counter()
+    def _call(self, tool: str, **arguments: Any) -> str:
         found = self._ask(self._pump, "tools/call", name=tool, arguments=arguments)
-        took = (time.perf_counter() - began) * 1000
         assert not found.get("isError"), found
-        return took, found["content"][0]["text"], found["structuredContent"]["result"]
+        text: str = found["content"][0]["text"]
+        return text
 
-    def job(self, subject: Subject) -> dict[str, float]:
-        """The standard job in four calls; then its steps one by one, in a second run."""
+    def _steps(self, server: subprocess.Popen[bytes]) -> tuple[float, dict[str, Any]]:
+        """Steps one by one: the middle of what they took, and what the last one was answered."""
+        taken = []
+        for _ in range(STEPS):
+            began = time.perf_counter()
+            found = self._ask(server, "tools/call", name="go", arguments={"how": "next"})
+            taken.append((time.perf_counter() - began) * 1000 - found["_meta"].get("took", 0.0))
+            assert not found.get("isError"), found
+        return statistics.median(taken), found
+
+    def _own(self, answer: dict[str, Any], moment: float) -> float:
+        words = canned(moment, json.dumps({name: part for name, part in answer.items() if name != "_meta"}), "{}")
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+            self._ask(server, "tools/list")  # it is up then
+            own, _ = self._steps(server)
+            server.communicate()
+        return own
+
+    def job(self, subject: Subject, floor: float) -> dict[str, float]:
+        """The standard job in four calls; then its steps one by one, in a second run. `floor`: what a step takes there, in ms."""
         start = {"program": [str(subject.program)], "breaks": [f"{subject.source}:{subject.line}"]}
         if subject.python:
             start["python"] = subject.python  # type: ignore[assignment]
         told = [
-            self._call("launch", **start)[1],
-            self._call("eval", expressions=[subject.look])[1],
-            self._call("go", how="next", count=STEPS)[1],
-            self._call("go")[1],
+            self._call("launch", **start),
+            self._call("eval", expressions=[subject.look]),
+            self._call("go", how="next", count=STEPS),
+            self._call("go"),
         ]
         self._call("launch", **start)
-        steps = [self._call("go", how="next")[0] for _ in range(STEPS)]
+        step, answer = self._steps(self._pump)
         self._call("stop")
-        by_sdk, own = asyncio.run(self._by_sdk(start))
+        by_sdk, sdk_own = asyncio.run(self._by_sdk(start, floor / 1000))
         return {
-            "step": statistics.median(steps),
+            "step": step,
+            "own": self._own(answer, floor / 1000),
             "characters": float(sum(map(len, told))),
             "sdk step": by_sdk,
-            "sdk own": own,
+            "sdk own": sdk_own,
         }
 
-    async def _by_sdk(self, start: dict[str, Any]) -> tuple[float, float]:
+    async def _by_sdk(self, start: dict[str, Any], moment: float) -> tuple[float, float]:
         """Milliseconds of a step by the SDK's client, and what of it that client takes for itself."""
         server = StdioServerParameters(command=self._words[0], args=self._words[1:], env=self._env)
         async with Client(server, mode=ERA) as client:
@@ -85,9 +103,9 @@ class OverMcp:
             tools = await client.list_tools()
             steps, last = await _timed(client)
             await client.call_tool("stop", {})
-        said = [each.model_dump_json(by_alias=True, exclude_none=True) for each in (last, tools)]
-        words = ["-IS", str(Path(__file__).with_name("canned_mcp.py")), *said]
-        async with Client(StdioServerParameters(command=sys.executable, args=words), mode=ERA) as client:
+        said = [each.model_dump_json(by_alias=True, exclude_none=True, exclude={"meta"}) for each in (last, tools)]
+        command, *words = canned(moment, *said)
+        async with Client(StdioServerParameters(command=command, args=words), mode=ERA) as client:
             own, _ = await _timed(client)
         return steps, own
 
@@ -104,12 +122,17 @@ class OverMcp:
         self._pump.communicate()
 
 
+def canned(moment: float, answer: str, tools: str) -> list[str]:
+    """The command of a server that says these after so many seconds."""
+    return [sys.executable, "-IS", str(Path(__file__).with_name("canned_mcp.py")), str(moment), answer, tools]
+
+
 async def _timed(client: Client) -> tuple[float, CallToolResult]:
     """Steps one by one: the middle of what they took, and what the last one was answered."""
     taken = []
     for _ in range(STEPS):
         began = time.perf_counter()
         last = await client.call_tool("go", {"how": "next"})
-        taken.append((time.perf_counter() - began) * 1000)
+        taken.append((time.perf_counter() - began) * 1000 - (last.meta or {}).get("took", 0.0))
         assert not last.is_error, last
     return statistics.median(taken), last

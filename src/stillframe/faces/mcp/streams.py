@@ -32,6 +32,8 @@ class Unanswered:
     def __init__(self) -> None:
         self._ids: set[types.RequestId] = set()
         self.change = asyncio.Event()
+        """Set when there is something new for the SDK: a message, or after the last one that nothing is left to answer."""
+        self.no_more = False
 
     def __bool__(self) -> bool:
         return bool(self._ids)
@@ -51,7 +53,8 @@ class Unanswered:
     def discard(self, number: types.RequestId | None) -> None:
         if number is not None:
             self._ids.discard(number)
-        self.change.set()
+        if self.no_more:
+            self.change.set()
 
 
 class Stream:
@@ -122,7 +125,6 @@ class Incoming(Stream):
         self._shortcut = shortcut
         outgoing.learn = shortcut.learn
         self._waiting: deque[SessionMessage] = deque()
-        self._ended = False
 
     async def read(self) -> None:
         """Take messages until nothing more comes; calls that can go the short way do."""
@@ -133,7 +135,7 @@ class Incoming(Stream):
                     self._unanswered.add(number)
                 else:
                     await self._pass_on(line)
-        self._ended = True
+        self._unanswered.no_more = True
         self._unanswered.change.set()
 
     async def _pass_on(self, line: bytes) -> None:
@@ -155,7 +157,7 @@ class Incoming(Stream):
 
     async def __anext__(self) -> SessionMessage | Exception:
         while not self._waiting:
-            if self._ended and not self._unanswered:
+            if self._unanswered.no_more and not self._unanswered:
                 raise StopAsyncIteration
             self._unanswered.change.clear()
             await self._unanswered.change.wait()
