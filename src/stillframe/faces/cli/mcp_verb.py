@@ -1,8 +1,10 @@
 """`dbg mcp`: a pump between an agent's pipes and the host that speaks MCP, or with `--http` a server in this very process.
 
-MCP's own library takes a second to load, so it lives in a host that all pumps share; this side only moves bytes.
+MCP's own library takes a second to load, so it lives in a host that all pumps share; this side only moves bytes, or hands its
+pipes over and waits.
 """
 
+import _socket
 import posix
 import select
 import sys
@@ -22,6 +24,8 @@ SWITCHES = ("--http", "--schemas")
 CHUNK = 65536
 MISSING = "MCP's own library is not installed here; it comes with: pip install 'stillframe[mcp]'"
 EXIT_MISSING = 5
+_PIPES = {0o010000, 0o140000}
+"""S_IFIFO and S_IFSOCK; `stat` would have to be imported for them."""
 GOODBYE_SECONDS = 10
 """How long the host may take to end its calls once the agent has closed its side."""
 
@@ -104,6 +108,7 @@ def pump(hello: "dict[str, Json]") -> int:
         name.decode("utf-8", "surrogateescape"): value.decode("utf-8", "surrogateescape")
         for name, value in posix.environ.items()
     }
+    hello["pipes"] = has_pipes()
     place, post = rendezvous.runtime_directory(), rendezvous.mcp_post(HASH)
     try:
         line = link.connect(place, post) or link.start_daemon(place, post)
@@ -119,12 +124,44 @@ def pump(hello: "dict[str, Json]") -> int:
         return fail("internal", f"the host of MCP does not answer: {error}", EXIT_INTERNAL, False, "mcp")
     if said is None:
         return fail("internal", f"the host of MCP went away; its log is {log_place()}", EXIT_INTERNAL, False, "mcp")
+    if said == b"=":
+        return hand_over(line)
     if said != b"+":
         from .main import say
 
         say(said[1:].decode("utf-8", "replace") + "\n")
         return 2
     return move(line)
+
+
+def has_pipes() -> bool:
+    """Whether standard input and output are two pipes or sockets: those the host can wait for as we do."""
+    try:
+        coming, going = posix.fstat(0), posix.fstat(1)
+    except OSError:  # closed
+        return False
+    return {each.st_mode & 0o170000 for each in (coming, going)} <= _PIPES and coming.st_ino != going.st_ino
+
+
+def hand_over(line: "link.Line") -> int:
+    """Let the host have our pipes, and stay until it is done: whoever started us waits for us, or ends us."""
+    from .main import EXIT_INTERNAL, say
+
+    handles = b"".join(each.to_bytes(4, sys.byteorder) for each in (0, 1))
+    line.sock.sendmsg([b"="], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, handles)])
+    line.sock.settimeout(None)
+    watched = select.poll()
+    watched.register(1, 0)  # nothing but that nobody reads it any more is told then
+    watched.register(line.sock.fileno(), select.POLLIN)
+    ready = watched.poll()
+    if all(handle == 1 for handle, _ in ready):
+        watched.unregister(1)
+        if not watched.poll(GOODBYE_SECONDS * 1000):
+            return 0
+    if line.first_line() is None:
+        say(f"error internal: the host of MCP went away; its log is {log_place()}\n")
+        return EXIT_INTERNAL
+    return 0
 
 
 def move(line: "link.Line") -> int:

@@ -23,6 +23,7 @@ from ..daemon.lifecycle import LOOK_AGAIN, Claim
 from ..daemon.serve import Listening, keep_log, reason_to_leave, spare_the_loaded
 from ..daemon.server import READ_SECONDS, WRITE_SECONDS, Refusal, check_peer
 from .client import Client
+from .pipes import FAREWELL, Ends, handed_over
 from .server import server_for
 from .shortcut import Shortcut
 from .streams import Incoming, Outgoing, Unanswered
@@ -108,30 +109,40 @@ class Host:
             writer.write(b"+\n")
             return
         client, schemas = client_of(hello)
-        server = server_for(lambda _: client, schemas=schemas)
-        writer.write(b"+\n")
-        unanswered = Unanswered()
-        outgoing = Outgoing(writer, unanswered)
-        shortcut = Shortcut(client, server.bus, outgoing.say)
-        incoming = Incoming(reader, outgoing, unanswered, shortcut)
-        reading = asyncio.create_task(incoming.read())
-        running = asyncio.create_task(server.run(incoming, outgoing, server.create_initialization_options()))
-        try:
-            await _until_over(running, reading, writer.get_extra_info("socket").fileno())
-        finally:
-            for each in (reading, running):
-                await ended(each)
-            await shortcut.close()
+        if hello.get("pipes"):
+            async with handed_over(writer) as ends:
+                await _converse(client, schemas, ends, asyncio.create_task(reader.read(1), name="the pump leaves"))
+            writer.write(FAREWELL)
+        else:
+            writer.write(b"+\n")
+            await _converse(client, schemas, Ends(reader, writer, writer.get_extra_info("socket").fileno()))
 
 
-async def _until_over(running: asyncio.Task[None], reading: asyncio.Task[None], handle: int) -> None:
-    """Until the server is done. A client that has only said all it wants to say still gets its answers; one that is gone
+async def _converse(client: Client, schemas: bool, ends: Ends, *leaves: asyncio.Task[Any]) -> None:
+    """Serve a client until it has said all and heard all, or has gone; `leaves` are done when somebody has whom it needs."""
+    server = server_for(lambda _: client, schemas=schemas)
+    unanswered = Unanswered()
+    outgoing = Outgoing(ends.writer, unanswered)
+    shortcut = Shortcut(client, server.bus, outgoing.say)
+    incoming = Incoming(ends.reader, outgoing, unanswered, shortcut)
+    reading = asyncio.create_task(incoming.read())
+    running = asyncio.create_task(server.run(incoming, outgoing, server.create_initialization_options()))
+    try:
+        await asyncio.wait({running, reading, *leaves}, return_when=asyncio.FIRST_COMPLETED)
+        await _until_over({running, *leaves}, ends.handle)
+    finally:
+        for each in (reading, running, *leaves):
+            await ended(each)
+        await shortcut.close()
+
+
+async def _until_over(tasks: set[asyncio.Task[Any]], handle: int) -> None:
+    """Until one of them is done. A client that has only said all it wants to say still gets its answers; one that is gone
     needs none, and what it waited for is given up."""
-    await asyncio.wait({running, reading}, return_when=asyncio.FIRST_COMPLETED)
     line = select.poll()
     line.register(handle, 0)  # nothing but the end of both directions is told then
-    while not running.done() and not line.poll(0):
-        await asyncio.wait({running}, timeout=LOOK_SECONDS)
+    while not any(each.done() for each in tasks) and not line.poll(0):
+        await asyncio.wait(tasks, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
 
 
 async def _hello(reader: asyncio.StreamReader) -> dict[str, Any]:
