@@ -1,6 +1,7 @@
 """The host of all pumps: MCP's own library loaded once, one server a connection, gone when it has been idle.
 
-A connection begins with one line that says who calls and what it may do; what follows is MCP as on a pipe, a message a line.
+A connection begins with one line that says who calls and what it may do; what follows is MCP as on a pipe, a message
+a line; or the agent's own pipes are handed over, and it follows there.
 """
 
 from __future__ import annotations
