@@ -77,6 +77,9 @@ def test_nodes_own_runner_is_found_held_at_the_failure_and_recorded_for_the_call
     user.file("late.test.js", imports + "it('is early', () => { Promise.reject(new Error('too late')); });\n")
     text = user.ok("test", "late.test.js", "--once", *PATIENT)
     assert ": 1 of 2 failed\nlate.test.js, in its end at late.test.js\n" in text and "too late" in text, text
+    user.file("left.test.js", imports + "it('leaves', () => process.exit(0));\n")
+    text = user.ok("test", "left.test.js", *PATIENT)
+    assert ": green, 1 passed" in text and "\nnote: left.test.js told of no test" in text, text
 
 
 SHOP_IMPORT = 'const { total } = require("./shop.js");\n'
@@ -116,7 +119,7 @@ def test_a_runner_of_the_project_is_found_and_its_failure_told_with_the_locals_o
     if runner == "vitest":
         user.file("late.test.mjs", imports + "it('is early', () => { Promise.reject(new Error('late')); });\n")
         text = user.ok("test", "late.test.mjs", *PATIENT)
-        assert ": 1 passed, none failed, and yet exit 1 after " in text, text
+        assert ": 1 passed, none failed, and yet exit 1 after " in text and "\nError: late\n" in text, text
     if runner == "mocha":  # which tells paths from the project's folder on
         user.file("test/status.js", STATUS)
         (far,) = user.json("test", "test/status.js", "--once", *PATIENT)["failures"]

@@ -198,6 +198,12 @@ def test_unittest_tells_the_same_of_its_assertions_subtests_and_classes(user: Us
     text = user.ok("test", "tests/test_price.py::Price::test_again", *OURS, "--once", "--runner", "unittest")
     assert ": 1 of 1 failed\n" in text
     assert "self.assertEqual(got, 40)    got=30" in text
+    asks = (
+        "import unittest\n\nclass Asks(unittest.TestCase):\n    def test_asks(self):\n        raise KeyboardInterrupt\n"
+    )
+    user.file("tests/test_asks.py", asks)
+    text = user.ok("test", "tests/test_asks.py", *OURS, "--runner", "unittest")
+    assert "; 0 passed, 1 failed of 1 by then\ntests.test_asks.Asks.test_asks at tests/test_asks.py:5\n" in text, text
 
 
 def test_tests_that_do_not_end_or_take_the_process_down_are_told_as_unfinished(user: User) -> None:

@@ -117,6 +117,7 @@ class Told(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Of the calls of the first failing test's function, the one that failed."""
     problem: str = ""
     """What the runner itself had to say, where it did not run the tests."""
+    notes: tuple[str, ...] = ()
 
 
 class TestReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -24,7 +24,7 @@ from .testruns import HOLD_LEASE, Asked, Ran, run_tests
 
 def report_of(asked: Asked, ran: Ran, *, every: bool) -> TestReport:
     told, verdict = ran.told, _verdict(ran)
-    notes = tuple(f"also found: {other} (--runner {other})" for other in asked.choice.others[:1])
+    notes = told.notes + tuple(f"also found: {other} (--runner {other})" for other in asked.choice.others[:1])
     report = TestReport(
         runner=asked.choice.runner.name,
         verdict=verdict,

@@ -29,6 +29,7 @@ class Witness:
         self.told = 0
         self.imports = {}
         self.failed = set()
+        self.running = None
         self._teller = None
 
     @property
@@ -38,6 +39,7 @@ class Witness:
         return self._teller
 
     def started(self, test):
+        self.running = test
         self.journal.tell("running", id=test.id())
 
     def ended(self, test, outcome, reason=""):
@@ -63,6 +65,11 @@ class Witness:
         self.journal.tell("test", id=test.id(), when=when, outcome="failed", evidence=evidence, label=label)
         if self.journal.asked["hold"] and self.told == 1:
             sf_evidence.hold(error, trace)
+
+    def interrupted(self, error):
+        """What no test may raise, as Ctrl-C does: it ends them all, and unittest reports none of it."""
+        if self.running is not None:
+            self.failure(self.running, (type(error), error, error.__traceback__))
 
     def subtest(self, test, subtest, raised):
         if raised is not None:
@@ -134,9 +141,15 @@ def _install(witness):
 def _main():
     _JOURNAL.hello("unittest", ".".join(str(part) for part in sys.version_info[:3]))
     sys.argv[0] = "python -m unittest"
-    if _JOURNAL.asked is not None:
-        _install(Witness(_JOURNAL))
-    program = unittest.main(module=None, exit=False)
+    witness = Witness(_JOURNAL) if _JOURNAL.asked is not None else None
+    if witness is not None:
+        _install(witness)
+    try:
+        program = unittest.main(module=None, exit=False)
+    except KeyboardInterrupt as error:
+        if witness is not None:
+            witness.interrupted(error)
+        raise
     count = program.result.testsRun
     _JOURNAL.tell("collected", count=count, names=[])
     _JOURNAL.tell("end", status=0 if program.result.wasSuccessful() else 1)

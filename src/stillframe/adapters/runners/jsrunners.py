@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ...model.outcomes import AnyOutcome
 from ...model.tested import Counts, TestFailure, Told
 from . import TestAsk
 from .journal import MOST, Show
@@ -14,6 +15,10 @@ from .scripts import expanded
 from .stacks import Raw, failure, test_id
 
 _COMPARED = re.compile(r"^(Expected|Received)(?: [a-z ]+)?: +(\S.*)$", re.MULTILINE)
+_VITEST_TALK = re.compile(
+    r"^[⎯\s]*$|^\s*\d*\|| ❯ .*(/node_modules/|node:internal/)|^This might cause|^This error originated|^JSON report"
+)
+"""Lines of Vitest's that tell nothing of the error that they stand beside: rulers, source, library calls, prose."""
 _ENDED = {"passed": "passed", "failed": "failed", "pending": "skipped", "skipped": "skipped", "todo": "skipped"}
 
 
@@ -45,7 +50,9 @@ class Vitest(NodeRunner):
 
     def words(self, ask: TestAsk, report: Path) -> tuple[str, ...]:
         file, pattern = selected(ask)
-        words = [self.found(ask)[0], "run", "--reporter=json", f"--outputFile={report}", "--no-color"]
+        # The report in JSON lacks what fails the run and no test: an error that nobody handled, too little coverage.
+        words = [self.found(ask)[0], "run", "--reporter=json", f"--outputFile.json={report}", "--reporter=default"]
+        words += ["--no-color"]
         words += ["--pool=forks", "--no-file-parallelism"] if ask.hold else []
         words += ["--bail=1"] if ask.first else []
         words += ["-t", pattern] if pattern else []
@@ -53,6 +60,9 @@ class Vitest(NodeRunner):
 
     def told(self, report: Path, ask: TestAsk, show: Show) -> Told:
         return jest_report(report, ask, show, has_pattern=_has_pattern(ask))
+
+    def own_words(self, end: AnyOutcome) -> str:
+        return "\n".join(line for line in super().own_words(end).splitlines() if not _VITEST_TALK.search(line))
 
 
 class Mocha(NodeRunner):

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...errors import AdapterMissing, NotFound
-from ...model.outcomes import AnyOutcome, Running, Stop
+from ...model.outcomes import AnyOutcome, Exited, Running, Stop
 from ...model.places import BreakSpec, LinePlace
 from ...model.plans import Plan
 from ...model.tested import Counts, TestFailure, Told
@@ -89,9 +89,16 @@ class NodeRunner:
 
     def read(self, ask: TestAsk, folder: Path, end: AnyOutcome) -> Told:
         told = self.told(folder / "report", ask, shown_from(ask.cwd))
-        if isinstance(end, Stop | Running) or (told.finished and (told.counts.total or told.failures)):
+        if isinstance(end, Stop | Running) or told.failures:
             return told
-        return msgspec.structs.replace(told, problem=last_lines(end.stderr.strip() or end.output.strip()))
+        fails = isinstance(end, Exited) and end.exit_code and not told.counts.deselected
+        if told.finished and told.counts.total and not fails:
+            return told
+        return msgspec.structs.replace(told, problem=last_lines(self.own_words(end)))
+
+    def own_words(self, end: AnyOutcome) -> str:
+        """What the runner itself said, of which the last lines are told."""
+        return end.stderr.strip() or end.output.strip()
 
     def script(self, ask: TestAsk) -> Script:
         """What the project's own script says of how it is run."""
@@ -206,6 +213,7 @@ class NodeTest(NodeRunner):
         hello: dict[str, Any] = {}
         printed: dict[str, str] = {}
         heard: set[str] = set()
+        bare: list[str] = []
         ended, deselected, unread, running = False, 0, 0, None
         for said in _lines(report):
             match said["kind"]:
@@ -223,6 +231,7 @@ class NodeTest(NodeRunner):
                     outcome = _outcome(said, (ask.selector or "").split("::")[1:])
                     file = _path(said)
                     if outcome is None:
+                        bare += [file] if said["passed"] and _is_file(said) else []
                         continue
                     names.append(test_id(file, tuple(said["titles"]), show))
                     if outcome == "unread" and file in heard:  # its tests are over, and yet it failed
@@ -243,6 +252,8 @@ class NodeTest(NodeRunner):
                         heard.add(file)
                         if outcome == "failed":
                             failures.append(failure(_raw(said, file), ask.root, show))
+        bare = [each for each in bare if each not in heard and not selected(ask)[1] and not ask.args]
+        outcomes += ["passed"] * len(bare)  # as Node itself counts them
         counts = Counts(
             total=len(outcomes), passed=outcomes.count("passed"), failed=outcomes.count("failed"),
             skipped=outcomes.count("skipped"), xfailed=outcomes.count("todo"), deselected=deselected, uncollected=unread,
@@ -251,7 +262,11 @@ class NodeTest(NodeRunner):
             version=str(hello.get("version", "")), runtime=f"Node {hello['version']}" if hello else "",
             interpreter=str(hello.get("executable", "")), counts=counts, failures=tuple(failures[:MOST]),
             names=tuple(names), begun=bool(hello), finished=ended, running=running,
+            notes=(_BARE.format(", ".join(str(show(each)) for each in bare)),) if bare else (),
         )  # fmt: skip
+
+
+_BARE = "{} told of no test, so that Node counts the file itself as one that passed: it has none, or ended before (process.exit)"
 
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:
@@ -273,9 +288,8 @@ def _outcome(said: dict[str, Any], asked: list[str]) -> str | None:
     others that ran along are told as left out."""
     if said.get("type") == "suite":
         return None
-    is_file = len(said["titles"]) == 1 and Path(said["titles"][0]).name == Path(_path(said)).name
     error = said.get("error") or {}
-    if is_file:
+    if _is_file(said):
         return "unread" if not said["passed"] and error.get("kind") != "subtestsFailed" else None
     if error.get("kind") == "subtestsFailed":
         return None
@@ -286,6 +300,11 @@ def _outcome(said: dict[str, Any], asked: list[str]) -> str | None:
     if said["todo"]:
         return "todo"
     return "passed" if said["passed"] else "failed"
+
+
+def _is_file(said: dict[str, Any]) -> bool:
+    """Whether it is a whole file that is told of, as if it were a test."""
+    return len(said["titles"]) == 1 and Path(said["titles"][0]).name == Path(_path(said)).name
 
 
 def _raw(said: dict[str, Any], file: str) -> Raw:

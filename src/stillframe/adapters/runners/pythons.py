@@ -114,7 +114,7 @@ class Pytest(PythonRunner):
             raise LaunchFailed(
                 f"{absent[1]} has no pytest: {absent[1]} -m pip install pytest, or name another --python"
             )
-        return "" if told.failures else _last_words(end)
+        return "" if told.failures and told.running is None else _last_words(end)
 
 
 class Unittest(PythonRunner):
@@ -134,7 +134,8 @@ class Unittest(PythonRunner):
         return (*words, *ask.args, *(["-f"] if ask.first or ask.hold else []))
 
     def problem(self, told: Told, end: AnyOutcome) -> str:
-        return "" if told.finished else _last_words(end)
+        interrupted = told.failures and told.running is None
+        return "" if told.finished or interrupted else _last_words(end)
 
     def read(self, ask: TestAsk, folder: Path, end: AnyOutcome) -> Told:
         """A name that is not there is a failed test to unittest, and none to anybody else."""
