@@ -42,9 +42,9 @@ def _make(python: str, place: Path) -> None:
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
         made = Path(folder, "made")
         _said(python, "-m", "venv", "--without-pip", str(made))
-        packages = "import site; print('\\n'.join(site.getsitepackages()))"
-        (own,) = _said(str(made / "bin" / "python3"), "-c", packages).split()
-        Path(own, "machine.pth").write_text(_said(python, "-c", packages))  # paths alone: no .pth behind them is read
+        (packages,) = made.glob("lib/python3.*/site-packages")
+        machines = _said(python, "-c", "import site; print('\\n'.join(site.getsitepackages()))")
+        (packages / "machine.pth").write_text(machines)  # paths alone: no .pth behind them is read
         with contextlib.suppress(OSError):  # another worker was first
             made.rename(place)
 
