@@ -21,11 +21,12 @@ function look() {
   const date = new Date(0), re = /a+/g, point = new Point(3), arrow = () => 1, cls = Point;
   const pending = new Promise(() => {}), done = Promise.resolve(5);
   const failed = (async () => { throw new Error('no'); })().catch((e) => { throw e; }); failed.catch(() => 0);
-  const sparse = [1, , 3], bare = Object.create(null), error = new TypeError('bad');
+  const sparse = [1, , 3], named = Object.assign([, 2], { left: 1 });
+  const bare = Object.create(null), error = new TypeError('bad');
   const odd = { 'a b': 1, get g() { console.log('RAN'); return 1; } }, quote = "it's\\n";
   bare.z = 1;
   return [cyclic, hostile, undef, nul, neg, nan, big, sym, map, set, typed, date, re, point, arrow, cls, pending, done,
-    failed, sparse, bare, error, odd, quote];
+    failed, sparse, named, bare, error, odd, quote];
 }
 look();
 """
@@ -41,8 +42,9 @@ async def test_values_are_told_as_what_they_are_and_nothing_of_the_programs_is_r
             "typed": "Uint8Array(3) [1, 2, 3]", "date": "1970-01-01T00:00:00.000Z", "re": "/a+/g",
             "point": "Point {x: 3, #hidden: 1}",
             "arrow": "[Function: arrow]", "cls": "[class Point]", "pending": "Promise { <pending> }",
-            "done": "Promise { 5 }", "sparse": "[1, <empty>, 3]", "bare": "[Object: null prototype] {z: 1}",
-            "error": "TypeError: bad", "odd": "{'a b': 1, g: <getter>}", "cyclic": "{a: 1, self: [Circular]}",
+            "done": "Promise { 5 }", "sparse": "[1, <empty>, 3]", "named": "[<empty>, 2, left: 1]",
+            "bare": "[Object: null prototype] {z: 1}", "error": "TypeError: bad", "odd": "{'a b': 1, g: <getter>}",
+            "cyclic": "{a: 1, self: [Circular]}", "quote": "'it\\'s\\n'",
         }  # fmt: skip
         assert {name: told.get(name) for name in expected} == expected
         assert told["hostile"].startswith("Proxy")

@@ -168,6 +168,8 @@ class Stopped(msgspec.Struct, frozen=True):
     """False where the condition of its breakpoints raised: it is told, and is no hit of theirs."""
     notes: tuple[str, ...] = ()
     """What else the debugger knows of why, as what watched data was and is."""
+    file: str | None = None
+    """Where it is held, as far as that came along: its lines are read while the debugger tells the rest."""
 
 
 class Continued(msgspec.Struct, frozen=True):

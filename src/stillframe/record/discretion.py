@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import typing
 from operator import is_
 from typing import Any
 
@@ -34,13 +36,13 @@ def told(node: Any) -> Any:
 
 def _struct(node: msgspec.Struct) -> msgspec.Struct:
     changed: dict[str, Any] = {}
-    for name in node.__struct_fields__:
+    for name in _fields_of(type(node)):
         old = getattr(node, name)
         if not old:
             continue
         new: Any
         if isinstance(old, str):
-            new = old if name in _NOT_OF_ITS_TEXTS else redaction.text(old)
+            new = redaction.text(old)
         elif name == "values" and isinstance(node, ProbedPlace):
             continue  # expressions that were asked for, as by `eval`
         elif name == "notes":
@@ -50,6 +52,26 @@ def _struct(node: msgspec.Struct) -> msgspec.Struct:
         if new is not old and new != old:
             changed[name] = new
     return msgspec.structs.replace(node, **changed) if changed else node
+
+
+@functools.cache
+def _fields_of(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of such a part in which a secret may be; looked up once, since most have none and there are many."""
+    return tuple(each.name for each in msgspec.structs.fields(kind) if _may_tell(each.name, each.type))
+
+
+def _may_tell(name: str, declared: Any) -> bool:
+    parts = typing.get_args(declared)
+    if str in (declared, *parts) and typing.get_origin(declared) is not tuple:
+        return name not in _NOT_OF_ITS_TEXTS
+    return name == "notes" or not _leaves(declared) <= _AS_THEY_ARE
+
+
+def _leaves(declared: Any) -> set[Any]:
+    if typing.get_origin(declared) is typing.Literal:
+        return {str}
+    parts = [each for each in typing.get_args(declared) if each is not ...]
+    return set().union(*map(_leaves, parts)) if parts else {declared}
 
 
 def change(found: Change) -> Change:

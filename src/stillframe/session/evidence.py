@@ -7,8 +7,8 @@ own key, which outlives a `continue` too.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -32,6 +32,18 @@ class SourceCache(msgspec.Struct):
 
     _lent: dict[str, list[str]] = msgspec.field(default_factory=dict[str, list[str]])
     _borrowed: dict[str, SourceText] = msgspec.field(default_factory=dict[str, SourceText])
+    _glanced: dict[str, tuple[int, int]] | None = None
+
+    @contextlib.contextmanager
+    def glance(self, file: str | None) -> Iterator[None]:
+        """Within this each file is looked at once, however often it is asked for, and this one now: a stop is of one moment."""
+        self._glanced = {}
+        if file is not None:
+            self._read(file)
+        try:
+            yield
+        finally:
+            self._glanced = None
 
     def shared(self) -> SourceCache:
         """For a child of the program: the same files, and what was lent by now; what is patched later is one process's own."""
@@ -64,7 +76,7 @@ class SourceCache(msgspec.Struct):
         if file in self._lent:
             return self._lent[file]
         try:
-            stamp = sourcefile.stamp(file)
+            stamp = self._stamp(file)
             known = self._files.get(file)
             if known is not None and known[0] == stamp:
                 return known[1]
@@ -73,6 +85,13 @@ class SourceCache(msgspec.Struct):
             return None
         self._files[file] = (stamp, lines)
         return lines
+
+    def _stamp(self, file: str) -> tuple[int, int]:
+        if self._glanced is None:
+            return sourcefile.stamp(file)
+        if file not in self._glanced:
+            self._glanced[file] = sourcefile.stamp(file)
+        return self._glanced[file]
 
     def around(self, file: str, line: int, before: int = 2, after: int = 0, column: int = 0) -> tuple[SourceLine, ...]:
         """Lines near a line; of one that is too long to show, what stands around the column."""
@@ -88,7 +107,7 @@ class SourceCache(msgspec.Struct):
         if file in self._lent:
             return False
         try:
-            return os.stat(file).st_mtime > when
+            return self._stamp(file)[0] > when * 1e9
         except OSError:
             return False
 

@@ -83,12 +83,9 @@ async def read(session: Session, event: Stopped) -> None:
     try:
         thread = event.thread or (await session.backend.threads())[0].id
         session.focus_thread = thread
-        began = time.monotonic()
-        async with asyncio.timeout(CAPTURE_SECONDS):
-            capture = await session.backend.capture(thread, session.bounds)
-            session.reads_quickly = time.monotonic() - began < QUICK_SECONDS
-            await _borrowed(session, capture)
-        stop = _witnessed(session, event, thread, capture)
+        with session.sources.glance(event.file):
+            capture = await _captured(session, thread)
+            stop = _witnessed(session, event, thread, capture)
         if not session.crowd.is_alone(event):
             names = {each.id: each.name for each in await session.backend.threads()}
             session.crowd.alone = thread if len(names) == 1 else None
@@ -113,6 +110,15 @@ async def read(session: Session, event: Stopped) -> None:
         session.told_stop, session.touched, session.read_again = False, False, None
         session.stop = stop
         session.bell.ring()
+
+
+async def _captured(session: Session, thread: str) -> Capture:
+    began = time.monotonic()
+    async with asyncio.timeout(CAPTURE_SECONDS):
+        capture = await session.backend.capture(thread, session.bounds)
+        session.reads_quickly = time.monotonic() - began < QUICK_SECONDS
+        await _borrowed(session, capture)
+    return capture
 
 
 def _witnessed(session: Session, event: Stopped, thread: str, capture: Capture) -> Stop:

@@ -27,6 +27,9 @@
   const MORE = '…';
   const PLAIN = { depth: 0, customInspect: false, showProxy: true, getters: false, breakLength: Infinity, maxArrayLength: 4, maxStringLength: 80 };
   const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+  const COMMON = /^(?:[A-Za-z_$][\w$]*|\d+)$/; // of names and numbers: most are, and the other pattern takes its time
+  const ODD = /[^ !#-&(-[\]-~]/; // what cannot stand between quotes as it is
+  const PROTOTYPE = Object.prototype;
 
   // What Node's own tracking of asynchronous calls leaves on promises while an inspector is there.
   const TRACKED = /,? ?\[Symbol\((?:async_id_symbol|trigger_async_id_symbol|destroyed)\)\]: (?:\d+|\{[^}]*\}|\[[^\]]*\])/g;
@@ -63,6 +66,7 @@
   // Text
 
   function quoted(text) {
+    if (!ODD.test(text)) return `'${text}'`;
     const body = JSON.stringify(text).slice(1, -1).replace(/\\"/g, '"').replace(/'/g, "\\'");
     return `'${body}'`;
   }
@@ -179,7 +183,7 @@
         const text = 'value' in found ? this.text(found.value, left, deeper) : accessor(found);
         return typeof index === 'string' ? `${index}: ${text}` : text;
       };
-      const more = isArray(value) && length <= this.bounds.items ? fieldsOf(value).filter((key) => typeof key === 'string' && !/^\d+$/.test(key)) : [];
+      const more = isArray(value) && length <= this.bounds.items ? namedFields(value) : [];
       const items = [...countTo(Math.min(length, this.bounds.items)), ...more];
       return open + this.walk(items, length + more.length, room - open.length - 1, depth, one) + ']';
     }
@@ -207,9 +211,10 @@
     }
 
     fields(value, name, room, depth) {
-      const state = stateOf(value);
+      const plain = prototype(value) === PROTOTYPE; // as most are: neither state nor private fields
+      const state = plain ? [] : stateOf(value);
       const keys = state.length ? fieldsOf(value).filter((key) => typeof key === 'string') : fieldsOf(value);
-      const inside = state.length ? [] : this.privates(value);
+      const inside = plain || state.length ? [] : this.privates(value);
       if (!state.length && !keys.length && !inside.length && isOpaque(value, name)) return this.short(`[${tagOf(value) || name}]`, room);
       const open = name === 'Object' ? '{' : name ? `${name} {` : prototype(value) === null ? '[Object: null prototype] {' : '{';
       const pair = (key, left, deeper) => {
@@ -322,7 +327,7 @@
 
   function keyText(key) {
     if (typeof key === 'symbol') return `[${String(key)}]`;
-    return NAME.test(key) || /^\d+$/.test(key) ? key : quoted(key);
+    return COMMON.test(key) || NAME.test(key) ? key : quoted(key);
   }
 
   function countTo(end) {
@@ -355,6 +360,12 @@
       if (typeof key === 'symbol' ? TRACKS.has(key.description) : key.startsWith('__stillframe_')) return false;
       return apply(isEnumerable, value, [key]); // no descriptor: of an error's stack that is not free of consequences (`stackOf`)
     });
+  }
+
+  // What an array has besides its items.
+  function namedFields(value) {
+    if (ownKeys(value).at(-1) === 'length') return []; // items come first, then names as they were given: this was the first
+    return fieldsOf(value).filter((key) => typeof key === 'string' && !/^\d+$/.test(key));
   }
 
   function totalOf(value) {

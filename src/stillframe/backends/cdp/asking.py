@@ -91,17 +91,7 @@ def argument(remote: Body) -> Body:
 
 def value_of(body: Body) -> Value:
     """A value in our own words."""
-    ref = body.get("ref")
-    return Value(
-        name=str(body.get("name", "")),
-        type=str(body.get("type", "")),
-        value=str(body.get("value", "")),
-        ref=f"k{ref}" if ref is not None else None,
-        total=body.get("total"),
-        truncated=bool(body.get("truncated")),
-        shape=str(body.get("shape") or ""),
-        children=tuple(value_of(each) for each in body["children"]) if "children" in body else (),
-    )
+    return msgspec.convert({**body, "ref": f"k{body['ref']}"} if "ref" in body else body, Value)
 
 
 def page_of(body: Body, start: int) -> Values:

@@ -7,6 +7,8 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from ...errors import NotFound, StillframeError, Unsupported
 from ...model.backend import (
     Binding,
@@ -213,7 +215,7 @@ class CdpBackend(Looking, ClosesOnce):
 
     def _told_stop(self, event: Event) -> None:
         if isinstance(event, Stopped):
-            self._evidence.look_ahead()
+            event = replace(event, file=self._evidence.look_ahead())
         self._family.read_output()  # what was printed before the stop is told before it
         self._told.put(event)
 

@@ -175,7 +175,7 @@ class Breakpoints:
         if held != self._held:
             self._held = held
             await self._watch_scripts()
-            if self._wanted or self._blackbox.is_open:
+            if self._scripts.looks_into_library or self._blackbox.is_open:
                 await self._watch_libraries()
 
     async def refresh_interest(self) -> None:

@@ -41,6 +41,8 @@ class Ahead(NamedTuple):
     bounds: Bounds
     asked: asyncio.Future[Body]
     frames: tuple[Frame, ...]
+    file: str | None
+    """Where the frame is that the variables are of."""
 
 
 class Evidence:
@@ -104,17 +106,26 @@ class Evidence:
         frames = Frames(frames=frames_all[: bounds.frames], total=len(frames_all), thread=thread)
         return Capture(frames, at, values, tuple(self.returned), exception)
 
-    def look_ahead(self) -> None:
-        """A stop is about to be told: its variables are asked for at once, so as to be here when somebody wants them."""
+    def look_ahead(self) -> str | None:
+        """A stop is about to be told: its variables are asked for at once, so as to be here when somebody wants them. The
+        file that it is in, where that is known."""
         held = self.held
         if held is None or self.lost_error is not None or held.reason in _THROWN:
-            return
+            return None
+        if self._ahead is None or self._ahead.held is not held:
+            self._ahead = self._asked_ahead(held)
+        return self._ahead.file if self._ahead else None
+
+    def _asked_ahead(self, held: Held) -> Ahead | None:
         own = 0 if held.hits or not self._scripts.hides_library else self.teller.innermost(held)
         call = held.calls[own] if own is not None and held.calls else None
         script = self._scripts.get(position(call)[0]) if call is not None else None
-        if call is not None and script is not None and (lines := self._texts.known(script)) is not None:
-            asked = self._ask_locals(call, lines, self._bounds, 0, fresh=self._begins(held))
-            self._ahead = Ahead(held, self._bounds, asked, self.teller.frames(held))
+        lines = self._texts.known(script) if script is not None else None
+        if call is None or own is None or lines is None:
+            return None
+        asked = self._ask_locals(call, lines, self._bounds, 0, fresh=self._begins(held))
+        frames = self.teller.frames(held)
+        return Ahead(held, self._bounds, asked, frames, frames[own].file)
 
     def _begins(self, held: Held) -> bool:
         """Whether this pause is read for the first time."""

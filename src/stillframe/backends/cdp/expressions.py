@@ -64,7 +64,7 @@ class Expressions:
         details = answer.get("exceptionDetails")
         if not isinstance(details, dict):
             body = (answer.get("result") or {}).get("value")
-            value = value_of(body if isinstance(body, dict) else {})
+            value = value_of(body if isinstance(body, dict) else {"name": expression})
             unset = await self._without_value(frame, expression.strip(), value)
             return Evaluated(expression, error=unset) if unset else Evaluated(expression, value=value)
         if _class(details) == "SyntaxError" and not await self._compiles(f"(\n{expression}\n)"):

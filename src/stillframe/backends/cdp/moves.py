@@ -32,6 +32,8 @@ THREAD = "1"
 """An isolate has one thread; workers are sessions of their own."""
 
 _ARRIVES = 10.0
+_BY_ITSELF = frozenset({"other", "step"})
+"""V8's words for a pause that nothing but an order of ours has brought about."""
 _REJECTS = r"(?:Promise\s*\.\s*)?reject|Promise"
 """A call that makes a promise rejected, or one that is made so."""
 
@@ -175,7 +177,9 @@ class Mover:
         """A `Debugger.paused`: tell it, or go on."""
         held = Held.of(body)
         self._evidence.held = held
-        if self._arrival is not None and not held.hits and held.reason in ("other", "step"):
+        if self._has_moved_on(held):
+            self._evidence.look_ahead()
+        if self._arrival is not None and not held.hits and held.reason in _BY_ITSELF:
             if not self._arrival[1].done():
                 self._arrival[1].set_result(held)
             return
@@ -214,6 +218,15 @@ class Mover:
             await self._landed(held, self._journey)
             return
         await self._stop(held, *self._why(held))
+
+    def _has_moved_on(self, held: Held) -> bool:
+        """Whether a step seems to have come to its next line, so that its variables are asked for before anything is judged:
+        V8 is at work on them meanwhile, and where it was no stop nobody takes the answer."""
+        journey = self._journey
+        if journey is None or journey.move is Move.FINISH or held.hits or held.reason not in _BY_ITSELF:
+            return False
+        same = position(held.top)[:2] == journey.line
+        return not same and not held.at_return and not self._breakpoints.wants_scripts
 
     def _why(self, held: Held) -> tuple[str, str | None]:
         if self.order.is_given:
