@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from .wireclient import Peer, Target
 
@@ -108,6 +112,74 @@ def test_of_a_long_value_it_is_told_what_all_of_it_is_like(run_to: RunTo, deep_p
     }
     assert told["record"]["value"] == "Row(id=1, name='ann')"
     assert told["mapped"]["value"] == "Mapped(id=7)"
+
+
+TABLES = """
+import numpy as np, pandas as pd
+frame = pd.DataFrame({"sku": ["a", "b", None] * 4, "qty": range(12), "price": [1.5, np.nan] * 6})
+labelled = pd.Series([3, 1, 2], index=["x", "y", "z"])
+days = pd.Series(pd.date_range("2024-01-01", periods=30))
+long = pd.Series(np.arange(1_000_000))
+wide = pd.DataFrame(np.zeros((3, 40)))
+index, empty = pd.Index(["p", "q"]), pd.DataFrame()
+here = 1  # @here
+"""
+
+
+def test_tables_are_told_by_their_columns_and_paged_by_their_rows(run_to: RunTo, guests: Guests) -> None:
+    python, env = guests
+    _, peer, thread = run_to(python, TABLES, env=env)
+    told = rows(peer, thread)
+    assert told["frame"]["value"].startswith("<DataFrame 12x3> {'sku': ['a', 'b', ")
+    assert re.fullmatch(
+        r"sku \w+ 4 missing; qty int64 0 to 11; price float64 1.5 to 1.5, 6 missing", told["frame"]["shape"]
+    )
+    assert told["labelled"]["value"] == "<Series 3 int64> {'x': 3, 'y': 1, 'z': 2}"
+    assert told["days"]["shape"] == "2024-01-01 00:00:00 to 2024-01-30 00:00:00"
+    assert (told["long"]["total"], told["long"]["shape"]) == (1_000_000, "0 to 999999")
+    assert told["wide"]["value"].startswith("<DataFrame 3x40> {0: [0.0, 0.0, 0.0], ")
+    assert re.fullmatch(r"<Index 2 \w+> \['p', 'q'\]", told["index"]["value"])
+    assert told["empty"]["value"] == "<DataFrame 0x0> {}"
+    page = peer.call("expand", ref=told["frame"]["ref"], start=10, count=5)
+    assert [(row["name"], row["value"].replace("None", "nan")) for row in page["values"]] == [
+        ("[10]", "{'sku': 'b', 'qty': 10, 'price': 1.5}"),
+        ("[11]", "{'sku': nan, 'qty': 11, 'price': nan}"),
+    ]  # what is missing is None or nan by the version of pandas
+
+
+TENSORS = """
+import torch
+tracked = torch.arange(4000.0).reshape(1000, 4).requires_grad_() / 10
+gaps = torch.full((20,), float("nan"))
+flags, empty, one = torch.tensor([True, False]), torch.empty(0, 3), torch.tensor(3.5)
+half, wave = torch.ones(2, dtype=torch.bfloat16), torch.tensor([1 + 2j])
+sparse, elsewhere = torch.eye(3).to_sparse(), torch.empty(2, 2, device="meta")
+here = 1  # @here
+"""
+
+
+TORCH = os.environ.get("STILLFRAME_TORCH", "")
+
+
+@pytest.mark.skipif(not TORCH, reason="STILLFRAME_TORCH names no Python that has torch")
+def test_tensors_are_told_by_shape_kind_and_first_numbers(run_to: RunTo) -> None:
+    """Torch is too large to be fetched for this one; it was run with torch 2.15."""
+    _, peer, thread = run_to(TORCH, TENSORS)
+    told = rows(peer, thread)
+    assert told["tracked"]["value"].startswith("<Tensor 1000x4 float32 requires_grad> [[0.0, 0.1, 0.2, 0.3], [0.4, ")
+    assert (told["tracked"]["total"], told["tracked"]["shape"]) == (1000, "0 to 399.9")
+    assert told["gaps"]["shape"] == "20 nan"
+    assert {name: told[name]["value"] for name in ("flags", "empty", "one", "half", "wave", "sparse", "elsewhere")} == {
+        "flags": "<Tensor 2 bool> [True, False]",
+        "empty": "<Tensor 0x3 float32> []",
+        "one": "<Tensor float32> 3.5",
+        "half": "<Tensor 2 bfloat16> [1.0, 1.0]",
+        "wave": "<Tensor 1 complex64> [(1+2j)]",
+        "sparse": "<Tensor 3x3 float32 sparse_coo> <not read>",
+        "elsewhere": "<Tensor 2x2 float32 meta> <not read>",
+    }
+    page = peer.call("expand", ref=told["tracked"]["ref"], start=999, count=5)
+    assert [row["value"] for row in page["values"]] == ["<Tensor 4 float32> [399.6, 399.7, 399.8, 399.9]"]
 
 
 DECLARED = """

@@ -141,8 +141,11 @@ class _Series:
         self.kind = "Series %d %s" % (self.length, value.dtype)
 
     def head(self, items):
-        """One more than is shown, so that the cut is seen."""
-        return self.value.iloc[: items + 1].tolist()
+        """One more than is shown, so that the cut is seen; labels only where they say more than a count."""
+        piece = self.value.iloc[: items + 1]
+        if is_loaded(self.value.index, "pandas", "RangeIndex") or not self.value.index.is_unique:
+            return piece.tolist()
+        return dict(zip(piece.index.tolist(), piece.tolist()))
 
     def page(self, start, count):
         piece = self.value.iloc[start : start + count]
@@ -224,8 +227,8 @@ def _of_array(plain):
     return "%d to %d" % (plain.min(), plain.max())
 
 
-def _span(low, high, missing, what):
-    return "%.6g to %.6g" % (low, high) + (", %d %s" % (missing, what) if missing else "")
+def _span(low, high, missing, what, form="%.6g"):
+    return (form + " to " + form) % (low, high) + (", %d %s" % (missing, what) if missing else "")
 
 
 def _of_series(series):
@@ -234,6 +237,8 @@ def _of_series(series):
     missing = int(series.isna().sum())
     if series.dtype.kind in "iuf" and missing < len(series):
         return _span(series.min(), series.max(), missing, "missing")
+    if series.dtype.kind in "mM" and missing < len(series):
+        return _span(series.min(), series.max(), missing, "missing", form="%s")
     return "%d missing" % missing if missing else None
 
 
