@@ -63,15 +63,13 @@ async def large(folder: Path) -> dict[str, float]:
 
 
 def _stop(number: int, run: int) -> Stop:
-    """Ten locals: some that stay, some that change at every hit, one that differs between the runs late."""
+    """Ten locals: some that stay, some that change at every hit, an object among them, one that differs between the runs late."""
     frame = Frame(function="total", file="shop.py", line=14, id="f0", module="shop")
     values = [
         Value(name="i", type="int", value=str(number)),
         Value(name="out", type="float", value=f"{number * 1.5 + (run if number > HITS // 4 else 0)}"),
         Value(name="qty", type="int", value=str(number % 7)),
-        Value(
-            name="item", type="dict", value=f"{{'sku': 'A-{number % 500}', 'qty': {number % 7}, 'price': 2.5}}", total=3
-        ),
+        Value(name="item", type="dict", value=f"{{'sku': 'A-{number}', 'qty': {number % 7}, 'price': 2.5}}", total=3),
         *(Value(name=f"name_{n}", type="str", value=f"'a value that stays the same {n}'") for n in range(LOCALS - 4)),
     ]
     outer = Frame(function="main", file="shop.py", line=30, id="f1", module="shop")
@@ -92,9 +90,12 @@ async def _asked(record: Record, folder: Path) -> dict[str, float]:
         "hits": lambda c: hits.listed(scope(c), 0, 20),
         "hits --where 'qty > 3'": lambda c: hits.listed(scope(c, "qty > 3"), 0, 20),
         "hits --count-by qty": lambda c: hits.grouped(scope(c), "qty", 20, counted=True),
+        "hits --where 'item.qty > 3'": lambda c: hits.listed(scope(c, "item.qty > 3"), 0, 20),
         "hits --count-by item.qty": lambda c: hits.grouped(scope(c), "item.qty", 20, counted=True),
+        "hits --count-by item.sku": lambda c: hits.grouped(scope(c), "item.sku", 20, counted=True),
         "hits --count-by out": lambda c: hits.grouped(scope(c), "out", 20, counted=True),
-        "hit-trend": lambda c: hits.trend(scope(c), "out", "shop.py:14"),
+        "hit-trend out": lambda c: hits.trend(scope(c), "out", "shop.py:14"),
+        "hit-trend item.qty": lambda c: hits.trend(scope(c), "item.qty", "shop.py:14"),
         "hit-diff": lambda c: comparing.two_hits(c, 1, HITS, view),
         "diff": lambda c: comparing.two_runs(
             c, finding.run(c, str(folder), "run-0"), finding.run(c, str(folder), "run-1"), view

@@ -106,34 +106,36 @@ class Columns:
     def _column(self, stretch: Stretch, path: Path) -> Column:
         made = Column([], [], [], set(), set())
         known: dict[int, Told] = {}
-        for piece, hits, values in self._slices(stretch, path.root):
+        glanced = False
+        for low in range(stretch.low, stretch.high + 1, SLICE):
+            piece = msgspec.structs.replace(stretch, low=low, high=min(low + SLICE - 1, stretch.high))
+            hits, values, row = self._slice(piece, path.root, glanced)
             fresh = set(values) - known.keys()
-            if len(fresh) * FEW < len(values):
+            glanced = len(fresh) * FEW >= len(values) > 0
+            if glanced:
+                row = row if row is not None else self._slice(piece, path.root, True)[2]
+                made.told.extend(self._at_a_glance(row or "", values, path, made))
+            else:
                 known |= self._thoroughly(fresh, path)
                 made.odd.update(fresh)
                 made.told.extend(known[each] for each in values)
-            else:
-                made.told.extend(self._at_a_glance(piece, values, path, made))
             made.hits.extend(hits)
             made.values.extend(values)
         return made
 
-    def _slices(self, stretch: Stretch, name: str) -> Iterator[tuple[Stretch, list[int], list[int]]]:
-        for low in range(stretch.low, stretch.high + 1, SLICE):
-            piece = msgspec.structs.replace(stretch, low=low, high=min(low + SLICE - 1, stretch.high))
-            cells, given = piece.cells("c0.hit AS hit, c0.value AS value", name)
-            hits, values = self._connection.execute(
-                f"SELECT group_concat(hit), group_concat(value) FROM ({cells} ORDER BY c0.hit)", given
-            ).fetchone()
-            if hits:
-                yield piece, numbers(hits), numbers(values)
-
-    def _at_a_glance(self, piece: Stretch, values: list[int], path: Path, column: Column) -> list[Told]:
-        text = f"iif(v0.rest IS NULL AND NOT instr(v0.text, '{glances.END}'), v0.text, '') AS text"
-        cells, given = piece.cells(text, path.root, joins=" JOIN value v0 ON v0.id=c0.value")
-        (row,) = self._connection.execute(
-            f"SELECT group_concat(text, '{glances.END}') FROM ({cells} ORDER BY c0.hit)", given
+    def _slice(self, piece: Stretch, name: str, with_texts: bool) -> tuple[list[int], list[int], str | None]:
+        """The hits of a piece, their values, and if wanted the row of their texts: to ask for all at once is quicker."""
+        columns, joins, row = "c0.hit AS hit, c0.value AS value", "", "NULL"
+        if with_texts:
+            columns += f", iif(v0.rest IS NULL AND NOT instr(v0.text, '{glances.END}'), v0.text, '') AS text"
+            joins, row = " JOIN value v0 ON v0.id=c0.value", f"group_concat(text, '{glances.END}')"
+        cells, given = piece.cells(columns, name, joins=joins)
+        hits, values, row = self._connection.execute(
+            f"SELECT group_concat(hit), group_concat(value), {row} FROM ({cells} ORDER BY c0.hit)", given
         ).fetchone()
+        return numbers(hits or ""), numbers(values or ""), row
+
+    def _at_a_glance(self, row: str, values: list[int], path: Path, column: Column) -> list[Told]:
         parts = glances.parts(row, path.steps)
         seen = set(parts)
         if path.of == "value" and not seen & _UNTOLD:

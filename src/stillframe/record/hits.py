@@ -189,21 +189,18 @@ def trend(scope: Scope, name: str, place: str, *, drawn: bool = False) -> tuple[
         first=heights[0] if heights else None,
         last=heights[-1] if heights else None,
         spark=sparkline(heights),
-        others=tuple(Group(value=text, count=count) for text, count in others.most_common(5)),
+        others=tuple(Group(value=str(text), count=count) for text, count in others.most_common(5)),
         run=scope.run.handle,
         notes=beyond(scope, [path] if path.steps and len(heights) + others.total() < total else []),
     )
     return made, _points(scope, rows) if drawn else []
 
 
-_NOTHING: tuple[float | None, str | None] = (None, None)
-
-
-def _course(scope: Scope, path: where.Path) -> list[tuple[int, float | None, str | None]]:
+def _course(scope: Scope, path: where.Path) -> list[tuple[int, float | None, Told]]:
     """Each hit in order, with the number that a path leads to there, or the text that it is instead."""
     if path.of == "value" and (column := scope.column(path)):
-        heights = {told: (number_of(str(told)), str(told)) for told in set(column.told) - {None}}
-        return [(hit, *heights.get(told, _NOTHING)) for hit, _, told in column.rows()]
+        numbers: dict[Told, float | None] = {told: number_of(str(told)) for told in set(column.told) - {None}}
+        return list(zip(column.hits, map(numbers.get, column.told), column.told, strict=True))
     number, shown, given = "v0.number", "v0.text", list[object]()
     steps = functions.written(path.steps)
     if path.of == "len":
@@ -228,7 +225,7 @@ def _course(scope: Scope, path: where.Path) -> list[tuple[int, float | None, str
 _first = operator.itemgetter(0)
 
 
-def _points(scope: Scope, rows: Sequence[tuple[int, float | None, str | None]]) -> list[tuple[int, float]]:
+def _points(scope: Scope, rows: Sequence[tuple[int, float | None, Told]]) -> list[tuple[int, float]]:
     numbers = dict(
         scope.connection.execute(
             f"SELECT id, number FROM hit WHERE run IN ({scope.run.marks})", scope.run.members
