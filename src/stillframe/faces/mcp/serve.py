@@ -126,13 +126,15 @@ async def _converse(client: Client, schemas: bool, ends: Ends, *leaves: asyncio.
     outgoing = Outgoing(ends.writer, unanswered)
     shortcut = Shortcut(client, server.bus, outgoing.say)
     incoming = Incoming(ends.reader, outgoing, unanswered, shortcut)
-    reading = asyncio.create_task(incoming.read())
     running = asyncio.create_task(server.run(incoming, outgoing, server.create_initialization_options()))
+    all_said = asyncio.create_task(incoming.ended.wait())
+    incoming.read()
     try:
-        await asyncio.wait({running, reading, *leaves}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({running, all_said, *leaves}, return_when=asyncio.FIRST_COMPLETED)
         await _until_over({running, *leaves}, ends.handle)
     finally:
-        for each in (reading, running, *leaves):
+        await incoming.stop()
+        for each in (all_said, running, *leaves):
             await ended(each)
         await shortcut.close()
 

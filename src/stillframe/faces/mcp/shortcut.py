@@ -8,7 +8,6 @@ somebody has to agree to, and every other method.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal
@@ -56,8 +55,6 @@ class PlainCall(msgspec.Struct, forbid_unknown_fields=True):
 
 Says = Callable[[bytes, int | str | None], Awaitable[None]]
 """Says a line to the client; the number is that of the request which it answers."""
-Otherwise = Callable[[bytes], Awaitable[None]]
-"""Lets the SDK see to a message."""
 
 
 class Shortcut:
@@ -73,21 +70,19 @@ class Shortcut:
         """What an answered call said about the protocol, and what the SDK put around its answer."""
         self._running: dict[str, asyncio.Task[None]] = {}
 
-    def takes(self, line: bytes, otherwise: Otherwise) -> int | str | None:
-        """The number of a call that goes this way; should it have to be asked about, it goes the other one after all."""
+    def takes(self, line: bytes) -> PlainCall | None:
+        """The call, if it can go this way."""
         if len(line) > PLAIN_BYTES or self._client.ask:
             return None
         try:
             call = _plain_call(line)
         except msgspec.DecodeError:
             return None
-        said, key = call.protocol, str(call.id)
-        if self._known is None or self._known[0] != said or key in self._running:
-            self._watched = call.id, said
-            return None
-        way = self._go(call, self._known[1], lambda: otherwise(line))
-        self._running[key] = asyncio.create_task(way, name=f"call {call.params.name}")
-        return call.id
+        said = call.protocol
+        if self._known is not None and self._known[0] == said and str(call.id) not in self._running:
+            return call
+        self._watched = call.id, said
+        return None
 
     def learn(self, number: int | str, answer: Mapping[str, Any]) -> None:
         """Note what the SDK puts around an answer."""
@@ -107,28 +102,34 @@ class Shortcut:
                 each.cancel()
             await asyncio.wait(tasks)
 
-    async def _go(self, call: PlainCall, around: Mapping[str, Any], otherwise: Callable[[], Awaitable[None]]) -> None:
+    async def go(self, call: PlainCall, otherwise: Callable[[], Awaitable[None]]) -> None:
+        """See to a call, in the task of whoever took it; one that has to be asked about goes the other way after all."""
+
         async def progress(done: float, most: float, word: str) -> None:
             if (token := call.progress_token) is not None:
                 said = {"progressToken": token, "progress": done, "total": most, "message": word}
                 await self._notify("notifications/progress", params=said)
 
+        key, task = str(call.id), asyncio.current_task()
+        assert task is not None and self._known is not None
+        self._running[key] = task
         try:
-            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # nobody is there any more
-                told = await self._client.call(call.params.name, call.params.arguments or {}, progress)
-                if told.asked:
-                    await otherwise()
-                    return
-                if told.met:
-                    await self._tell_of_resources(modern=bool(call.protocol))
-                content = [{"type": "text", "text": told.text}]
-                answer = {"content": content, "structuredContent": told.envelope, "isError": told.failed, **around}
-                await self._answer(call, result=answer)
+            told = await self._client.call(call.params.name, call.params.arguments or {}, progress)
+            if told.asked:
+                await otherwise()
+                return
+            if told.met:
+                await self._tell_of_resources(modern=bool(call.protocol))
+            content = [{"type": "text", "text": told.text}]
+            answer = {"content": content, "structuredContent": told.envelope, "isError": told.failed, **self._known[1]}
+            await self._answer(call, result=answer)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            log.info("nobody is there to hear what came of %s", call.params.name)
         except Exception:
             log.exception("a call of %s failed", call.params.name)
             await self._answer(call, error={"code": types.INTERNAL_ERROR, "message": "Internal server error"})
         finally:
-            del self._running[str(call.id)]
+            del self._running[key]
 
     async def _tell_of_resources(self, *, modern: bool) -> None:
         if modern:

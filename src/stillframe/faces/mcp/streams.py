@@ -10,6 +10,7 @@ import contextlib
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
+from ..daemon.attendance import ended
 from ..daemon.server import WRITE_SECONDS
 from .shortcut import Shortcut
 
@@ -119,24 +121,45 @@ class Incoming(Stream):
     def __init__(
         self, reader: asyncio.StreamReader, outgoing: Outgoing, unanswered: Unanswered, shortcut: Shortcut
     ) -> None:
-        self._reader = reader
+        self._lines = messages(reader)
         self._outgoing = outgoing
         self._unanswered = unanswered
         self._shortcut = shortcut
         outgoing.learn = shortcut.learn
         self._waiting: deque[SessionMessage] = deque()
+        self._reading: asyncio.Task[None] | None = None
+        self._stopped = False
+        self.ended = asyncio.Event()
+        """Nothing more comes."""
 
-    async def read(self) -> None:
-        """Take messages until nothing more comes; calls that can go the short way do."""
+    def read(self) -> None:
+        """Take messages, from now on."""
+        if not self._stopped:
+            self._reading = asyncio.create_task(self._read(), name="read messages")
+
+    async def _read(self) -> None:
+        """Take messages until nothing more comes. The task that reads a call which can go the short way sees to it, and
+        another one reads on: to hand over the call instead would take the time of another turn of the loop."""
         with contextlib.suppress(ConnectionError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            async for line in messages(self._reader):
-                number = self._shortcut.takes(line, self._pass_on)
-                if number is not None:
-                    self._unanswered.add(number)
-                else:
+            async for line in self._lines:
+                call = self._shortcut.takes(line)
+                if call is None:
                     await self._pass_on(line)
+                    continue
+                self._unanswered.add(call.id)
+                self._reading = None
+                asyncio.get_running_loop().call_soon(self.read)
+                await self._shortcut.go(call, partial(self._pass_on, line))
+                return
         self._unanswered.no_more = True
         self._unanswered.change.set()
+        self.ended.set()
+
+    async def stop(self) -> None:
+        """Take no more messages."""
+        self._stopped = True
+        if self._reading is not None:
+            await ended(self._reading)
 
     async def _pass_on(self, line: bytes) -> None:
         """Let the SDK see to a message."""
