@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import time
@@ -71,8 +72,10 @@ class Journal:
         self._recorder = recorder
         self._call = call
         self._began, self._clock = time.time(), time.monotonic()
+        self._seconds = 0.0
         self._session: Session | None = None
         self._kept = False
+        self._reply: Reply | None = None
 
     def open(self, operation: Operation, session: Session | None) -> None:
         """Who it is about. Looking at the record itself, or at nothing, is not worth a line in it."""
@@ -80,16 +83,22 @@ class Journal:
         asks_us = operation.access is Access.READ and (session is None or "record" in operation.injected.values())
         self._kept = not operation.here and not asks_us
 
-    def close(self, reply: Reply | None) -> None:
+    def end(self, reply: Reply | None) -> None:
+        """It is done: this was its reply, or it was cancelled."""
+        self._seconds = round(time.monotonic() - self._clock, 6)
+        self._reply = reply
+
+    def write(self) -> None:
         if self._recorder is None or not self._kept:
             return
+        reply = self._reply
         state = getattr(reply.result, "state", "ok") if reply and reply.ok else None
         error = reply.error.code if reply and reply.error else "cancelled"
         done = Operated(
             op=self._call.op,
             args={name: given for name, given in self._call.args.items() if given not in (None, False, (), [], "")},
             began=self._began,
-            seconds=round(time.monotonic() - self._clock, 6),
+            seconds=self._seconds,
             outcome=state if isinstance(state, str) else error,
             root=root_of(self._call.caller),
             name=self._session.name if self._session else self._call.session,
@@ -104,15 +113,25 @@ class Dispatcher:
         self.sessions = sessions
         self._host = host
         self._audit = audit
+        self._unwritten: list[Journal] = []
+
+    def write_down(self) -> None:
+        """Have the calls that were made so far recorded. It happens by itself once their replies are out."""
+        journals, self._unwritten = self._unwritten, []
+        for each in journals:
+            each.write()
 
     async def run(self, call: Call) -> Dispatched:
         """Do what the call asks, and have it recorded. Never raises but for cancellation."""
+        self.write_down()
         journal = Journal(self.sessions.recorder, call)
         done: Dispatched | None = None
         try:
             done = await self._run(call, journal)
         finally:
-            journal.close(done.reply if done else None)
+            journal.end(done.reply if done else None)
+            self._unwritten.append(journal)
+            asyncio.get_running_loop().call_soon(self.write_down)
         return done
 
     async def _run(self, call: Call, journal: Journal) -> Dispatched:

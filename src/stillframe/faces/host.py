@@ -49,7 +49,11 @@ async def host(
         record.prune_in_passing(usual.record_days, usual.record_megabytes)
     try:
         async with Sessions(open_plan, settings_.PerProject(settings), scratch, shelf, record) as sessions:
-            yield Dispatcher(sessions, around or Surroundings(), Audit(state / "audit.log"))
+            dispatcher = Dispatcher(sessions, around or Surroundings(), Audit(state / "audit.log"))
+            try:
+                yield dispatcher
+            finally:
+                dispatcher.write_down()
     finally:
         await record.close()
 
