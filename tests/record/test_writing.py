@@ -143,7 +143,7 @@ async def test_while_another_host_writes_a_stop_waits_beside_the_loop_and_holds_
     assert await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
 
 
-async def test_a_stop_that_is_written_at_once_takes_what_lingered_before_it_along_in_order(
+async def test_a_stop_that_is_written_at_once_takes_what_lingered_along_in_order_and_the_last_is_written_alone(
     record: Record, tmp_path: Path
 ) -> None:
     tape = record.begin(facts(tmp_path), None)
@@ -154,6 +154,12 @@ async def test_a_stop_that_is_written_at_once_takes_what_lingered_before_it_alon
     await record.settled()
     told = await record.look(lambda c: c.execute("SELECT kind FROM event WHERE kind<>'start' ORDER BY id").fetchall())
     assert [kind for (kind,) in told] == ["stop", *("operation", "stop") * 5]
+    record.operation(Operated(op="last", root=str(tmp_path)), tape)
+    other = sqlite3.connect(f"file:{record.path}?mode=ro", uri=True)
+    async with asyncio.timeout(30):
+        while other.execute("SELECT count(*) FROM operation").fetchone() != (6,):
+            await record.news(1.0)
+    other.close()
 
 
 async def test_two_hosts_write_into_one_record_at_the_same_time(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ class Record:
     def operation(self, done: Operated, tape: AnyTape | None) -> None:
         if tape is BLANK:
             return
-        self._writer.put(Told(Called(tape if isinstance(tape, Tape) else None, done), lingers=True))
+        self._writer.linger(Told(Called(tape if isinstance(tape, Tape) else None, done), lingers=True))
 
     @property
     def problem(self) -> str | None:

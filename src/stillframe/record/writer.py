@@ -122,6 +122,8 @@ class Writer:
         self._slow_until = 0.0
         self._lock_path = str(path.with_suffix(".lock"))
         self._lock: int | None = None
+        self._is_locked = False
+        """By whoever has the hand."""
 
     # For everybody
 
@@ -133,6 +135,25 @@ class Writer:
             self._given += 1
             self._queue.put(told)
 
+    def linger(self, told: Told) -> None:
+        """Keep what nobody looks for at once until something else is written, or it has waited long enough; to be called where
+        a loop runs. No thread is woken for it, which would take the interpreter from whoever answers the caller."""
+        if self._hand.acquire(blocking=False):
+            try:
+                first, room = not self._lingering, len(self._lingering) < GROUP
+                if room and self._thread is not None and self._seen == self._given:
+                    self._lingering.append(told)
+                    if first:
+                        asyncio.get_running_loop().call_later(LINGER_SECONDS, self._see_to_lingering)
+                    return
+            finally:
+                self._hand.release()
+        self.put(told)
+
+    def _see_to_lingering(self) -> None:
+        if self._lingering:
+            self.put(Told(Settled()))
+
     def at_once(self, job: Job) -> bool:
         """Write it here and now, if that takes no waiting; else it is to be put. Its own thread must be the only other one."""
         began = time.monotonic()
@@ -141,8 +162,8 @@ class Writer:
         try:
             if self._pen is None or self._backlog or self._seen < self._given:
                 return False
-            fcntl.flock(self._lock_file(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._commit([*self._lingered(), Told(job)])
+            with self._locked(waiting=False):
+                self._commit([*self._lingered(), Told(job)])
         except OSError:  # another host writes, or there is no place for the lock
             return False
         finally:
@@ -297,13 +318,18 @@ class Writer:
                 raise
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold the lock that every writer of this record takes; it is never deleted."""
+    def _locked(self, *, waiting: bool = True) -> Iterator[None]:
+        """Hold the lock that every writer of this record takes, unless it is held already; it is never deleted."""
+        if self._is_locked:
+            yield
+            return
         lock = self._lock_file()
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX if waiting else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._is_locked = True
         try:
             yield
         finally:
+            self._is_locked = False
             fcntl.flock(lock, fcntl.LOCK_UN)
 
     def _lock_file(self) -> int:
