@@ -96,6 +96,8 @@ class Guard:
         # A toolchain of rustup's is found below the user's own home, which the test has not.
         for name, folder in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")):
             env.setdefault(name, str(Path(base.get("HOME", "/"), folder)))
+        # Our own plugins of pytest are not those of the projects in the stories, and take half of the time of its start.
+        env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         if SWIFT is not None:
             env["PATH"] = f"{SWIFT}{os.pathsep}{env['PATH']}"
         env[COOKIE] = self.id

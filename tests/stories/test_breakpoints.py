@@ -174,13 +174,14 @@ def test_a_log_text_keeps_its_good_parts_is_counted_and_is_not_what_the_program_
 ) -> None:
     user.file(
         "loop.py",
-        "def f(n, least):\n    xs = [1, 2, 3]\n    return n\nfor n in range(300):\n    f(n, 2)\nprint('end')\n",
+        "def f(n, least):\n    xs = [1, 2, 3]\n    return n\nfor n in range(300):\n    f(n, 2)\n"
+        "for n in range(9):\n    n += 1\nprint('end')\n",
     )
     user.ok("launch", "loop.py", "--stop-on-entry", "--python", INTERPRETERS[version])
     text = "100%s {{}} n={n} bad={nosuch} {[x for x in xs if x > least]}"
     user.ok("break", "loop.py:3 if n == 7", "--log", text)
     user.ok("break", "loop.py:5", "--log", "turn {n:04}")
-    user.ok("break", "loop.py:2 if nosuch", "--log", "never said")
+    user.ok("break", "loop.py:7 if nosuch", "--log", "never said")
     end = user.json("continue")
     rows = end["log"].splitlines()
     assert rows[-1] == "turn 0299" and {len(row) for row in rows} == {len(rows[0])}, "no half of a line"

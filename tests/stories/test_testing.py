@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from .conftest import User
 
 PRICE = """\
@@ -63,6 +65,13 @@ def test_good():
 OURS = ("--python", sys.executable, "--timeout", "100")
 
 
+@pytest.fixture
+def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project that has plugins of pytest."""
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+
+
+@pytest.mark.usefixtures("plugins")
 def test_pytest_is_found_and_its_first_failure_explained_with_operands_locals_and_output(user: User) -> None:
     user.file("price.py", PRICE)
     user.file("tests/test_price.py", TESTS)
@@ -95,6 +104,7 @@ def test_pytest_is_found_and_its_first_failure_explained_with_operands_locals_an
     assert user.json("sessions")["sessions"] == []
 
 
+@pytest.mark.usefixtures("plugins")
 def test_a_held_test_stands_in_the_frame_that_failed(user: User) -> None:
     user.file("price.py", PRICE)
     user.file("tests/test_price.py", TESTS)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -14,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from ..interpreters import INTERPRETERS as PYTHONS
+from ..interpreters import VERSIONS
 from .wireclient import Peer, Target, started
 
-SUPPORTED = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 DEEP = ("3.11", "3.13")
 """Where everything is tried: the last version traced by sys.settrace, the newest by sys.monitoring."""
 
@@ -27,29 +25,11 @@ EDGES = ("3.8", "3.13")
 """The oldest and the newest: for what is the interpreter's own way and changes slowly."""
 
 
-def discover() -> dict[str, str]:
-    """Version to interpreter: what pyenv has, else pythonX.Y on PATH."""
-    found: dict[str, str] = {}
-    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    for folder in sorted(root.glob("versions/3.*")):
-        match = re.match(r"3\.\d+", folder.name)
-        if match and match[0] in SUPPORTED and (folder / "bin" / "python").exists():
-            found[match[0]] = str(folder / "bin" / "python")
-    for version in SUPPORTED:
-        path = shutil.which(f"python{version}")
-        if version not in found and path and subprocess.run([path, "-c", ""], check=False).returncode == 0:
-            found[version] = path
-    return found
-
-
-PYTHONS = discover()
-
-
 def _interpreters(versions: tuple[str, ...]) -> list[Any]:
     return [pytest.param(PYTHONS[version], id=version) for version in versions if version in PYTHONS]
 
 
-@pytest.fixture(params=_interpreters(SUPPORTED))
+@pytest.fixture(params=_interpreters(VERSIONS))
 def python(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -343,14 +343,22 @@ print("over")
 """
 
 
-@pytest.mark.parametrize(("kind", "value"), [("coroutine", "6"), ("callback", "0"), ("thread", "'done'")])
-def test_a_function_that_a_library_called_is_held_as_it_returns(
-    run_to: RunTo, python: str, kind: str, value: str
-) -> None:
-    target, peer, thread = run_to(python, CALLED, "# @" + kind)
-    function, line = peer.stop(thread)["frames"][0]["function"], mark(CALLED, "# @" + kind)
-    assert moved(peer, thread, "stepOut") == [(function, line)]
-    assert [(one["name"], one["value"]) for one in peer.stop(thread)["returned"]] == [(function, value)]
+def test_functions_that_a_library_called_are_held_as_they_return(run_to: RunTo, python: str) -> None:
+    target, peer, thread = run_to(python, CALLED, "# @coroutine")
+    for kind, value, following in (
+        ("coroutine", "6", "callback"),
+        ("callback", "0", "thread"),
+        ("thread", "'done'", ""),
+    ):
+        top = peer.stop(thread)["frames"][0]
+        function, line = top["function"], mark(CALLED, "# @" + kind)
+        assert moved(peer, thread, "stepOut") == [(function, line)]
+        assert [(one["name"], one["value"]) for one in peer.stop(thread)["returned"]] == [(function, value)]
+        if following:
+            next_one = [{"line": mark(CALLED, "# @" + following)}]
+            peer.request("setBreakpoints", source={"path": top["file"]}, breakpoints=next_one)
+            peer.resume("continue", thread)
+            thread = peer.stopped(reason="breakpoint")
     assert_runs_to_its_end(target, peer, thread)
 
 
