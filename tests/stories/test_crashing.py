@@ -215,3 +215,32 @@ def test_who_ends_a_node_program_with_a_failing_code_is_told_and_can_be_held_the
     )
     fine = user.ok("crash", "--ready", "serving", "--do", "test -e up && touch asked", "--", "node", "fine.js")
     assert "ended well: exit 0 after" in fine, "what was caught on the way did not call for the command"
+
+
+SERVER = """\
+import io
+import os
+import sys
+import time
+from wsgiref.handlers import SimpleHandler
+
+PRICES = {"a": 3}
+
+def answer(environ, start_response):
+    name = environ["QUERY_STRING"]
+    return [PRICES[name]]
+
+print("serving", flush=True)
+while not os.path.exists("asked"):
+    time.sleep(0.01)
+SimpleHandler(io.BytesIO(), io.BytesIO(), sys.stderr, {"QUERY_STRING": "c", "SERVER_PROTOCOL": "HTTP/1.0"}).run(answer)
+"""
+
+
+def test_an_error_that_a_framework_caught_is_what_a_server_is_asked_about(user: User) -> None:
+    user.file("server.py", SERVER)
+    rows = user.ok(
+        "crash", "--ready", "serving", "--do", "touch asked", "--", "python", "server.py", "--timeout", "60"
+    ).splitlines()
+    assert rows[0].startswith("KeyError: 'c' at server.py:11 in answer, which library code caught; exit 0 after "), rows
+    assert any(row.startswith("  PRICES={'a': 3}, name='c'") for row in rows), rows

@@ -70,6 +70,21 @@ def misjudges_errors(plan: Plan) -> bool:
     return isinstance(adapter, Misjudges) and adapter.misjudges_errors
 
 
+@runtime_checkable
+class TellsHanded(Protocol):
+    """An adapter whose debugger tells errors that leave the user's code for library code, which then handles them."""
+
+    tells_handed_errors: bool
+
+
+def tells_handed_errors(plan: Plan) -> bool:
+    """Whether errors that only library code handles, as a server does that answers 500, can be told where they leave."""
+    from . import for_plan
+
+    adapter = for_plan(plan)
+    return isinstance(adapter, TellsHanded) and adapter.tells_handed_errors
+
+
 def leaving_of(plan: Plan) -> tuple[Leaving, ...]:
     """The functions by which a program of this plan ends itself, as its debugger calls them; none where others tell."""
     from . import for_plan

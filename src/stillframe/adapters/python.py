@@ -84,6 +84,7 @@ class PythonAdapter(FindsPythonImports):
     claims: tuple[str, ...] = ("*.py", "*.pyw", "*.pyz")
     roots: tuple[str, ...] = ("__main__.py",)
     needs: tuple[Needs, ...] = (Needs("python3", ("python3", "python"), (Recipe("apt", ("python3",)),), (3, 8)),)
+    tells_handed_errors = True
 
     def tool(self, how: str = "") -> Tool:
         try:

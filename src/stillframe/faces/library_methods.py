@@ -600,7 +600,8 @@ class Verbs(ABC):
         """Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.
 
         An uncaught exception, a fatal signal, a failed assertion or an exit code that is not 0. Then it is let go to its end. One
-        that runs out of time gives the report of `hang`. Without a command, the last one of this project is run.
+        that runs out of time gives the report of `hang`. Of what is asked something by --do, as a server is, errors are told too
+        that its framework caught. Without a command, the last one of this project is run.
         """
         return cast(
             "CrashReport",

@@ -10,7 +10,8 @@ from .outcomes import AnyOutcome, SourceLine
 from .sinces import Divergence, Since
 from .values import ExceptionInfo, Frame, Value
 
-Verdict = Literal["crashed", "ended well", "hangs", "lost"]
+Verdict = Literal["crashed", "handled", "ended well", "hangs", "lost"]
+"""handled: an error came up in the user's code while it answered, and somebody caught it."""
 FailureWord = Literal["exception", "signal", "sanitizer", "exit", "unknown"]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from ..adapters.leaving import Leaving, leaving_of, misjudges_errors
+from ..adapters.leaving import Leaving, leaving_of, misjudges_errors, tells_handed_errors
 from ..adapters.revisions import Revision
 from ..errors import LaunchFailed, UsageError
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running, lost_error
@@ -21,7 +21,7 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import WAITED_AFTER_DO, Cue, Do, Timeout
 from .dying import with_last_words
-from .failing import Watched, watch
+from .failing import MOST_ALSO, Watched, watch
 from .hanging import gathered
 from .launch import start
 from .private_runs import assumed_note, plan_for, started
@@ -76,7 +76,8 @@ async def crash(
     """Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.
 
     An uncaught exception, a fatal signal, a failed assertion or an exit code that is not 0. Then it is let go to its end. One
-    that runs out of time gives the report of `hang`. Without a command, the last one of this project is run.
+    that runs out of time gives the report of `hang`. Of what is asked something by --do, as a server is, errors are told too
+    that its framework caught. Without a command, the last one of this project is run.
     """
     readiness = Ready.parse(ready) if ready is not None else None
     if readiness:
@@ -145,7 +146,7 @@ async def run_once(sessions: Sessions, wish: Wish) -> From[CrashReport]:
     """One run to its end, and the report of it."""
     exits = leaving_of(wish.plan)
     breaks = tuple(BreakSpec(SymbolPlace(each.function)) for each in exits)
-    catch = ("uncaught", "raised") if misjudges_errors(wish.plan) else ()
+    catch = _catch(wish)
     starting = start(
         sessions, wish.plan, wish.caller, breaks=breaks, catch=catch, name=None, default_name=wish.name, private=True
     )
@@ -165,6 +166,13 @@ async def run_once(sessions: Sessions, wish: Wish) -> From[CrashReport]:
     return From(session, report)
 
 
+def _catch(wish: Wish) -> tuple[str, ...]:
+    """The errors to look at. What is asked something (`--do`) is mostly a server, whose framework handles all of them."""
+    if misjudges_errors(wish.plan):
+        return ("uncaught", "raised")
+    return ("uncaught", "user") if wish.do and tells_handed_errors(wish.plan) else ()
+
+
 def _by_id(session: Session, exits: tuple[Leaving, ...], caller: Caller) -> dict[str, Leaving]:
     return {session.breakpoints.id_of(BreakSpec(SymbolPlace(each.function)), caller.cwd): each for each in exits}
 
@@ -175,18 +183,19 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
         session, wish.seconds, lambda seconds: wish.cue.given(session, wish.caller, seconds), patience,
         hold=wish.hold, exits=exits,
     )  # fmt: skip
-    failure = _primary(seen)
+    handled = seen.answered if wish.do else []
+    failure = _primary(seen) or next(iter(handled), None)
     report = CrashReport(
         command=wish.plan.command,
         verdict=_verdict(seen, failure),
         end=seen.end,
         failure=failure,
-        also=tuple(_bare(each) for each in seen.failures if each is not failure),
-        also_total=max(0, seen.total - (failure in seen.failures)),
+        also=tuple(_bare(each) for each in (*seen.failures, *handled[:MOST_ALSO]) if each is not failure),
+        also_total=max(0, seen.total + len(handled) - (failure is not None)),
         notes=_notes(seen, failure, wish),
     )
     report = with_last_words(session, wish.plan, with_sanitizer(session, report))
-    if seen.overdue:
+    if seen.overdue and failure is None:
         told = await gathered(session, after=seen.after, live=wish.hold)
         report = msgspec.structs.replace(
             report, hang=msgspec.structs.replace(told, command=wish.plan.command, end=seen.end)
@@ -218,7 +227,7 @@ def _verdict(seen: Watched, failure: Failure | None) -> Verdict:
             return "lost"
         case Exited(exit_code=0) if failure is None:
             return "ended well"
-    return "crashed"
+    return "handled" if failure in seen.answered and failure not in seen.failures else "crashed"
 
 
 def _notes(seen: Watched, failure: Failure | None, wish: Wish) -> tuple[str, ...]:

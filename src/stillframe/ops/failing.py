@@ -42,6 +42,18 @@ class Watched(msgspec.Struct):
     raised: list[Failure] = msgspec.field(default_factory=list[Failure])
     """Errors that somebody seemed to handle, the newest ones: where nobody did after all, these have the values."""
     raised_total: int = 0
+    raised_before: int = 0
+    """How many of them there were before it had its cue."""
+    handed: list[Failure] = msgspec.field(default_factory=list[Failure])
+    """Errors that left the user's code and that library code handled."""
+
+    @property
+    def answered(self) -> list[Failure]:
+        """Errors in the user's code that somebody handled since the program had its cue, the first of them first."""
+        count = self.raised_total - self.raised_before
+        thrown = self.raised[-count:] if count else []
+        return self.handed or [each for each in thrown if each.stack.frames and not each.stack.frames[0].library]
+
     held: Session | None = None
     """The member that is still held at its failure, where that was asked for."""
     cued: bool = False
@@ -65,7 +77,7 @@ async def watch(
     seen = Watched()
     while True:
         if not seen.cued and await cue(max(0.0, until - loop.time())):
-            seen.cued, until = True, loop.time() + seconds
+            seen.cued, until, seen.raised_before = True, loop.time() + seconds, seen.raised_total
         member = await heard_of(session, max(0.0, until - loop.time()))
         stop = member.outcome(news=False)
         if not isinstance(stop, Stop):
@@ -109,6 +121,8 @@ async def _failed(member: Session, stop: Stop, seen: Watched, *, live: bool) -> 
     if stop.exception is not None and stop.exception.mode == "exit":
         seen.leaving = await failure_of(member, stop, live=live)
         return seen.leaving
+    if stop.exception is not None and stop.exception.mode == "user":
+        return await _handed(member, stop, seen, live=live)
     seen.total += 1
     if seen.total > MOST_ALSO:
         return None
@@ -122,6 +136,17 @@ async def _raised(member: Session, stop: Stop, seen: Watched) -> None:
     if seen.raised_total >= MOST_RAISED:
         await family.set_catch(member.root, CatchRule())
     seen.raised = [*seen.raised[1 - KEPT_RAISED :], await failure_of(member, stop, live=False)]
+
+
+async def _handed(member: Session, stop: Stop, seen: Watched, *, live: bool) -> Failure | None:
+    """An error that leaves the user's code: noted once, though it may come back into that code and leave it again."""
+    found = await failure_of(member, stop, live=live)
+    if seen.handed and seen.handed[-1].what == found.what:
+        return None
+    seen.handed.append(found)
+    if len(seen.handed) >= KEPT_RAISED:
+        await family.set_catch(member.root, CatchRule())
+    return found
 
 
 def _with_values(found: Failure, raised: Sequence[Failure]) -> Failure:

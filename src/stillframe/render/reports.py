@@ -23,8 +23,8 @@ NAMES = 4
 _RUNS = ("in the passing run", "in the failing one")
 RECORDED = "recorded: values only (--hold keeps it live)"
 _OWN_REPORT = re.compile(
-    r"^(Traceback \(most|  \+ Exception Group|Exception in thread|panic: |fatal error: |terminate called|.*:\d+$"
-    r"|.*:in [`'].*\(\w+\)$|Uncaught|node:internal|\[?\w*Error)",
+    r"^(Traceback \(most|  \+ Exception Group|Exception in thread|panic: |fatal error: |terminate called"
+    r"|(?:/|file:|\[|evalmachine\.).*:\d+$|.*:in [`'].*\(\w+\)$|Uncaught|node:internal|\[?\w*Error)",
     re.MULTILINE,
 )
 """How the report of an error begins that a runtime writes itself (CPython, Go, libstdc++, Node, Ruby): ours tells the same, with
@@ -57,7 +57,16 @@ def _verdict(result: CrashReport) -> str:
     if result.failure is None:
         how = "ended well: " if result.verdict == "ended well" else ""
         return f"{command} {how}{ending(result.end)}"
-    return f"{failure_line(result.failure)}; {ending(result.end)}"
+    return f"{failure_line(result.failure)}{_caught(result)}; {ending(result.end)}"
+
+
+def _caught(result: CrashReport) -> str:
+    """Of an error that did not end the program, who caught it, as far as that is known."""
+    if result.verdict != "handled" or result.failure is None or result.failure.exception is None:
+        return ""
+    if result.held:
+        return ", leaving your code"
+    return ", which library code caught" if result.failure.exception.mode == "user" else ", which was caught"
 
 
 def failure_line(failure: Failure) -> str:
@@ -266,14 +275,17 @@ def printed(end: AnyOutcome, room: Room, *, folds: bool) -> list[str]:
     """What the program printed at last; `folds` says in a word what its runtime wrote of the error that is told already."""
     stderr, said = end.stderr, ""
     if folds and (match := _OWN_REPORT.search(stderr)):
-        own = stderr[match.start() :]
-        stderr, said = (
-            stderr[: match.start()],
-            f"stderr: the error's own report, {own.rstrip().count(chr(10)) + 1} lines",
-        )
+        begun = 0 if end.dropped and _is_middle(stderr[: match.start()]) else match.start()
+        own = stderr[begun:].rstrip().count("\n") + 1
+        stderr, said = stderr[:begun], f"stderr: the error's own report, {own} line{'s' * (own > 1)}"
     dropped = f"{end.dropped:,} bytes of output are not shown" if end.dropped else ""
     rows = [room.take(each) for each in (said, dropped) if each]
     for name, text in (("output", end.output), ("stderr", stderr)):
         if text and room.left > 40:
             rows.append(room.take(parts.printed(name, text, room.left - 1)))
     return rows
+
+
+def _is_middle(text: str) -> bool:
+    """Whether all of it is calls that an error went through, as where the beginning of its report is not kept."""
+    return all(line.startswith("  ") for line in text.splitlines()[1:])

@@ -415,7 +415,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "crash": {
         "group": "crash",
-        "doc": "Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.\n\nAn uncaught exception, a fatal signal, a failed assertion or an exit code that is not 0. Then it is let go to its end. One\nthat runs out of time gives the report of `hang`. Without a command, the last one of this project is run.",
+        "doc": "Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.\n\nAn uncaught exception, a fatal signal, a failed assertion or an exit code that is not 0. Then it is let go to its end. One\nthat runs out of time gives the report of `hang`. Of what is asked something by --do, as a server is, errors are told too\nthat its framework caught. Without a command, the last one of this project is run.",
         "example": "dbg crash -- python shop.py --file orders.json",
         "fields": {
             "program": "a program and its arguments",
