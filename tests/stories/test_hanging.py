@@ -136,7 +136,10 @@ def test_a_session_that_is_looked_at_goes_on_as_before(user: User) -> None:
         "done.wait()\n"
         "print('went on')\n",
     )
-    user.ok("launch", "late.py", "--timeout", "0")
+    user.ok("launch", "late.py", "--break", "late.py:8")
+    text = user.ok("hang")
+    assert text.startswith("late held; ") and text.endswith("\nrecorded: values; late stays held\n"), text
+    assert user.ok("continue", "--timeout", "0").startswith("late running")
     eventually(lambda: "at late.py:8 in <module>, waits for an Event that is not set" in user.ok("hang"), "no wait")
     user.file("go", "")
     told = user.json("wait", "--timeout", "20")
@@ -155,6 +158,7 @@ def test_of_an_idle_event_loop_it_tells_what_keeps_it_alive_and_serves_on(user: 
     eventually(lambda: bool((user.here / "port").exists() and (user.here / "port").read_text()), "it never listened")
     text = user.ok("hang")
     assert "1x main, waits for its event loop: TCPServerWrap" in text
+    assert text.startswith("serve still running; ") and text.endswith("\nrecorded: values; serve runs on\n"), text
     port = (user.here / "port").read_text()
     ask = f"python3 -c 'import urllib.request as u; print(u.urlopen(\"http://localhost:{port}\").read())'"
     told = user.json("wait", "--do", ask, "--timeout", "20")

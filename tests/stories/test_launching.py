@@ -108,6 +108,8 @@ def test_a_server_is_ready_by_its_port_or_its_words_and_a_request_is_sent_while_
     text = user.ok("launch", "server.py", str(port), "--ready", f":{port}", "--break", "server.py:3")
     assert re.search(rf"server running: listens on :{port}\b.*; b1 bound at server.py:3\n", text), text
     ask = f'"{sys.executable}" -c "{ASK.format(port=port)}"'
+    refused = user.says("continue", "--do", ask).err
+    assert "is running, not stopped (try: dbg wait --do" in refused
     held = user.json("wait", "--do", ask)
     assert (held["state"], held["frame"]["function"]) == ("stopped", "answer")
     assert held["do"][0]["running"] is True

@@ -113,6 +113,10 @@ class HangReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     end: AnyOutcome | None = None
     notes: tuple[str, ...] = ()
     held: Held | None = None
+    was: Literal["running", "held"] | None = None
+    """Of a session or process of somebody's: how it was found."""
+    left: Literal["running", "held"] | None = None
+    """And how it was left."""
 
 
 class FailureKind(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -167,6 +167,8 @@ async def move(
     """Move the program `count` times, or until something else than a finished step stops it; tell every line passed."""
     if count < 1:
         raise UsageError("--count takes a number from 1 up")
+    if do:
+        session.need_stopped("wait", do=do)
     loop = asyncio.get_running_loop()
     limit = sessions.settings_of(session.origin.root).wait if timeout is None else timeout
     began = loop.time()

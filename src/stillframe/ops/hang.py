@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -79,7 +79,10 @@ async def _look_at(session: Session, hold: bool) -> HangReport:
                 await member.resume(Move.CONTINUE)
             elif member.live and isinstance(member.backend, Unpauses):
                 await member.backend.unpause()
-    return msgspec.structs.replace(report, session=session.name, end=Running())
+    was: Final = "running" if running else "held"
+    return msgspec.structs.replace(
+        report, session=session.name, end=Running(), was=was, left="held" if hold or not running else "running"
+    )
 
 
 async def _run(
@@ -137,4 +140,5 @@ async def _watched(session: Session, plan: Plan | AttachPlan, seconds: float, ho
     report = await gathered(session, after=seconds if isinstance(plan, Plan) else None, live=hold)
     told = session.outcome()
     end = Running(after=seconds, output=told.output, stderr=told.stderr, dropped=told.dropped, do=told.do)
-    return msgspec.structs.replace(report, command=command, end=end)
+    left: Final = None if isinstance(plan, Plan) or hold else "running"
+    return msgspec.structs.replace(report, command=command, end=end, left=left)

@@ -212,7 +212,7 @@ async def _told(same: list[Stand], *, live: bool, named: bool) -> Waiting:
         if number == 0 and first.party.frames is not None:
             values: tuple[Value, ...] = tuple(unlinked(each) for each in first.party.values)
             frame = msgspec.structs.replace(frame, values=values)
-        elif number < 2 and first.party.frames is None:
+        elif number < 2 and first.party.frames is None and first.is_users:
             frame = await with_values(first.member, frame, call.frame, 1 + number, live=live)
         frames.append(frame)
     where = f" in {first.member.name}" if named else ""

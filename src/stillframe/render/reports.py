@@ -195,6 +195,8 @@ def _folded(frame: ReportFrame) -> str:
 def hang(result: HangReport, budget: int) -> str:
     room = Room(budget)
     said = last_line(result.held, told=bool(result.groups))
+    if result.left and not result.held:
+        said = f"recorded: values; {_who(result)} {'runs on' if result.left == 'running' else 'stays held'}"
     over = result.end is not None and not isinstance(result.end, Running)
     last = room.take(said.partition(" (")[0] if over else said)  # what is over cannot be kept live
     rows = [room.take(_hangs(result))]
@@ -217,8 +219,12 @@ def hang(result: HangReport, budget: int) -> str:
     return "\n".join(row for row in (*rows, last) if row)
 
 
+def _who(result: HangReport) -> str:
+    return escape(shorten(shlex.join(result.command), 80)) if result.command else escape(result.session or "it")
+
+
 def _hangs(result: HangReport) -> str:
-    who = escape(shorten(shlex.join(result.command), 80)) if result.command else escape(result.session or "it")
+    who = _who(result)
     if result.end is not None and not isinstance(result.end, Running):
         left = sum(group.count for group in result.groups)
         waited = f"; {left:,} call{'s' * (left != 1)} still waited when it had nothing more to do" if left else ""
@@ -230,7 +236,8 @@ def _hangs(result: HangReport) -> str:
     for group in result.groups:
         kinds[group.what] = kinds.get(group.what, 0) + group.count
     found = ", ".join(f"{count:,} {kind}{'s' * (count != 1)}" for kind, count in kinds.items())
-    return f"{who} still running{after}; {found + ', ' if found else ''}{stacks}"
+    how = "held" if result.was == "held" else "still running"
+    return f"{who} {how}{after}; {found + ', ' if found else ''}{stacks}"
 
 
 def _group(group: Waiting, room: Room) -> list[str]:

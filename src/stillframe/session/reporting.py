@@ -13,7 +13,7 @@ from itertools import groupby
 
 import msgspec
 
-from ..errors import AdapterGone, StillframeError
+from ..errors import AdapterGone, StaleHandle, StillframeError
 from ..model.backend import Bounds
 from ..model.powers import EvaluatesSafely
 from ..model.reports import ReportFrame, Witnessed, spot
@@ -143,6 +143,8 @@ async def with_values(session: Session, told: ReportFrame, frame: Frame, number:
         return msgspec.structs.replace(told, note=f"its values could not be read within {READ_SECONDS:g} s")
     except AdapterGone:
         raise
+    except StaleHandle:  # its debugger could not hold it, as in a call that never comes back to its language
+        return msgspec.structs.replace(told, note="it ran on before its values could be read")
     except StillframeError as error:
         return msgspec.structs.replace(told, note=f"its values could not be read: {error.message}")
     line = next((each.text for each in told.source if each.here), "")

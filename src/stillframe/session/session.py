@@ -290,12 +290,12 @@ class Session:
             hint = Try("use", {"": names[0]}) if names else Try("wait")
             raise WrongState(f"{self.backend.without_debugger()}; {what}", hint=hint)
 
-    def need_stopped(self, hint: str = "pause") -> None:
+    def need_stopped(self, hint: str = "pause", **arguments: str) -> None:
         if self.phase is Phase.STOPPED and self.stop is not None:
             self.need_live()
             return
         self.need_debugger()
-        raise WrongState(f"{self.name} is running, not stopped", hint=Try(hint))
+        raise WrongState(f"{self.name} is running, not stopped", hint=Try(hint, arguments))
 
     def thread_id(self, handle: str | None) -> str:
         """The backend's word for a thread; the focus where none is named."""

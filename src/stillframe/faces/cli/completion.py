@@ -101,13 +101,13 @@ _dbg() {{
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${{COMP_WORDS[i]}} in
     --) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-    --session|--budget|--limit|--allow) ((i++)) ;;
+    --session|-s|--budget|--limit|--allow) ((i++)) ;;
     -*) ;;
     *) [[ $verb ]] || verb=${{COMP_WORDS[i]}} ;;
     esac
   done
   case $prev in
-    --session) COMPREPLY=($(compgen -W "$(dbg completion --ids sessions 2>/dev/null)" -- "$cur")); return ;;
+    --session|-s) COMPREPLY=($(compgen -W "$(dbg completion --ids sessions 2>/dev/null)" -- "$cur")); return ;;
 {values}
   esac
   if [[ $words ]]; then COMPREPLY=($(compgen -W "$words" -- "$cur")); return; fi
@@ -156,13 +156,13 @@ _dbg() {{
   for ((i = 2; i < CURRENT; i++)); do
     case ${{words[i]}} in
     --) _files; return ;;
-    --session|--budget|--limit|--allow) ((i++)) ;;
+    --session|-s|--budget|--limit|--allow) ((i++)) ;;
     -*) ;;
     *) [[ -n $verb ]] || verb=${{words[i]}} ;;
     esac
   done
   case ${{words[CURRENT-1]}} in
-    --session) compadd -- ${{(f)"$(dbg completion --ids sessions 2>/dev/null)"}}; return ;;
+    --session|-s) compadd -- ${{(f)"$(dbg completion --ids sessions 2>/dev/null)"}}; return ;;
 {values}
   esac
   if [[ -z $verb && ${{words[CURRENT]}} != -* ]]; then compadd -- {" ".join(verb_words())}; return; fi

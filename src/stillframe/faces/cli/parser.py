@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 GLOBALS: "list[Field]" = [
     {"name": "json", "kind": "bool", "flag": "--json"},
-    {"name": "session", "kind": "str", "flag": "--session", "metavar": "NAME"},
+    {"name": "session", "kind": "str", "flag": "--session", "short": "-s", "metavar": "NAME"},
     {"name": "budget", "kind": "int", "flag": "--budget", "metavar": "CHARS"},
     {
         "name": "allow",
