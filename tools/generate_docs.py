@@ -122,7 +122,7 @@ def section(operation: Operation) -> str:
 def reference() -> str:
     head = (
         "# Reference\n\nGenerated from the registry by `./dev docs`; do not edit. Flags of every verb: `--json`,\n"
-        "`--session NAME` (`-s`), `--budget N` (characters of text, or bytes of JSON), `--allow read|inspect|control|exec`, `--help`.\n"
+        "`--session NAME` (`-s`), `--budget N` (characters, or bytes of JSON), `--allow read|inspect|control|exec`, `--help`.\n"
     )
     body = []
     for file in FILES:
