@@ -47,20 +47,20 @@ class KeptLines:
         self._idle: list[Line] = []
 
     async def ask(self, request: Mapping[str, Any], alive: Alive | None = None) -> Answer:
-        request = {**request, "keep": True}
+        data = _encoded(request, b'"keep":true,')
         while self._idle:
             line = self._idle.pop()
-            answer = await self._on(line, request, alive) if _is_silent(line) else None
+            answer = await self._on(line, data, alive) if _is_silent(line) else None
             if answer is not None:
                 return answer
             line[1].close()  # the daemon has closed it, or is another one by now
-        return await _ask(_encoded(request), alive, self._idle.append)
+        return await _ask(data, alive, self._idle.append)
 
-    async def _on(self, line: Line, request: Mapping[str, Any], alive: Alive | None) -> Answer | None:
+    async def _on(self, line: Line, data: bytes, alive: Alive | None) -> Answer | None:
         """On a line that was answered before it need not be said that the call was taken, which would wake us for nothing:
         a daemon that does not take it says that instead."""
         try:
-            answer = await _one_try(line, _encoded({**request, "quiet": True}), alive, taken=True)
+            answer = await _one_try(line, b'{"quiet":true,' + data[1:], alive, taken=True)
         except BaseException:
             line[1].close()
             raise
@@ -76,12 +76,16 @@ def _is_silent(line: Line) -> bool:
     return not line[0].at_eof() and not look.poll(0)
 
 
-def _encoded(request: Mapping[str, Any]) -> bytes:
-    whole = {"v": 1, "catalogue": HASH, "version": VERSION, **request}
+def _encoded(request: Mapping[str, Any], more: bytes = b"") -> bytes:
+    """A request as the line that it is sent as, with who asks and some more members before its own."""
     try:
-        return msgspec.json.encode(whole) + b"\n"
+        data = msgspec.json.encode(request)
     except UnicodeEncodeError:  # bytes of the environment that are no text
-        return json.dumps(msgspec.to_builtins(whole)).encode() + b"\n"
+        data = json.dumps(msgspec.to_builtins(request)).encode()
+    return _ASKER + more + data[1:] + b"\n"
+
+
+_ASKER = msgspec.json.encode({"v": 1, "catalogue": HASH, "version": VERSION})[:-1] + b","
 
 
 async def _ask(data: bytes, alive: Alive | None, keep: Callable[[Line], None] | None = None) -> Answer:

@@ -26,6 +26,7 @@ BUDGET = 4000
 JSON_SHARE = 4
 """Bytes of structured content for each character of text: JSON says the same in about as many times the room."""
 MESSAGE = 1500
+FRESH_WORDS = 64
 OURS = frozenset({"usage", "no_session", "wrong_state", "stale_handle", "busy", "denied"})
 """Failures that are told in our own words alone."""
 
@@ -40,7 +41,8 @@ class Told(msgspec.Struct, frozen=True):
     """What a tool call answers."""
 
     text: str
-    envelope: dict[str, Any]
+    envelope: bytes
+    """The CLI's JSON: the daemon's own bytes where nothing about them has to change, since a step has no time to read them."""
     failed: bool
     met: bool = False
     """It is about a session that this client had not heard of: there are more resources than before."""
@@ -75,10 +77,11 @@ class Client(msgspec.Struct):
             answer = await self._asked(tool, order, progress, agreed)
         except StillframeError as error:
             return self._failed(_envelope(verb, error))
-        envelope = _decoded(answer.reply)
-        if not envelope.get("ok"):
-            return self._failed(envelope, tool)
-        return self._done(envelope, answer.text.decode("utf-8", "replace"))
+        reply = _sound(answer.reply)
+        outcome = _outcome_of(reply)
+        if not outcome.ok:
+            return self._failed(msgspec.json.decode(reply), tool)
+        return self._done(reply, outcome.session, answer.text.decode("utf-8", "replace"))
 
     def _enter(self, project: str | None) -> None:
         """Take another directory as the one that paths are relative to, for this call and those that follow."""
@@ -100,12 +103,12 @@ class Client(msgspec.Struct):
             await progress(round(time.monotonic() - began, 1), most, f"{order.verb}: still at it")
 
         try:
-            return await LINES.ask({**self._request(tool, order), "agreed": agreed}, alive)
+            return await LINES.ask(self._request(tool, order, agreed), alive)
         except asyncio.CancelledError:
             self.cancelled.append(_left(order))
             raise
 
-    def _request(self, tool: Tool, order: Order) -> dict[str, Any]:
+    def _request(self, tool: Tool, order: Order, agreed: bool) -> dict[str, Any]:
         room = order.budget or BUDGET
         return {
             "op": order.verb,
@@ -120,15 +123,14 @@ class Client(msgspec.Struct):
             "cwd": self.cwd,
             "umask": self.umask,
             "env": dict(self.env) if order.needs_environment else {},
+            "agreed": agreed,
         }
 
-    def _done(self, envelope: dict[str, Any], text: str) -> Told:
+    def _done(self, reply: bytes, session: str | None, text: str) -> Told:
         notes = self._notes()
-        if notes:
-            envelope["notes"] = notes
-        envelope["untrusted"] = True
+        more: dict[str, Any] = {"notes": notes, "untrusted": True} if notes else {"untrusted": True}
         told = "".join(f"note: {each}\n" for each in notes) + fenced(text.rstrip("\n"))
-        return Told(told, envelope, failed=False, met=self._meets(envelope.get("session")))
+        return Told(told, _with(reply, more), failed=False, met=self._meets(session))
 
     def _meets(self, session: str | None) -> bool:
         new = session is not None and session not in self.known
@@ -156,7 +158,8 @@ class Client(msgspec.Struct):
             text += f"\ntry: {step}"
         if notes:
             envelope["notes"] = notes
-        return Told("".join(f"note: {each}\n" for each in notes) + text, envelope, failed=True, asked=asked)
+        said = "".join(f"note: {each}\n" for each in notes) + text
+        return Told(said, msgspec.json.encode(envelope), failed=True, asked=asked)
 
     def _grant(self, error: dict[str, Any], tool: Tool | None) -> None:
         """Say how a refusal can be lifted: by another tool, by the command that started us, or in the settings."""
@@ -195,8 +198,14 @@ def _left(order: Order) -> str:
 
 def fenced(text: str) -> str:
     """Text that may hold a program's words, between marks that it cannot have guessed."""
-    word = secrets.token_hex(3)
+    if not _WORDS:
+        _WORDS.extend(secrets.token_bytes(3 * FRESH_WORDS).hex(" ", 3).split())
+    word = _WORDS.pop()
     return f"<data-{word}>\n{text}\n</data-{word}>"
+
+
+_WORDS: list[str] = []
+"""Words that were not used yet: to ask the kernel for each takes a turn of its own."""
 
 
 def _envelope(verb: str, error: StillframeError) -> dict[str, Any]:
@@ -208,24 +217,33 @@ def _envelope(verb: str, error: StillframeError) -> dict[str, Any]:
     return {"ok": False, "op": verb, "error": told}
 
 
-def _decoded(reply: bytes) -> dict[str, Any]:
-    """The envelope; bytes of a program that are no text are escaped, since MCP's JSON must be sound Unicode."""
-    if b"\\ud" in reply:
-        sound: dict[str, Any] = _sound(json.loads(reply))
-        return sound
-    return _envelope_of(reply)
+class _Outcome(msgspec.Struct):
+    """What has to be known of a reply; the rest of it is passed on as it is."""
+
+    ok: bool
+    session: str | None = None
 
 
-_envelope_of = msgspec.json.Decoder(dict[str, Any]).decode
+_outcome_of = msgspec.json.Decoder(_Outcome).decode
 
 
-def _sound(node: Any) -> Any:
+def _with(reply: bytes, more: dict[str, Any]) -> bytes:
+    """An object with some more in it."""
+    return reply.rstrip()[:-1] + b"," + msgspec.json.encode(more)[1:]
+
+
+def _sound(reply: bytes) -> bytes:
+    """The reply; bytes of a program that are no text are escaped, since MCP's JSON must be sound Unicode."""
+    return msgspec.json.encode(_escaped(json.loads(reply))) if b"\\ud" in reply else reply
+
+
+def _escaped(node: Any) -> Any:
     match node:
         case str():
             return node.encode("utf-8", "backslashreplace").decode()
         case dict():
-            return {_sound(key): _sound(value) for key, value in node.items()}
+            return {_escaped(key): _escaped(value) for key, value in node.items()}
         case list():
-            return [_sound(item) for item in node]
+            return [_escaped(item) for item in node]
         case _:
             return node

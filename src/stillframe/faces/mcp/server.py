@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import mcp_types as types
+import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged
@@ -114,7 +115,9 @@ class Handlers:
         elif told.met:
             await context.session.send_resource_list_changed()
         return types.CallToolResult(
-            content=[types.TextContent(text=told.text)], structured_content=told.envelope, is_error=told.failed
+            content=[types.TextContent(text=told.text)],
+            structured_content=msgspec.json.decode(told.envelope),
+            is_error=told.failed,
         )
 
     async def list_resources(

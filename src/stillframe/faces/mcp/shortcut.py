@@ -8,9 +8,10 @@ somebody has to agree to, and every other method.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import anyio
 import mcp_types as types
@@ -31,7 +32,7 @@ _ANSWER = frozenset({"content", "structuredContent", "isError"})
 class _Params(msgspec.Struct, forbid_unknown_fields=True):
     name: str
     arguments: dict[str, Any] | None = None
-    meta: dict[str, Any] = msgspec.field(name="_meta", default_factory=dict)
+    meta: msgspec.Raw = msgspec.field(name="_meta", default_factory=lambda: msgspec.Raw(b"{}"))
 
 
 class PlainCall(msgspec.Struct, forbid_unknown_fields=True):
@@ -43,14 +44,28 @@ class PlainCall(msgspec.Struct, forbid_unknown_fields=True):
     params: _Params
 
     @property
+    def meta(self) -> dict[str, Any]:
+        said = msgspec.json.decode(self.params.meta)
+        return said if isinstance(said, dict) else {PROTOCOL: said}
+
+    @property
     def protocol(self) -> dict[str, Any]:
         """What it says about the protocol; nothing in the older one, where that was settled at the beginning."""
-        return {name: said for name, said in self.params.meta.items() if name.startswith(PROTOCOL)}
+        return {name: said for name, said in self.meta.items() if name.startswith(PROTOCOL)}
 
     @property
     def progress_token(self) -> int | str | None:
-        token = self.params.meta.get("progressToken")
+        token = self.meta.get("progressToken")
         return token if isinstance(token, int | str) and not isinstance(token, bool) else None
+
+
+class Known(NamedTuple):
+    """A call that the SDK has answered: what it said about itself, of that what it said about the protocol, and what the SDK
+    put around its answer."""
+
+    meta: bytes
+    protocol: dict[str, Any]
+    around: dict[str, Any]
 
 
 Says = Callable[[bytes, int | str | None], Awaitable[None]]
@@ -64,31 +79,32 @@ class Shortcut:
         self._client = client
         self._bus = bus
         self._say = say
-        self._watched: tuple[int | str, dict[str, Any]] | None = None
-        """A plain call that the SDK is answering, and what that said about the protocol."""
-        self._known: tuple[dict[str, Any], dict[str, Any]] | None = None
-        """What an answered call said about the protocol, and what the SDK put around its answer."""
+        self._watched: tuple[PlainCall, dict[str, Any]] | None = None
+        """A plain call that the SDK is answering, and what it said about the protocol."""
+        self._known: Known | None = None
         self._running: dict[str, asyncio.Task[None]] = {}
 
     def takes(self, line: bytes) -> PlainCall | None:
         """The call, if it can go this way."""
         if len(line) > PLAIN_BYTES or self._client.ask:
             return None
-        try:
+        with contextlib.suppress(msgspec.DecodeError):  # it is for the SDK to say what is wrong
             call = _plain_call(line)
-        except msgspec.DecodeError:
-            return None
-        said = call.protocol
-        if self._known is not None and self._known[0] == said and str(call.id) not in self._running:
-            return call
-        self._watched = call.id, said
+            if self._is_like_the_known(call) and str(call.id) not in self._running:
+                return call
+            self._watched = call, call.protocol
         return None
+
+    def _is_like_the_known(self, call: PlainCall) -> bool:
+        known = self._known
+        return known is not None and (known.meta == bytes(call.params.meta) or known.protocol == call.protocol)
 
     def learn(self, number: int | str, answer: Mapping[str, Any]) -> None:
         """Note what the SDK puts around an answer."""
-        if self._watched is not None and self._watched[0] == number and "content" in answer:
+        if self._watched is not None and self._watched[0].id == number and "content" in answer:
+            call, protocol = self._watched
             around = {name: said for name, said in answer.items() if name not in _ANSWER}
-            self._known, self._watched = (self._watched[1], around), None
+            self._known, self._watched = Known(bytes(call.params.meta), protocol, around), None
 
     def cancel(self, number: object) -> None:
         """Give up a call, if it went this way; nothing more is said about it."""
@@ -119,9 +135,10 @@ class Shortcut:
                 await otherwise()
                 return
             if told.met:
-                await self._tell_of_resources(modern=bool(call.protocol))
+                await self._tell_of_resources(modern=bool(self._known.protocol))
             content = [{"type": "text", "text": told.text}]
-            answer = {"content": content, "structuredContent": told.envelope, "isError": told.failed, **self._known[1]}
+            structured = msgspec.Raw(told.envelope)
+            answer = {"content": content, "structuredContent": structured, "isError": told.failed, **self._known.around}
             await self._answer(call, result=answer)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             log.info("nobody is there to hear what came of %s", call.params.name)
