@@ -27,6 +27,7 @@ import msgspec
 
 from ..errors import Busy, StillframeError, StoreFull
 from . import schema
+from .lingering import LINGER_SECONDS, Lingering
 from .pen import Pen
 
 log = logging.getLogger(__name__)
@@ -36,8 +37,6 @@ GROUP = 500
 """Jobs that one commit takes at the most."""
 BACKLOG = 1000
 """Jobs that wait whole while the disk takes nothing; of older ones only the bare facts wait."""
-LINGER_SECONDS = 0.01
-"""How long what nobody asks for waits for company: a step's own line goes with the stop of the next."""
 WAL_BYTES = 8 * 1024 * 1024
 """How large the log may grow before what is in it is moved to the file itself."""
 QUICK_SECONDS = 0.02
@@ -113,7 +112,7 @@ class Writer:
         self._starting = threading.Lock()
         self._pen: Pen | None = None
         self._backlog: list[Told] = []
-        self._lingering: list[Told] = []
+        self._lingering: Lingering[Told] = Lingering(lambda: self.put(Told(Settled())))
         self._hand = threading.Lock()
         """Held by whoever writes, in the thread or outside."""
         self._given = 0
@@ -140,19 +139,12 @@ class Writer:
         a loop runs. No thread is woken for it, which would take the interpreter from whoever answers the caller."""
         if self._hand.acquire(blocking=False):
             try:
-                first, room = not self._lingering, len(self._lingering) < GROUP
-                if room and self._thread is not None and self._seen == self._given:
-                    self._lingering.append(told)
-                    if first:
-                        asyncio.get_running_loop().call_later(LINGER_SECONDS, self._see_to_lingering)
+                if self._thread is not None and self._seen == self._given and len(self._lingering) < GROUP:
+                    self._lingering.add_watched(told)
                     return
             finally:
                 self._hand.release()
         self.put(told)
-
-    def _see_to_lingering(self) -> None:
-        if self._lingering:
-            self.put(Told(Settled()))
 
     def at_once(self, job: Job) -> bool:
         """Write it here and now, if that takes no waiting; else it is to be put. Its own thread must be the only other one."""
@@ -163,7 +155,7 @@ class Writer:
             if self._pen is None or self._backlog or self._seen < self._given:
                 return False
             with self._locked(waiting=False):
-                self._commit([*self._lingered(), Told(job)])
+                self._commit([*self._lingering.take(), Told(job)])
         except OSError:  # another host writes, or there is no place for the lock
             return False
         finally:
@@ -201,9 +193,9 @@ class Writer:
             with self._hand:
                 self._seen += first is not None
                 if isinstance(first, Told) and first.lingers and len(self._lingering) < GROUP:
-                    self._lingering.append(first)
+                    self._lingering.add(first)
                     continue
-                group = self._lingered()
+                group = self._lingering.take()
                 while isinstance(first, Told):
                     group.append(first)
                     first = self._next(at_once=True) if len(group) < GROUP else None
@@ -227,10 +219,6 @@ class Writer:
             return self._queue.get(timeout=LINGER_SECONDS if self._lingering else None)
         except queue.Empty:
             return None
-
-    def _lingered(self) -> list[Told]:
-        taken, self._lingering = self._lingering, []
-        return taken
 
     def _commit(self, group: list[Told]) -> None:
         waiting = [*self._backlog, *group]

@@ -225,8 +225,9 @@ class Mover:
         journey = self._journey
         if journey is None or journey.move is Move.FINISH or held.hits or held.reason not in _BY_ITSELF:
             return False
-        same = position(held.top)[:2] == journey.line
-        return not same and not held.at_return and not self._breakpoints.wants_scripts
+        if journey.own or journey.outer or held.at_return or self._breakpoints.wants_scripts:
+            return False  # there is more to be asked or to be done first
+        return position(held.top)[:2] != journey.line
 
     def _why(self, held: Held) -> tuple[str, str | None]:
         if self.order.is_given:
