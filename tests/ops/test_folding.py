@@ -24,6 +24,16 @@ def test_the_last_look_at_the_header_is_no_turn() -> None:
     assert walked([1, 2, 3, 2, 3], [(2, 3)]) == [1, (2, 1, [1, 2])], "it was left in the middle"
 
 
+def test_a_loop_in_one_line_is_folded_and_a_last_look_that_changes_something_is_a_turn() -> None:
+    for last in ((), (Change(name="n", new="0"),)):
+        fold = Fold([(2, 2)])
+        for number in range(30):
+            fold.take(Step(line=2, changes=(Change(name="n", new=str(30 - number)),)))
+        fold.take(Step(line=2, changes=last))
+        (loop,) = fold.steps()
+        assert isinstance(loop, Loop) and (loop.turns, loop.ways) == (30 + len(last), 1)
+
+
 def test_turns_that_went_another_way_are_told_once_each() -> None:
     lines = [turn for number in range(100) for turn in ([1, 2, 3] if number % 10 == 4 else [1, 3])]
     assert walked([*lines, 1], [(1, 3)]) == [(100, 2, [1, 5, 100])]

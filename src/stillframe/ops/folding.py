@@ -81,7 +81,8 @@ class OpenLoop(msgspec.Struct):
         """The loop as it is told; its last look at the header, which began no turn, stands behind it where it did anything."""
         rest: tuple[AnyStep, ...] = ()
         only = self.now[0] if len(self.now) == 1 else None
-        if not isinstance(only, Step) or only.line != self.first:
+        in_a_line = self.first == self.last and self.turns and isinstance(only, Step) and only.changes
+        if not isinstance(only, Step) or only.line != self.first or in_a_line:
             self.turn_over()
         elif self.turns:
             rest = (only,) if only.changes or only.calls or only.raised else ()

@@ -215,13 +215,16 @@ def _change(change: Change, width: int, *, short: bool = False) -> str:
 
 def _loop(loop: Loop, width: int, deep: int, numbers: int, indent: int) -> list[str]:
     pad = "  " * deep
-    span = f"{loop.line}-{loop.last}"
     turns = "no turn" if not loop.turns else f"{loop.turns:,} turn{'s' * (loop.turns != 1)}"
     ways = f", {loop.ways:,} ways" if loop.ways > 1 else ""
-    rows = [f"{pad}{span:>{numbers}}  loop, {turns}{ways}"]
+    rows = [f"{pad}{_span(loop):>{numbers}}  loop, {turns}{ways}"]
     for turn in loop.told:
         rows += _turn(turn, loop, width, deep, numbers, indent)
     return rows
+
+
+def _span(loop: Loop) -> str:
+    return f"{loop.line}-{loop.last}" if loop.last != loop.line else str(loop.line)
 
 
 def _turn(turn: Turn, loop: Loop, width: int, deep: int, numbers: int, indent: int) -> list[str]:
@@ -247,5 +250,5 @@ def _summary(steps: Sequence[AnyStep], width: int) -> list[str]:
                 rows += [f"raises {shorten(escape(step.raised), max(width, 60))}"] if step.raised else []
                 rows += [_yielded(step.yielded, width)] if step.yielded is not None else []
             case Loop():
-                rows.append(f"(loop {step.line}-{step.last}, {step.turns:,} turns)")
+                rows.append(f"(loop {_span(step)}, {step.turns:,} turns)")
     return rows

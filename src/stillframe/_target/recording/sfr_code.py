@@ -111,7 +111,7 @@ class Statements:
         if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
             if body[0].lineno == begin:
                 self.whole_loops.add(begin)
-            else:
+            if body[0].lineno != begin or sys.version_info < (3, 12):  # sys.monitoring tells no turn within a line
                 self.loops.append((begin, last))
         if isinstance(node, (ast.With, ast.AsyncWith)):
             self.withs[begin] = last
