@@ -70,9 +70,10 @@ class Witness:
         at = capture.at
         return next((number for number, frame in enumerate(capture.frames.frames) if at and frame.id == at.id), 0)
 
-    def _below(self, capture: Capture) -> Frame | None:
-        """The call that made the held one."""
-        return next(iter(capture.frames.frames[self.index(capture) + 1 :]), None)
+    def _below(self, capture: Capture) -> tuple[int, Frame | None]:
+        """How deep the held call is, and the one that made it."""
+        frames, index = capture.frames, self.index(capture)
+        return (frames.total or len(frames.frames)) - index, next(iter(frames.frames[index + 1 : index + 2]), None)
 
     def _returned(self, capture: Capture, before: Stop | None, *, same: bool) -> Value | None:
         """The value of the function that a step left; in the same frame, of the call that it made last."""
@@ -85,13 +86,12 @@ class Witness:
     def note_values(self, thread: str, capture: Capture) -> None:
         """Remember what the held frame holds now, without telling of it."""
         if capture.at:
-            depth = (capture.frames.total or len(capture.frames.frames)) - self.index(capture)
-            self._memory.remember(thread, depth, capture.at, capture.values.values, self._below(capture))
+            depth, below = self._below(capture)
+            self._memory.remember(thread, depth, capture.at, capture.values.values, below)
 
     def stop(self, event: Stopped, thread: str, capture: Capture) -> Stop:
         """The stop that an event told of: the scene, and what moving here changed."""
-        at, depth = capture.at, (capture.frames.total or len(capture.frames.frames)) - self.index(capture)
-        below = self._below(capture)
+        at, (depth, below) = capture.at, self._below(capture)
         seen = self._memory.recall(thread, depth, at, below) if at else None
         values, changes = compare(seen, capture.values.values) if seen else (capture.values.values, ())
         if at:

@@ -243,7 +243,7 @@ class Evidence:
         """Without what the program has not come to yet, which V8 before 12 calls undefined, as far as the text tells."""
         doubtful = {each.name for each in found.values if each.type == "undefined"}
         blocks = bool(scopes) and scopes[0].get("type") == "block"
-        if not doubtful and not blocks and "returnValue" not in call:
+        if not doubtful and "returnValue" not in call and (not blocks or self._is_of_this_round(call, found)):
             return found
         lines, held = await self._lines_at(call), position(call)[1:]
         gone = {name for name in doubtful if is_uninitialised(name, lines, held, scopes)}
@@ -257,6 +257,11 @@ class Evidence:
             start=found.start,
             notes=(f"V8 no longer tells {', '.join(lost)}: {AT_RETURN}",) if lost else (),
         )
+
+    def _is_of_this_round(self, call: Body, found: Values) -> bool:
+        """Whether that is known of each of them, since the program was held here before."""
+        known = self._rounds.get(position(call), {})
+        return not any(known.get(each.name, True) for each in found.values)
 
     def _of_earlier_round(self, call: Body, names: set[str], lines: Sequence[str], scopes: Sequence[Body]) -> set[str]:
         """Which of these names the text says to have no value yet in this round; asked once for each place and name."""

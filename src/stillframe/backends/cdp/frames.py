@@ -45,17 +45,21 @@ class Held(msgspec.Struct, frozen=True):
     hits: tuple[str, ...]
     awaited: Body = msgspec.field(default_factory=dict[str, Any])
     """The asynchronous calls that led here."""
+    top: Body = msgspec.field(default_factory=dict[str, Any])
+    """The innermost call."""
 
     @classmethod
     def of(cls, body: Body) -> Held:
         data = body.get("data")
         trace = body.get("asyncStackTrace")
+        calls = Calls.of(body.get("callFrames"))
         return cls(
-            calls=Calls.of(body.get("callFrames")),
+            calls=calls,
             reason=str(body.get("reason") or ""),
             data=data if isinstance(data, dict) else {},
             hits=tuple(str(each) for each in body.get("hitBreakpoints") or ()),
             awaited=trace if isinstance(trace, dict) else {},
+            top=calls[0] if calls else {},
         )
 
     @property
@@ -63,10 +67,6 @@ class Held(msgspec.Struct, frozen=True):
         if self.reason == "ambiguous":
             return [str(each.get("reason")) for each in self.data.get("reasons") or ()]
         return [self.reason]
-
-    @property
-    def top(self) -> Body:
-        return self.calls[0] if self.calls else {}
 
     @property
     def depth(self) -> int:
