@@ -224,16 +224,18 @@ import sys
 import time
 from wsgiref.handlers import SimpleHandler
 
-PRICES = {"a": 3}
+class Shop:
+    def __init__(self):
+        self.notes, self.prices = ["long"] * 90, {"a": 3}
 
-def answer(environ, start_response):
-    name = environ["QUERY_STRING"]
-    return [PRICES[name]]
+    def answer(self, environ, start_response):
+        name = environ["QUERY_STRING"]
+        return [self.prices[name]]
 
 print("serving", flush=True)
 while not os.path.exists("asked"):
     time.sleep(0.01)
-SimpleHandler(io.BytesIO(), io.BytesIO(), sys.stderr, {"QUERY_STRING": "c", "SERVER_PROTOCOL": "HTTP/1.0"}).run(answer)
+SimpleHandler(io.BytesIO(), io.BytesIO(), sys.stderr, {"QUERY_STRING": "c", "SERVER_PROTOCOL": "HTTP/1.0"}).run(Shop().answer)
 """
 
 
@@ -242,5 +244,8 @@ def test_an_error_that_a_framework_caught_is_what_a_server_is_asked_about(user: 
     rows = user.ok(
         "crash", "--ready", "serving", "--do", "touch asked", "--", "python", "server.py", "--timeout", "60"
     ).splitlines()
-    assert rows[0].startswith("KeyError: 'c' at server.py:11 in answer, which library code caught; exit 0 after "), rows
-    assert any(row.startswith("  PRICES={'a': 3}, name='c'") for row in rows), rows
+    assert rows[0].startswith(
+        "KeyError: 'c' at server.py:13 in Shop.answer, which library code caught; exit 0 after "
+    ), rows
+    part = "  self.prices={'a': 3}, self=Shop(notes=["  # what the line reads of an object that is told in part
+    assert any(row.startswith(part) for row in rows), rows

@@ -153,10 +153,10 @@ package shop
 import "testing"
 
 func TestTotal(t *testing.T) {
-	for _, name := range []string{"few", "many"} {
-		t.Run(name, func(t *testing.T) {
+	for _, tc := range []struct{ name string; want int }{{"few", 3}, {"many", 5}} {
+		t.Run(tc.name, func(t *testing.T) {
 			got := Total([]int{2, 3})
-			if name == "many" && got != 5 {
+			if got != tc.want {
 				t.Errorf("the total is %d", got)
 			}
 		})
@@ -180,11 +180,12 @@ def test_a_failing_go_test_is_held_where_it_says_so(user: User) -> None:
     assert report["counts"] == {"total": 3, "passed": 1, "failed": 1, "skipped": 1}
     first = report["failures"][0]
     assert (first["id"], first["message"]) == ("shop_test.go::TestTotal/many", "the total is 3")
-    assert values(first["frames"][0])["got"] == "3"
+    told = values(first["frames"][0])
+    assert (told["got"], told["tc"]) == ("3", '{name: "many", want: 5}')
     assert report["notes"] == ["the calls that made these values are not told: what go runs has no recorder"]
     said = user.fails("test", "TestTotl", *PATIENT, code=1, error="not_found")
     assert "nearest: shop_test.go::TestTotal" in said
-    user.file("shop_test.go", GO_TESTS.replace("got != 5", "got != nothing"))
+    user.file("shop_test.go", GO_TESTS.replace("got != tc.want", "got != nothing"))
     text = user.ok("test", *PATIENT)
     assert "1 file of tests could not be read" in text and "undefined: nothing" in text
 

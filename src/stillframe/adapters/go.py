@@ -23,6 +23,7 @@ from . import matches
 from .finding import Found, Needs, Recipe, needed
 from .go_building import Built, build, is_go_binary
 from .go_command import parsed, runs_go, understood
+from .go_values import value_text
 from .interpreters import on_path
 from .leaving import Leaving
 from .listening import owners_of
@@ -216,6 +217,7 @@ _COMMON: dict[str, Any] = {
     "detour": re.compile(r"runtime\.(sig|async|morestack|mcall|systemstack|rt_sig|tgkill|goexit)"),
     "exception_mode": "uncaught",
     "exception_text": exception_text,
+    "value_text": value_text,
     "told_better": re.compile(r"Type 'dlv help'|Detaching|Process \d+ has exited|Step interrupted by"),
     "quirks": frozenset(
         {

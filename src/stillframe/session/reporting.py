@@ -19,6 +19,7 @@ from ..model.powers import EvaluatesSafely
 from ..model.reports import ReportFrame, Witnessed, spot
 from ..model.values import Frame, Frames, Value, Values
 from .borrowing import borrow
+from .parts import parts_on
 from .session import Session
 
 FULL, MOST, LAST = 6, 16, 4
@@ -153,9 +154,20 @@ async def with_values(session: Session, told: ReportFrame, frame: Frame, number:
         page = msgspec.structs.replace(page, values=(*page.values, *further))
     values, used = by_use(page, line)
     values = values[: max(count, used)]
+    if number == 0 and not told.library:
+        parts = await _parts(session, line, page, bounds)
+        values, used = (*parts, *values), used + len(parts)
     shown = session.handles.values(values) if live else tuple(unlinked(each) for each in values)
     note = page.notes[0] if page.notes and not values else None
     return msgspec.structs.replace(told, values=shown, values_total=page.total, used=used, note=note)
+
+
+async def _parts(session: Session, line: str, page: Values, bounds: Bounds) -> list[Value]:
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            return await parts_on(session.backend, line, page.values, bounds)
+    except TimeoutError:
+        return []
 
 
 async def _from_outside(session: Session, frame: Frame, line: str, page: Values, bounds: Bounds) -> list[Value]:

@@ -60,7 +60,7 @@ class Evidence:
         found, told = await self._variables_of(at.id, ahead) if at else ([], [])
         returned = tuple(
             msgspec.structs.replace(value, name=value.name.removeprefix(_RETURN))
-            for value in (translate.variable(each, bounds.text) for each in told)
+            for value in (translate.variable(each, bounds.text, self._launch.value_text) for each in told)
         )
         exception = await self.exception(thread) if excepted else None
         return Capture(frames, at, self._page(found, bounds, 0), returned, exception)
@@ -175,7 +175,7 @@ class Evidence:
         return Values(values=values, total=len(found), start=start)
 
     def _value(self, told: Body, bounds: Bounds) -> Value:
-        value = translate.variable(told, bounds.text)
+        value = translate.variable(told, bounds.text, self._launch.value_text)
         size = translate.number(told.get("indexedVariables")) or 0
         if self._launch.pages and value.ref is not None and size:
             self.sizes[value.ref] = size
@@ -216,7 +216,7 @@ class Evidence:
                 body = await self._client.request("setExpression", arguments)
         except Refused as refused:
             raise EvalFailed(_naming_line(refused.message)) from None
-        return translate.variable({**body, "name": target}, bounds.text)
+        return translate.variable({**body, "name": target}, bounds.text, self._launch.value_text)
 
     async def _set_variable(self, frame: str, target: str, value: str) -> Body:
         """Assign by the name of a variable within what holds it: the frame, or the value in front of the last dot or bracket."""

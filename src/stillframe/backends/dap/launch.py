@@ -180,6 +180,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """The mode of an exception of which the debugger does not tell it."""
     exception_text: Callable[[str], str] = lambda told: told
     """The message of an exception without what the debugger put around it."""
+    value_text: Callable[[str], str] = lambda told: told
+    """A value without what the debugger says too much of it."""
     exception_is: Callable[[tuple[str, ...]], str] | None = None
     """An expression for a frame that stopped for an exception: whether it is of one of these classes."""
     exception_identity: tuple[str, ...] | None = None

@@ -137,9 +137,9 @@ def helper_frame(body: Body) -> Frame:
     )
 
 
-def variable(body: Body, limit: int) -> Value:
-    """A variable of `variables` or the answer of `evaluate`, cut to the limit."""
-    shown = text(body.get("value")) or text(body.get("result")) or ""
+def variable(body: Body, limit: int, plain: Callable[[str], str] = str) -> Value:
+    """A variable of `variables` or the answer of `evaluate`, made `plain` and cut to the limit."""
+    shown = plain(text(body.get("value")) or text(body.get("result")) or "")
     reference = number(body.get("variablesReference")) or 0
     indexed, named = number(body.get("indexedVariables")), number(body.get("namedVariables"))
     return Value(
