@@ -22,12 +22,14 @@ VERSIONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 
 def swift_python() -> Path | None:
     """A folder for PATH whose `python3` imports what the machine's does, and starts in a fraction of the time: a pyenv shim is
-    a shell script, and the site-packages of a machine may hold .pth files that run code at each start. Made once, in the
-    virtual environment that the tests run in; none where that cannot be."""
+    a shell script, and the site-packages of a machine may hold .pth files that run code at each start. It is our own
+    interpreter where that is of the same version. Made once, in the virtual environment that the tests run in; none where that
+    cannot be."""
     machines = on_path("python3", os.environ, ".")
     if machines is None or sys.prefix == sys.base_prefix:
         return None
-    stamp = hashlib.sha256(f"{os.path.realpath(machines)} {os.stat(machines).st_mtime_ns}".encode()).hexdigest()[:12]
+    about = f"{os.path.realpath(machines)} {os.stat(machines).st_mtime_ns} {os.path.realpath(sys.executable)}"
+    stamp = hashlib.sha256(about.encode()).hexdigest()[:12]
     place = Path(sys.prefix, "swift", stamp)
     if not place.exists():
         try:
@@ -37,14 +39,18 @@ def swift_python() -> Path | None:
     return place / "bin"
 
 
-def _make(python: str, place: Path) -> None:
+_ABOUT = "import site, sys; print('%d.%d' % sys.version_info[:2], *site.getsitepackages(), sep='\\n')"
+
+
+def _make(machines: str, place: Path) -> None:
     place.parent.mkdir(exist_ok=True)
+    version, *packages = _said(machines, "-c", _ABOUT).splitlines()
+    python = sys.executable if version == f"3.{sys.version_info.minor}" else machines
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
         made = Path(folder, "made")
         _said(python, "-m", "venv", "--without-pip", str(made))
-        (packages,) = made.glob("lib/python3.*/site-packages")
-        machines = _said(python, "-c", "import site; print('\\n'.join(site.getsitepackages()))")
-        (packages / "machine.pth").write_text(machines)  # paths alone: no .pth behind them is read
+        (own,) = made.glob("lib/python3.*/site-packages")
+        (own / "machine.pth").write_text("\n".join(packages))  # paths alone: no .pth behind them is read
         with contextlib.suppress(OSError):  # another worker was first
             made.rename(place)
 

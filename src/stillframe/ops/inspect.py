@@ -202,6 +202,8 @@ async def _ref_of(session: Session, name: str) -> str:
     frame_id = await session.frame_id(session.thread_id(None), None)
     found = (await session.backend.locals(frame_id, bounds_of(session, LOOKED_THROUGH, None))).values
     named = next((each for each in found if each.name == name), None)
+    if named is None and name[:1].isdigit():
+        raise UsageError(f"{name!r} is no value: they look like v3, or are a variable's name")
     if named is None:
         raise NotFound(f"there is no variable {name} in this frame", hint=Try("eval", {"expressions": [name]}))
     if named.ref is None:

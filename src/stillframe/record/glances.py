@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 
+from ..model.patterns import possessive
 from .texts import DEEPEST, Step
 
 END = "\x02"
@@ -62,7 +63,7 @@ def _pattern(steps: tuple[Step, ...]) -> re.Pattern[str]:
     for done in range(len(steps)):
         part_ends = _after(done, part_ends)
     way = _way(steps, 0, text_ends)
-    return re.compile(rf"(?:{way}({_PART}(?={part_ends})|{_CLOSE}|,))?+[^{END}]*+(?:{END}|\Z)")
+    return possessive(rf"(?:{way}({_PART}(?={part_ends})|{_CLOSE}|,))?+[^{END}]*+(?:{END}|\Z)")
 
 
 def readable(steps: tuple[Step, ...]) -> bool:
@@ -84,7 +85,7 @@ def part(text: str, steps: tuple[Step, ...]) -> str | None:
     return found if found and found not in NOWHERE else None
 
 
-_FLAT = re.compile(r"[^'\"`()\[\]{}]*+[(\[{](?:[^'\"`()\[\]{}]++|'[^',\\]*+'|\"[^\",\\]*+\")++[)\]}]")
+_FLAT = possessive(r"[^'\"`()\[\]{}]*+[(\[{](?:[^'\"`()\[\]{}]++|'[^',\\]*+'|\"[^\",\\]*+\")++[)\]}]")
 
 
 def shown(text: str) -> int | None:

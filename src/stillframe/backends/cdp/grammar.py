@@ -7,6 +7,8 @@ import re
 
 import msgspec
 
+from ...model.patterns import possessive
+
 SPACE = r"(?:[\s\ufeff]++|//[^\n\r\u2028\u2029]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?)*+"
 NAME = r"\#?[^\x00-\x23\x25-\x40\[\]^`{-\x7f\s\ufeff][^\x00-\x23\x25-/:-@\[\]^`{-\x7f\s\ufeff]*+"  # with $ _ \
 TOKENS = {
@@ -31,13 +33,13 @@ TOKENS = {
     "step": r"\+\+|--",
     "operator": r"===?|!==?|\.\.\.|\?\.|>{1,3}=?|<<?=?|\*\*?=?|[-+%&|^]=|.",
 }
-TOKEN = re.compile(SPACE + "(?:" + "|".join(f"({each})" for each in TOKENS.values()) + ")", re.DOTALL)
-SKIPPED = re.compile(SPACE)
+TOKEN = possessive(SPACE + "(?:" + "|".join(f"({each})" for each in TOKENS.values()) + ")", re.DOTALL)
+SKIPPED = possessive(SPACE)
 HASHBANG = re.compile(r"\ufeff?#![^\n\r\u2028\u2029]*+")
-TEMPLATE = re.compile(r"[^`\\$]*+(?:(?:\\.|\$(?!\{))[^`\\$]*+)*+(?:`|(\$\{))?", re.DOTALL)
-REGEX = re.compile(r"/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*+\])++/\w*+")
+TEMPLATE = possessive(r"[^`\\$]*+(?:(?:\\.|\$(?!\{))[^`\\$]*+)*+(?:`|(\$\{))?", re.DOTALL)
+REGEX = possessive(r"/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*+\])++/\w*+")
 LINE_END = re.compile(r"[\n\r\u2028\u2029]")
-LITERAL = re.compile(rf"'[^'\\]*'|\"[^\"\\]*\"|{NAME}(?:\.{NAME})*+")
+LITERAL = possessive(rf"'[^'\\]*'|\"[^\"\\]*\"|{NAME}(?:\.{NAME})*+")
 LONGEST_COMPUTED = 200
 """A computed name longer than this is none: looking at each costs its length, and they may be nested."""
 
