@@ -43,7 +43,7 @@ async def measure(rounds: int, measured: Sequence[Subject], folder: Path) -> Tim
                     found = {"bare": each.floor_job(), "library": await library_job(dbg, each)}
                     if each.by_command_line:
                         found["command line"] = command_line.job(each.program, each.line, each.look, *each.flags)
-                        found["mcp"] = await asyncio.to_thread(mcp.job, each, found["bare"]["step"])
+                        found["mcp"] = await asyncio.to_thread(mcp.job, each)
                     for who, times_found in found.items() if number else ():  # the first round is a warm-up
                         note(each.name, who, times_found)
                 for _ in range(5):

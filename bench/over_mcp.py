@@ -1,5 +1,5 @@
 """The standard job over MCP: by hand over the pump's pipes, and by the SDK's client. The own time of either is what it takes,
-beside the server's time, with one that answers the same without doing anything for it; that is measured in the same run."""
+beside the server's time, with one that answers the same after as long a time without doing anything for it, in the same run."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class OverMcp:
             server.communicate()
         return own
 
-    def job(self, subject: Subject, floor: float) -> dict[str, float]:
-        """The standard job in four calls; then its steps one by one, in a second run. `floor`: what a step takes there, in ms."""
+    def job(self, subject: Subject) -> dict[str, float]:
+        """The standard job in four calls; then its steps one by one, in a second run."""
         start = {"program": [str(subject.program)], "breaks": [f"{subject.source}:{subject.line}"]}
         if subject.python:
             start["python"] = subject.python  # type: ignore[assignment]
@@ -86,10 +86,10 @@ class OverMcp:
         self._call("launch", **start)
         step, answer = self._steps(self._pump)
         self._call("stop")
-        by_sdk, sdk_own = asyncio.run(self._by_sdk(start, floor / 1000))
+        by_sdk, sdk_own = asyncio.run(self._by_sdk(start, step / 1000))
         return {
             "step": step,
-            "own": self._own(answer, floor / 1000),
+            "own": self._own(answer, step / 1000),
             "characters": float(sum(map(len, told))),
             "sdk step": by_sdk,
             "sdk own": sdk_own,
