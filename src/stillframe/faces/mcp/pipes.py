@@ -69,8 +69,10 @@ async def _handles(pump: asyncio.StreamWriter) -> tuple[int, int]:
     with pump.get_extra_info("socket").dup() as line:
         pump.write(INVITATION)
         await _until_readable(line)
-        _, handles, _, _ = socket.recv_fds(line, 1, 2, getattr(socket, "MSG_CMSG_CLOEXEC", 0))
+        _, handles, _, _ = socket.recv_fds(line, 1, 2)
     pump.transport.resume_reading()  # type: ignore[attr-defined]
+    for each in handles:
+        os.set_inheritable(each, False)
     if len(handles) != 2:
         for each in handles:
             os.close(each)
