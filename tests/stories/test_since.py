@@ -47,12 +47,15 @@ def test_a_crash_is_told_beside_the_revision_that_had_none(user: User) -> None:
     assert (found["then"], found["end"]["exit_code"], found["places"]) == ("ended well", 0, 3)
     rows = found["difference"]["differences"][0]
     assert rows == {"name": "rows", "old": "['1', 'x2', '3']", "new": "['y1', 'x2', '3']"}
-    told = user.ok("probe", "app.py:8", "--eval", "row", "--since", "HEAD", "--", "python", "app.py")
+    user.file("again.py", "import app\n")
+    told = user.ok("probe", "app.py:8", "--eval", "row", "--since", "HEAD", "--", "python", "again.py")
     assert "since HEAD" in told
+    assert "\nnote: not there in HEAD, so the present one was taken: again.py\n" in told
     assert "): app.py:8 reached 3 times; exit 0" in told
     assert (
         "first difference: app.py:8 in total, hit 1: rows ['1', 'x2', '3'] -> ['y1', 'x2', '3'], row '1' -> 'y1'"
         in told
     )
+    assert "what to run stands behind --" in user.fails("probe", "app.py:8", "app.py", code=2, error="usage")
     assert user.fails("crash", "--since", "nosuch", "--", "python", "app.py", code=2, error="usage")
     assert user.json("sessions")["sessions"] == []

@@ -46,6 +46,20 @@ class Revision(msgspec.Struct, frozen=True):
     """The project as it is now."""
     folder: Path
 
+    def lend(self, plan: Plan) -> tuple[str, ...]:
+        """Give it the files that the command names and that it has not, as one that was written to show the fault; told."""
+        lent: list[str] = []
+        for word in dict.fromkeys((plan.program or "", *plan.command, *plan.args)):
+            file = Path(os.path.normpath(Path(plan.cwd, word.partition("::")[0])))
+            if not file.is_relative_to(self.top) or not file.is_file() or set(BORROWED) & set(file.parts):
+                continue
+            there = self.folder / file.relative_to(self.top)
+            if not there.exists():
+                there.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, there)
+                lent.append(str(file.relative_to(self.top)))
+        return (f"not there in {self.name}, so the present one was taken: {', '.join(lent)}",) if lent else ()
+
     def moved(self, plan: Plan) -> Plan:
         """The same program there: directory, paths and search paths that lead into the project lead into this one."""
         return replace(
@@ -53,7 +67,8 @@ class Revision(msgspec.Struct, frozen=True):
             cwd=self.path(plan.cwd),
             program=self.path(plan.program) if plan.kind == "file" and plan.program else plan.program,
             args=tuple(map(self.path, plan.args)),
-            command=tuple(map(self.path, plan.command)),
+            command=(*(self._outside(word, plan.cwd) for word in plan.command[:1]), *map(self.path, plan.command[1:])),
+            interpreter=self._outside(plan.interpreter, plan.cwd) if plan.interpreter else None,
             stdin=self.path(plan.stdin) if plan.stdin else None,
             env={name: self._moved_list(value) for name, value in plan.env.items()},
         )
@@ -65,6 +80,13 @@ class Revision(msgspec.Struct, frozen=True):
             return word
         there = self.folder / path.relative_to(self.top)
         return str(there) if there.exists() else word
+
+    def _outside(self, tool: str, cwd: str) -> str:
+        """What runs the program: by its whole path where it is no part of the project, since `../` leads elsewhere from here."""
+        whole = os.path.normpath(os.path.join(cwd, tool))
+        if "/" not in tool or os.path.isabs(tool) or Path(whole).is_relative_to(self.top):
+            return self.path(tool)
+        return whole
 
     def _moved_list(self, value: str) -> str:
         return os.pathsep.join(map(self.path, value.split(os.pathsep))) if str(self.top) in value else value

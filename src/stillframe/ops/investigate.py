@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -19,7 +20,7 @@ from ..model.values import Value
 from ..model.views import ProbedPlace, ProbeReport
 from ..registry import Access, From, Param, operation
 from ..session import family
-from ..session.breakpoints import locate
+from ..session.breakpoints import absolute, locate
 from ..session.phases import Phase
 from ..session.ready import Ready
 from ..session.session import Session
@@ -192,8 +193,14 @@ async def _checked(caller: Caller, places: tuple[BreakSpec, ...], hits: int | No
     if readiness:
         await readiness.check_free()
     for spec in places:
-        locate(spec.place, caller.cwd)
+        _check_is_place(spec.place, caller.cwd, alone=len(places) == 1)
     return readiness
+
+
+def _check_is_place(place: Place, cwd: str, *, alone: bool) -> None:
+    if isinstance(place, SymbolPlace) and not alone and os.path.isfile(absolute(place.name, cwd)):
+        raise UsageError(f"{place.name} is a file, and no place in one: what to run stands behind --")
+    locate(place, cwd)
 
 
 async def _watch(

@@ -13,7 +13,7 @@ from ..model.places import BreakSpec, LinePlace, TextPlace
 from ..model.plans import Caller, Plan
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .programs import RunTerms, environment, make_plan
+from .programs import RunTerms, environment, interpreter, make_plan
 
 Assumed = Literal["script", "last command"]
 """How a program was found that nobody named."""
@@ -69,7 +69,7 @@ def plan_for(
         stdin=last.stdin if last.stdin != "-" else None,
         stop_on_entry=False,
         record=False,
-        interpreter=how.python or last.interpreter,
+        interpreter=interpreter(how, last.cwd) or last.interpreter,
         just_my_code=not how.all_code,
         children=how.children,
         adapter=how.adapter or last.adapter,

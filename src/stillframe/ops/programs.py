@@ -81,16 +81,17 @@ def make_plan(
         raise UsageError(
             "launch what? Give a program, as in: dbg launch app.py, or a command: dbg launch -- python app.py"
         )
+    here = absolute(cwd, caller.cwd) if cwd else caller.cwd
     plan = Plan(
         command=words + args,
         kind=kind,
         args=args,
         program=path or module or code,
-        cwd=absolute(cwd, caller.cwd) if cwd else caller.cwd,
+        cwd=here,
         env=environment(caller, how),
         umask=caller.umask,
         stdin=stdin if stdin in (None, "-") else absolute(stdin, caller.cwd),
-        interpreter=how.python,
+        interpreter=interpreter(how, here),
         stop_on_entry=stop_on_entry,
         just_my_code=not how.all_code,
         children=how.children,
@@ -98,6 +99,11 @@ def make_plan(
         record=record,
     )
     return understand(plan)
+
+
+def interpreter(how: RunTerms, here: str) -> str | None:
+    """The one that was asked for, by a path that means the same wherever the program is run; or by its name."""
+    return absolute(how.python, here) if how.python and "/" in how.python else how.python
 
 
 def environment(caller: Caller, how: RunTerms) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -44,9 +45,11 @@ async def since(
 ) -> Since:
     """Ask the revision the same, then walk both through the places and compare."""
     async with laid_out(name, plan.cwd, caller.env) as old:
+        lent = await asyncio.to_thread(old.lend, plan)
         moved = await with_its_own_modules(for_plan(plan), old.moved(plan), old)
         there = replace(caller, cwd=moved.cwd)
-        pairs, notes = _paired(places, caller, old)
+        pairs, unpaired = _paired(places, caller, old)
+        notes = lent + unpaired
         verdict, end = await then(old, moved, there) if then is not None else ("", None)
         if not pairs:
             verdict = verdict or "none of these lines is there"

@@ -139,6 +139,8 @@ CORRECTED = [
     (["next", "--allow", "inspekt"], "dbg next --allow inspect"),
     (["next", "--json=yes"], "dbg next --json"),
     (["thread", "t1", "t2"], "dbg thread 't1 t2'"),
+    (["trace", "net", "--call", "2", "app.py", "x"], "dbg trace net --call 2 -- python app.py x"),
+    (["test", "test_a.py", "test_b.py"], "dbg test test_a.py -- test_b.py"),
     (["next", "--timeout"], None),
     (["next", "--timeout", "--json"], None),
     (["next", "--timeout", "1", "--timeout", "2"], None),

@@ -346,6 +346,12 @@ class Reader:
         if not taken:
             return self._wrong(f"{self.line.verb} takes no words, not {queue[0]!r}")
         few = f"{self.line.verb} takes {taken} word{'s' if taken > 1 else ''}, not {len(self.words)}"
+        if self.tail is None and any(field.get("last") for field in self.verb["fields"]):
+            kept = [word for word in self.typed[1:] if word not in queue]
+            runs = any(field["name"] == "module" for field in self.verb["fields"])  # else it is for a runner of tests
+            by = _RUN_BY.get(queue[0].rpartition(".")[2], []) if runs and "." in queue[0] else []
+            why = "what to run stands" if runs else "further ones stand"
+            return self._wrong(f"{few}: {why} behind --", [self.line.verb, *kept, "--", *by, *queue])
         if self._positionals()[-1]["kind"] != "str":
             return self._wrong(few)
         kept = self.words[: taken - 1]
@@ -358,6 +364,9 @@ class Reader:
             if field.get("required") and field["name"] not in self.line.args:
                 name = field.get("metavar") or field["name"].upper()
                 raise self._wrong(f"{self.line.verb} needs {name}; as in: {words.example(self.line.verb)}")
+
+
+_RUN_BY = {"py": ["python"], "js": ["node"], "mjs": ["node"], "cjs": ["node"], "rb": ["ruby"]}
 
 
 def _takes_many(field: "Field") -> bool:
