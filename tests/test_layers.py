@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ def layer_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+@functools.cache
 def imported(path: Path) -> set[str]:
     """The layers that a file imports from, relative and absolute imports alike."""
     package = path.relative_to(SOURCE).parent.parts
