@@ -7,13 +7,14 @@ from typing import Literal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stillframe import ops
 from stillframe.dispatch import Dispatched, Reply
 from stillframe.model.backend import Tool
 from stillframe.model.outcomes import Change, Exited, Lost, Passed, Running, Stop
 from stillframe.model.values import Frames, Modules, Thread, Value, Values
 from stillframe.model.values import Module as LoadedModule
 from stillframe.model.views import OutputPage, ProbedPlace, ProbeReport, Threads
-from stillframe.render.text import text
+from stillframe.render.text import spelled, text
 
 from .test_json import stop
 
@@ -141,3 +142,10 @@ def test_a_stack_whose_depth_nobody_knows_says_that_there_may_be_more() -> None:
     assert "20 from 9,000; there may be more (--start 9020)" in said(Frames(frames=frames, start=9000), 4000)
     assert said(Stop(reason="step", frame=frames[0], stack=frames), 4000).rstrip().endswith("… more")
     assert "more" not in said(Stop(reason="step", frame=frames[0], stack=frames, stack_total=20), 4000)
+
+
+def test_the_next_call_is_spelled_as_it_can_be_typed() -> None:
+    ops.load_all()
+    assert spelled({"op": "hits", "args": {"at": "a.py:3", "run": "r2"}}) == "dbg hits a.py:3 --run r2"
+    assert spelled({"op": "eval", "args": {"expressions": ["a + b", "c"]}}) == "dbg eval 'a + b' c"
+    assert spelled({"op": "setup", "args": {"": "go"}}) == "dbg setup go"

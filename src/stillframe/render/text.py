@@ -20,6 +20,7 @@ from ..model.reports import CrashReport, HangReport
 from ..model.tested import TestReport
 from ..model.traces import TraceReport
 from ..model.values import ExceptionInfo, Frames, Modules, Values
+from ..registry import OPERATIONS
 from . import health, machine, parts, probes, reports, tested, traces
 from .escape import escape, lines, shorten, source
 from .outcomes import exception, headline, outcome
@@ -60,9 +61,12 @@ def error(failure: ErrorReply) -> str:
 
 def spelled(hint: Mapping[str, Any]) -> str:
     """A next call as a shell line."""
+    op = OPERATIONS.get(str(hint["op"]))
+    plain = {field.name for field in op.fields if field.param.positional} if op is not None else set[str]()
     words = ["dbg", str(hint["op"])]
     for name, given in hint.get("args", {}).items():
-        words += [f"--{name}", shlex.quote(str(given))] if name else [shlex.quote(str(given))]
+        each = [shlex.quote(str(one)) for one in (given if isinstance(given, list | tuple) else [given])]
+        words += each if not name or name in plain else [f"--{name}", *each]
     return " ".join(words)
 
 
