@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Sequence
-from itertools import accumulate
+from collections.abc import Container, Mapping, Sequence
+from itertools import accumulate, takewhile
+from typing import NamedTuple
 
 from .client import Body
 from .grammar import Kind
@@ -17,6 +18,7 @@ from .spans import Scan
 
 _KEYWORD = re.compile(r"\b(let|const|class|var|function)\b")
 _IDENTIFIER = re.compile(r"(?<![\w$.])[A-Za-z_$][\w$]*")
+_WORD = re.compile(r"(?<![\w$.])[\w$]+")
 _LONGEST = 100_000
 UNSET = "<uninitialised>"
 AT_RETURN = "at the return of a function whose parameters have defaults or patterns, the variables of its body are gone"
@@ -63,25 +65,55 @@ def is_uninitialised(name: str, lines: Sequence[str], held: tuple[int, int], sco
 
 def is_of_earlier_round(name: str, lines: Sequence[str], held: tuple[int, int], scopes: Sequence[Body]) -> bool:
     """Whether the block around gives this name its value where the program is held or later: any value is of a round before."""
-    for scope in scopes:
-        start, end = _place(scope.get("startLocation")), _place(scope.get("endLocation"))
-        if scope.get("type") not in ("block", "catch") or start is None or end is None or not start <= held <= end:
-            return False
-        before, after = _between(lines, start, held), _between(lines, held, end)
-        if len(before) + len(after) > _LONGEST:
-            return False
-        text = _TEXTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), before + after)
-        if (found := re.search(rf"(?<![\w$.]){re.escape(name)}(?![\w$])", text)) is not None:
-            declares = _DECLARES.search(text[: found.start()])
-            if declares is None or _depth(text[: declares.start("word")]) != 1:
-                return False  # it is an outer one, or one of a block further in
-            return found.start() >= len(before) or _is_value_made(text[found.end() : len(before)])
-    return False
+    return Round(lines, held, scopes).is_earlier(name)
+
+
+class _Block(NamedTuple):
+    """The text of a block without texts and comments, how much of it is before the held place, and where each name is first."""
+
+    text: str
+    before: int
+    names: Mapping[str, re.Match[str]]
+
+
+class Round:
+    """One place in the blocks of a function, and which of their names have no value there yet in a round of a loop."""
+
+    def __init__(self, lines: Sequence[str], held: tuple[int, int], scopes: Sequence[Body]) -> None:
+        self._blocks = [*takewhile(bool, (_block(lines, held, scope) for scope in scopes))]
+        self._known: dict[str, bool] = {}
+
+    def is_earlier(self, name: str) -> bool:
+        if name not in self._known:
+            block = next((each for each in self._blocks if each and name in each.names), None)
+            self._known[name] = block is not None and _is_later(block, block.names[name])
+        return self._known[name]
+
+
+def _block(lines: Sequence[str], held: tuple[int, int], scope: Body) -> _Block | None:
+    start, end = _place(scope.get("startLocation")), _place(scope.get("endLocation"))
+    if scope.get("type") not in ("block", "catch") or start is None or end is None or not start <= held <= end:
+        return None
+    before, after = _between(lines, start, held), _between(lines, held, end)
+    if len(before) + len(after) > _LONGEST:
+        return None
+    text = _TEXTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), before + after)
+    names: dict[str, re.Match[str]] = {}
+    for found in _WORD.finditer(text):
+        names.setdefault(found[0], found)
+    return _Block(text, len(before), names)
+
+
+def _is_later(block: _Block, found: re.Match[str]) -> bool:
+    declares = _DECLARES.search(block.text[: found.start()])
+    if declares is None or _depth(block.text[: declares.start("word")]) != 1:
+        return False  # it is an outer one, or one of a block further in
+    return found.start() >= block.before or _is_value_made(block.text[found.end() : block.before])
 
 
 def _depth(text: str) -> int:
     """How many brackets are open."""
-    return sum((letter in "([{") - (letter in ")]}") for letter in text)
+    return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
 
 
 def _is_being_made(text: str) -> bool:

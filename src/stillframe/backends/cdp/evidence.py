@@ -17,7 +17,7 @@ from .asking import Asking, argument, limits, page_of, question
 from .bare import bare_locals
 from .client import Body, CdpClient
 from .conditions import STORE
-from .declarations import AT_RETURN, UNSET, is_of_earlier_round, is_uninitialised, lost_at_return, names_in
+from .declarations import AT_RETURN, UNSET, Round, is_of_earlier_round, is_uninitialised, lost_at_return, names_in
 from .expressions import Expressions
 from .frames import FrameTeller, Held, is_top_level, is_wrapper, position
 from .journeys import Calls
@@ -73,7 +73,7 @@ class Evidence:
         """What the text of a function mentions, by where it begins."""
         self._questions: dict[Any, str] = {}
         """How the variables of a line are asked for: it is come to again and again in a loop."""
-        self._rounds: dict[Any, dict[str, bool]] = {}
+        self._rounds: dict[Any, Round] = {}
         """Of each place, whether the names there have their value only later in a round of a loop."""
 
     # The stop
@@ -125,6 +125,7 @@ class Evidence:
             return None
         asked = self._ask_locals(call, lines, self._bounds, 0, fresh=self._begins(held))
         frames = self.teller.frames(held)
+        self._round(call, lines, self._own(call))  # while V8 is at work
         return Ahead(held, self._bounds, asked, frames, frames[own].file)
 
     def _begins(self, held: Held) -> bool:
@@ -186,6 +187,10 @@ class Evidence:
                 found.append(("used" if is_wrapper(scope) else "outer", scope))
         return found
 
+    def _own(self, call: Body) -> list[Body]:
+        """Those of its scopes whose variables are all told."""
+        return [each for kind, each in self._scopes(call) if kind in ("own", "top")]
+
     def touch(self) -> None:
         """Code runs in this pause: what the variables are is to be read again."""
         self._touched = self.held
@@ -232,7 +237,7 @@ class Evidence:
 
     async def _page(self, frame: str, asked: asyncio.Future[Body], start: int = 0) -> Values:
         call = self.call(frame)
-        own = [each for kind, each in self._scopes(call) if kind in ("own", "top")]
+        own = self._own(call)
         try:
             page = page_of(await self.asking.take(asked), start)
         except EvalFailed as failed:
@@ -243,12 +248,15 @@ class Evidence:
         """Without what the program has not come to yet, which V8 before 12 calls undefined, as far as the text tells."""
         doubtful = {each.name for each in found.values if each.type == "undefined"}
         blocks = bool(scopes) and scopes[0].get("type") == "block"
-        if not doubtful and "returnValue" not in call and (not blocks or self._is_of_this_round(call, found)):
+        if not doubtful and not blocks and "returnValue" not in call:
             return found
         lines, held = await self._lines_at(call), position(call)[1:]
         gone = {name for name in doubtful if is_uninitialised(name, lines, held, scopes)}
         if blocks:
-            gone |= self._of_earlier_round(call, {each.name for each in found.values} - gone, lines, scopes)
+            told = self._round(call, lines, scopes)
+            gone |= {each.name for each in found.values if told.is_earlier(each.name)}
+        if not gone and "returnValue" not in call:
+            return found
         values = tuple(each for each in found.values if each.name not in gone)
         lost = lost_at_return(call, lines, {each.name for each in found.values})
         return Values(
@@ -258,20 +266,14 @@ class Evidence:
             notes=(f"V8 no longer tells {', '.join(lost)}: {AT_RETURN}",) if lost else (),
         )
 
-    def _is_of_this_round(self, call: Body, found: Values) -> bool:
-        """Whether that is known of each of them, since the program was held here before."""
-        known = self._rounds.get(position(call), {})
-        return not any(known.get(each.name, True) for each in found.values)
-
-    def _of_earlier_round(self, call: Body, names: set[str], lines: Sequence[str], scopes: Sequence[Body]) -> set[str]:
-        """Which of these names the text says to have no value yet in this round; asked once for each place and name."""
+    def _round(self, call: Body, lines: Sequence[str], scopes: Sequence[Body]) -> Round:
+        """What the text says of the names at a place, asked once for each."""
         where = position(call)
-        if len(self._rounds) > _QUESTIONS:
-            self._rounds.clear()
-        known = self._rounds.setdefault(where, {})
-        for name in names - known.keys():
-            known[name] = is_of_earlier_round(name, lines, where[1:], scopes)
-        return {name for name in names if known[name]}
+        if where not in self._rounds:
+            if len(self._rounds) > _QUESTIONS:
+                self._rounds.clear()
+            self._rounds[where] = Round(lines, where[1:], scopes)
+        return self._rounds[where]
 
     async def _lines_at(self, call: Body) -> list[str]:
         script = self._scripts.get(position(call)[0])
