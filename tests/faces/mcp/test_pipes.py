@@ -39,6 +39,17 @@ def test_pipes_are_answered_on_and_are_left_as_they_were(hosts: None) -> None:
         os.close(each)
 
 
+def test_an_agent_that_reads_no_more_has_gone_though_it_could_still_write(hosts: None) -> None:
+    pump = subprocess.Popen([*CLIENT, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert pump.stdin is not None and pump.stdout is not None
+    pump.stdin.write(LIST)
+    pump.stdin.flush()
+    assert _tools(pump.stdout.readline())
+    pump.stdout.close()
+    assert pump.wait(DEADLINE) == 0
+    pump.stdin.close()
+
+
 def test_sockets_files_and_a_single_socket_are_answered_on_too(hosts: None, tmp_path: Path) -> None:
     pairs = [socket.socketpair() for _ in range(3)]
     (source, asking), (hearing, sink), (ours, both) = pairs

@@ -112,15 +112,17 @@ class Host:
         client, schemas = client_of(hello)
         if hello.get("pipes"):
             async with handed_over(writer) as ends:
-                await _converse(client, schemas, ends, asyncio.create_task(reader.read(1), name="the pump leaves"))
+                leaves = asyncio.create_task(reader.read(1), name="the pump leaves")
+                deaf = asyncio.create_task(ends.writer.wait_closed(), name="nobody reads what is said")
+                await _converse(client, schemas, ends, leaves, deaf)
             writer.write(FAREWELL)
         else:
             writer.write(b"+\n")
             await _converse(client, schemas, Ends(reader, writer, writer.get_extra_info("socket").fileno()))
 
 
-async def _converse(client: Client, schemas: bool, ends: Ends, *leaves: asyncio.Task[Any]) -> None:
-    """Serve a client until it has said all and heard all, or has gone; `leaves` are done when somebody has whom it needs."""
+async def _converse(client: Client, schemas: bool, ends: Ends, *gone: asyncio.Task[Any]) -> None:
+    """Serve a client until it has said all and heard all, or one of `gone` says that it has gone."""
     server = server_for(lambda _: client, schemas=schemas)
     unanswered = Unanswered()
     outgoing = Outgoing(ends.writer, unanswered)
@@ -130,11 +132,11 @@ async def _converse(client: Client, schemas: bool, ends: Ends, *leaves: asyncio.
     all_said = asyncio.create_task(incoming.ended.wait())
     incoming.read()
     try:
-        await asyncio.wait({running, all_said, *leaves}, return_when=asyncio.FIRST_COMPLETED)
-        await _until_over({running, *leaves}, ends.handle)
+        await asyncio.wait({running, all_said, *gone}, return_when=asyncio.FIRST_COMPLETED)
+        await _until_over({running, *gone}, ends.handle)
     finally:
         await incoming.stop()
-        for each in (all_said, running, *leaves):
+        for each in (all_said, running, *gone):
             await ended(each)
         await shortcut.close()
 
