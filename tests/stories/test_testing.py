@@ -284,3 +284,7 @@ def test_the_same_tests_in_an_earlier_revision_show_the_first_difference(user: U
     assert (first["file"], first["line"]) == ("test_price.py", 7)
     told = [(each["name"], each["old"], each["new"]) for each in first["differences"]]
     assert told == [("got", "40", "39")], "identities differ from run to run by themselves"
+    text = user.ok("test", "--since", "HEAD", *ours)
+    assert "\nfirst difference: price.py:2 in net, hit 1: returned 40 -> 39\n" in text, (
+        "what a call gave is a value, too"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -42,8 +42,11 @@ async def since(
     then: Then | None,
     seconds: float,
     cue: Cue = NO_CUE,
+    *,
+    leaving: Container[LinePlace] = (),
 ) -> Since:
-    """Ask the revision the same, then walk both through the places and compare."""
+    """Ask the revision the same, then walk both through the places and compare; those of `leaving` are lines by which a call
+    ends, and are compared by what it returns, too."""
     async with laid_out(name, plan.cwd, caller.env) as old:
         lent = await asyncio.to_thread(old.lend, plan)
         moved = await with_its_own_modules(for_plan(plan), old.moved(plan), old)
@@ -54,8 +57,10 @@ async def since(
         if not pairs:
             verdict = verdict or "none of these lines is there"
             return Since(revision=name, commit=old.commit, then=verdict, end=end, notes=notes)
-        now = await walk(sessions, caller, plan, [BreakSpec(place=each) for each, _ in pairs], seconds, cue)
-        was = await walk(sessions, there, moved, [BreakSpec(place=each) for _, each in pairs], seconds, cue)
+        ends = {number for number, (each, _) in enumerate(pairs) if each in leaving}
+        present, past = ([BreakSpec(place=pair[which]) for pair in pairs] for which in (0, 1))
+        now = await walk(sessions, caller, plan, present, seconds, cue, leaving=ends)
+        was = await walk(sessions, there, moved, past, seconds, cue, leaving=ends)
         _check(old, (frame.file for _, stop in was.seen for frame in stop.stack if frame.file), there)
     cut = (f"only the first {len(now.seen):,} hits were compared",) if now.cut or was.cut else ()
     return Since(

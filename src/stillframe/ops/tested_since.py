@@ -34,13 +34,16 @@ async def with_revision(asked: Asked, now: TestReport, name: str) -> TestReport:
     folder = private_folder()
     try:
         plan = await _plan(asked, first, Path(folder))
-        lines = _places(asked, first) if first is not None else []
+        made = _made(asked, first) if first is not None else []
+        lines = list(dict.fromkeys([*places(asked, first), *made]))[:MOST_PLACES] if first is not None else []
         here = replace(asked.caller, cwd=asked.ask.cwd)
 
         async def then(old: Revision, moved: Plan, there: Caller) -> tuple[str, AnyOutcome]:
             return await _there(asked, moved, there)
 
-        told = await since_revision(asked.sessions, here, plan, name, lines, then, asked.wait, Cue(do=asked.do))
+        told = await since_revision(
+            asked.sessions, here, plan, name, lines, then, asked.wait, Cue(do=asked.do), leaving=made
+        )
     finally:
         remove_folder(folder)
     return msgspec.structs.replace(now, since=told)
@@ -53,11 +56,10 @@ async def _plan(asked: Asked, failure: TestFailure | None, folder: Path) -> Plan
     return understand(replace(await asked.choice.runner.plan(asked.ask, folder), adapter=None))
 
 
-def _places(asked: Asked, failure: TestFailure) -> list[LinePlace]:
-    """The failing calls, and where those returned that gave them what they failed on."""
+def _made(asked: Asked, failure: TestFailure) -> list[LinePlace]:
+    """Where those calls returned that gave the failing one what it failed on."""
     calls = sorted(failure.calls, key=lambda each: each.rank)
-    made = [LinePlace(absolute(each.file, asked.ask.cwd), each.line) for each in calls if each.file and each.line]
-    return list(dict.fromkeys([*places(asked, failure), *made]))[:MOST_PLACES]
+    return [LinePlace(absolute(each.file, asked.ask.cwd), each.line) for each in calls if each.file and each.line]
 
 
 async def _there(asked: Asked, moved: Plan, there: Caller) -> tuple[str, AnyOutcome]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 import msgspec
 
+from ..errors import Unsupported
 from ..model.backend import Move
 from ..model.outcomes import AnyOutcome, Stop
 from ..model.places import BreakSpec
@@ -17,6 +19,7 @@ from ..model.sinces import Divergence
 from ..model.values import Value
 from ..record.comparing import differences
 from ..session.phases import Phase
+from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import NO_CUE, Cue, heard_of
 from .launch import start
@@ -49,8 +52,11 @@ async def walk(
     places: Sequence[BreakSpec],
     seconds: float,
     cue: Cue = NO_CUE,
+    *,
+    leaving: Container[int] = (),
 ) -> Walk:
-    """Run the plan from place to place until it ends, or until enough was seen; nothing is left of it."""
+    """Run the plan from place to place until it ends, or until enough was seen; nothing is left of it. The places of `leaving`
+    are lines by which a call ends: what it returned is one of the values there."""
     name = f"walk-{default_name(plan)}"
     # A path in a place may lead out of the caller's directory: into another revision of the project.
     begun = start(
@@ -62,7 +68,7 @@ async def walk(
     deadline = loop.time() + seconds
     try:
         ids = [session.breakpoints.id_of(spec, caller.cwd) for spec in places]
-        given = False
+        given, left = False, False
         while True:
             given = given or await cue.given(session, caller, max(0.0, deadline - loop.time()))
             member = await heard_of(session, max(0.0, deadline - loop.time()))
@@ -70,14 +76,32 @@ async def walk(
             cut = len(seen) >= MOST_HITS
             if cut or not isinstance(stop, Stop):
                 break
-            seen += [(number, stop) for number, id in enumerate(ids) if id in stop.breakpoints and stop.hit]
+            if left and stop.returned is not None:
+                seen[-1] = seen[-1][0], _with_return(seen[-1][1], stop.returned)
+            new = [(number, stop) for number, id in enumerate(ids) if id in stop.breakpoints and stop.hit]
+            seen += new
             if member.phase is Phase.STOPPED:
-                await member.resume(Move.CONTINUE)
+                left = await _went_out(member) if any(number in leaving for number, _ in new) else False
+                if not left:
+                    await member.resume(Move.CONTINUE)
         states = [session.breakpoints.view(session.breakpoints.get(id)).state for id in ids]
         unbound = frozenset(number for number, state in enumerate(states) if state in ("failed", "pending"))
         return Walk(tuple(seen), stop, unbound, cut)
     finally:
         await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
+
+
+async def _went_out(member: Session) -> bool:
+    """Let the call at hand end, where its debugger can tell what it returns."""
+    with contextlib.suppress(Unsupported):
+        await member.resume(Move.FINISH)
+        return True
+    return False
+
+
+def _with_return(stop: Stop, value: Value) -> Stop:
+    told = msgspec.structs.replace(value, name="returned")
+    return msgspec.structs.replace(stop, locals=(*stop.locals, told))
 
 
 def first_difference(old: Walk, new: Walk, same: Callable[[str], str] = str) -> Divergence | None:
