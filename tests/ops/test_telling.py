@@ -5,6 +5,7 @@ from __future__ import annotations
 from stillframe.model import tested
 from stillframe.model.tested import MadeCall
 from stillframe.model.values import Value
+from stillframe.ops.reproducing import otherwise
 from stillframe.ops.telling import GAVE, NEAR, NOTHING, OTHER, best, folded, ranked
 
 
@@ -40,3 +41,10 @@ def test_a_value_that_many_calls_return_says_nothing_of_where_it_came_from() -> 
 
 def test_equal_calls_that_follow_each_other_are_told_once() -> None:
     assert [each.count for each in folded([MADE[1], MADE[1], MADE[2], MADE[1]])] == [2, 1, 1]
+
+
+def test_a_further_run_that_failed_with_other_values_is_said_to_have() -> None:
+    failure = tested.TestFailure(id="t", message="expected 17.85 to equal 13.5\n")
+    assert otherwise(failure, "\x1b[31mexpected  17.85\x1b[39m to equal 13.5\n\n- 13.5\n+ 17.85") is None
+    assert otherwise(failure, "") is None, "the debugger told no message"
+    assert "(expected 14.85 to equal 13.5)" in (otherwise(failure, "expected 14.85 to equal 13.5") or "")

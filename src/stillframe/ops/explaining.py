@@ -18,7 +18,7 @@ from ..session.session import Session
 from ..transport.folders import private_folder, remove_folder
 from .common import Cue
 from .made import ask_for, with_calls
-from .reproducing import again_under_debugger, with_frames
+from .reproducing import again_under_debugger, otherwise, with_frames
 from .testruns import HOLD_LEASE, Asked, Ran, run_tests
 
 
@@ -78,6 +78,8 @@ async def looked_at(asked: Asked, ran: Ran, report: TestReport) -> tuple[TestRep
     if seen is None:
         note = "a second run, under a debugger, did not fail there, so that no values can be told"
         return msgspec.structs.replace(report, notes=(*report.notes, note)), ran.session
+    other = otherwise(report.failures[0], seen.message)
+    report = msgspec.structs.replace(report, notes=(*report.notes, other)) if other else report
     first = with_frames(report.failures[0], seen.stack, live)
     held = Held(session=seen.session.name, lease=HOLD_LEASE) if asked.ask.hold else None
     report = msgspec.structs.replace(report, failures=(first, *report.failures[1:]), held=held)

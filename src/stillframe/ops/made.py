@@ -113,8 +113,8 @@ def _failed(root: Node, depth: int) -> Node:
 
 
 def _below(node: Node, depth: int) -> Iterator[tuple[Node, int]]:
-    """A call and those below it, but for code that no file holds: what a library compiled as it ran."""
-    if not node.call.file.startswith("/"):
+    """A call and those below it, but for code that no line of a file holds: what a library or compiler made as it ran."""
+    if not node.call.file.startswith("/") or not node.call.line:
         return
     yield node, depth
     for each in node.calls:

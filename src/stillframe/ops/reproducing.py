@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import msgspec
 
@@ -23,12 +24,16 @@ from .launch import start
 from .private_runs import started
 from .testruns import HOLD_LEASE
 
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
 
 class Seen(msgspec.Struct, frozen=True):
     """A failure as the debugger showed it, and the session, which lives only where it was to be held."""
 
     session: Session
     stack: Witnessed
+    message: str = ""
+    """What the error said this time, where there was one."""
 
 
 async def again_under_debugger(
@@ -46,7 +51,9 @@ async def again_under_debugger(
         member = await _reached(session, live, wait)
         if member is None:
             return None
-        seen = Seen(member, await witnessed(member, member.thread_id(None), live=hold))
+        error = member.stop.exception if member.stop is not None else None
+        stack = await witnessed(member, member.thread_id(None), live=hold)
+        seen = Seen(member, stack, error.message if error is not None else "")
         stays = hold
         return seen
     finally:
@@ -84,6 +91,23 @@ def with_frames(failure: TestFailure, stack: Witnessed, live: Live) -> TestFailu
     # how an assertion is made is nobody's business
     inner = msgspec.structs.replace(own[0], folded=0, folded_in=()) if failure.asserts else own[0]
     return msgspec.structs.replace(failure, frames=(inner, *own[1:]))
+
+
+def otherwise(failure: TestFailure, message: str) -> str | None:
+    """What is to be said where the further run failed with other values than the first: which of them are told."""
+    first, again = _said(failure.message), _said(message)
+    pair = next(((one, other) for one, other in zip(first, again, strict=False) if one != other), None)
+    if pair is None:
+        return None
+    return (
+        f"run again by itself it failed otherwise ({pair[1][:120]}), and the values told are of that run: what ran before it"
+        " may have left something behind"
+    )
+
+
+def _said(message: str) -> list[str]:
+    """The lines of a message, without colours and blank space."""
+    return [" ".join(line.split()) for line in _COLOUR.sub("", message).splitlines() if line.strip()]
 
 
 def _without_hidden(frame: ReportFrame, live: Live) -> ReportFrame:

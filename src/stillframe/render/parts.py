@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -11,6 +12,8 @@ from .escape import escape, quoted, shorten, source
 
 VALUE = 200
 """Characters of one value in a list of values."""
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+"""Which tells nothing, and costs as much as what it colours; JSON and `output` have it."""
 BLOCK = 3
 """Lines of printed text that are still told as one quoted line."""
 
@@ -138,6 +141,7 @@ def value_list(values: Sequence[Value], total: int | None, limit: int) -> str:
 
 def printed(name: str, text: str, limit: int) -> str:
     """`output: "…"`, or a block where it is of many lines: the newest part of it where there is no room for all."""
+    text = _COLOUR.sub("", text)
     if not text:
         return ""
     rows = text.rstrip("\n").split("\n")
