@@ -48,14 +48,14 @@ def bugs() -> dict[str, Bug]:
 
 def rows(folder: Path) -> Iterator[str]:
     """A line for each bug: calls and characters of the one way and of the other."""
-    yield f"{'bugs: one call against step by step':<44}{'ours':>9}{'steps':>9}  {'calls':>7}"
+    yield f"{'bugs: one call against step by step':<52}{'ours':>9}{'steps':>9}  {'calls':>7}"
     command_line = CommandLine(folder)
     try:
         for bug in bugs().values():
             command_line.cwd = bug.laid_out(folder / "bugs")
             asked = len(command_line.run(*shlex.split(bug.ask))[1])
             calls, stepped = _by_steps(command_line, bug)
-            yield f"{bug.name + ', characters':<44}{asked:9}{stepped:9}  1 : {calls}"
+            yield f"{bug.name + ', characters':<52}{asked:9}{stepped:9}  1 : {calls}"
     finally:
         command_line.close()
 

@@ -120,7 +120,7 @@ async def rows(folder: Path, rounds: int) -> list[str]:
     shutil.rmtree(folder / "large", ignore_errors=True)
     extra = found["on"] - found["off"]
     said = [
-        f"{'a step with recording, and without':<44}{found['on']:9.2f}{found['off']:9.2f}  {extra:+5.2f} ms  <= 1 ms or 10 %"
+        f"{'a step with recording, and without':<52}{found['on']:9.2f}{found['off']:9.2f}  {extra:+5.2f} ms  <= 1 ms or 10 %"
     ]
-    said.append(f"{f'a record of {HITS:,} hits, megabytes':<44}{big.pop('megabytes'):9.1f}{'':9}  {'':7}  < 200")
-    return said + [f"{f'{what}, {HITS:,} hits':<44}{took:9.1f}{'':9}  {'':7}  <= 200" for what, took in big.items()]
+    said.append(f"{f'a record of {HITS:,} hits, megabytes':<52}{big.pop('megabytes'):9.1f}{'':9}  {'':7}  < 200")
+    return said + [f"{f'{what}, {HITS:,} hits':<52}{took:9.1f}{'':9}  {'':7}  <= 200" for what, took in big.items()]

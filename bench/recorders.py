@@ -36,7 +36,7 @@ def runtimes() -> Iterator[tuple[str, str, Path]]:
 
 
 async def rows(rounds: int = ROUNDS) -> list[str]:
-    made = [f"{'recorders, µs of CPU time':<44}{'ours':>9}{'plain':>9}"]
+    made = [f"{'recorders, µs of CPU time':<52}{'ours':>9}{'plain':>9}"]
     async with Debugger(settings=Settings(record=False)) as dbg:
         for name, runtime, program in runtimes():
             command = [runtime, str(program), str(TURNS)]
@@ -65,7 +65,7 @@ def _goals(name: str) -> tuple[str, str]:
 
 
 def _row(name: str, ours: float, plain: float, goal: str) -> str:
-    return f"{name:<44}{ours:9.2f}{plain:9.2f}           {goal}"
+    return f"{name:<52}{ours:9.2f}{plain:9.2f}           {goal}"
 
 
 def _best(found: list[dict[str, float]]) -> dict[str, float]:
