@@ -11,6 +11,7 @@ from stillframe import ops
 from stillframe.dispatch import Dispatched, Reply
 from stillframe.model.backend import Tool
 from stillframe.model.outcomes import Change, Exited, Lost, Passed, Running, Stop
+from stillframe.model.recorded import Hit, Hits
 from stillframe.model.values import Frames, Modules, Thread, Value, Values
 from stillframe.model.values import Module as LoadedModule
 from stillframe.model.views import OutputPage, ProbedPlace, ProbeReport, Threads
@@ -149,3 +150,19 @@ def test_the_next_call_is_spelled_as_it_can_be_typed() -> None:
     assert spelled({"op": "hits", "args": {"at": "a.py:3", "run": "r2"}}) == "dbg hits a.py:3 --run r2"
     assert spelled({"op": "eval", "args": {"expressions": ["a + b", "c"]}}) == "dbg eval 'a + b' c"
     assert spelled({"op": "setup", "args": {"": "go"}}) == "dbg setup go"
+
+
+def test_a_long_value_that_every_hit_has_is_told_once() -> None:
+    def hit(number: int, cart: str) -> Hit:
+        values = (Value(name="cart", value=cart), Value(name="n", value=str(number)))
+        return Hit(
+            hit=f"h{number}", run="r1", session="shop", time=0.0, reason="breakpoint", place="a.py:3", locals=values,
+            locals_total=2,
+        )  # fmt: skip
+
+    long = "[" + "1, " * 40 + "…]"
+    same = said(Hits(run="r1", hits=tuple(hit(number, long) for number in (1, 2, 3)), total=3), 4000)
+    assert same.count("cart=") == 1 and f"\nin each of them: cart={long}\n" in same, same
+    assert all(f"  n={number}" in same for number in (1, 2, 3))
+    other = said(Hits(run="r1", hits=(hit(1, long), hit(2, long), hit(3, long + "x")), total=3), 4000)
+    assert other.count("cart=") == 3

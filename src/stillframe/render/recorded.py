@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
+
+import msgspec
 
 from ..model import recorded
+from ..model.values import Value
 from .escape import escape, quoted, shorten
 from .parts import value_list
 
 VALUE = 160
+SEVERAL, LONG = 3, 40
+"""Hits from which on a value that is the same in all of them is told once, and characters from which on that is worth it."""
 
 
 def clock(time: float) -> str:
@@ -27,9 +33,30 @@ def hit_row(hit: recorded.Hit, width: int = 400) -> str:
     return row
 
 
+def in_each(hits: Sequence[recorded.Hit]) -> tuple[Value, ...]:
+    """Long values that every one of several hits has alike: told once, they leave the room to what differs."""
+    if len(hits) < SEVERAL:
+        return ()
+    others = [{each.name: each.value for each in hit.locals} for hit in hits[1:]]
+    return tuple(
+        each
+        for each in hits[0].locals
+        if len(each.value) > LONG and all(held.get(each.name) == each.value for held in others)
+    )
+
+
+def _without(hit: recorded.Hit, told: Sequence[Value]) -> recorded.Hit:
+    names = {each.name for each in told}
+    rest = tuple(each for each in hit.locals if each.name not in names)
+    total = hit.locals_total - len(names) if hit.locals_total is not None else None
+    return msgspec.structs.replace(hit, locals=rest, locals_total=total)
+
+
 def hits_rows(result: recorded.Hits) -> list[str]:
     sessions = {hit.session for hit in result.hits}
-    rows = [(f"[{escape(hit.session)}] " if len(sessions) > 1 else "") + hit_row(hit) for hit in result.hits]
+    told = in_each(result.hits)
+    hits = [_without(hit, told) for hit in result.hits]
+    rows = [(f"[{escape(hit.session)}] " if len(sessions) > 1 else "") + hit_row(hit) for hit in hits]
     if result.by is None and not rows:
         return [
             f"no hits in {result.run}"
@@ -44,7 +71,8 @@ def hits_rows(result: recorded.Hits) -> list[str]:
 
 
 def hits_notes(result: recorded.Hits) -> list[str]:
-    rows = []
+    told = in_each(result.hits)
+    rows = [f"in each of them: {value_list(told, None, 600)}"] if told else []
     if result.without:
         rows.append(f"{escape(result.by or '')} is not recorded in {result.without:,} of {result.total:,} hits")
     return rows + [f"note: {escape(each)}" for each in result.notes]
