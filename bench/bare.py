@@ -15,6 +15,10 @@ from typing import Any
 
 STEPS = 10
 
+APART: dict[str, Any] = {"start_new_session": True}
+"""As ours is started. Linux shares turns out among sessions before processes, so that on a busy machine a debugger in the
+session of its client and one outside are two different things."""
+
 
 def vendored() -> Path:
     """The stock server's folder inside the installed debugpy."""
@@ -83,6 +87,7 @@ class Bare(Wire):
             [sys.executable, "-X", "frozen_modules=off", str(vendored() / "pydevd.py"), "--json-dap-http",
              "--client", "127.0.0.1", "--port", str(port), "--skip-notify-stdin", "--file", str(program)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
+            **APART,
         )  # fmt: skip
         self._listener.settimeout(30)
         super().__init__(self._listener.accept()[0])

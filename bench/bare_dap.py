@@ -15,13 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .bare import STEPS, Wire
+from .bare import APART, STEPS, Wire
 
 _LISTENS = re.compile(rb"server listening at|wait for debugger connection")
-
-_APART: dict[str, Any] = {"start_new_session": True}
-"""As ours is started. Linux shares turns out among sessions before processes, so that on a busy machine a debugger in the
-session of its client and one outside are two different things."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +53,13 @@ class Bare(Wire):
         self.began = time.perf_counter()
         if any("{socket}" in word for word in floor.argv):
             self._process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **_APART
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **APART
             )
             line = _dialled(self._process, path)
         else:
             line, theirs = socket.socketpair()
             self._process = subprocess.Popen(
-                words, stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=subprocess.DEVNULL, **_APART
+                words, stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=subprocess.DEVNULL, **APART
             )
             theirs.close()
         line.settimeout(30)

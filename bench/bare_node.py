@@ -17,7 +17,7 @@ from websockets.frames import Frame
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
-from .bare import STEPS
+from .bare import APART, STEPS
 
 
 class Bare:
@@ -27,7 +27,7 @@ class Bare:
         self.began = time.perf_counter()
         self._process = subprocess.Popen(
             ["node", "--inspect-brk=127.0.0.1:0", "--inspect-publish-uid=stderr", str(program)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **APART,
         )  # fmt: skip
         assert self._process.stderr is not None
         url = ""
