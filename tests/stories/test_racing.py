@@ -178,6 +178,7 @@ def test_a_session_that_nobody_uses_is_given_up_when_its_lease_is_over(looping: 
     process = looping.pid()
     assert looping.json("wait", "--timeout", "1.5")["state"] == "running", "whoever waits at it uses it"
     eventually(functools.partial(gone, process), "it lives on after its lease", 45.0)
-    said = looping.ok("state")
+    said = looping.ok("wait")  # until the daemon has heard of it, too
     assert "exited" in said
     assert "nobody used it" in said
+    assert "exited" in looping.ok("state")
