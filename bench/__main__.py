@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stillframe.faces.library import Debugger
-from stillframe.settings import Settings
 
 from . import bugs, many, record, recorders
 from .ours import CommandLine, bare_python, library_job
@@ -36,8 +35,7 @@ async def measure(rounds: int, measured: Sequence[Subject], folder: Path) -> Tim
 
     command_line, mcp = CommandLine(folder), OverMcp(folder)
     try:
-        # What the record adds to a stop has rows of its own, against the same without it.
-        async with Debugger(settings=Settings(record=False)) as dbg:
+        async with Debugger() as dbg:  # with its recording on, as for everybody
             for number in range(rounds + 1):
                 for each in measured:
                     found = {"bare": each.floor_job(), "library": await library_job(dbg, each)}

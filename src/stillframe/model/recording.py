@@ -49,6 +49,10 @@ class Tape(Protocol):
         the others, so as to be written together with them."""
         ...
 
+    def moved(self) -> None:
+        """The program was let go, and nobody waits for us: what was left for later is written now."""
+        ...
+
     def printed(self, stream: str, data: bytes) -> None: ...
 
     def breakpoints(self, now: Sequence[Breakpoint]) -> None:
@@ -73,6 +77,9 @@ class BlankTape:
 
     async def stop(self, stop: Stop, lines: Sequence[str], *, many: bool = False) -> tuple[str, ...]:
         return ()
+
+    def moved(self) -> None:
+        pass
 
     def printed(self, stream: str, data: bytes) -> None:
         pass

@@ -89,6 +89,9 @@ class Tape:
             return (f"recording is paused: {problem}; debugging goes on, and what is seen waits in memory",)
         return ("recording goes on; what was seen meanwhile is recorded",) if before and problem is None else ()
 
+    def moved(self) -> None:
+        self._writer.catch_up()
+
     def printed(self, stream: str, data: bytes) -> None:
         held = self._lines.setdefault(stream, bytearray())
         held += data

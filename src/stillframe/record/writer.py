@@ -148,6 +148,14 @@ class Writer:
 
     def at_once(self, job: Job) -> bool:
         """Write it here and now, if that takes no waiting; else it is to be put. Its own thread must be the only other one."""
+        return self._here(lambda: [*self._lingering.take(), Told(job)])
+
+    def catch_up(self) -> None:
+        """Write what lingers, if that takes no waiting, at a time when a debugger is at work and we are not."""
+        if self._lingering:
+            self._here(self._lingering.take)
+
+    def _here(self, what: Callable[[], list[Told]]) -> bool:
         began = time.monotonic()
         if began < self._slow_until or not self._hand.acquire(blocking=False):
             return False
@@ -155,7 +163,7 @@ class Writer:
             if self._pen is None or self._backlog or self._seen < self._given:
                 return False
             with self._locked(waiting=False):
-                self._commit([*self._lingering.take(), Told(job)])
+                self._commit(what())
         except OSError:  # another host writes, or there is no place for the lock
             return False
         finally:

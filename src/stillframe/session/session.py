@@ -184,6 +184,7 @@ class Session:
             self.stop = None
             self._become(Phase.RUNNING)
             restore = self.handles.renew()
+            asyncio.get_running_loop().call_soon(self.tape.moved)  # while the debugger has the order
             try:
                 await self.backend.resume(move, thread or self.focus_thread)
             except AdapterGone:
