@@ -28,11 +28,15 @@ def gate(user: User) -> Path:
 def test_pause_and_stack_of_a_program_that_lets_nobody_run_say_so_and_stop_ends_it(user: User, gate: Path) -> None:
     assert user.json("launch", "keeps.py", "--timeout", "1")["state"] == "running"
     process = user.pid()
+    hangs = user.start("hang", "--timeout", "1", "--", "python", "keeps.py")
     asked = [user.start("pause", "--json"), user.start("stack")]
     paused, stack = result(ended(asked[0])), ended(asked[1])
     assert paused["state"] == "running"
     assert any("native code" in note for note in paused["notes"]), paused
     assert stack.err.startswith("error adapter_unresponsive: the debugger did not answer threads within 5 s: "), stack
+    told = ended(hangs).out
+    assert "1x main (in native code that lets nobody else run) at keeps.py:3 in <module>\n" in told, told
+    assert "Fatal Python error" not in told
     assert user.json("stop")["action"] == "terminated"
     assert gone(process)
 

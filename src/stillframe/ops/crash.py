@@ -20,9 +20,9 @@ from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import WAITED_AFTER_DO, Cue, Do, Timeout
+from .deaf import gathered_or_told
 from .dying import with_last_words
 from .failing import MOST_ALSO, Watched, watch
-from .hanging import gathered
 from .launch import start
 from .private_runs import assumed_note, plan_for, started
 from .programs import Command, Program, ReadyWord, RunTerms, default_name
@@ -196,7 +196,7 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
     )
     report = with_last_words(session, wish.plan, with_sanitizer(session, report))
     if seen.overdue and failure is None:
-        told = await gathered(session, after=seen.after, live=wish.hold)
+        told = await gathered_or_told(session, wish.plan, after=seen.after, live=wish.hold)
         report = msgspec.structs.replace(
             report, hang=msgspec.structs.replace(told, command=wish.plan.command, end=seen.end)
         )

@@ -9,7 +9,7 @@ import msgspec
 from ..adapters.leaving import last_words_of
 from ..model.outcomes import Exited
 from ..model.plans import Plan
-from ..model.reports import CrashReport, Failure, Witnessed
+from ..model.reports import CrashReport, Failure, ReportFrame, Witnessed
 from ..model.values import Frame
 from ..session.reporting import MOST, folded, told_frame
 from ..session.session import Session
@@ -18,20 +18,37 @@ _READ = 64 * 1024
 NO_VALUES = "the runtime wrote this when the signal ended it: there are places, and no values"
 
 
+class LastCalls(msgspec.Struct, frozen=True):
+    """The calls that a runtime wrote down when a signal ended it, and what else there was on standard error."""
+
+    what: str
+    frames: tuple[ReportFrame, ...]
+    total: int
+    rest: str
+
+
+def last_calls(session: Session, plan: Plan) -> LastCalls | None:
+    """What the runtime of a program that a signal ended wrote of where it was; None where it wrote nothing."""
+    stderr = "".join(piece.text for piece in session.output.tail(_READ, ("stderr",))[0])
+    found = last_words_of(plan, stderr)
+    if found is None or not found.calls:
+        return None
+    calls = folded([_judged(each, session, plan) for each in found.calls])[:MOST]
+    frames = tuple(told_frame(session, call, number) for number, call in enumerate(calls))
+    return LastCalls(found.what, frames, len(found.calls), found.rest)
+
+
 def with_last_words(session: Session, plan: Plan, report: CrashReport) -> CrashReport:
     """The report with the calls that the runtime told of, where a signal ended the program and nothing else tells why."""
     if report.failure is not None or not isinstance(report.end, Exited) or report.end.signal is None:
         return report
-    stderr = "".join(piece.text for piece in session.output.tail(_READ, ("stderr",))[0])
-    found = last_words_of(plan, stderr)
-    if found is None or not found.calls:
+    found = last_calls(session, plan)
+    if found is None:
         return report
-    calls = folded([_judged(each, session, plan) for each in found.calls])[:MOST]
-    frames = tuple(told_frame(session, call, number) for number, call in enumerate(calls))
     failure = Failure(
         what=f"{report.end.signal}: {found.what}",
         kind="signal",
-        stack=Witnessed(frames=frames, total=len(found.calls)),
+        stack=Witnessed(frames=found.frames, total=found.total),
         notes=(NO_VALUES,),
     )
     end = msgspec.structs.replace(report.end, stderr=found.rest[-2000:], dropped=0)

@@ -21,6 +21,7 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import Do, run_beside
 from .crash import HELD_LEASE, Hold
+from .deaf import gathered_or_told, without_last_words
 from .hanging import gathered, left_waiting
 from .launch import start
 from .private_runs import plan_for, started
@@ -60,7 +61,7 @@ async def hang(
         )  # fmt: skip
     elif program or command or how.module is not None or how.code is not None:
         plan, _ = plan_for(sessions, caller, "hang", program, command, how)
-        plan = replace(plan, tells_waits=True)
+        plan = replace(plan, tells_waits=True, tells_exits=True)
     if plan is not None:
         return await _run(sessions, caller, plan, ready, do, PATIENCE if timeout is None else timeout, hold)
     if session is None:
@@ -137,8 +138,9 @@ async def _watched(session: Session, plan: Plan | AttachPlan, seconds: float, ho
         if isinstance(outcome, Exited | Lost):
             end = session.outcome()
             return msgspec.structs.replace(await left_waiting(session), command=command, end=end)
-    report = await gathered(session, after=seconds if isinstance(plan, Plan) else None, live=hold)
+    report = await gathered_or_told(session, plan, after=seconds if isinstance(plan, Plan) else None, live=hold)
     told = session.outcome()
-    end = Running(after=seconds, output=told.output, stderr=told.stderr, dropped=told.dropped, do=told.do)
+    said = without_last_words(told.stderr, plan)
+    end = Running(after=seconds, output=told.output, stderr=said, dropped=told.dropped, do=told.do)
     left: Final = None if isinstance(plan, Plan) or hold else "running"
     return msgspec.structs.replace(report, command=command, end=end, left=left)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 
 import msgspec
 
-from ..errors import AdapterGone, StillframeError
+from ..errors import AdapterGone, AdapterUnresponsive, StillframeError
 from ..model.backend import Bounds
 from ..model.outcomes import Stop
 from ..model.powers import Party, TellsLeft, TellsWaits, Wraps
@@ -150,8 +149,12 @@ async def _report(crowd: Crowd, *, after: float | None, live: bool) -> HangRepor
 
 async def pause(member: Session) -> None:
     """Ask for a stop and give it a while: where every thread is blocked it never comes, and that is no error."""
-    with contextlib.suppress(StillframeError):  # then it is looked at as it runs, as far as that goes
+    try:
         await member.pause()
+    except AdapterUnresponsive:
+        raise  # nor would it answer anything else
+    except StillframeError:
+        pass  # then it is looked at as it runs, as far as that goes
     await member.bell.wait_for(
         lambda: not member.live or (member.phase is Phase.STOPPED and member.stop is not None), LANDS
     )
