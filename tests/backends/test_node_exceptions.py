@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+import pytest
+
+from stillframe.adapters import understand
+from stillframe.adapters.leaving import misjudges_errors
+from stillframe.model.plans import Plan
 
 from .nodes import debugged, exited, place, stopped, where
 
@@ -41,3 +48,11 @@ async def test_a_step_goes_on_past_errors_of_other_classes_in_library_code(tmp_p
     async with debugged(tmp_path, FILES, breaks=["app.js:4"], catch=["NearError"]) as (dbg, _):
         assert place(await dbg.next()) == ("main", 6)
         assert place(await dbg.next()) == ("main", 8)
+
+
+@pytest.mark.parametrize(("words", "looked_at"), [("node a.js", True), ("npx tsx a.ts", True), ("sh -c true", False)])
+def test_errors_are_looked_at_where_they_are_thrown_behind_a_runner_of_packages_too(
+    words: str, looked_at: bool
+) -> None:
+    plan = Plan(command=tuple(words.split()), kind="command", cwd="/", env=dict(os.environ))
+    assert misjudges_errors(understand(plan)) == looked_at

@@ -59,7 +59,7 @@ def last_words_of(plan: Plan, stderr: str) -> LastWords | None:
 class Misjudges(Protocol):
     """An adapter whose debugger may take an error for handled that nobody handles: when that shows, its calls are gone."""
 
-    misjudges_errors: bool
+    def misjudges_errors(self, plan: Plan) -> bool: ...
 
 
 def misjudges_errors(plan: Plan) -> bool:
@@ -67,7 +67,7 @@ def misjudges_errors(plan: Plan) -> bool:
     from . import for_plan
 
     adapter = for_plan(plan)
-    return isinstance(adapter, Misjudges) and adapter.misjudges_errors
+    return isinstance(adapter, Misjudges) and adapter.misjudges_errors(plan)
 
 
 @runtime_checkable

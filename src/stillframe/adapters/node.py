@@ -53,7 +53,9 @@ class NodeAdapter(FindsNodeImports):
     claims: tuple[str, ...] = ("*.js", "*.mjs", "*.cjs", *TYPED)
     roots: tuple[str, ...] = ("package.json", "index.js")
     needs: tuple[Needs, ...] = (Needs("node", ("node", "nodejs"), (Recipe("apt", ("nodejs",)),), OLDEST),)
-    misjudges_errors = True
+
+    def misjudges_errors(self, plan: Plan) -> bool:
+        return True
 
     def tool(self, version: str = "", how: str = "") -> Tool:
         return Tool("node", version, how)

@@ -109,6 +109,10 @@ class WrapperAdapter:
             unseen=f"no {kinds} program was seen in it",
         )
 
+    def misjudges_errors(self, plan: Plan) -> bool:
+        """As the debugger does of what a runner of packages starts."""
+        return bool(plan.command) and RUNNERS.fullmatch(Path(plan.command[0]).name) is not None
+
     def recorder(self) -> Several:
         """Whatever comes up behind it, in any language that has a recorder."""
         return Several(tuple(each.recorder() for each in self._inside if isinstance(each, Records)))
