@@ -264,7 +264,9 @@ def makers(frame, line):
         for each in (ast.walk(tree) if tree is not None else ())
         if isinstance(each, ast.stmt) and frame.f_code.co_firstlineno <= each.lineno <= line
     ]
-    wanted, lines = set(names_of(node)), set(range(node.lineno, _end(node) + 1)) if node is not None else {line}
+    # A `with` that fails as it is left, as one does that waits for an error in vain, is about all that ran in it.
+    last = node.end_lineno if isinstance(node, (ast.With, ast.AsyncWith)) else _end(node) if node is not None else line
+    wanted, lines = set(names_of(node)), set(range(node.lineno if node is not None else line, last + 1))
     named = [name for name in names_of(node) if any(name in _stored(each) and _derives(each) for each in inside)]
     while True:
         before = len(lines)
