@@ -44,6 +44,7 @@ class Quirk(enum.Enum):
     MISNAMES_STOPS = (
         "a pause and joining are exceptions, watched data a breakpoint (19.1) or of its number (22.1): lldb-dap"
     )
+    LOSES_EARLY_PAUSES = "a pause that comes before it has said `continued` does nothing: lldb-dap 19.1"
     LOG_POINTS_ARE_CONSOLE = "log points come among what it says of itself: lldb-dap 19.1"
     STOPS_IN_PARTS_OF_LINES = "a line that the compiler has cut up is stopped at in each of its parts: lldb-dap 19.1"
     LISTS_FIRST_THREADS = "the first answer to threads is the list from before the program ran: lldb-dap 22.1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -90,6 +91,7 @@ class Moving:
     async def _send_move(self, move: Move, thread: str | None) -> None:
         thread = thread or self._news.last_thread or await self._any_thread()
         self._news.nobody_is_held()
+        self._news.followed.clear()
         self._evidence.forget()
         answer = self._order(move, wire_id(thread, "thread"))
         # A program that goes straight into native code and keeps its interpreter to itself lets nobody answer: it moves.
@@ -122,6 +124,10 @@ class Moving:
         return found[0].id
 
     async def pause(self, thread: str | None) -> None:
+        if Quirk.LOSES_EARLY_PAUSES in self._launch.quirks:
+            with contextlib.suppress(TimeoutError):  # else it is asked all the same
+                async with asyncio.timeout(TAKEN):
+                    await self._news.followed.wait()
         target: int | str
         if thread is None and Quirk.PAUSES_ALL_BY_STAR in self._launch.quirks:
             target = "*"

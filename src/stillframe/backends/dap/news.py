@@ -80,6 +80,9 @@ class News:
         self.threads_are_cut = False
         """The debugger said that there are more threads than it listed."""
         self.last_thread: str | None = None
+        self.followed = asyncio.Event()
+        """The debugger has said that the program goes on as it was last told to, or that it stands again."""
+        self.followed.set()
         self.told_error: ExceptionInfo | None = None
         """What the last stop itself told of an error, for debuggers that cannot be asked about it."""
         self.refusal: str | None = None
@@ -107,8 +110,10 @@ class News:
         self._signs.replacing = False  # whoever still speaks was not replaced
         match message["event"]:
             case "stopped":
+                self.followed.set()
                 return self._stopped(body)
             case "continued":
+                self.followed.set()
                 self._continued(body)
             case "output":
                 self._output(body)
