@@ -121,18 +121,17 @@ class Columns:
                 made.told.extend(known[each] for each in values)
             made.hits.extend(hits)
             made.values.extend(values)
-        return made
+        # SQLite goes along the table's key, though it does not promise to; all three lists are of one walk.
+        return made if made.hits == sorted(made.hits) else Column.of_all([made])
 
     def _slice(self, piece: Stretch, name: str, with_texts: bool) -> tuple[list[int], list[int], str | None]:
         """The hits of a piece, their values, and if wanted the row of their texts: to ask for all at once is quicker."""
-        columns, joins, row = "c0.hit AS hit, c0.value AS value", "", "NULL"
+        columns, joins = "group_concat(c0.hit), group_concat(c0.value), NULL", ""
         if with_texts:
-            columns += f", iif(v0.rest IS NULL AND NOT instr(v0.text, '{glances.END}'), v0.text, '') AS text"
-            joins, row = " JOIN value v0 ON v0.id=c0.value", f"group_concat(text, '{glances.END}')"
-        cells, given = piece.cells(columns, name, joins=joins)
-        hits, values, row = self._connection.execute(
-            f"SELECT group_concat(hit), group_concat(value), {row} FROM ({cells} ORDER BY c0.hit)", given
-        ).fetchone()
+            text = f"iif(v0.rest IS NULL AND NOT instr(v0.text, '{glances.END}'), v0.text, '')"
+            columns = f"group_concat(c0.hit), group_concat(c0.value), group_concat({text}, '{glances.END}')"
+            joins = " JOIN value v0 ON v0.id=c0.value"
+        hits, values, row = self._connection.execute(*piece.cells(columns, name, joins=joins)).fetchone()
         return numbers(hits or ""), numbers(values or ""), row
 
     def _at_a_glance(self, row: str, values: list[int], path: Path, column: Column) -> list[Told]:

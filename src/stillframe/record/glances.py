@@ -24,6 +24,8 @@ _OPEN, _CLOSE = r"[(\[{]", r"[)\]}]"
 _NESTED = rf"{_OPEN}(?:{_INSIDE}|{_OPEN}(?:{_INSIDE}|{_OPEN}(?:{_INSIDE})*+{_CLOSE})*+{_CLOSE})*+{_CLOSE}"
 _OTHER = rf"(?:[^'\"`()\[\]{{}},{END}]++|{_QUOTED}|{_NESTED})*+"
 """An item that is passed by, up to its comma."""
+_USUAL = rf"(?:'[^'\\{END}]*+'|[\w$]++)(?:: |=)(?:[^'\"`()\[\]{{}},{END}]++|'[^'\\{END}]*+'),"
+"""One like nearly all are, with its comma; quicker than the way on which all are read."""
 _LEFT_OUT = r"(?:…|\.\.\.)"
 _KEYLESS = rf"\s*+(?!{_LEFT_OUT})(?:[^'\"`()\[\]{{}},:={END}\s]++\s*+|{_QUOTED}|{_NESTED})++"
 _LIST = rf"{_KEYLESS}(?:,{_KEYLESS})*+(?:,\s*+{_LEFT_OUT}[^'\"`()\[\]{{}},:={END}]*+)?+{_CLOSE}"
@@ -53,7 +55,7 @@ def _way(steps: tuple[Step, ...], done: int, ends: str) -> str:
     special = rf"\s*+(?![….]|(?:[bBuUrRfF@]{{0,2}}['\"`])?+{maybe}['\"`]?+\s*+[:=])"
     itself = rf"(?:'{name}'|\"{name}\"|{name})(?:: | = |=(?!>)){further}"
     lacking = rf"{special}{_OTHER}(?={_CLOSE}{ends})"
-    return rf"{head}{_OPEN}(?:{special}{_OTHER},)*+\s*+(?:{itself}|{lacking})"
+    return rf"{head}{_OPEN}(?:{special}(?:{_USUAL}|{_OTHER},))*+\s*+(?:{itself}|{lacking})"
 
 
 @functools.lru_cache(maxsize=64)
