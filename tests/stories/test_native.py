@@ -234,7 +234,7 @@ async def test_structs_texts_arrays_and_pointers_are_told_and_expanded(dbg: stil
 
 
 async def test_a_fatal_signal_stops_with_its_address_and_is_how_the_program_ends(
-    dbg: stillframe.Debugger, binary: Path
+    dbg: stillframe.Debugger, binary: Path, tmp_path: Path
 ) -> None:
     stop = stopped(await dbg.launch(str(binary), "crash"))
     assert stop.exception is not None
@@ -247,6 +247,9 @@ async def test_a_fatal_signal_stops_with_its_address_and_is_how_the_program_ends
     assert (end.signal, end.exit_code) == ("SIGSEGV", None)
     end = exited(await dbg.launch(str(binary), "handled"))
     assert end.exit_code == signal.SIGUSR1, "a signal that the program handles stops nobody"
+    (tmp_path / "half.c").write_text("#include <assert.h>\nint main(int n) { assert(n % 2 == 0); return n / 2; }\n")
+    failure = (await dbg.crash("half.c")).failure
+    assert failure is not None and failure.what == "SIGABRT: assertion failed: n % 2 == 0"
 
 
 THROWS = """\

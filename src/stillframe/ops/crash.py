@@ -28,7 +28,7 @@ from .private_runs import assumed_note, plan_for, started
 from .programs import Command, Program, ReadyWord, RunTerms, default_name
 from .repeating import Attempt, Times, UntilFail, check, compare
 from .repeating import repeat as repeat_runs
-from .sanitized import with_sanitizer
+from .sanitized import with_own_words
 from .since import SinceWord, places_of
 from .since import since as since_revision
 from .walking import walk
@@ -194,7 +194,7 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
         also_total=max(0, seen.total + len(handled) - (failure is not None)),
         notes=_notes(seen, failure, wish),
     )
-    report = with_last_words(session, wish.plan, with_sanitizer(session, report))
+    report = with_last_words(session, wish.plan, with_own_words(session, report))
     if seen.overdue and failure is None:
         told = await gathered_or_told(session, wish.plan, after=seen.after, live=wish.hold)
         report = msgspec.structs.replace(

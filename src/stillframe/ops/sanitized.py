@@ -1,4 +1,5 @@
-"""What a sanitizer (of memory, threads or undefined behaviour) wrote of the fault that it found, as part of a report."""
+"""What a sanitizer (of memory, threads or undefined behaviour), or an assertion of C, wrote of the fault that it found, as part
+of a report."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ..model.outcomes import AnyOutcome
-from ..model.reports import CrashReport
+from ..model.reports import CrashReport, Failure
 from ..session.session import Session
 
 _READ = 256 * 1024
@@ -21,16 +22,29 @@ _CALL = re.compile(r"^\s+#\d+ 0x[0-9a-f]+ in (?P<function>.+) (?P<file>/[^:\n]+)
 _LABEL = re.compile(
     r"^\s*(?P<label>[Ff]reed by|[Pp]reviously allocated by|[Aa]llocated by|Previous (?:read|write)|.*\ballocated) .*:$"
 )
+_ASSERTED = re.compile(r"^[^\n]*\S:\d+: [^\n]*Assertion [`'](.+)' failed\.?$", re.MULTILINE)
+"""As glibc 2.36 puts it: "shop: shop.c:12: total: Assertion `n > 0' failed."."""
 _WORDS = {"freed by": "freed", "previously allocated by": "allocated", "allocated by": "allocated"}
 
 
-def with_sanitizer(session: Session, report: CrashReport) -> CrashReport:
-    """The report told by the sanitizer's words where one spoke: what the fault is, and where its memory came from and went."""
+def with_own_words(session: Session, report: CrashReport) -> CrashReport:
+    """The report told by what the program's own runtime wrote of the fault, where that says more than a signal does."""
     failure = report.failure
-    text = "".join(piece.text for piece in session.output.tail(_READ, ("stderr",))[0])
-    begin = _BEGIN.search(text)
-    if begin is None or failure is None or failure.kind == "exception":
+    if failure is None or failure.kind == "exception":
         return report
+    text = "".join(piece.text for piece in session.output.tail(_READ, ("stderr",))[0])
+    if begin := _BEGIN.search(text):
+        return _with_sanitizer(session, report, failure, text, begin)
+    if failure.what.startswith("SIGABRT") and (claims := _ASSERTED.findall(text)):
+        told = msgspec.structs.replace(failure, what=f"SIGABRT: assertion failed: {claims[-1]}")
+        return msgspec.structs.replace(report, failure=told)
+    return report
+
+
+def _with_sanitizer(
+    session: Session, report: CrashReport, failure: Failure, text: str, begin: re.Match[str]
+) -> CrashReport:
+    """What the fault is, and where its memory came from and went."""
     end = next((each.end() for each in reversed(list(_END.finditer(text, begin.end())))), len(text))
     said = text[begin.start() : end]
     access = _ACCESS.search(said)
