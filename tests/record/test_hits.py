@@ -13,7 +13,7 @@ from stillframe.model.outcomes import Stop
 from stillframe.model.places import parse_place
 from stillframe.model.recording import RunFacts
 from stillframe.model.values import Frame, Value
-from stillframe.record import finding, hits, scopes
+from stillframe.record import finding, hits, scopes, stretches
 from stillframe.record.finding import View
 from stillframe.record.record import Record
 from stillframe.record.tape import Tape
@@ -69,26 +69,25 @@ def connection(tmp_path: Path) -> sqlite3.Connection:
     return sqlite3.connect(tmp_path / "record.sqlite")
 
 
-def test_hits_in_a_row_are_told_as_each_by_itself_is(connection: sqlite3.Connection) -> None:
-    for run, place in (("one", "total"), ("two", "shop.py:14"), ("left", "total")):
+def test_hits_in_a_row_are_told_as_each_by_itself_is(
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scope(run: str, place: str | None, condition: str | None, steps: bool) -> scopes.Scope:
+        at = parse_place(place) if place else None
+        found = finding.run(connection, "/p", run)
+        return scopes.scope(connection, found, View("/p", "/p"), at, condition, steps=steps)
+
+    cases = [("one", "total", True), ("two", "shop.py:14", False), ("left", "total", True), ("right", None, False)]
+    for run, place, steps in cases:
         for number, condition in enumerate(CONDITIONS):
-            # None of these hits is a step's: without steps they are the same hits, each looked at by itself.
-            one, all_ = (
-                scopes.scope(
-                    connection,
-                    finding.run(connection, "/p", run),
-                    View("/p", "/p"),
-                    parse_place(place),
-                    condition,
-                    steps=steps,
-                )
-                for steps in (False, True)
-            )
-            assert one.in_a_row is None
-            assert (all_.in_a_row is None) is (run == "left"), "others came to it meanwhile"
+            all_, one = (scope(run, place, condition, steps) for _ in range(2))
+            assert all_.in_a_row and all_.alone is (run == "one"), "others came to it meanwhile, or steps are not meant"
+            with monkeypatch.context() as only:
+                only.setattr(stretches, "LOOKED_UP", 0)
+                assert one.in_a_row is None, "each is looked at by itself"
             assert hits.listed(all_, 2, 2) == hits.listed(one, 2, 2), condition
             for path in PATHS if condition is None else (PATHS[number % len(PATHS)],):
                 grouped = hits.grouped(all_, path, 20, counted=True)
                 assert grouped == hits.grouped(one, path, 20, counted=True), (condition, path)
-                assert hits.trend(all_, path, place, drawn=True) == hits.trend(one, path, place, drawn=True)
+                assert hits.trend(all_, path, "x", drawn=True) == hits.trend(one, path, "x", drawn=True)
     connection.close()

@@ -61,6 +61,8 @@ class Column(msgspec.Struct, frozen=True):
     def only(self, hits: Iterable[int]) -> Column:
         """What it is in some of the hits."""
         wanted = set(hits)
+        if wanted.issuperset(self.hits):
+            return self
         return self._of([row for row in self.rows() if row[0] in wanted], self.odd, self.lacking)
 
     def tally(self, top: int) -> tuple[list[tuple[Told, int, int, int]], int, int]:
@@ -107,8 +109,7 @@ class Columns:
         made = Column([], [], [], set(), set())
         known: dict[int, Told] = {}
         glanced = False
-        for low in range(stretch.low, stretch.high + 1, SLICE):
-            piece = msgspec.structs.replace(stretch, low=low, high=min(low + SLICE - 1, stretch.high))
+        for piece in self._pieces(stretch, path.root):
             hits, values, row = self._slice(piece, path.root, glanced)
             fresh = set(values) - known.keys()
             glanced = len(fresh) * FEW >= len(values) > 0
@@ -123,6 +124,13 @@ class Columns:
             made.values.extend(values)
         # SQLite goes along the table's key, though it does not promise to; all three lists are of one walk.
         return made if made.hits == sorted(made.hits) else Column.of_all([made])
+
+    def _pieces(self, stretch: Stretch, name: str) -> Iterator[Stretch]:
+        """The stretch in parts that are not too large: a place that was seldom come to is one of them."""
+        ((count,),) = self._connection.execute(*stretch.cells("count(*)", name))
+        width = (stretch.high - stretch.low) // max(1, -(-count // SLICE)) + 1
+        for low in range(stretch.low, stretch.high + 1, width) if count else ():
+            yield msgspec.structs.replace(stretch, low=low, high=min(low + width - 1, stretch.high))
 
     def _slice(self, piece: Stretch, name: str, with_texts: bool) -> tuple[list[int], list[int], str | None]:
         """The hits of a piece, their values, and if wanted the row of their texts: to ask for all at once is quicker."""

@@ -33,8 +33,14 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
 
     @functools.cached_property
     def in_a_row(self) -> tuple[stretches.Stretch, ...] | None:
-        """The stretches in which all hits of the places lie, whatever the condition; None where they are to be looked up."""
-        return stretches.found(self.connection, self.run, self.spots) if self.steps else None
+        """The stretches in which all hits of the places lie, whatever the condition, steps too, and perhaps others of other runs;
+        None where they are to be looked up."""
+        return stretches.found(self.connection, self.run, self.spots or finding.reached(self.connection, self.run))
+
+    @functools.cached_property
+    def alone(self) -> bool:
+        """Whether nothing but these hits lies in the stretches."""
+        return self.steps and not any(each.shared for each in self.in_a_row or ())
 
     @functools.cached_property
     def quickly(self) -> list[tuple[stretches.Stretch, stretches.SQL | None]] | None:
@@ -61,11 +67,11 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         if len(read) < len(each):
             return None
         whole = read[0] if len(read) == 1 else Column.of_all(read)
-        return whole.only(self.ids) if self.condition else whole
+        return whole.only(self.ids) if self.condition or not self.alone else whole
 
     def cells(self, columns: str, name: str, joins: str = "", end: str = "") -> stretches.SQL | None:
         """The cells of a name in all hits that are meant, stretch by stretch."""
-        if self.quickly is None:
+        if self.quickly is None or not self.alone:
             return None
         each = []
         for stretch, which in self.quickly:
@@ -87,7 +93,14 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
                 f"WITH q(id) AS ({sql}) SELECT group_concat(id) FROM q", given
             ).fetchone()
             found += numbers(listed or "")
+        if self.condition is not None and self.quickly is not None and not self.alone:
+            found = [each for each in found if each in self.own]
         return sorted(found)
+
+    @functools.cached_property
+    def own(self) -> frozenset[int]:
+        """Every hit that is meant, whatever the condition."""
+        return frozenset(replace(self, condition=None).ids)
 
     def total(self) -> int:
         """How many hits are meant."""

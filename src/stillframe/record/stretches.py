@@ -7,7 +7,7 @@ asked about, the cells between these two are theirs alone, and need not be looke
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -15,6 +15,10 @@ from .finding import Run, Spot
 
 LOOKED_UP = 4000
 """Pairs of a run and a place that are looked up before one question; each takes two or three steps into an index."""
+
+MANY_RUNS = 400
+CROWD = 3
+"""Times as many hits as ours that are read to have ours."""
 
 SQL = tuple[str, list[object]]
 
@@ -25,6 +29,8 @@ class Stretch(msgspec.Struct, frozen=True):
     place: int
     low: int
     high: int
+    shared: bool = False
+    """Hits of other runs lie among them."""
 
     def cells(self, columns: str, name: str, test: SQL = ("", []), joins: str = "") -> SQL:
         sql = (
@@ -35,21 +41,51 @@ class Stretch(msgspec.Struct, frozen=True):
 
 
 def found(connection: sqlite3.Connection, run: Run, spots: Sequence[Spot]) -> tuple[Stretch, ...] | None:
-    """A stretch for each place; None where another run's hits lie in between, or it would take long to find out."""
-    runs = [row[0] for row in connection.execute("SELECT id FROM run WHERE hits")]
-    if not spots or len(runs) * len(spots) > LOOKED_UP:
+    """A stretch for each place that the run came to; None where these would be too many, or too much of others is in them."""
+    if not spots or len(spots) * len(run.members) > LOOKED_UP:
+        return None
+    own = {spot.id: _around(_ends(connection, each, spot.id) for each in run.members) for spot in spots}
+    reached = {place: pair for place, pair in own.items() if pair}
+    if not reached:
+        return None
+    others = _others(connection, run, *_around(reached.values()) or (0, 0))
+    if len(others) * len(reached) > LOOKED_UP:
         return None
     made = []
-    for spot in spots:
-        ends = {each: _ends(connection, each, spot.id) for each in {*runs, *run.members}}
-        own = [pair for each in run.members if (pair := ends.pop(each))]
-        if not own:
-            continue
-        low, high = min(first for first, _ in own), max(last for _, last in own)
-        if any(pair and pair[0] <= high and low <= pair[1] for pair in ends.values()):
+    for place, (low, high) in reached.items():
+        ends = (_ends(connection, each, place) for each in others)
+        shared = any(pair and pair[0] <= high and low <= pair[1] for pair in ends)
+        if shared and _crowded(connection, run, place, low, high):
             return None
-        made.append(Stretch(spot.id, low, high))
-    return tuple(made) or None
+        made.append(Stretch(place, low, high, shared))
+    return tuple(made)
+
+
+def _around(pairs: Iterable[tuple[int, int] | None]) -> tuple[int, int] | None:
+    known = [pair for pair in pairs if pair]
+    return (min(low for low, _ in known), max(high for _, high in known)) if known else None
+
+
+def _others(connection: sqlite3.Connection, run: Run, low: int, high: int) -> list[int]:
+    """The other runs that may have come to these places meanwhile."""
+    runs = {row[0] for row in connection.execute("SELECT id FROM run WHERE hits")} - {*run.members}
+    if len(runs) > MANY_RUNS:  # to go through the hits themselves is quicker then
+        runs &= {
+            row[0] for row in connection.execute("SELECT DISTINCT run FROM hit WHERE id BETWEEN ? AND ?", (low, high))
+        }
+    return sorted(runs)
+
+
+def _crowded(connection: sqlite3.Connection, run: Run, place: int, low: int, high: int) -> bool:
+    """Whether so many hits of others lie between ours that ours are sooner looked up one by one."""
+    ((all_of_it,),) = connection.execute(
+        "SELECT count(*) FROM cell WHERE place=? AND name=(SELECT name FROM cell WHERE place=? LIMIT 1) AND hit BETWEEN ? AND ?",
+        (place, place, low, high),
+    )
+    ((ours,),) = connection.execute(
+        f"SELECT count(*) FROM hit WHERE run IN ({run.marks}) AND place=?", (*run.members, place)
+    )
+    return bool(all_of_it > CROWD * ours)
 
 
 def _ends(connection: sqlite3.Connection, run: int, place: int) -> tuple[int, int] | None:
