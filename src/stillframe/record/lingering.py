@@ -1,4 +1,5 @@
-"""What nobody looks for at once waits for company: a step's own line goes to the disk with the stop of the next."""
+"""What nobody looks for at once waits for company, or for a time when nobody waits: a step's own line goes to the disk while the
+debugger has the next order, or with the stop that comes of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Where the hits of a run lie together: a place's cells are in the order of its hits, so that a stretch of them is read in a row.
 
 Runs of one program share their places. As long as no other run came to a place between the first and the last hit of the ones
-asked about, the cells between these two are theirs alone, and need not be looked up hit by hit.
+asked about, the cells between these two are theirs alone, and need not be looked up hit by hit. Where others did, the stretch is
+shared: it is still read in a row as long as most of it is theirs, and what is not is left out afterwards.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ def fish() -> str:
         "complete -c dbg -n __fish_use_subcommand -f",
     ]
     lines += [f"complete -c dbg -n __fish_use_subcommand -f -a {name}" for name in verb_words()]
-    lines.append("complete -c dbg -f -l session -x -a '(dbg completion --ids sessions 2>/dev/null)'")
+    lines.append("complete -c dbg -f -s s -l session -x -a '(dbg completion --ids sessions 2>/dev/null)'")
     lines += [f"complete -c dbg -l {field['flag'][2:]}" for field in GLOBALS if field["kind"] == "bool"]
     lines.append("complete -c dbg -l budget -x")
     for flag, choices in value_words().items():
