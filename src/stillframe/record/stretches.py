@@ -2,7 +2,7 @@
 
 Runs of one program share their places. As long as no other run came to a place between the first and the last hit of the ones
 asked about, the cells between these two are theirs alone, and need not be looked up hit by hit. Where others did, the stretch is
-shared: it is still read in a row as long as most of it is theirs, and what is not is left out afterwards.
+shared: it is still read in a row while others have not much more of it than they, and what is not theirs is left out afterwards.
 """
 
 from __future__ import annotations
