@@ -145,6 +145,18 @@ def test_a_program_that_waits_for_its_debugger_is_held_at_its_first_line(here: U
         running.end()
 
 
+@pytest.mark.parametrize("place", [PLACE, f"{PLACE} if i == 0", "tick"])
+def test_a_program_that_is_joined_before_node_can_load_our_code_is_held_like_any_other(here: User, place: str) -> None:
+    running = run(here, "--inspect-wait=127.0.0.1:0", "loop.js")
+    try:
+        stop = here.json("attach", running.address(), "--break", place)
+        assert (stop["reason"], stop["frame"]["line"], stop["locals"][1]["name"]) == ("breakpoint", 4, "i")
+        here.ok("detach")
+        running.ticks_on()
+    finally:
+        running.end()
+
+
 def test_workers_of_a_running_program_are_held_too_and_let_go(here: User) -> None:
     here.file(
         "crew.js",

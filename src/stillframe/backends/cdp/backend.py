@@ -163,7 +163,9 @@ class CdpBackend(Looking, ClosesOnce):
         match method:
             case "Debugger.scriptParsed":
                 if body.get("url") or self._evidence.held is None or not self._evidence.asking.is_alone:
-                    self._breakpoints.loaded(self._scripts.parsed(body))
+                    script = self._scripts.parsed(body)
+                    self._preparing.loaded(script)
+                    self._breakpoints.loaded(script)
             case "Debugger.paused":
                 return begun(self._paused(body))  # the usual step is told without a turn of the event loop
             case "Debugger.breakpointResolved":
@@ -206,8 +208,7 @@ class CdpBackend(Looking, ClosesOnce):
             self._client.send("Debugger.resume")
             return
         try:
-            if self._preparing.is_late and body.get("reason") == START:
-                await self._preparing.prepare_late()
+            await self._preparing.ready()
             await self._mover.paused(body)
         except StillframeError as error:
             if self._client.ended is None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -75,8 +76,7 @@ class Breakpoints:
             if any(each.file and self._scripts.is_library(self._scripts.real(each.file)) for each in wanted):
                 self._scripts.looks_into_library = True
             await self._check()
-            for script in self._scripts.all():
-                await self._learn_loaded(script)
+            await self._learn_all()
             await self._sync()
             await self._tell_interest(gone)
             found = tuple(self._binding(each) for each in wanted)
@@ -95,8 +95,7 @@ class Breakpoints:
             )
             self._placed, self._by_id = {}, {}
             self.symbols.forget()
-            for script in self._scripts.all():
-                await self._learn_loaded(script)
+            await self._learn_all()
             await self._client.request("Runtime.getIsolateId")  # answered after what the change itself brought about
             await self._sync()
             self._tell_changes()
@@ -178,9 +177,28 @@ class Breakpoints:
             if self._scripts.looks_into_library or self._blackbox.is_open:
                 await self._watch_libraries()
 
+    @contextlib.asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Code of ours runs in the program, whether that is held or not: V8 is not to pause before it."""
+        before = self._held
+        await self.hold(True)
+        try:
+            yield
+        finally:
+            await self.hold(before)
+
     async def refresh_interest(self) -> None:
         async with self._lock:
             await self._tell_interest()
+
+    async def catch_up(self) -> None:
+        """Our code is in the target only now: it is told what is wanted, and what came up without it is looked at."""
+        async with self._lock:
+            self._interest = ""
+            await self._tell_interest()
+            await self._learn_all()
+            await self._sync()
+            self._tell_changes()
 
     @property
     def wants_scripts(self) -> bool:
@@ -200,6 +218,10 @@ class Breakpoints:
             if changed:
                 await self._sync()
                 self._tell_changes()
+
+    async def _learn_all(self) -> None:
+        for script in self._scripts.all():
+            await self._learn_loaded(script)
 
     async def _learn_loaded(self, script: Script) -> None:
         if self._scripts.reads_map(script) and script.map_url and any(each.file for each in self._wanted):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 
+from ...errors import StillframeError
 from ...model.backend import Wanted
 from .breakpoints import Breakpoints
 from .client import Body, CdpClient, Refused
@@ -12,7 +14,7 @@ from .conditions import STORE
 from .greetings import FIRST, LEAVE, TELL, next_words, tells_end, words_in_worker
 from .launch import CdpLaunch
 from .moves import Mover
-from .scripts import Scripts
+from .scripts import Script, Scripts
 from .thresholds import Threshold
 
 _EVALUATE = "Runtime.evaluate"
@@ -42,8 +44,9 @@ class Preparing:
         self._breakpoints = breakpoints
         self._tells_end = tells_end and launch.launched
         self._worker = worker
-        self.is_late = False
-        """Nothing could be loaded yet: it is made ready where it first pauses."""
+        self._is_late = False
+        """It had not come far enough for anything to be loaded: it is made ready with its first script, or where it pauses."""
+        self._again: asyncio.Task[None] | None = None
         self._begun = launch.launched and not worker
         """It waits for us: V8 tells of everything that is loaded, which takes it longer than all that follows."""
         if self._begun:
@@ -61,12 +64,32 @@ class Preparing:
         if self._mover.entry:
             self._mover.main = self._scripts.real(await self._asked("process.argv[1]"))
         await asyncio.gather(self._take_up(), self._breakpoints.set(wanted))
+        if self._is_late and any(map(_is_of_program, self._scripts.all())):  # it came in between
+            await self.ready()
 
-    async def prepare_late(self) -> None:
-        """Of a program that somebody else started with --inspect-brk: Node 18 to 24 waits before anything can be loaded."""
+    def loaded(self, script: Script) -> None:
+        """A script came up: from the first that is not Node's own, a program that was joined too early can be made ready."""
+        if self._is_late and _is_of_program(script):
+            self._try_again()
+
+    async def ready(self) -> None:
+        """Of a program that somebody else started with an inspector, and that we were quicker than: what is said in vain
+        before Node can load anything is said again. One started with --inspect-brk waits before that, in Node 18 to 24."""
+        if self._is_late or (self._again and not self._again.done()):
+            await asyncio.shield(self._try_again())
+
+    def _try_again(self) -> asyncio.Task[None]:
+        if self._again is None or self._again.done():
+            self._again = asyncio.create_task(self._load_late())
+        return self._again
+
+    async def _load_late(self) -> None:
         words = {"expression": self._launch.store, "includeCommandLineAPI": True, "silent": True}
-        await self._client.request(_EVALUATE, words)
-        await self._take_up()
+        with contextlib.suppress(StillframeError):  # it has ended, which is told elsewhere
+            async with self._breakpoints.held():
+                await self._client.request(_EVALUATE, words)
+                await self._take_up()
+                await self._breakpoints.catch_up()
 
     async def _asked(self, expression: str) -> str:
         """A word that the program knows; empty where it knows none."""
@@ -87,7 +110,7 @@ class Preparing:
             ("runInContext", f"{STORE}.enters(contextifiedObject)"),
         )
         functions = [self._evaluated(f"{STORE}.{name}") for name, _ in places]
-        self.is_late = "exceptionDetails" in await self._client.settle(taken, _EVALUATE)
+        self._is_late = "exceptionDetails" in await self._client.settle(taken, _EVALUATE)
         ids = await asyncio.gather(
             *(self._break_on(function, condition) for function, (_, condition) in zip(functions, places, strict=True))
         )
@@ -106,3 +129,8 @@ class Preparing:
         except Refused:
             return "none"
         return str(answer.get("breakpointId"))
+
+
+def _is_of_program(script: Script) -> bool:
+    """Whether Node runs somebody's code by now, and not only its own."""
+    return script.is_file or script.user
