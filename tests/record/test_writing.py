@@ -7,6 +7,7 @@ import fcntl
 import os
 import sqlite3
 import stat
+import time
 from pathlib import Path
 from typing import Any
 
@@ -143,17 +144,24 @@ async def test_while_another_host_writes_a_stop_waits_beside_the_loop_and_holds_
     assert await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
 
 
-async def test_a_stop_that_is_written_at_once_takes_what_lingered_along_in_order_and_the_last_is_written_alone(
+async def test_operations_wait_for_company_behind_the_stops_and_are_told_in_the_order_of_what_happened(
     record: Record, tmp_path: Path
 ) -> None:
     tape = record.begin(facts(tmp_path), None)
     await tape.stop(stop_at(i=0), LINES)
     for i in range(1, 6):
-        record.operation(Operated(op=f"next-{i}", root=str(tmp_path)), tape)
+        record.operation(Operated(op=f"next-{i}", root=str(tmp_path), began=time.time()), tape)
         await tape.stop(stop_at(i=i), LINES)
+        tape.moved()
     await record.settled()
-    told = await record.look(lambda c: c.execute("SELECT kind FROM event WHERE kind<>'start' ORDER BY id").fetchall())
-    assert [kind for (kind,) in told] == ["stop", *("operation", "stop") * 5]
+    view = View(str(tmp_path), str(tmp_path))
+    first = await record.look(lambda c: chronicle.events(c, str(tmp_path), None, 0, (), 100, view))
+    assert [each.kind for each in first.events] == ["start", "stop", *("operation", "stop") * 5]
+    assert await record.look(lambda c: c.execute("SELECT op FROM operation ORDER BY id").fetchall()) == [
+        (f"next-{i}",) for i in range(1, 6)
+    ]
+    after = await record.look(lambda c: chronicle.events(c, str(tmp_path), None, int(first.cursor), (), 100, view))
+    assert after.events == (), "each once"
     record.operation(Operated(op="last", root=str(tmp_path)), tape)
     other = sqlite3.connect(f"file:{record.path}?mode=ro", uri=True)
     async with asyncio.timeout(30):

@@ -99,7 +99,7 @@ def events(
     count: int,
     view: View,
 ) -> Events:
-    """Events from behind a cursor on, oldest first."""
+    """Events from behind a cursor on, oldest first: a call may have been written down after what came of the next."""
     tests, parameters = ["e.id > ?"], list[Any]([since])
     if run is not None:
         tests.append(f"e.run IN ({run.marks})")
@@ -121,7 +121,7 @@ def events(
     ).fetchall()
     found = tuple(_event(row, view) for row in rows)
     behind = found[-1].id if len(found) < total else max(since, newest(connection))
-    return Events(events=found, cursor=str(behind), total=total)
+    return Events(events=tuple(sorted(found, key=lambda each: each.time)), cursor=str(behind), total=total)
 
 
 def _event(row: tuple[Any, ...], view: View) -> RecordedEvent:

@@ -1,5 +1,5 @@
-"""What nobody looks for at once waits for company, or for a time when nobody waits: a step's own line goes to the disk while the
-debugger has the next order, or with the stop that comes of it."""
+"""What nobody looks for at once waits for company, and for a time when nobody waits: the lines of a few steps go to the disk
+together, while the debugger has the next order."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ T = TypeVar("T")
 
 LINGER_SECONDS = 0.01
 """How long it waits at the most."""
+COMPANY = 8
+"""How many of them are worth a commit of their own."""
 
 
 class Lingering(Generic[T]):
@@ -25,6 +27,12 @@ class Lingering(Generic[T]):
 
     def __len__(self) -> int:
         return len(self._things)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a time when nobody waits should be taken for them: soon somebody would be called."""
+        things = len(self._things)
+        return things >= COMPANY or (things > 0 and time.monotonic() - self._since > LINGER_SECONDS / 2)
 
     def add(self, thing: T) -> None:
         """For who looks after them by himself."""

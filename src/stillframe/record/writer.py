@@ -147,12 +147,13 @@ class Writer:
         self.put(told)
 
     def at_once(self, job: Job) -> bool:
-        """Write it here and now, if that takes no waiting; else it is to be put. Its own thread must be the only other one."""
-        return self._here(lambda: [*self._lingering.take(), Told(job)])
+        """Write it here and now, if that takes no waiting; else it is to be put. Its own thread must be the only other one.
+        What lingers stays: somebody waits for this."""
+        return self._here(lambda: [Told(job)])
 
     def catch_up(self) -> None:
-        """Write what lingers, if that takes no waiting, at a time when a debugger is at work and we are not."""
-        if self._lingering:
+        """Write what lingers, if that is due and takes no waiting, at a time when a debugger is at work and we are not."""
+        if self._lingering.is_due:
             self._here(self._lingering.take)
 
     def _here(self, what: Callable[[], list[Told]]) -> bool:
