@@ -214,6 +214,8 @@ class Ended(msgspec.Struct, frozen=True):
     detached: bool = False
     """We let it go; it runs on."""
     cause: str | None = None
+    lost_error: str | None = None
+    """An error that nobody caught, and that the program went on from only because it was debugged."""
 
 
 Event = Stopped | Continued | Output | BreakpointChanged | ThreadChanged | ChildOpened | Ended

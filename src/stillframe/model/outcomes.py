@@ -165,6 +165,8 @@ class Exited(Outcome, frozen=True, kw_only=True, tag="exited"):
     signal: str | None = None
     after: float | None = None
     cause: str | None = None
+    lost_error: str | None = None
+    """An error that nobody caught, and that the program went on from only because it was debugged: else it fails by it."""
     never_hit: tuple[Breakpoint, ...] = ()
     trail: tuple[Passed, ...] = ()
 
@@ -210,13 +212,3 @@ class RawReply(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     text: str = ""
     body: dict[str, Any] | None = None
-
-
-LOST_ERROR = ("nobody caught ", ", and V8 lost it: without a debugger the program fails by it")
-"""What is said of an error that vanished because it was debugged, around the error itself."""
-
-
-def lost_error(note: str) -> str | None:
-    """The error that a note tells the loss of."""
-    before, after = LOST_ERROR
-    return note[len(before) : -len(after)] if note.startswith(before) and note.endswith(after) else None

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ..adapters.leaving import Leaving, leaving_of, misjudges_errors, tells_handed_errors
 from ..adapters.revisions import Revision
 from ..errors import LaunchFailed, UsageError
-from ..model.outcomes import AnyOutcome, Exited, Lost, Running, lost_error
+from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.places import BreakSpec, SymbolPlace
 from ..model.plans import Caller, Plan
 from ..model.reports import CrashReport, Failure, Held, Verdict
@@ -209,7 +209,7 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
 def _primary(seen: Watched) -> Failure | None:
     """What to tell first: the first thing that went wrong; a rejection that was handled after all is none."""
     ended_well = isinstance(seen.end, Exited) and seen.end.exit_code == 0
-    if not seen.failures and (lost := next(filter(None, map(lost_error, seen.end.notes)), None)):
+    if not seen.failures and isinstance(seen.end, Exited) and (lost := seen.end.lost_error):
         alike = [each for each in seen.raised if each.what == lost]
         return alike[-1] if alike else Failure(what=lost, kind="exception")
     for each in seen.failures:

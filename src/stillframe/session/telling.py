@@ -82,6 +82,7 @@ def _exited(session: Session) -> Exited:
         exit_code=ended.exit_code,
         signal=ended.signal,
         cause=ended.cause,
+        lost_error=ended.lost_error,
         after=round((session.ended_at or time.monotonic()) - session.started, 3),
         notes=_children_left(session) + _children_unseen(session, never_hit),
         never_hit=never_hit,

@@ -342,6 +342,7 @@ class CdpBackend(Looking, ClosesOnce):
             self._told.put(Output("console", alone.encode()))
         if not self._signs.by_us and (unfinished := self._mover.last_words()):
             self._told.put(Output("console", unfinished))
+            how = replace(how, lost_error=self._mover.lost_error)
         self._told.put(how)
         self._client.close()
 

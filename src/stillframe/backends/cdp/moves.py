@@ -122,11 +122,15 @@ class Mover:
             return
         self._evidence.returned.append(value)
 
+    @property
+    def lost_error(self) -> str | None:
+        return self._handing.lost
+
     def last_words(self) -> bytes:
         """What became of a step that the program's end has overtaken, where that is not plain to see."""
         journey = self._journey
-        if lost := self._handing.last_words():
-            return lost
+        if self.lost_error:
+            return f"nobody caught {self.lost_error}, and V8 lost it: without a debugger the program fails by it\n".encode()
         if (
             journey is None
             or is_top_level(journey.call)

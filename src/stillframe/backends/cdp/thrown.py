@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from ...errors import EvalFailed
-from ...model.outcomes import LOST_ERROR
 from ...model.values import ExceptionInfo
 from .asking import Asking, argument, text_of
 from .client import Body
@@ -49,7 +48,8 @@ class Handing:
 
     def __init__(self, scripts: Scripts) -> None:
         self._scripts = scripts
-        self._last = ""
+        self.lost: str | None = None
+        """One that nobody caught, and that was not told: at the end it is known that V8 has let the program go on."""
 
     def is_it(self, held: Held) -> bool:
         script = self._scripts.get(position(held.top)[0])
@@ -57,18 +57,12 @@ class Handing:
             return False
         if held.data.get("uncaught"):
             # above the error's own words Node has put the line that threw it
-            self._last = text_of(held.data).partition("\n    at ")[0].rpartition("\n")[2]
+            self.lost = text_of(held.data).partition("\n    at ")[0].rpartition("\n")[2]
         return True
 
     def told(self) -> None:
         """Nobody caught it, and that was told."""
-        self._last = ""
-
-    def last_words(self) -> bytes:
-        """What is to be said at the end of a program that V8 has let go on."""
-        if not self._last:
-            return b""
-        return f"{LOST_ERROR[0]}{self._last}{LOST_ERROR[1]}\n".encode()
+        self.lost = None
 
 
 async def classes(asking: Asking, remote: Body) -> tuple[tuple[str, ...], bool]:
