@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 
 import psutil
 import pytest
@@ -19,6 +21,21 @@ class App(unittest.TestCase):
     def test_f(self):
         got = 2
         self.assertEqual(got, 3)
+"""
+HOST = """\
+import asyncio, stillframe, uvloop
+
+async def main():
+    async with stillframe.Debugger() as dbg:
+        for program in ("app.py", "app.js"):
+            stop = await dbg.launch(program, breaks=[f"{program}:2"], stdin="here.txt")
+            print(stop.local("x"), repr((await dbg.continue_()).output))
+    async with stillframe.connect() as dbg:
+        print((await dbg.launch("app.js", breaks=["app.js:2"])).state)
+        await dbg.stop()
+
+with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    runner.run(main())
 """
 WAITS = "import threading\nprint('up', flush=True)\nthreading.Event().wait()\n"
 
@@ -73,6 +90,15 @@ async def test_in_process_leaving_the_block_ends_what_it_launched(user: User) ->
     assert not psutil.pid_exists(pid)
     with pytest.raises(RuntimeError):
         await dbg.status()
+
+
+def test_it_runs_on_a_loop_of_another_make_as_servers_have_it(user: User) -> None:
+    user.file("app.py", "x = input()\nprint(x)\n")
+    user.file("app.js", "let x = 2;\nconsole.log(x);\n")
+    user.file("here.txt", "yes\n")
+    user.file("host.py", HOST)
+    done = subprocess.run([sys.executable, "host.py"], cwd=user.here, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("'yes' 'yes\\n'\n2 '2\\n'\nstopped\n", "")
 
 
 async def test_two_programs_at_once_are_two_sessions(user: User) -> None:

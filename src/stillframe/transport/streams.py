@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from ..errors import AdapterUnresponsive, LaunchFailed
 
@@ -40,8 +40,7 @@ class SocketLine(asyncio.Protocol):
         self._ended: tuple[str | None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # of a loop such as uvloop's it is none by its class
         sock = transport.get_extra_info("socket")
         if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
