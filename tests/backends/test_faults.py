@@ -130,7 +130,7 @@ async def test_a_launch_that_fails_late_is_still_its_failure():
         "launch": [INITIALIZED],
         "configurationDone": [{"answer": {}}, {"event": "output", "body": {"output": "no"}}],
     }
-    async with fake(script, start_timeout=0.5) as run:
+    async with fake(script, start_timeout=2.0) as run:
         with pytest.raises(AdapterUnresponsive, match="launch"):
             await run.backend.start([LINE], CatchRule())
 
@@ -177,12 +177,12 @@ async def test_death_in_the_middle_of_a_message_is_told_as_such(cut):
 @pytest.mark.parametrize("command", ["initialize", "launch", "setBreakpoints", "configurationDone"])
 async def test_an_adapter_that_hangs_at_the_start_meets_a_deadline(command):
     with pytest.raises(AdapterUnresponsive):
-        async with fake({command: [{"hang": True}]}, start_timeout=0.6, request_timeout=0.6) as run:
+        async with fake({command: [{"hang": True}]}, start_timeout=2.0, request_timeout=2.0) as run:
             await run.backend.start([LINE], CatchRule())
 
 
 async def test_an_adapter_that_hangs_fails_the_request_alone_and_can_still_be_ended():
-    async with fake({"threads": [{"hang": True}]}, request_timeout=0.4) as run:
+    async with fake({"threads": [{"hang": True}]}, request_timeout=2.0) as run:
         await begin(run)
         with pytest.raises(AdapterUnresponsive, match="did not answer threads"):
             await run.backend.threads()
@@ -191,7 +191,7 @@ async def test_an_adapter_that_hangs_fails_the_request_alone_and_can_still_be_en
 
 
 async def test_a_stopped_adapter_is_ended_all_the_same():
-    async with fake({"threads": [{"kill": int(signal.SIGSTOP)}]}, request_timeout=0.4) as run:
+    async with fake({"threads": [{"kill": int(signal.SIGSTOP)}]}, request_timeout=2.0) as run:
         await begin(run)
         with pytest.raises(AdapterUnresponsive):
             await run.backend.threads()

@@ -124,7 +124,7 @@ puts later
         ref = values["deep"].ref
         assert ref is not None
         assert [each.name for each in (await dbg.expand(ref)).values] == [":a"]
-        told = (await dbg.eval("sleep 60", "1 + 1", "raise 'x'", timeout=0.5)).values
+        told = (await dbg.eval("sleep 60", "1 + 1", "raise 'x'", timeout=2)).values
         assert [bool(each.error) for each in told] == [True, False, True]
         assert told[1].value == "2"
         assert exited(await dbg.continue_()).exit_code == 0

@@ -11,7 +11,7 @@ import pytest
 from .conftest import User, ended, eventually, gone, result
 
 KEEPS = """
-import ctypes
+import ctypes; print("up", flush=True)
 ctypes.PyDLL(None).open(b"gate", 0)
 open("over", "w").close()
 """
@@ -25,10 +25,18 @@ def gate(user: User) -> Path:
     return user.here / "gate"
 
 
-def test_pause_and_stack_of_a_program_that_lets_nobody_run_say_so_and_stop_ends_it(user: User, gate: Path) -> None:
-    assert user.json("launch", "keeps.py", "--timeout", "1")["state"] == "running"
+def launched(user: User) -> psutil.Process:
+    """The program, when it waits at the gate, by the kernel's own word."""
+    assert user.json("launch", "keeps.py", "--ready", "up")["state"] == "running"
     process = user.pid()
-    hangs = user.start("hang", "--timeout", "1", "--", "python", "keeps.py")
+    openat = "257 "
+    eventually(lambda: Path(f"/proc/{process.pid}/syscall").read_text().startswith(openat), "it never came to the gate")
+    return process
+
+
+def test_pause_and_stack_of_a_program_that_lets_nobody_run_say_so_and_stop_ends_it(user: User, gate: Path) -> None:
+    process = launched(user)
+    hangs = user.start("hang", "--ready", "up", "--timeout", "1", "--", "python", "keeps.py")
     asked = [user.start("pause", "--json"), user.start("stack")]
     paused, stack = result(ended(asked[0])), ended(asked[1])
     assert paused["state"] == "running"
@@ -42,8 +50,7 @@ def test_pause_and_stack_of_a_program_that_lets_nobody_run_say_so_and_stop_ends_
 
 
 def test_a_program_that_lets_nobody_run_is_left_and_runs_on(user: User, gate: Path) -> None:
-    user.ok("launch", "keeps.py", "--timeout", "1")
-    process: psutil.Process = user.pid()
+    process = launched(user)
     assert user.json("detach")["action"] == "detached"
     assert not gone(process)
     gate.write_text("")

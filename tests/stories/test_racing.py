@@ -174,10 +174,11 @@ def test_a_program_that_is_killed_is_told_by_its_signal(looping: User) -> None:
 
 
 def test_a_session_that_nobody_uses_is_given_up_when_its_lease_is_over(looping: User) -> None:
-    looping.ok("launch", "loop.py", "--no-wait", "--lease", "1")
-    process = looping.pid()
-    assert looping.json("wait", "--timeout", "1.5")["state"] == "running", "whoever waits at it uses it"
-    eventually(functools.partial(gone, process), "it lives on after its lease", 45.0)
+    looping.file("loop.py", f"import os\nopen('pid', 'w').write(str(os.getpid()))\n{LOOP}")
+    told = looping.json("launch", "loop.py", "--lease", "1", "--timeout", "1.5")
+    assert told["state"] == "running", "whoever waits at it uses it"
+    pid = int(eventually(lambda: (looping.here / "pid").read_text(), "it never ran"))
+    eventually(lambda: not psutil.pid_exists(pid), "it lives on after its lease", 45.0)  # no call, which would use it
     said = looping.ok("wait")  # until the daemon has heard of it, too
     assert "exited" in said
     assert "nobody used it" in said

@@ -66,8 +66,9 @@ def test_steps_that_run_out_of_time_tell_how_far_they_came(user: User) -> None:
     user.file("long.py", "t = 0\nfor i in range(10**7):\n    t += i\n")
     user.ok("launch", "long.py", "--stop-on-entry")
     told = user.json("next", "--count", "100000", "--timeout", "1")
-    assert told["state"] == "stopped" and len(told["trail"]) > 10
-    assert any("of 100,000 steps" in note for note in told["notes"])
+    assert told["state"] == "stopped"
+    (note,) = [each for each in told["notes"] if "of 100,000 steps in 1 s" in each]
+    assert min(int(note.split()[0].replace(",", "")), 500) == len(told["trail"]) > 0, "the newest are told"
     user.ok("stop")
 
 

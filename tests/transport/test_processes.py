@@ -109,7 +109,8 @@ async def test_terminate_ends_a_stubborn_tree_within_its_time():
     run.process.close()
 
 
-async def test_terminate_is_heard_by_a_program_that_listens():
+async def test_terminate_is_heard_by_a_program_that_listens(monkeypatch):
+    monkeypatch.setattr("stillframe.transport.trees.TERM_GRACE", PATIENCE)
     run = Run(
         "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(5)); print('up', flush=True); time.sleep(60)"
     )

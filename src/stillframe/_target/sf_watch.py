@@ -15,7 +15,10 @@ from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
 
 AGAIN = 0.05  # seconds between two shots at code that swallowed the one before
 PENDING = 3  # shots that a thread running bytecode would have taken
-GRACE = (0.5, 1.0)  # seconds of shooting, at the least and at the most, after which a thread counts as stuck
+GRACE = (
+    10,
+    20,
+)  # shots, at the least and at the most, after which a thread counts as stuck: one such comes every AGAIN
 SIGNAL = getattr(signal, "SIGURG", None)
 _set_async_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _set_async_exception.argtypes = (ctypes.c_ulong, ctypes.py_object)
@@ -54,7 +57,8 @@ class _Shift:
         self.until = time.monotonic() + seconds
         self.over = False
         self.shots = 0
-        self.stuck_at = self.until + min(max(seconds, GRACE[0]), GRACE[1])
+        self.excused = False
+        self.stuck_after = min(max(round(seconds / AGAIN), GRACE[0]), GRACE[1])
         self.on_stuck = _on_stuck.get(self.thread)
         self.signalled = False
 
@@ -74,14 +78,20 @@ class Watchdog(PyDBDaemonThread):
                 now = time.monotonic()
                 for shift in self.shifts:
                     if shift.until <= now and not shift.over:
-                        self._shoot(shift)
+                        if not self._excuse(shift, now):
+                            self._shoot(shift)
                         shift.until = now + AGAIN
                 wait = min([shift.until for shift in self.shifts if not shift.over], default=None)
                 self.changed.wait(None if wait is None else max(0.0, wait - time.monotonic()))
 
+    def _excuse(self, shift, now):
+        """Whether the code gets a moment more, once: we are late ourselves, so nobody of this process may have run meanwhile."""
+        excused, shift.excused = shift.excused, True
+        return not excused and now - shift.until > AGAIN
+
     def _shoot(self, shift):
         shift.shots += 1
-        if shift.on_stuck is not None and shift.until >= shift.stuck_at:
+        if shift.on_stuck is not None and shift.shots > shift.stuck_after:
             call, shift.on_stuck = shift.on_stuck, None
             call()
         _set_async_exception(shift.thread, Overdue)

@@ -37,7 +37,7 @@ Count = Annotated[int, Param("how many at the most", metavar="N")]
 AFTER_DO = 1.0
 """Seconds that a stop may still come after the command of `--do` has ended."""
 WAITED_AFTER_DO = f"it was waited for until {AFTER_DO:g} s after the command of --do had ended"
-LAST_STEP = 0.25
+LAST_STEP = 1.0
 """Seconds that the last of many steps gets when the time is over, so as to end between two of them."""
 CALLED_OFF = "somebody ended this wait by `cancel`; the program was left as it is"
 MOST_PASSED = 500

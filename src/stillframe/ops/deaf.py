@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import resource
 import signal
 
@@ -14,6 +13,7 @@ from ..errors import AdapterUnresponsive
 from ..model.plans import Plan
 from ..model.reports import HangReport, Waiting, Witnessed
 from ..session.session import Session
+from ..transport.trees import signal_main_thread
 from .dying import last_calls
 from .hanging import gathered
 
@@ -41,7 +41,7 @@ async def _told(session: Session, plan: Plan, pid: int) -> HangReport | None:
     with contextlib.suppress(ProcessLookupError):
         if hasattr(resource, "prlimit"):
             resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))  # it ends as planned: no core is wanted
-        os.kill(pid, signal.SIGABRT)
+        signal_main_thread(pid, signal.SIGABRT)
     await session.settle(_WRITES)
     told = last_calls(session, plan)
     if told is None:

@@ -209,14 +209,16 @@ async def first_outcome(
     """Wait for the first thing worth telling: ready, a stop, the end, or the end of the time."""
     told: str | None = None
     session.ready = ready
-    if ready is not None:
-        told = await ready.wait(session, sessions.settings_of(session.origin.root).wait if timeout is None else timeout)
-        if do is None or told is None:
-            timeout = 0.0  # it is up, or the time is over
-    if do:
-        await run_beside(session, do, caller)
-    await family.recheck(session)
-    outcome = await settle(sessions, session, timeout)
+    with session.used():  # however short its lease is
+        if ready is not None:
+            limit = sessions.settings_of(session.origin.root).wait if timeout is None else timeout
+            told = await ready.wait(session, limit)
+            if do is None or told is None:
+                timeout = 0.0  # it is up, or the time is over
+        if do:
+            await run_beside(session, do, caller)
+        await family.recheck(session)
+        outcome = await settle(sessions, session, timeout)
     result, made = outcome.result, family.as_a_whole(session, session.breakpoints.list())
     if isinstance(result, Running):
         late = (f"not ready yet: {ready}",) if ready is not None and told is None else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import os
 import signal
 from collections.abc import Iterable, Sequence
@@ -97,6 +98,16 @@ def _signal(victims: Iterable[psutil.Process], number: signal.Signals, group: in
     for each in victims:
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
             each.send_signal(number)
+
+
+def signal_main_thread(pid: int, number: signal.Signals) -> None:
+    """What is sent to a process goes to any thread of it that is free to take it; this goes to its first."""
+    tgkill = getattr(ctypes.CDLL(None, use_errno=True), "tgkill", None)  # glibc 2.30
+    if tgkill is None:
+        os.kill(pid, number)
+    elif tgkill(pid, pid, number):
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
 
 
 def settle(future: asyncio.Future[None]) -> None:

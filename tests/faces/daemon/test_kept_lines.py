@@ -42,7 +42,7 @@ async def test_a_line_is_used_again_and_another_one_found_when_its_daemon_is_gon
 
 
 async def test_a_kept_line_does_not_keep_an_idle_daemon(daemon: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STILLFRAME_IDLE_SECONDS", "0.3")
+    monkeypatch.setenv("STILLFRAME_IDLE_SECONDS", "2")
     lines = KeptLines()
     await lines.ask(REQUEST)
     ((reader, writer),) = lines._idle
