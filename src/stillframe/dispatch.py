@@ -72,7 +72,7 @@ class Journal:
         self._recorder = recorder
         self._call = call
         self._began, self._clock = time.time(), time.monotonic()
-        self._seconds = 0.0
+        self._seconds, self._root = 0.0, ""
         self._session: Session | None = None
         self._kept = False
         self._reply: Reply | None = None
@@ -86,6 +86,7 @@ class Journal:
     def end(self, reply: Reply | None) -> None:
         """It is done: this was its reply, or it was cancelled."""
         self._seconds = round(time.monotonic() - self._clock, 6)
+        self._root = root_of(self._call.caller)
         self._reply = reply
 
     def write(self) -> None:
@@ -100,7 +101,7 @@ class Journal:
             began=self._began,
             seconds=self._seconds,
             outcome=state if isinstance(state, str) else error,
-            root=root_of(self._call.caller),
+            root=self._root,
             name=self._session.name if self._session else self._call.session,
         )
         self._recorder.operation(done, self._session.tape if self._session else None)
@@ -123,7 +124,6 @@ class Dispatcher:
 
     async def run(self, call: Call) -> Dispatched:
         """Do what the call asks, and have it recorded. Never raises but for cancellation."""
-        self.write_down()
         journal = Journal(self.sessions.recorder, call)
         done: Dispatched | None = None
         try:
@@ -138,6 +138,8 @@ class Dispatcher:
         session: Session | None = None
         try:
             operation = self._operation(call.op)
+            if "record" in operation.injected.values():  # it may ask for the calls before it
+                self.write_down()
             bound = operation.bind(call.args)
             here = self.sessions.settings_of(root_of(call.caller))
             await self._permit(call, operation, bound, here)

@@ -196,7 +196,7 @@ class PerProject:
     def at(self, root: str) -> Settings:
         if self._given is not None:
             return self._given
-        stamp = tuple(_mtime(os.path.join(root, name)) for name in ("pyproject.toml", "stillframe.toml"))
+        stamp = _mtime(f"{root}/pyproject.toml"), _mtime(f"{root}/stillframe.toml")
         known = self._known.get(root)
         if known is None or known[0] != stamp:
             known = self._known[root] = (stamp, load(project=Path(root)))

@@ -170,13 +170,14 @@ async def move(
     if do:
         session.need_stopped("wait", do=do)
     loop = asyncio.get_running_loop()
-    limit = sessions.settings_of(session.origin.root).wait if timeout is None else timeout
-    began = loop.time()
+    limit, began = timeout, loop.time()
     trail: list[Passed] = []
     stepping, asked = how is not Move.CONTINUE, count
     while True:
         before = session.stop
         await session.resume(how, session.thread_id(thread) if thread else None)
+        if limit is None:  # looked up when the debugger is at work
+            limit = sessions.settings_of(session.origin.root).wait
         if do:
             await run_beside(session, do, caller)
         do, count = None, count - 1
