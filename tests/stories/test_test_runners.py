@@ -80,6 +80,25 @@ def test_nodes_own_runner_is_found_held_at_the_failure_and_recorded_for_the_call
     user.file("left.test.js", imports + "it('leaves', () => process.exit(0));\n")
     text = user.ok("test", "left.test.js", *PATIENT)
     assert ": green, 1 passed" in text and "\nnote: left.test.js told of no test" in text, text
+    user.file("seldom.test.js", imports + SELDOM)
+    text = user.ok("test", "seldom.test.js::by turns", "--repeat", "2", *PATIENT)  # a suite is all of its tests
+    assert "\nfirst difference: seldom.test.js:8 in pick, hit 1: returned 0 -> 1\n  (1 of 3 further runs" in text, text
+
+
+SELDOM = """\
+const fs = require("node:fs");
+const pick = () => {
+  const number = fs.existsSync("count") ? Number(fs.readFileSync("count", "utf8")) + 1 : 1;
+  fs.writeFileSync("count", String(number));
+  const odd = number % 2;
+  return 1 - odd;
+};
+describe("by turns", () => {
+  it("is even", async () => {
+    assert.strictEqual(await pick(), 0);
+  });
+});
+"""
 
 
 SHOP_IMPORT = 'const { total } = require("./shop.js");\n'

@@ -249,7 +249,7 @@ class Flaky(unittest.TestCase):
         count = pathlib.Path("count")
         number = int(count.read_text()) + 1 if count.exists() else 1
         count.write_text(str(number))
-        often = 3 if "debugpy" in sys.modules else 2  # a debugger changes how often it fails
+        often = 3 if "_pydev_bundle" in sys.modules else 2  # a debugger changes how often it fails
         good = number % often > 0
         self.assertEqual(good, True)
 """
@@ -264,6 +264,55 @@ def test_a_flaky_test_is_counted_and_its_first_difference_told(user: User) -> No
     assert told["compared"].startswith("1 of 3 further runs failed, held at "), "both rates are told"
     assert "good True -> False" in user.ok("test", "--repeat", "2", "--until-fail", *OURS)
     user.fails("test", "--until-fail", code=2, error="usage")
+
+
+SELDOM = """\
+import pathlib
+import unittest
+
+def tick():
+    count = pathlib.Path("count")
+    number = int(count.read_text()) + 1 if count.exists() else 1
+    count.write_text(str(number))
+    return number
+
+def pick():
+    return 1 if tick() % 2 == 0 else 0
+
+def note(seen):
+    seen.append(1)
+
+class Seldom(unittest.TestCase):
+    def setUp(self):
+        self.seen = []
+        self.picked = [each for each in (pick(),)]
+
+    def test_returns(self):
+        self.assertEqual(self.picked, [0])
+        note(self.seen)  # which a failing run does not come to
+
+    def test_times(self):
+        for _ in range(tick() % 2):
+            note(self.seen)
+        self.assertTrue(self.seen)
+
+    def test_varies(self):
+        self.assertNotEqual(tick() % 2, 0)
+"""
+
+
+def test_of_a_flaky_test_the_first_difference_is_the_call_that_returned_otherwise(user: User) -> None:
+    user.file("test_seldom.py", SELDOM)
+    text = user.ok("test", "test_seldom.Seldom.test_returns", "--repeat", "2", *OURS)
+    assert "\nfirst difference: test_seldom.py:11 in pick, hit 1: returned 0 -> 1\n" in text, text
+    assert "(1 of 3 further runs failed, recorded with the calls that the test made, 14 in all)" in text, text
+    user.file("test_seldom.py", SELDOM.replace("1 if tick() % 2 == 0 else 0", "0"))
+    text = user.ok("test", "test_seldom.Seldom.test_times", "--repeat", "2", *OURS)
+    first = "first difference: test_seldom.py:13 in note, hit 1: reached once in the passing run, 0 in the failing one"
+    assert first in text, text
+    text = user.ok("test", "test_seldom.Seldom.test_varies", "--repeat", "2", *OURS)
+    assert "\nvaries among passing runs, too: test_seldom.py:8 in tick, hit 1: returned " in text, text
+    assert "(no difference there that passing runs do not have among themselves; " in text
 
 
 def test_the_same_tests_in_an_earlier_revision_show_the_first_difference(user: User) -> None:

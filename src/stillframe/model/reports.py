@@ -135,6 +135,8 @@ class Repeated(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The number of the first run that failed, from 1; its evidence is the report's."""
     difference: Divergence | None = None
     """The first thing that was otherwise in a failing run than in a passing one."""
+    varies: Divergence | None = None
+    """Where there is none: the last thing before the failure that no passing run had, though these differ in it, too."""
     compared: str | None = None
     """How the runs were looked at to find it, with the rate of failures while looking."""
 

@@ -7,17 +7,21 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from ..adapters.recorders import recorder_for, write_ask
+from ..adapters.runners.shown import shown_from
 from ..model.places import BreakSpec, LinePlace
 from ..model.plans import Plan
+from ..model.recorder import Ask
 from ..model.reports import Repeated
 from ..model.tested import TestFailure, TestReport
 from ..registry import From
 from ..session import taping
 from ..session.breakpoints import absolute
 from ..transport.folders import private_folder, remove_folder
+from .calling import Calls, calls_asked, calls_of, walks
 from .common import Cue
 from .explaining import as_stop, report_of
-from .repeating import Attempt, compare, repeat
+from .repeating import NONE, Attempt, both_ways, compare, compared, nothing_to_compare, repeat
 from .since import MOST_PLACES, places_of
 from .testruns import Asked, check_matched, run_tests
 from .walking import walk
@@ -48,7 +52,59 @@ def _kind(report: TestReport) -> str | None:
 
 
 async def _compared(asked: Asked, failure: TestFailure, again: Repeated) -> Repeated:
-    """Runs under a debugger, past the lines that led to the failure, in search of the first thing that is otherwise."""
+    """Further runs in search of the first thing that is otherwise in a failing one: in what the test calls, as recorded, else in
+    the values of the lines that led to the failure, under a debugger."""
+    if none := nothing_to_compare(again):
+        return none
+    found = await _by_calls(asked, failure, again)
+    if found is not None and found.difference is not None:
+        return found
+    held = await _by_lines(asked, failure, again)
+    if found is None or held.difference is not None:
+        return held
+    also = f"nor in others: {found.compared}".replace(f"{NONE}; ", "")
+    said = f"{held.compared}; {also}" if held.compared else found.compared
+    return msgspec.structs.replace(held, varies=found.varies or held.varies, compared=said)
+
+
+async def _by_calls(asked: Asked, failure: TestFailure, again: Repeated) -> Repeated | None:
+    """None where nothing can be recorded, or the test calls nothing."""
+    runner = asked.choice.runner
+    around = runner.around(failure)
+    wanted = calls_asked(failure, around, asked.ask.cwd) if runner.recordable else None
+    if wanted is None:
+        return None
+    first = await _recorded(asked, failure, wanted)
+    if first.number <= (around is not None):  # the test itself is one of the runner's calls
+        return None
+    runs = await both_ways(lambda: _recorded(asked, failure, wanted), lambda each: each.passed, first)
+    ended = [each for each in runs if each.passed is not None]
+    how = f"recorded with the calls that the test made, {sum(each.number for each in ended):,} in all"
+    return compared(again, list(walks(ended, shown_from(asked.ask.cwd))), how)
+
+
+async def _recorded(asked: Asked, failure: TestFailure, wanted: Ask) -> Calls:
+    """One run with the calls of the test."""
+    folder = Path(private_folder())
+    try:
+        write_ask(folder, wanted)
+
+        async def recorded(plan: Plan) -> Plan:
+            plan = replace(plan, adapter=None)
+            recorder = recorder_for(plan)
+            return await recorder.prepare(plan, folder) if recorder else plan
+
+        alone = failure.id if asked.choice.runner.alone else asked.ask.selector
+        async with run_tests(replace(asked, recorded=recorded), replace(asked.ask, selector=alone)) as ran:
+            failed = any(each.id == failure.id for each in ran.told.failures)
+            passed = not failed if ran.told.finished else None
+            return calls_of(folder, ran.end, failure, passed=passed)
+    finally:
+        remove_folder(str(folder))
+
+
+async def _by_lines(asked: Asked, failure: TestFailure, again: Repeated) -> Repeated:
+    """Runs under a debugger, past the lines that led to the failure."""
     folder = private_folder()
     try:
         plan = await debugged(asked, failure, Path(folder))

@@ -61,17 +61,17 @@ def with_calls(failure: TestFailure, folder: Path, cwd: str, *, alone: bool) -> 
     """The failure with the calls behind it; None where the recorded run did not fail in that call."""
     roots = [root for each in read(folder) if (root := _tree(each)) is not None]
     root = next((each for each in roots if each.raised is not None), None)
-    if root is None or not _is_same(root.raised, failure):
+    if root is None or not is_same(root.raised, failure):
         return None
     failed = _failed(root, len(_own(failure, alone=alone)) - 1)
     lines = set(failure.makers)
     made = [each for each in failed.calls if each.call.caller is None or each.call.caller[2] in lines]
-    below = [pair for each in made for pair in _below(each, 0) if not _is_same(pair[0].raised, failure)]
+    below = [pair for each in made for pair in _below(each, 0) if not is_same(pair[0].raised, failure)]
     calls = ranked(folded([_told(node, depth, cwd) for node, depth in below]), failure)
     return msgspec.structs.replace(failure, calls=tuple(best(calls, SHOWN)), calls_total=len(calls))
 
 
-def _is_same(raised: str | None, failure: TestFailure) -> bool:
+def is_same(raised: str | None, failure: TestFailure) -> bool:
     """Whether a call ended by the failure: by its class, which runners may tell otherwise, or by what it said."""
     if raised is None:
         return False

@@ -39,6 +39,8 @@ class Walk(msgspec.Struct, frozen=True):
     unbound: frozenset[int] = frozenset()
     """Places that this run never had."""
     cut: bool = False
+    passed: bool | None = None
+    """Whether it went well, where that is known otherwise than by how it ended."""
 
     def at(self, place: int) -> list[tuple[int, Stop]]:
         """The hits of one place, each with its number among all of them."""
@@ -116,7 +118,7 @@ def first_difference(old: Walk, new: Walk, same: Callable[[str], str] = str) -> 
         for hit, ((_, one), (order, other)) in enumerate(zip(before, after, strict=False), 1):
             differ, _ = differences(_texts(one, lambda text: _steady(same(text))), _texts(other, _steady))
             if differ:
-                found.append((order, _at(other, hit, (len(before), len(after)), tuple(differ))))
+                found.append((order, divergence(other, hit, (len(before), len(after)), tuple(differ))))
                 break
         else:
             if len(before) != len(after) and not (old.cut or new.cut):
@@ -124,7 +126,7 @@ def first_difference(old: Walk, new: Walk, same: Callable[[str], str] = str) -> 
                 at = min(len(before), len(after))
                 order, stop = longer[at]
                 shown = after[-1][1] if after else stop  # the line as it is numbered now
-                found.append((order, _at(shown, at + 1, (len(before), len(after)), ())))
+                found.append((order, divergence(shown, at + 1, (len(before), len(after)), ())))
     return min(found, key=lambda each: each[0])[1] if found else None
 
 
@@ -137,7 +139,7 @@ def _texts(stop: Stop, same: Callable[[str], str]) -> tuple[Value, ...]:
     return tuple(msgspec.structs.replace(each, value=same(each.value)) for each in stop.locals)
 
 
-def _at(stop: Stop, hit: int, hits: tuple[int, int], found: tuple[Difference, ...]) -> Divergence:
+def divergence(stop: Stop, hit: int, hits: tuple[int, int], found: tuple[Difference, ...]) -> Divergence:
     frame = stop.frame
     return Divergence(
         function=frame.function if frame else "?",

@@ -270,6 +270,9 @@ def repeated_rows(repeated: Repeated) -> str:
         text += "".join(f"\n  {each.count:,}x {shorten(escape(each.what), 160)}" for each in repeated.kinds[:8])
     if repeated.difference:
         text += f"\nfirst difference: {shorten(sinces.divergence(repeated.difference, _RUNS), 600)}"
+    if repeated.varies:
+        told = sinces.divergence(repeated.varies, _RUNS)
+        text += f"\nvaries among passing runs, too: {shorten(told, 600)}"
     if repeated.compared:
         text += f"\n  ({escape(repeated.compared)})"
     return text

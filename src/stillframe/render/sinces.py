@@ -31,7 +31,8 @@ def divergence(found: Divergence, runs: tuple[str, str] = ("then", "now")) -> st
     head = f"{parts.place(found.file, found.line)} in {escape(found.function)}, hit {found.hit}"
     if not found.differences:
         then, now = found.hits
-        return f"{head}: reached {then:,} times {runs[0]}, {now:,} {runs[1]}"
+        often = "once" if then == 1 else f"{then:,} times"
+        return f"{head}: reached {often} {runs[0]}, {now:,} {runs[1]}"
     words = [
         f"{escape(each.name)} {_text(each.old, each.old_type)} -> {_text(each.new, each.new_type)}"
         for each in found.differences[:SHOWN]

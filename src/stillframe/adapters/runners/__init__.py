@@ -12,6 +12,7 @@ from ...errors import UsageError
 from ...model.outcomes import AnyOutcome, Stop
 from ...model.places import BreakSpec
 from ...model.plans import Plan
+from ...model.recorder import Where
 from ...model.tested import TestFailure, Told
 from ...model.values import Value
 from ...settings import project_root
@@ -81,6 +82,11 @@ class Runner(Protocol):
 
     async def live(self, ask: TestAsk, failure: TestFailure, folder: Path) -> Live | None:
         """How to stop at a failure; None where the first run has told everything."""
+        ...
+
+    def around(self, failure: TestFailure) -> tuple[Where, str] | None:
+        """The runner's own call that makes a test ready, calls it and cleans up behind it, and the condition by which it is
+        that of this test; None where no recorder could see it."""
         ...
 
     def listed(self, ask: TestAsk) -> tuple[str, ...] | None:

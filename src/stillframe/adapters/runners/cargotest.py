@@ -12,6 +12,7 @@ from ...errors import AdapterMissing
 from ...model.outcomes import AnyOutcome, Running, SourceLine, Stop
 from ...model.places import BreakSpec, SymbolPlace
 from ...model.plans import Plan
+from ...model.recorder import Where
 from ...model.reports import ReportFrame
 from ...model.tested import Counts, TestFailure, Told
 from ...model.values import Value
@@ -89,6 +90,9 @@ class CargoTest:
         plan = Plan(command=words, kind="command", cwd=ask.root, env=ask.env, umask=ask.umask)
         breaks = tuple(BreakSpec(SymbolPlace(each)) for each in _PANICS)
         return Live(plan, breaks=breaks, catch=("off",))
+
+    def around(self, failure: TestFailure) -> tuple[Where, str] | None:
+        return None
 
     def listed(self, ask: TestAsk) -> tuple[str, ...] | None:
         signs = Signs(Path(ask.root))

@@ -15,6 +15,7 @@ from ...errors import AdapterMissing
 from ...model.outcomes import AnyOutcome, Running, SourceLine, Stop
 from ...model.places import BreakSpec, SymbolPlace
 from ...model.plans import Plan
+from ...model.recorder import Where
 from ...model.reports import ReportFrame
 from ...model.tested import Counts, TestFailure, Told
 from ..building import run
@@ -111,6 +112,9 @@ class GoTest:
         plan = Plan(command=words, kind="command", cwd=ask.cwd, env=ask.env, umask=ask.umask, adapter="go")
         own = lambda value: value.type.startswith("*testing.") or value.value.startswith("*testing.")  # noqa: E731
         return Live(plan, breaks=(BreakSpec(SymbolPlace(_FAILED)),), catch=("uncaught",), hidden=own)
+
+    def around(self, failure: TestFailure) -> tuple[Where, str] | None:
+        return None
 
     def listed(self, ask: TestAsk) -> tuple[str, ...] | None:
         signs, show = Signs(Path(ask.root)), shown_from(ask.cwd)

@@ -16,6 +16,7 @@ from ...errors import AdapterMissing, NotFound
 from ...model.outcomes import AnyOutcome, Exited, Running, Stop
 from ...model.places import BreakSpec, LinePlace
 from ...model.plans import Plan
+from ...model.recorder import Where
 from ...model.tested import Counts, TestFailure, Told
 from ..interpreters import on_path
 from ..node_options import version_of
@@ -99,6 +100,9 @@ class NodeRunner:
     def own_words(self, end: AnyOutcome) -> str:
         """What the runner itself said, of which the last lines are told."""
         return end.stderr.strip() or end.output.strip()
+
+    def around(self, failure: TestFailure) -> tuple[Where, str] | None:
+        return None
 
     def script(self, ask: TestAsk) -> Script:
         """What the project's own script says of how it is run."""
@@ -293,13 +297,18 @@ def _outcome(said: dict[str, Any], asked: list[str]) -> str | None:
         return "unread" if not said["passed"] and error.get("kind") != "subtestsFailed" else None
     if error.get("kind") == "subtestsFailed":
         return None
-    if said["skip"] == "test name does not match pattern" or (asked and said["titles"][-len(asked) :] != asked):
+    if said["skip"] == "test name does not match pattern" or not _is_within(said["titles"], asked):
         return "deselected"
     if said["skip"] is not None:
         return "skipped"
     if said["todo"]:
         return "todo"
     return "passed" if said["passed"] else "failed"
+
+
+def _is_within(titles: list[str], asked: list[str]) -> bool:
+    """Whether a test is the one asked for, or one that this makes as it runs."""
+    return any(titles[at : at + len(asked)] == asked for at in range(len(titles) - len(asked) + 1))
 
 
 def _is_file(said: dict[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from ...errors import LaunchFailed
 from ...model.outcomes import AnyOutcome, Exited, Running, Stop
 from ...model.plans import Plan
+from ...model.recorder import Where
 from ...model.tested import TestFailure, Told
 from ..interpreters import choose, probe
 from ..recorders import PLAIN
@@ -80,6 +81,9 @@ class PythonRunner:
     async def live(self, ask: TestAsk, failure: TestFailure, folder: Path) -> Live | None:
         return None
 
+    def around(self, failure: TestFailure) -> tuple[Where, str] | None:
+        raise NotImplementedError
+
     def listed(self, ask: TestAsk) -> tuple[str, ...] | None:
         return None
 
@@ -108,6 +112,11 @@ class Pytest(PythonRunner):
         words += ["-x"] if ask.first or ask.hold else []
         return (*words, *ask.args)
 
+    def around(self, failure: TestFailure) -> tuple[Where, str] | None:
+        where = Where(function="runtestprotocol", module="_pytest.runner")
+        file, colons, names = failure.id.partition("::")
+        return where, f"('/' + item.nodeid).endswith({'/' + Path(file).name + colons + names!r})"
+
     def problem(self, told: Told, end: AnyOutcome) -> str:
         absent = re.search(r"^(.*?): No module named '?pytest", end.stderr, re.MULTILINE) if not told.begun else None
         if absent:
@@ -132,6 +141,10 @@ class Unittest(PythonRunner):
             words = ["discover"] if not ask.args else ["discover", *ask.args]
             return (*words, *(["-f"] if ask.first or ask.hold else []))
         return (*words, *ask.args, *(["-f"] if ask.first or ask.hold else []))
+
+    def around(self, failure: TestFailure) -> tuple[Where, str] | None:
+        where = Where(function="TestCase.run", module="unittest.case")
+        return where, f"self.id() == {failure.id!r}"
 
     def problem(self, told: Told, end: AnyOutcome) -> str:
         interrupted = told.failures and told.running is None
