@@ -137,9 +137,9 @@
   // V8 compiles a function when it is first called and learns its ways over a few calls more: the first steps took half as long
   // again. Run while somebody reads the first stop; values of our own, of which nothing is kept.
   function warm() {
-    const bounds = { text: 200, items: 20 };
+    const bounds = { text: 200, items: 20, inside: 24 };
     const scopes = [{ a: 1, b: 'two', c: { d: 3 }, e: [4, 'five'], f: undefined, g: true }, { h: new Map([[6, 7]]), i: warm }];
-    for (let round = 0; round < 10; round++) locals(false, ['own', 'outer'], ['a', 'b'], [], 0, 20, bounds, null, scopes);
+    for (let round = 0; round < 80; round++) locals(false, ['own', 'outer'], ['a', 'b'], [], 0, 20, bounds, null, scopes);
     return {};
   }
 
