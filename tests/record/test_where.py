@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from stillframe.errors import UsageError
 from stillframe.model.values import Value
-from stillframe.record import functions, glances, texts, where
+from stillframe.record import functions, glances, shapes, texts, where
 from stillframe.record.pen import value_row
 
 LOCALS = {
@@ -133,6 +135,26 @@ def test_a_part_that_is_had_at_a_glance_is_the_one_that_a_thorough_look_finds(
             found = texts.follow(whole, way)
             assert found is None if part in glances.NOWHERE else found is not None and found.value == part
             assert not texts.goes_beyond(whole, False, way)
+
+
+@settings(max_examples=100, derandomize=True)
+@given(_VALUES, st.lists(_PLAIN, min_size=1, max_size=3), _WAYS, st.sampled_from(["value", "type", "len"]))
+def test_what_is_known_of_one_text_is_known_of_all_texts_of_its_shape(
+    text: str, leaves: list[str], way: tuple[texts.Step, ...], of: Literal["value", "type", "len"]
+) -> None:
+    pieces = re.split(r"(?<=[ =(\[{])(?:3|-2\.5|None|'it, is')(?=[,)\]}])", text)
+    row = [text, *(leaf.join(pieces) for leaf in leaves)]
+    for each, read in zip(
+        row, shapes.Reader(where.Path("x", way, of), worth=1).read(glances.END.join(row)), strict=True
+    ):
+        whole = Value(name="x", value=each, total=9)
+        if isinstance(read, shapes.Lacking):
+            assert texts.follow(whole, way) is None or of == "len"
+            assert texts.goes_beyond(whole, False, way, of_length=of == "len") is (read.shown is not None)
+        elif read != shapes.UNREAD and read not in glances.NOWHERE:
+            found = texts.follow(whole, way)
+            assert found is not None and not texts.goes_beyond(whole, False, way, of_length=of == "len")
+            assert read == {"value": found.value, "type": found.type, "len": texts.length_of(found)}[of]
 
 
 def test_plain_objects_and_lists_are_read_at_a_glance() -> None:

@@ -6,7 +6,7 @@ the reading does. The few texts that are odd are read thoroughly (`texts`).
 
 from __future__ import annotations
 
-import operator
+import itertools
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -14,13 +14,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import msgspec
 
 from ..model.values import Value
-from . import glances, texts
+from . import glances, shapes, texts
 from .pen import ValueRest
 from .stretches import Stretch
 from .where import Path
 
 SLICE = 4096
 """Hits whose texts are in memory at once."""
+ROOM = 16_000_000
+"""Characters of texts that are held for another path into the same values."""
 EXAMPLES = 20
 FEW = 8
 """Values that come in so many hits each, or more, are cheaper read once each."""
@@ -38,32 +40,43 @@ class Column(msgspec.Struct, frozen=True):
     told: list[Told]
     odd: set[int]
     """The values that were not read at a glance: the path may lead out of what was recorded of them."""
-    lacking: set[int]
-    """Those that show no such part: the path leads out of what was recorded if they have parts that they do not show."""
+    lacking: dict[int | None, set[int]]
+    """Those that show no such part, by how many they show, where that is known: the path leads out of what was recorded if they
+    have more."""
 
     @classmethod
     def of_all(cls, several: Sequence[Column]) -> Column:
         """Of places whose hits take turns, by the order of the hits."""
-        odd, lacking = (
-            set[int]().union(*each) for each in zip(*((each.odd, each.lacking) for each in several), strict=True)
-        )
-        return cls._of(
-            sorted((row for each in several for row in each.rows()), key=operator.itemgetter(0)), odd, lacking
-        )
+        odd = set[int]().union(*(each.odd for each in several))
+        lacking: dict[int | None, set[int]] = {}
+        for shown, those in (pair for each in several for pair in each.lacking.items()):
+            lacking.setdefault(shown, set()).update(those)
+        hits = [hit for each in several for hit in each.hits]
+        values = [value for each in several for value in each.values]
+        told = [part for each in several for part in each.told]
+        order = sorted(range(len(hits)), key=hits.__getitem__)
+        return cls(
+            [hits[at] for at in order], [values[at] for at in order], [told[at] for at in order], odd, lacking
+        )  # fmt: skip
 
-    @classmethod
-    def _of(cls, rows: Sequence[tuple[int, int, Told]], odd: set[int], lacking: set[int]) -> Column:
-        return cls([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], odd, lacking)
-
-    def rows(self) -> Iterator[tuple[int, int, Told]]:
-        return zip(self.hits, self.values, self.told, strict=True)
+    def _some(self, chosen: list[bool]) -> Column:
+        some = itertools.compress
+        return Column(
+            list(some(self.hits, chosen)), list(some(self.values, chosen)), list(some(self.told, chosen)), self.odd, self.lacking
+        )  # fmt: skip
 
     def only(self, hits: Iterable[int]) -> Column:
         """What it is in some of the hits."""
         wanted = set(hits)
         if wanted.issuperset(self.hits):
             return self
-        return self._of([row for row in self.rows() if row[0] in wanted], self.odd, self.lacking)
+        return self._some([hit in wanted for hit in self.hits])
+
+    def without(self, hits: frozenset[int]) -> Column:
+        """What it is in all but some of the hits."""
+        if hits.isdisjoint(self.hits):
+            return self
+        return self._some([hit not in hits for hit in self.hits])
 
     def tally(self, top: int) -> tuple[list[tuple[Told, int, int, int]], int, int]:
         """The largest groups of like ones with their first and last hit, the earlier before the later; how many groups there
@@ -82,6 +95,8 @@ class Columns:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._read: dict[tuple[Stretch, Path], Column] = {}
+        self._rows: dict[tuple[Stretch, str], tuple[list[int], list[int], str]] = {}
+        self._room = ROOM
 
     def of(self, stretch: Stretch, path: Path) -> Column | None:
         """None where such a path cannot be followed at a glance."""
@@ -98,16 +113,29 @@ class Columns:
             for id, whole, more in self._whole(column.odd)
             if texts.goes_beyond(whole, more, path.steps, of_length=path.of == "len")
         }
-        cut |= {id for id, whole, more in self._whole(column.lacking, "total") if _shows_less(whole, more)}
+        for shown, values in column.lacking.items():
+            if shown is None:
+                cut |= {id for id, whole, more in self._whole(values, "total") if _shows_less(whole, more, path)}
+            else:
+                cut |= self._with_more(shown, values)
         return sum(each in cut for each in column.values) if cut else 0
+
+    def _with_more(self, shown: int, values: Collection[int]) -> set[int]:
+        """Those of some values that have more parts than so many."""
+        rows = self._connection.execute(
+            "SELECT id FROM value WHERE id IN (SELECT value FROM json_each(?)) AND total > ?",
+            (msgspec.json.encode(sorted(values)), shown),
+        )
+        return {row[0] for row in rows}
 
     def examples(self, column: Column) -> Iterator[Value]:
         """Some of the whole values."""
         return (whole for _, whole, _ in self._whole(set(column.values[:EXAMPLES])))
 
     def _column(self, stretch: Stretch, path: Path) -> Column:
-        made = Column([], [], [], set(), set())
+        made = Column([], [], [], set(), {})
         known: dict[int, Told] = {}
+        reader = shapes.Reader(path)
         glanced = False
         for piece in self._pieces(stretch, path.root):
             hits, values, row = self._slice(piece, path.root, glanced)
@@ -115,7 +143,7 @@ class Columns:
             glanced = len(fresh) * FEW >= len(values) > 0
             if glanced:
                 row = row if row is not None else self._slice(piece, path.root, True)[2]
-                made.told.extend(self._at_a_glance(row or "", values, path, made))
+                made.told.extend(self._at_a_glance(reader.read(row or ""), values, path, made))
             else:
                 known |= self._thoroughly(fresh, path)
                 made.odd.update(fresh)
@@ -134,27 +162,43 @@ class Columns:
 
     def _slice(self, piece: Stretch, name: str, with_texts: bool) -> tuple[list[int], list[int], str | None]:
         """The hits of a piece, their values, and if wanted the row of their texts: to ask for all at once is quicker."""
-        columns, joins = "group_concat(c0.hit), group_concat(c0.value), NULL", ""
+        if held := self._rows.get((piece, name)):
+            return held
+        columns, joins, row = "group_concat(c0.hit), group_concat(c0.value), NULL", "", None
         if with_texts:
-            text = f"iif(v0.rest IS NULL AND NOT instr(v0.text, '{glances.END}'), v0.text, '')"
-            columns = f"group_concat(c0.hit), group_concat(c0.value), group_concat({text}, '{glances.END}')"
-            joins = " JOIN value v0 ON v0.id=c0.value"
+            columns, joins = columns.replace("NULL", _ROW.format(_TEXT)), " JOIN value v0 ON v0.id=c0.value"
         hits, values, row = self._connection.execute(*piece.cells(columns, name, joins=joins)).fetchone()
-        return numbers(hits or ""), numbers(values or ""), row
+        told = numbers(values or "")
+        if row is not None and row.count(glances.END) + 1 > len(told):
+            without = f"iif(instr(v0.text, '{glances.END}'), '', {_TEXT})"
+            ((row,),) = self._connection.execute(*piece.cells(_ROW.format(without), name, joins=joins))
+        at = numbers(hits or "")
+        if row is not None and len(row) <= self._room:
+            self._rows[piece, name] = at, told, row
+            self._room -= len(row)
+        return at, told, row
 
-    def _at_a_glance(self, row: str, values: list[int], path: Path, column: Column) -> list[Told]:
-        parts = glances.parts(row, path.steps)
-        seen = set(parts)
-        if path.of == "value" and not seen & _UNTOLD:
-            return list[Told](parts)
-        of = {part: None if part in _UNTOLD else _told(texts.of_text("", part), path) for part in seen}
-        told = [of[part] for part in parts]
-        lacking = {value for value, part in zip(values, parts, strict=True) if part in glances.NOWHERE}
-        unread = {value for value, each in zip(values, told, strict=True) if each is None} - lacking
+    def _at_a_glance(self, read: list[shapes.Read], values: list[int], path: Path, column: Column) -> list[Told]:
+        kinds = {each for each in set(read) if isinstance(each, shapes.Lacking) or each in _UNTOLD}
+        if not kinds:
+            return list[Told](read)  # type: ignore[arg-type]
+        unread: set[int] = set()
+        for kind in kinds:
+            those = {value for value, each in zip(values, read, strict=True) if each == kind}
+            if kind == shapes.UNREAD:
+                unread = those
+            elif not isinstance(kind, shapes.Lacking):
+                column.lacking.setdefault(None, set()).update(those)
+            elif kind.shown is not None:
+                column.lacking.setdefault(kind.shown, set()).update(those)
         column.odd.update(unread)
-        column.lacking.update(lacking)
         thorough = self._thoroughly(unread, path)
-        return [thorough.get(value) if each is None else each for value, each in zip(values, told, strict=True)]
+        return [
+            (thorough.get(value) if each == shapes.UNREAD else None)
+            if isinstance(each, shapes.Lacking) or each in kinds
+            else each
+            for value, each in zip(values, read, strict=True)
+        ]
 
     def _thoroughly(self, values: Collection[int], path: Path) -> dict[int, Told]:
         return {
@@ -173,13 +217,17 @@ class Columns:
             yield id, texts.restored("", text, total, rest), more
 
 
-def _shows_less(whole: Value, more: bool) -> bool:
-    """Whether a value has parts that it does not show."""
+def _shows_less(whole: Value, more: bool, path: Path) -> bool:
+    """Whether a value has parts that it does not show, where the path leads to such."""
+    if len(path.steps) > 1:
+        return texts.goes_beyond(whole, more, path.steps)
     shown = glances.shown(whole.value)
     return texts.is_cut(whole, more) if shown is None else shown < (whole.total or 0)
 
 
-_UNTOLD = glances.NOWHERE | {""}
+_UNTOLD = glances.NOWHERE | {shapes.UNREAD}
+_TEXT = "iif(v0.rest IS NULL, v0.text, '')"
+_ROW = f"group_concat({{}}, '{glances.END}')"
 
 
 def numbers(listed: str) -> list[int]:

@@ -58,6 +58,10 @@ def _way(steps: tuple[Step, ...], done: int, ends: str) -> str:
     return rf"{head}{_OPEN}(?:{special}(?:{_USUAL}|{_OTHER},))*+\s*+(?:{itself}|{lacking})"
 
 
+_KEY = re.compile(rf"(?!\s)[^'\"`()\[\]{{}},:=…<>\\{END}]+(?<!\s)")
+"""A key that is nothing else wherever it stands."""
+
+
 @functools.lru_cache(maxsize=64)
 def _pattern(steps: tuple[Step, ...]) -> re.Pattern[str]:
     text_ends = rf"(?={END}|\Z)"
@@ -70,7 +74,9 @@ def _pattern(steps: tuple[Step, ...]) -> re.Pattern[str]:
 
 def readable(steps: tuple[Step, ...]) -> bool:
     """Whether such a path can be followed at a glance at all."""
-    return 0 < len(steps) < DEEPEST and all(step if isinstance(step, str) else step < 1000 for step in steps)
+    return 0 < len(steps) < DEEPEST and all(
+        _KEY.fullmatch(step) if isinstance(step, str) else step < 1000 for step in steps
+    )
 
 
 def parts(row: str, steps: tuple[Step, ...]) -> list[str]:
@@ -85,6 +91,14 @@ def part(text: str, steps: tuple[Step, ...]) -> str | None:
         return None
     found = parts(text, steps)[0]
     return found if found and found not in NOWHERE else None
+
+
+def span(text: str, steps: tuple[Step, ...]) -> tuple[int, int] | None:
+    """Where in a text the part is, or what stands for it that it is not there."""
+    if END in text or not readable(steps):
+        return None
+    found = _pattern(steps).match(text)
+    return found.span(1) if found and found[1] else None
 
 
 _FLAT = possessive(r"[^'\"`()\[\]{}]*+[(\[{](?:[^'\"`()\[\]{}]++|'[^',\\]*+'|\"[^\",\\]*+\")++[)\]}]")

@@ -81,10 +81,12 @@ _TALLY = "SELECT told, count(*) AS n, min(hit) AS low, max(hit) AS high FROM ({}
 def _groups(scope: Scope, path: where.Path | None, by: str) -> stretches.SQL:
     """The question for all groups, by a path or else by what every hit has."""
     if path is None:
-        joins, tests, before, after = scope.parts
-        joins += " JOIN place p ON p.id=h.place JOIN run r ON r.id=h.run"
-        each = f"SELECT {OF_THE_HIT[by]} AS told, h.id AS hit FROM {joins} WHERE {tests}"
-        return _TALLY.format(each), [*before, *after]
+        asked, given = scope.hits
+        kept = f"h.{by}" if by in ("thread", "reason") else "h.place, h.run"
+        each = f"SELECT {kept}, count(*) AS n, min(h.id) AS low, max(h.id) AS high FROM {asked} GROUP BY {kept}"
+        told = f"SELECT {OF_THE_HIT[by]} AS told, sum(n) AS n, min(low) AS low, max(high) AS high FROM ({each}) h"
+        joins = "" if by in ("thread", "reason") else " JOIN place p ON p.id=h.place JOIN run r ON r.id=h.run"
+        return told + joins, given
     expression, parameters = _told_by(path)
     if not parameters:
         each, given = _by_hit(scope, expression, path.root)
@@ -149,7 +151,7 @@ def _told_by(path: where.Path) -> tuple[str, list[object]]:
     steps = functions.written(path.steps)
     match path.of:
         case "len":
-            return "sf_length(v0.text, v0.total, v0.rest, ?)", [steps]
+            return where.length_sql("v0", path.steps)
         case "type":
             return ("sf_type(v0.text, v0.rest, ?)", [steps]) if steps else ("v0.type", [])
         case _:
@@ -198,13 +200,14 @@ def trend(scope: Scope, name: str, place: str, *, drawn: bool = False) -> tuple[
 
 def _course(scope: Scope, path: where.Path) -> list[tuple[int, float | None, Told]]:
     """Each hit in order, with the number that a path leads to there, or the text that it is instead."""
-    if path.of == "value" and (column := scope.column(path)):
+    if path.of != "type" and (column := scope.column(path)):
         numbers: dict[Told, float | None] = {told: number_of(str(told)) for told in set(column.told) - {None}}
         return list(zip(column.hits, map(numbers.get, column.told), column.told, strict=True))
     number, shown, given = "v0.number", "v0.text", list[object]()
     steps = functions.written(path.steps)
     if path.of == "len":
-        number, given = "sf_length(v0.text, v0.total, v0.rest, ?)", [steps]
+        number, given = where.length_sql("v0", path.steps)
+        shown = "NULL" if steps else shown  # what the whole value is says nothing of a part
     elif steps:
         number, shown, given = "sf_number(v0.text, v0.rest, ?)", "sf_shown(v0.text, v0.rest, ?)", [steps, steps]
     told = f"CAST({number} AS REAL), CASE WHEN v0.number IS NULL THEN {shown} END"

@@ -56,7 +56,12 @@ CREATE TABLE event(
 CREATE INDEX event_run ON event(run);
 """
 
-MIGRATIONS: tuple[str, ...] = (VERSION_1,)
+VERSION_2 = """
+CREATE INDEX hit_step ON hit(run, place, step) WHERE step;
+"""
+"""The steps by themselves: what is no step is known without a look at every row of the hits, which are wide."""
+
+MIGRATIONS: tuple[str, ...] = (VERSION_1, VERSION_2)
 """What makes version N of version N-1. A step that has been released is never changed, only followed by another."""
 NEWEST = len(MIGRATIONS)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import sqlite3
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -39,8 +40,17 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
 
     @functools.cached_property
     def alone(self) -> bool:
-        """Whether nothing but these hits lies in the stretches."""
-        return self.steps and not any(each.shared for each in self.in_a_row or ())
+        """Whether nothing but hits of these runs lies in the stretches."""
+        return not any(each.shared for each in self.in_a_row or ())
+
+    @functools.cached_property
+    def left_out(self) -> frozenset[int]:
+        """The steps, where these are not meant."""
+        if self.steps:
+            return frozenset()
+        sql, given = _steps(self.run, self.spots)
+        (listed,) = self.connection.execute(f"SELECT group_concat(id) FROM ({sql})", given).fetchone()
+        return frozenset(numbers(listed or ""))
 
     @functools.cached_property
     def quickly(self) -> list[tuple[stretches.Stretch, stretches.SQL | None]] | None:
@@ -67,7 +77,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         if len(read) < len(each):
             return None
         whole = read[0] if len(read) == 1 else Column.of_all(read)
-        return whole.only(self.ids) if self.condition or not self.alone else whole
+        return whole.only(self.ids) if self.condition or not self.alone else whole.without(self.left_out)
 
     def cells(self, columns: str, name: str, joins: str = "", end: str = "") -> stretches.SQL | None:
         """The cells of a name in all hits that are meant, stretch by stretch."""
@@ -75,8 +85,11 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
             return None
         each = []
         for stretch, which in self.quickly:
-            test = (f" AND c0.hit IN ({which[0]})", which[1]) if which else ("", [])
-            each.append(stretch.cells(columns, name, test, joins))
+            test, given = (f" AND c0.hit IN ({which[0]})", which[1]) if which else ("", [])
+            if self.left_out:
+                steps, at = _steps(self.run, self.spots)
+                test, given = f"{test} AND c0.hit NOT IN ({steps})", [*given, *at]
+            each.append(stretch.cells(columns, name, (test, given), joins))
         return " UNION ALL ".join(sql + end for sql, _ in each), [value for _, given in each for value in given]
 
     @functools.cached_property
@@ -85,7 +98,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         if self.condition is not None and self.quickly is not None:
             questions = [which for _, which in self.quickly if which]
         else:
-            joins, tests, before, after = self.parts
+            joins, tests, before, after = self.parts if self.condition else replace(self, steps=True).parts
             questions = [(f"SELECT h.id FROM {joins} WHERE {tests}", [*before, *after])]
         found: list[int] = []
         for sql, given in questions:
@@ -95,6 +108,8 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
             found += numbers(listed or "")
         if self.condition is not None and self.quickly is not None and not self.alone:
             found = [each for each in found if each in self.own]
+        elif self.left_out:
+            found = [each for each in found if each not in self.left_out]
         return sorted(found)
 
     @functools.cached_property
@@ -106,9 +121,9 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         """How many hits are meant."""
         if self.condition is not None:
             return len(self.ids)
-        joins, tests, before, after = self.parts
+        joins, tests, before, after = replace(self, steps=True).parts
         found = self.connection.execute(f"SELECT count(*) FROM {joins} WHERE {tests}", (*before, *after)).fetchone()
-        return int(found[0])
+        return int(found[0]) - len(self.left_out)
 
     @property
     def parts(self) -> tuple[str, str, list[object], list[object]]:
@@ -133,6 +148,22 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
             after += self.condition.parameters
         return joins, " AND ".join(tests), [*before], after
 
+    @property
+    def hits(self) -> stretches.SQL:
+        """FROM and WHERE of the hits that are meant, `h`, whatever makes them be meant."""
+        if self.condition is None:
+            joins, tests, before, after = self.parts
+            return f"{joins} WHERE {tests}", [*before, *after]
+        return "hit h WHERE h.id IN (SELECT value FROM json_each(?))", [msgspec.json.encode(self.ids)]
+
+
+def _steps(run: Run, spots: Sequence[Spot]) -> stretches.SQL:
+    """The question for the steps of a run, at some places or anywhere: an index holds these alone."""
+    sql, given = f"SELECT id FROM hit WHERE step AND run IN ({run.marks})", list[object](run.members)
+    if spots:
+        sql, given = f"{sql} AND place IN ({','.join('?' * len(spots))})", [*given, *(each.id for each in spots)]
+    return sql, given
+
 
 def scope(
     connection: sqlite3.Connection, run: Run, view: View, at: Place | None, condition: str | None, *, steps: bool = True
@@ -140,6 +171,8 @@ def scope(
     functions.teach(connection)
     spots = tuple(finding.places(connection, run, at, view)) if at else ()
     asked = where.parse(condition) if condition else None
+    sql, given = _steps(run, spots)
+    steps = steps or connection.execute(f"{sql} LIMIT 1", given).fetchone() is None
     made = Scope(connection, run, view, spots, Columns(connection), asked, steps)
     for name in asked.names if asked else ():
         need_name(made, name)
@@ -155,10 +188,22 @@ def need_name(scope: Scope, name: str) -> None:
         (name, *(each.id for each in spots)),
     ).fetchone()
     if found is None:
-        names = finding.names_at(scope.connection, spots, scope.run) if spots else []
+        names = _names(scope, spots) if spots else []
         more = " …" if len(names) > LISTED else ""
         there = f"; recorded there: {', '.join(names[:LISTED])}{more}" if names else ""
         raise NotFound(f"no {name} was recorded in these hits{there}")
+
+
+def _names(scope: Scope, spots: list[Spot]) -> list[str]:
+    """The names that were recorded at these places, the most frequent first."""
+    if scope.in_a_row is None or not scope.alone:
+        return finding.names_at(scope.connection, spots, scope.run)
+    counts = Counter[str]()
+    for each in scope.in_a_row:
+        found = "SELECT name, count(*) AS times FROM cell WHERE place=? AND hit BETWEEN ? AND ? GROUP BY 1"
+        sql = f"SELECT n.text, times FROM ({found}) JOIN name n ON n.id=name"
+        counts.update(dict(scope.connection.execute(sql, (each.place, each.low, each.high)).fetchall()))
+    return [name for name, _ in counts.most_common(3 * LISTED)]
 
 
 def need_part(scope: Scope, path: where.Path) -> None:

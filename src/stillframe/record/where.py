@@ -27,7 +27,24 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _STEP = re.compile(r"""\??\.([A-Za-z_$@][\w$]*)|\[\s*(?:(\d+)|"([^"]*)"|'([^']*)')\s*\]""")
-_FALSE = ("False", "false", "None", "null", "nil", "undefined", "NULL", "0", "0.0", "''", '""', "[]", "{}", "()", "NaN")
+_FALSE = (
+    "",
+    "False",
+    "false",
+    "None",
+    "null",
+    "nil",
+    "undefined",
+    "NULL",
+    "0",
+    "0.0",
+    "''",
+    '""',
+    "[]",
+    "{}",
+    "()",
+    "NaN",
+)
 _WORDS = {
     "true": ("True", "true"),
     "false": ("False", "false"),
@@ -292,7 +309,7 @@ class Reader:
             return "?", [operand.value if isinstance(operand.value, float) else None]
         value = self._value(operand)
         if operand.of == "len":
-            return f"sf_length({value}.text, {value}.total, {value}.rest, ?)", [written(operand.steps)]
+            return length_sql(value, operand.steps)
         if operand.steps:
             return f"sf_number({value}.text, {value}.rest, ?)", [written(operand.steps)]
         return f"{value}.number", []
@@ -310,8 +327,7 @@ class Reader:
 
     def _truth(self, path: Path) -> SQL:
         sql, parameters = self._words(path)
-        marks = ",".join("?" * len(_FALSE))
-        return f"({sql} NOT IN ({marks}) AND {sql} != '')", [*parameters, *_FALSE, *parameters]
+        return f"({sql} NOT IN ({','.join('?' * len(_FALSE))}))", [*parameters, *_FALSE]
 
     def _contains(self, part: Operand, whole: Operand) -> SQL:
         inner, first = self._words(part)
@@ -365,6 +381,12 @@ class Reader:
         op = "=" if op == "==" else op
         sql = f"CASE WHEN {n1} IS NOT NULL AND {n2} IS NOT NULL THEN {n1} {op} {n2} ELSE {t1} {op} {t2} END"
         return f"({sql})", [*p1, *p2, *p1, *p2, *q1, *q2]
+
+
+def length_sql(value: str, steps: tuple[texts.Step, ...]) -> SQL:
+    """The length of a value or of a part of it; that of a whole value is mostly known."""
+    sql = f"sf_length({value}.text, {value}.total, {value}.rest, ?)"
+    return sql if steps else f"coalesce({value}.total, {sql})", [written(steps)]
 
 
 def steps_of(text: str) -> tuple[texts.Step, ...]:
