@@ -94,7 +94,9 @@ def test_a_process_is_joined_by_its_pid_and_left_running_without_an_inspector(he
         )
         assert "b1 hit 2" in here.ok("continue", "--session", "a"), "and the first is none the worse"
         assert here.json("stop")["action"] == "detached"
-        assert not running.listens(), "the inspector that we opened is open still"
+        eventually(
+            lambda: not running.listens(), "the inspector that we opened is open still"
+        )  # 24 ends our line first
         running.ticks_on()
         assert "hit 1" in here.ok("attach", "--pid", str(running.pid), "--break", PLACE), "and once more"
     finally:
@@ -147,6 +149,8 @@ def test_a_program_that_waits_for_its_debugger_is_held_at_its_first_line(here: U
 
 @pytest.mark.parametrize("place", [PLACE, f"{PLACE} if i == 0", "tick"])
 def test_a_program_that_is_joined_before_node_can_load_our_code_is_held_like_any_other(here: User, place: str) -> None:
+    if subprocess.run([NODE, "--inspect-wait", "--version"], capture_output=True).returncode:
+        pytest.skip("this Node has no --inspect-wait (20.15 has)")
     running = run(here, "--inspect-wait=127.0.0.1:0", "loop.js")
     try:
         stop = here.json("attach", running.address(), "--break", place)
