@@ -213,7 +213,8 @@ def test_who_ends_a_node_program_with_a_failing_code_is_told_and_can_be_held_the
         "const fs = require('fs');\ntry { null.x; } catch { fs.writeFileSync('up', ''); }\nconsole.log('serving');\n"
         "setInterval(() => fs.existsSync('asked') && process.exit(0), 5);\n",
     )
-    fine = user.ok("crash", "--ready", "serving", "--do", "test -e up && touch asked", "--", "node", "fine.js")
+    asks = "test -e up && touch asked; exec sleep 600"  # which is waited for no longer than the program
+    fine = user.ok("crash", "--ready", "serving", "--do", asks, "--", "node", "fine.js")
     assert "ended well: exit 0 after" in fine, "what was caught on the way did not call for the command"
 
 
@@ -241,9 +242,8 @@ SimpleHandler(io.BytesIO(), io.BytesIO(), sys.stderr, {"QUERY_STRING": "c", "SER
 
 def test_an_error_that_a_framework_caught_is_what_a_server_is_asked_about(user: User) -> None:
     user.file("server.py", SERVER)
-    rows = user.ok(
-        "crash", "--ready", "serving", "--do", "touch asked", "--", "python", "server.py", "--timeout", "60"
-    ).splitlines()
+    asks = "touch asked; exec sleep 600"
+    rows = user.ok("crash", "--ready", "serving", "--do", asks, "--", "python", "server.py").splitlines()
     assert rows[0].startswith(
         "KeyError: 'c' at server.py:13 in Shop.answer, which library code caught; exit 0 after "
     ), rows

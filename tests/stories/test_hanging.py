@@ -161,7 +161,8 @@ def test_of_an_idle_event_loop_it_tells_what_keeps_it_alive_and_serves_on(user: 
     assert text.startswith("serve still running; ") and text.endswith("\nrecorded: values; serve runs on\n"), text
     port = (user.here / "port").read_text()
     ask = f"python3 -c 'import urllib.request as u; print(u.urlopen(\"http://localhost:{port}\").read())'"
-    told = user.json("wait", "--do", ask, "--timeout", "20")
+    until_its_end = f"timeout 60 tail --pid={user.pid().pid} -s 0.01 -f /dev/null"
+    told = user.json("wait", "--do", f"{ask}; {until_its_end}", "--timeout", "60")
     assert (told["state"], told["exit_code"]) == ("exited", 0)
 
 

@@ -92,9 +92,10 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
         await client.call_tool("stop", {})
         traced = (await client.call_tool("trace", {"at": "add"})).structured_content["result"]
         assert (traced["verdict"], traced["assumed"]) == ("traced", True), "of what was launched here"
-        well = await client.call_tool("crash", {"command": ["python3", "count.py"], "do": "echo beside"})
+        beside = "exec sleep 600"  # what ends of itself is waited for a moment only
+        well = await client.call_tool("crash", {"command": ["python3", "count.py"], "do": beside})
         assert well.structured_content["result"]["verdict"] == "ended well"
-        assert well.structured_content["result"]["end"]["do"][0]["command"] == "echo beside"
+        assert well.structured_content["result"]["end"]["do"][0]["command"] == beside
         probed = await client.call_tool("probe", {"places": ["count.py:3"], "expect": ["len(word) < 2"], "budget": 240})
         assert "len(word) < 2: held 4 times" in text_of(probed)
         assert len(text_of(probed)) <= 240 + len("<data-000000>\n\n</data-000000>")
