@@ -110,7 +110,7 @@ async def _again(sessions: Sessions, wish: Wish, times: int, until_fail: bool) -
     places = places_of(failure.stack.frames, wish.caller) if failure else []
     specs = [BreakSpec(place=each) for each in places]
     repeated = await compare(
-        lambda: walk(sessions, wish.caller, wish.plan, specs, wish.seconds, wish.cue), repeated, len(places)
+        lambda: walk(sessions, wish.caller, wish.plan, specs, wish.seconds, wish.cue), repeated, len(places), 0
     )
     return From(found.session, msgspec.structs.replace(found.result, repeated=repeated))
 
@@ -138,7 +138,10 @@ async def _compared(sessions: Sessions, wish: Wish, now: CrashReport, name: str)
 
     frames = now.failure.stack.frames if now.failure else ()
     places = places_of(frames, wish.caller)
-    told = await since_revision(sessions, wish.caller, wish.plan, name, places, then, wish.seconds, wish.cue)
+    outer = places[0] if places else None
+    told = await since_revision(
+        sessions, wish.caller, wish.plan, name, places, then, wish.seconds, wish.cue, failed_in=outer
+    )
     return msgspec.structs.replace(now, since=told)
 
 

@@ -110,11 +110,13 @@ async def _by_lines(asked: Asked, failure: TestFailure, again: Repeated) -> Repe
         plan = await debugged(asked, failure, Path(folder))
         if plan is None:
             return again
-        specs = [BreakSpec(place=each) for each in places(asked, failure)]
-        cue = Cue(do=asked.do)
+        lines = places(asked, failure)
+        specs = [BreakSpec(place=each) for each in lines]
+        cue, outer = Cue(do=asked.do), failed_in(asked, failure)
         return await compare(
-            lambda: walk(asked.sessions, asked.caller, plan, specs, asked.wait, cue), again, len(specs)
-        )
+            lambda: walk(asked.sessions, asked.caller, plan, specs, asked.wait, cue), again, len(specs),
+            lines.index(outer) if outer in lines else None,
+        )  # fmt: skip
     finally:
         remove_folder(folder)
 
@@ -133,3 +135,8 @@ def places(asked: Asked, failure: TestFailure) -> list[LinePlace]:
     here = replace(asked.caller, cwd=asked.ask.cwd)
     made = [LinePlace(absolute(failure.file, here.cwd), line) for line in failure.makers] if failure.file else []
     return list(dict.fromkeys((*made, *places_of(failure.frames, here))))[-MOST_PLACES:]
+
+
+def failed_in(asked: Asked, failure: TestFailure) -> LinePlace | None:
+    """The line of the test itself that it failed in."""
+    return next(iter(places_of(failure.frames, replace(asked.caller, cwd=asked.ask.cwd))), None)

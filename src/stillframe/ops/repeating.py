@@ -71,14 +71,17 @@ async def repeat(
     return told, Repeated(runs=runs, failed=sum(kinds.values()), asked=times, kinds=found, first=first)
 
 
-async def compare(walk: Callable[[], Awaitable[Walk]], repeated: Repeated, places: int) -> Repeated:
-    """Look for the first thing that a failing run does otherwise than a passing one, in runs held where it failed."""
+async def compare(
+    walk: Callable[[], Awaitable[Walk]], repeated: Repeated, places: int, failed_in: int | None
+) -> Repeated:
+    """Look for the first thing that a failing run does otherwise than a passing one, in runs held where it failed; one of the
+    places is where the outermost of its calls was then."""
     if not places or not repeated.failed:
         return repeated
     if none := nothing_to_compare(repeated):
         return none
     seen = await both_ways(walk, lambda each: ended_well(each.end))
-    return compared(repeated, seen, f"held at {places} place{'s' * (places != 1)} of the failure")
+    return compared(repeated, seen, f"held at {places} place{'s' * (places != 1)} of the failure", failed_in)
 
 
 def nothing_to_compare(repeated: Repeated) -> Repeated | None:
@@ -100,7 +103,7 @@ async def both_ways(
     return seen
 
 
-def compared(repeated: Repeated, seen: Sequence[Walk], how: str) -> Repeated:
+def compared(repeated: Repeated, seen: Sequence[Walk], how: str, failed_in: int | None = None) -> Repeated:
     """What the first failing run did otherwise than the first passing one, but for what passing ones differ in."""
     passing = [each for each in seen if _passed(each)]
     failing = [each for each in seen if not _passed(each)]
@@ -109,7 +112,7 @@ def compared(repeated: Repeated, seen: Sequence[Walk], how: str) -> Repeated:
         missing = "none of them failed" if passing else "none of them passed"
         return msgspec.structs.replace(repeated, compared=f"no difference to tell: {missing}; {rate}")
     noise = _noise(passing)
-    found = first_difference(_without(passing[0], noise), _without(failing[0], noise))
+    found = first_difference(_without(passing[0], noise), _without(failing[0], noise), failed_in=failed_in)
     if found is not None:
         return msgspec.structs.replace(repeated, difference=found, compared=rate)
     return msgspec.structs.replace(repeated, varies=_varies(passing, failing[0], noise), compared=f"{NONE}; {rate}")

@@ -21,6 +21,7 @@ from ..registry import Param
 from ..session.breakpoints import absolute
 from ..session.sessions import Sessions
 from .common import NO_CUE, Cue
+from .repeating import ended_well
 from .walking import Walk, first_difference, walk
 
 SinceWord = Annotated[
@@ -44,9 +45,12 @@ async def since(
     cue: Cue = NO_CUE,
     *,
     leaving: Container[LinePlace] = (),
+    alone: Plan | None = None,
+    failed_in: LinePlace | None = None,
 ) -> Since:
     """Ask the revision the same, then walk both through the places and compare; those of `leaving` are lines by which a call
-    ends, and are compared by what it returns, too."""
+    ends, and are compared by what it returns, too. `alone` is what failed by itself, walked instead where it fails so, too;
+    `failed_in` the line of the outermost call that failed, and what came after it is not compared."""
     async with laid_out(name, plan.cwd, caller.env) as old:
         lent = await asyncio.to_thread(old.lend, plan)
         moved = await with_its_own_modules(for_plan(plan), old.moved(plan), old)
@@ -57,9 +61,14 @@ async def since(
         if not pairs:
             verdict = verdict or "none of these lines is there"
             return Since(revision=name, commit=old.commit, then=verdict, end=end, notes=notes)
+        outer = next((number for number, (each, _) in enumerate(pairs) if each == failed_in), None)
         ends = {number for number, (each, _) in enumerate(pairs) if each in leaving}
         present, past = ([BreakSpec(place=pair[which]) for pair in pairs] for which in (0, 1))
-        now = await walk(sessions, caller, plan, present, seconds, cue, leaving=ends)
+        now = await walk(sessions, caller, alone or plan, present, seconds, cue, leaving=ends)
+        if alone is not None and not ended_well(now.end):
+            moved = await with_its_own_modules(for_plan(alone), old.moved(alone), old)
+        elif alone is not None:
+            now = await walk(sessions, caller, plan, present, seconds, cue, leaving=ends)
         was = await walk(sessions, there, moved, past, seconds, cue, leaving=ends)
         _check(old, (frame.file for _, stop in was.seen for frame in stop.stack if frame.file), there)
     cut = (f"only the first {len(now.seen):,} hits were compared",) if now.cut or was.cut else ()
@@ -70,7 +79,9 @@ async def since(
         end=end or was.end,
         places=len(pairs),
         hits=(len(was.seen), len(now.seen)),
-        difference=first_difference(was, now, lambda text: text.replace(str(old.folder), str(old.top))),
+        difference=first_difference(
+            was, now, lambda text: text.replace(str(old.folder), str(old.top)), failed_in=outer
+        ),
         notes=(*notes, *cut),
     )
 

@@ -19,7 +19,7 @@ from ..session.breakpoints import absolute
 from ..transport.folders import private_folder, remove_folder
 from .common import Cue
 from .explaining import report_of
-from .flaking import debugged, places
+from .flaking import debugged, failed_in, places
 from .since import MOST_PLACES
 from .since import since as since_revision
 from .testruns import Asked, run_tests
@@ -34,6 +34,7 @@ async def with_revision(asked: Asked, now: TestReport, name: str) -> TestReport:
     folder = private_folder()
     try:
         plan = await _plan(asked, first, Path(folder))
+        alone = await _alone(asked, first, Path(folder)) if first is not None else None
         made = _made(asked, first) if first is not None else []
         lines = list(dict.fromkeys([*places(asked, first), *made]))[:MOST_PLACES] if first is not None else []
         here = replace(asked.caller, cwd=asked.ask.cwd)
@@ -42,7 +43,17 @@ async def with_revision(asked: Asked, now: TestReport, name: str) -> TestReport:
             return await _there(asked, moved, there)
 
         told = await since_revision(
-            asked.sessions, here, plan, name, lines, then, asked.wait, Cue(do=asked.do), leaving=made
+            asked.sessions,
+            here,
+            plan,
+            name,
+            lines,
+            then,
+            asked.wait,
+            Cue(do=asked.do),
+            leaving=made,
+            alone=alone,
+            failed_in=failed_in(asked, first) if first is not None else None,
         )
     finally:
         remove_folder(folder)
@@ -54,6 +65,13 @@ async def _plan(asked: Asked, failure: TestFailure | None, folder: Path) -> Plan
     if asked.choice.runner.stays and (plan := await debugged(asked, failure, folder)) is not None:
         return plan
     return understand(replace(await asked.choice.runner.plan(asked.ask, folder), adapter=None))
+
+
+async def _alone(asked: Asked, failure: TestFailure, folder: Path) -> Plan | None:
+    """The failing test by itself, so that others that come to the same lines are not taken for it."""
+    if asked.choice.runner.alone or not asked.choice.runner.by_id or asked.ask.selector == failure.id:
+        return None
+    return await _plan(replace(asked, ask=replace(asked.ask, selector=failure.id)), failure, folder)
 
 
 def _made(asked: Asked, failure: TestFailure) -> list[LinePlace]:

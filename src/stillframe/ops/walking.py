@@ -106,12 +106,18 @@ def _with_return(stop: Stop, value: Value) -> Stop:
     return msgspec.structs.replace(stop, locals=(*stop.locals, told))
 
 
-def first_difference(old: Walk, new: Walk, same: Callable[[str], str] = str) -> Divergence | None:
+def first_difference(
+    old: Walk, new: Walk, same: Callable[[str], str] = str, *, failed_in: int | None = None
+) -> Divergence | None:
     """Of each place the first hit that differs, and of those the one that came first in the new run.
 
     Place by place, not in one row, so that threads which take turns otherwise are no difference. `same` makes the texts of
-    the old run comparable, as where it ran in another directory.
+    the old run comparable, as where it ran in another directory. `failed_in` is the place of the outermost call that the new
+    run failed in: what the old one did when that line was done is not compared.
     """
+    if failed_in is not None:
+        times = len(new.at(failed_in))
+        old, new = _until_done(old, failed_in, times), _until_done(new, failed_in, times)
     found: list[tuple[int, Divergence]] = []
     for place in {where for where, _ in (*old.seen, *new.seen)}:
         before, after = old.at(place), new.at(place)
@@ -128,6 +134,26 @@ def first_difference(old: Walk, new: Walk, same: Callable[[str], str] = str) -> 
                 shown = after[-1][1] if after else stop  # the line as it is numbered now
                 found.append((order, divergence(shown, at + 1, (len(before), len(after)), ())))
     return min(found, key=lambda each: each[0])[1] if found else None
+
+
+def _until_done(walked: Walk, place: int, times: int) -> Walk:
+    """Without what came in the same thread when the line of a place had been run so many times."""
+    hits = walked.at(place)
+    if not 0 < times <= len(hits):
+        return walked
+    begun, last = hits[times - 1]
+    kept = (
+        each
+        for number, each in enumerate(walked.seen)
+        if number <= begun or each[1].thread != last.thread or _is_below(each[1], last)
+    )
+    return msgspec.structs.replace(walked, seen=tuple(kept))
+
+
+def _is_below(stop: Stop, outer: Stop) -> bool:
+    """Whether it is in a call that the line of the other one made."""
+    at = outer.frame
+    return at is not None and any((each.file, each.line) == (at.file, at.line) for each in stop.stack[1:])
 
 
 def _steady(text: str) -> str:

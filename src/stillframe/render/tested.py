@@ -108,11 +108,17 @@ def _problem(result: TestReport) -> str:
 # One failure
 
 
+def _part(label: str, most: int) -> str:
+    """Which part of a test it is: in brackets, unless its runner has put some already."""
+    text = escape(shorten(label, most))
+    return text if text.startswith(("[", "(")) else f"[{text}]"
+
+
 def title(failure: TestFailure) -> str:
     """`tests/test_price.py::test_again[50-45] at tests/test_price.py:23 in net`."""
     text = escape(failure.id)
     if failure.label:
-        text += f" [{escape(shorten(failure.label, 120))}]"
+        text += f" {_part(failure.label, 120)}"
     if failure.when not in ("call", "collection"):
         text += f", in its {escape(failure.when)}"
     elif failure.when == "collection":
@@ -258,8 +264,6 @@ def _others(result: TestReport) -> str:
     total = result.counts.failed + result.counts.uncollected - 1
     if not rest:
         return ""
-    names = [
-        escape(each.id) + (f" [{escape(shorten(each.label, 60))}]" if each.label else "") for each in rest[:OTHERS]
-    ]
+    names = [escape(each.id) + (f" {_part(each.label, 60)}" if each.label else "") for each in rest[:OTHERS]]
     shown, count = parts.joined(names, ", ", 500, 20)
     return f"also failed: {shown}" + (f", … {total - count:,} more" if total > count else "") + " (--all)"

@@ -87,6 +87,8 @@ class Witness:
         if at < 0 or at + 1 >= len(steps):
             return []
         (frame, line), code = steps[at], steps[at + 1][0].f_code
+        if code.co_name == "__exit__":
+            return []  # of `with self.assertRaises(…)`: what it is given is no operand of anybody's
         given = steps[at + 1][0].f_locals
         names = [name for name in code.co_varnames[1 : code.co_argcount] if name not in ("msg", "self", "standardMsg")]
         node = sf_evidence.statement(frame.f_code.co_filename, line)

@@ -65,6 +65,8 @@ class Runner(Protocol):
     """Whether the run itself can stay at its first failure, so that no second one is needed to look at it."""
     alone: bool
     """Whether further runs are of the failing test alone, since its tests share nothing as a rule."""
+    by_id: bool
+    """Whether the name of a failed test chooses it, whatever else was chosen with it before."""
     recordable: bool
     """Whether recorders can see its tests: not where it compiles them in a world of its own."""
 

@@ -41,6 +41,7 @@ class CargoTest:
     name = "cargo"
     stays = False
     alone = True
+    by_id = True
     recordable = False
 
     def signs(self, signs: Signs) -> int:

@@ -40,6 +40,7 @@ class GoTest:
     name = "go"
     stays = False
     alone = True
+    by_id = True
     recordable = False
 
     def signs(self, signs: Signs) -> int:

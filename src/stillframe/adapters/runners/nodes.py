@@ -43,6 +43,7 @@ class NodeRunner:
     name = ""
     stays = False
     alone = True
+    by_id = True
     recordable = True
     package = ""
     program = ""

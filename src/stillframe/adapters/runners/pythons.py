@@ -38,6 +38,7 @@ class PythonRunner:
     module = ""
     stays = True
     alone = False
+    by_id = False
     recordable = True
 
     def words(self, ask: TestAsk) -> tuple[str, ...]:
@@ -91,6 +92,7 @@ class PythonRunner:
 class Pytest(PythonRunner):
     name = "pytest"
     module = "pytest"
+    by_id = True
 
     def signs(self, signs: Signs) -> int:
         said = "[tool.pytest" in signs.text("pyproject.toml") or "[tool:pytest]" in signs.text("setup.cfg")
