@@ -22,7 +22,8 @@ CONDITIONS = (
     None, "qty > 3", "not qty > 3", "qty != 3", "not (qty != 3)", "item.qty > 2", "not item.qty > 2", "item.qty != 2",
     "qty == 'x'", "qty > 1 and item.qty < 4", "qty > 1 and odd", "odd or qty > 4", "odd and qty > item.qty",
     "len(item) == 2 and qty < 6", "type(qty) == 'str'", "item.tags[0] == 'a' and not done", "qty > 1 and (odd or item.qty == 3)",
-    "item.deep.er == 1", "qty > 99",
+    "item.deep.er == 1", "qty > 99", "'a' in item.tags[0]", "item.qty", "not (item.qty == 2 or odd)", "qty >= item.qty",
+    "item.qty == 3 or type(qty) == 'str'", "done != 'x' or item.qty > 1", "item and (odd or 'x' in qty)",
 )  # fmt: skip
 PATHS = (
     "qty", "item.qty", "type(qty)", "len(item)", "odd", "item.deep.er", "item.tags[0]", "len(item.tags)",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from stillframe.errors import UsageError
 from stillframe.model.values import Value
 from stillframe.record import functions, glances, shapes, texts, where
+from stillframe.record.conditions import Path, Told
 from stillframe.record.pen import value_row
 
 LOCALS = {
@@ -38,7 +39,17 @@ def holds(condition: str) -> bool:
             connection.execute(f"INSERT INTO t{number} VALUES(?,?,?,?,?)", value_row(LOCALS[name]))
         joins.append(f"LEFT JOIN t{number} v{number} ON 1")
     row = connection.execute(f"SELECT 1 FROM (SELECT 1) {' '.join(joins)} WHERE {question.sql}", question.parameters)
-    return row.fetchone() is not None
+    found = row.fetchone() is not None
+    judged = [each.condition for each in question.conjuncts if each.condition.judged]
+    if len(judged) == len(question.conjuncts):
+        seen = {path: told(path) for each in judged for path in each.paths}
+        assert all(each.judge(seen) for each in judged) is found, "what the paths lead to tells the same"
+    return found
+
+
+def told(path: Path) -> Told:
+    part = texts.follow(LOCALS[path.root], path.steps) if path.root in LOCALS else None
+    return {"value": part.value, "type": part.type, "len": texts.length_of(part)}[path.of] if part else None
 
 
 @pytest.mark.parametrize(
@@ -144,9 +155,7 @@ def test_what_is_known_of_one_text_is_known_of_all_texts_of_its_shape(
 ) -> None:
     pieces = re.split(r"(?<=[ =(\[{])(?:3|-2\.5|None|'it, is')(?=[,)\]}])", text)
     row = [text, *(leaf.join(pieces) for leaf in leaves)]
-    for each, read in zip(
-        row, shapes.Reader(where.Path("x", way, of), worth=1).read(glances.END.join(row)), strict=True
-    ):
+    for each, read in zip(row, shapes.Reader(Path("x", way, of), worth=1).read(glances.END.join(row)), strict=True):
         whole = Value(name="x", value=each, total=9)
         if isinstance(read, shapes.Lacking):
             assert texts.follow(whole, way) is None or of == "len"

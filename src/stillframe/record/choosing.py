@@ -7,35 +7,56 @@ from collections.abc import Sequence
 
 import msgspec
 
-from .columns import Columns
+from .columns import Column, Columns
+from .conditions import Told
 from .stretches import SQL, Stretch
-from .where import Comparison, Conjunct
+from .where import Conjunct
 
 
 def matching(
     connection: sqlite3.Connection, columns: Columns, stretch: Stretch, conjuncts: Sequence[Conjunct]
 ) -> SQL | None:
-    """The hits of a stretch in which all of these hold; None where one is about several names, or about the lack of one."""
+    """The hits of a stretch in which all of these hold; None where one is about the lack of a name, or cannot be told so."""
     found: SQL | None = None
     for each in reversed(conjuncts):
-        if len(each.names) != 1 or _holds_of_nothing(connection, each):
+        if _holds_of_nothing(connection, each):
             return None
-        hits = _compared(columns, stretch, each.comparison) if each.comparison else None
+        hits = _judged(columns, stretch, each) if each.looks_inside or len(each.names) > 1 else None
         if hits is not None:
             further, given = (f" WHERE value IN ({found[0]})", found[1]) if found else ("", [])
             found = f"SELECT value FROM json_each(?){further}", [msgspec.json.encode(hits), *given]
-        else:
+        elif len(each.names) == 1:
             test = (f" AND c0.hit IN ({found[0]})", found[1]) if found else ("", [])
             found = stretch.cells("c0.hit", each.names[0], *_tested(stretch, each, test))
+        else:
+            return None
     return found
 
 
-def _compared(columns: Columns, stretch: Stretch, comparison: Comparison) -> list[int] | None:
-    """The hits in which a part compares so; None where its column cannot tell."""
-    if not comparison.sensible or (column := columns.of(stretch, comparison.path)) is None:
+def _judged(columns: Columns, stretch: Stretch, part: Conjunct) -> list[int] | None:
+    """The hits in which it holds; None where what its paths lead to cannot tell."""
+    paths = tuple(dict.fromkeys(part.condition.paths))
+    each = [columns.with_whole(stretch, path) for path in paths] if part.condition.judged else []
+    read = [column for column in each if column is not None]
+    if not read or len(read) < len(paths):
         return None
-    holds = comparison.among(told for told in set(column.told) if told is not None)
-    return [hit for hit, told in zip(column.hits, column.told, strict=True) if told in holds]
+    judge = part.condition.judge
+    if len(read) == 1:
+        (only,), (path,) = read, paths
+        holds = {told for told in set(only.told) if judge({path: told})}
+        return [hit for hit, told in zip(only.hits, only.told, strict=True) if told in holds]
+    hits, rows = _side_by_side(read)
+    all_hold = {row for row in set(rows) if judge(dict(zip(paths, row, strict=True)))}
+    return [hit for hit, row in zip(hits, rows, strict=True) if row in all_hold]
+
+
+def _side_by_side(several: Sequence[Column]) -> tuple[list[int], list[tuple[Told, ...]]]:
+    """What some paths lead to in each hit that has one of their names."""
+    if all(each.hits == several[0].hits for each in several):
+        return several[0].hits, list(zip(*(each.told for each in several), strict=True))
+    known = [dict(zip(each.hits, each.told, strict=True)) for each in several]
+    hits = sorted(set[int]().union(*known))
+    return hits, [tuple(each.get(hit) for each in known) for hit in hits]
 
 
 def _tested(stretch: Stretch, part: Conjunct, further: SQL) -> tuple[SQL, str]:
@@ -52,7 +73,8 @@ def _tested(stretch: Stretch, part: Conjunct, further: SQL) -> tuple[SQL, str]:
 
 
 def _holds_of_nothing(connection: sqlite3.Connection, part: Conjunct) -> bool:
-    """Whether it is true where its name was not recorded at all, as `not (x != 3)` is: no cell tells of such a hit."""
+    """Whether it is true where its names were not recorded at all, as `not (x != 3)` is: no cell tells of such a hit."""
     nothing = "SELECT NULL AS id, NULL AS type, NULL AS text, NULL AS number, NULL AS total, NULL AS rest"
-    (answer,) = connection.execute(f"SELECT {part.sql} FROM ({nothing}) v{part.numbers[0]}", part.parameters).fetchone()
+    values = ", ".join(f"({nothing}) v{number}" for number in part.numbers)
+    (answer,) = connection.execute(f"SELECT {part.sql} FROM {values}", part.parameters).fetchone()
     return bool(answer)

@@ -15,9 +15,9 @@ import msgspec
 
 from ..model.values import Value
 from . import glances, shapes, texts
+from .conditions import Path, Told
 from .pen import ValueRest
 from .stretches import Stretch
-from .where import Path
 
 SLICE = 4096
 """Hits whose texts are in memory at once."""
@@ -26,9 +26,6 @@ ROOM = 16_000_000
 EXAMPLES = 20
 FEW = 8
 """Values that come in so many hits each, or more, are cheaper read once each."""
-
-Told = str | int | None
-"""A part as it was written, its type, or its length; None where the path leads nowhere."""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -95,7 +92,7 @@ class Columns:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._read: dict[tuple[Stretch, Path], Column] = {}
-        self._rows: dict[tuple[Stretch, str], tuple[list[int], list[int], str]] = {}
+        self._rows: dict[tuple[Stretch, str, str], tuple[list[int], list[int], str]] = {}
         self._room = ROOM
 
     def of(self, stretch: Stretch, path: Path) -> Column | None:
@@ -105,6 +102,21 @@ class Columns:
         if (stretch, path) not in self._read:
             self._read[stretch, path] = self._column(stretch, path)
         return self._read[stretch, path]
+
+    def with_whole(self, stretch: Stretch, path: Path) -> Column | None:
+        """The same; of a name also its whole values, or their types."""
+        if path.steps or path.of == "len":
+            return self.of(stretch, path)
+        made = Column([], [], [], set(), {})
+        for piece in self._pieces(stretch, path.root):
+            hits, values, row = self._slice(piece, path.root, "v0.type" if path.of == "type" else "v0.text")
+            told = row.split(glances.END) if row is not None else []
+            if len(told) != len(values):
+                return None
+            made.told.extend(told)
+            made.hits.extend(hits)
+            made.values.extend(values)
+        return made if made.hits == sorted(made.hits) else Column.of_all([made])
 
     def beyond(self, column: Column, path: Path) -> int:
         """The hits in which a path leads out of what was recorded."""
@@ -138,11 +150,11 @@ class Columns:
         reader = shapes.Reader(path)
         glanced = False
         for piece in self._pieces(stretch, path.root):
-            hits, values, row = self._slice(piece, path.root, glanced)
+            hits, values, row = self._slice(piece, path.root, _TEXT if glanced else "")
             fresh = set(values) - known.keys()
             glanced = len(fresh) * FEW >= len(values) > 0
             if glanced:
-                row = row if row is not None else self._slice(piece, path.root, True)[2]
+                row = row if row is not None else self._slice(piece, path.root, _TEXT)[2]
                 made.told.extend(self._at_a_glance(reader.read(row or ""), values, path, made))
             else:
                 known |= self._thoroughly(fresh, path)
@@ -160,21 +172,20 @@ class Columns:
         for low in range(stretch.low, stretch.high + 1, width) if count else ():
             yield msgspec.structs.replace(stretch, low=low, high=min(low + width - 1, stretch.high))
 
-    def _slice(self, piece: Stretch, name: str, with_texts: bool) -> tuple[list[int], list[int], str | None]:
-        """The hits of a piece, their values, and if wanted the row of their texts: to ask for all at once is quicker."""
-        if held := self._rows.get((piece, name)):
+    def _slice(self, piece: Stretch, name: str, text: str) -> tuple[list[int], list[int], str | None]:
+        """The hits of a piece, their values, and the row of their texts if any are wanted: to ask for all at once is quicker."""
+        if held := self._rows.get((piece, name, text)):
             return held
-        columns, joins, row = "group_concat(c0.hit), group_concat(c0.value), NULL", "", None
-        if with_texts:
-            columns, joins = columns.replace("NULL", _ROW.format(_TEXT)), " JOIN value v0 ON v0.id=c0.value"
+        columns, joins = "group_concat(c0.hit), group_concat(c0.value), NULL", ""
+        if text:
+            columns, joins = columns.replace("NULL", _ROW.format(text)), " JOIN value v0 ON v0.id=c0.value"
         hits, values, row = self._connection.execute(*piece.cells(columns, name, joins=joins)).fetchone()
-        told = numbers(values or "")
-        if row is not None and row.count(glances.END) + 1 > len(told):
+        at, told = numbers(hits or ""), numbers(values or "")
+        if text == _TEXT and row is not None and row.count(glances.END) + 1 > len(told):
             without = f"iif(instr(v0.text, '{glances.END}'), '', {_TEXT})"
             ((row,),) = self._connection.execute(*piece.cells(_ROW.format(without), name, joins=joins))
-        at = numbers(hits or "")
         if row is not None and len(row) <= self._room:
-            self._rows[piece, name] = at, told, row
+            self._rows[piece, name, text] = at, told, row
             self._room -= len(row)
         return at, told, row
 

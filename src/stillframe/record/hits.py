@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from ..errors import NotFound
 from ..model.recorded import Group, Hits, Trend
-from . import functions, reading, stretches, where
-from .columns import Told
+from . import asking, functions, reading, stretches, where
+from .conditions import Path, Told
 from .pen import number_of
 from .scopes import ITS_CELL, Scope, beyond, need_name, need_part
 
@@ -78,7 +78,7 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
 _TALLY = "SELECT told, count(*) AS n, min(hit) AS low, max(hit) AS high FROM ({})"
 
 
-def _groups(scope: Scope, path: where.Path | None, by: str) -> stretches.SQL:
+def _groups(scope: Scope, path: Path | None, by: str) -> stretches.SQL:
     """The question for all groups, by a path or else by what every hit has."""
     if path is None:
         asked, given = scope.hits
@@ -134,7 +134,7 @@ def _by_value(scope: Scope, name: str) -> stretches.SQL:
     return sql, [*before, name, *after]
 
 
-def _path_of(scope: Scope, by: str) -> where.Path | None:
+def _path_of(scope: Scope, by: str) -> Path | None:
     """The recorded path that is meant; None where it is something that every hit has."""
     path = where.parse_path(by)
     try:
@@ -146,12 +146,12 @@ def _path_of(scope: Scope, by: str) -> where.Path | None:
     return path
 
 
-def _told_by(path: where.Path) -> tuple[str, list[object]]:
+def _told_by(path: Path) -> tuple[str, list[object]]:
     """The SQL of a path, and its parameters."""
     steps = functions.written(path.steps)
     match path.of:
         case "len":
-            return where.length_sql("v0", path.steps)
+            return asking.length("v0", path.steps)
         case "type":
             return ("sf_type(v0.text, v0.rest, ?)", [steps]) if steps else ("v0.type", [])
         case _:
@@ -198,7 +198,7 @@ def trend(scope: Scope, name: str, place: str, *, drawn: bool = False) -> tuple[
     return made, _points(scope, rows) if drawn else []
 
 
-def _course(scope: Scope, path: where.Path) -> list[tuple[int, float | None, Told]]:
+def _course(scope: Scope, path: Path) -> list[tuple[int, float | None, Told]]:
     """Each hit in order, with the number that a path leads to there, or the text that it is instead."""
     if path.of != "type" and (column := scope.column(path)):
         numbers: dict[Told, float | None] = {told: number_of(str(told)) for told in set(column.told) - {None}}
@@ -206,7 +206,7 @@ def _course(scope: Scope, path: where.Path) -> list[tuple[int, float | None, Tol
     number, shown, given = "v0.number", "v0.text", list[object]()
     steps = functions.written(path.steps)
     if path.of == "len":
-        number, given = where.length_sql("v0", path.steps)
+        number, given = asking.length("v0", path.steps)
         shown = "NULL" if steps else shown  # what the whole value is says nothing of a part
     elif steps:
         number, shown, given = "sf_number(v0.text, v0.rest, ?)", "sf_shown(v0.text, v0.rest, ?)", [steps, steps]

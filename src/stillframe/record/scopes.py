@@ -14,6 +14,7 @@ from ..errors import NotFound
 from ..model.places import Place
 from . import choosing, finding, functions, stretches, texts, where
 from .columns import Column, Columns, numbers
+from .conditions import Path
 from .finding import LISTED, Run, Spot, View
 
 ITS_CELL = " LEFT JOIN cell c0 ON c0.place=h.place AND c0.hit=h.id AND c0.name=(SELECT id FROM name WHERE text=?)"
@@ -68,7 +69,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     def _matching(self, stretch: stretches.Stretch, condition: where.Question) -> stretches.SQL | None:
         return choosing.matching(self.connection, self.columns, stretch, condition.conjuncts)
 
-    def column(self, path: where.Path) -> Column | None:
+    def column(self, path: Path) -> Column | None:
         """What a path leads to in all hits that are meant, in order; None where that is told hit by hit."""
         if self.in_a_row is None:
             return None
@@ -206,7 +207,7 @@ def _names(scope: Scope, spots: list[Spot]) -> list[str]:
     return [name for name, _ in counts.most_common(3 * LISTED)]
 
 
-def need_part(scope: Scope, path: where.Path) -> None:
+def need_part(scope: Scope, path: Path) -> None:
     """A path that leads nowhere in any of the hits, though its name was recorded, is a miss that lists what there is instead."""
     every = replace(scope, condition=None)
     column = every.column(path)
@@ -227,7 +228,7 @@ def need_part(scope: Scope, path: where.Path) -> None:
     raise NotFound(f"no {path} was recorded in these hits")
 
 
-def beyond(scope: Scope, paths: Iterable[where.Path]) -> tuple[str, ...]:
+def beyond(scope: Scope, paths: Iterable[Path]) -> tuple[str, ...]:
     """What must be said of paths that lead deeper into a value than it was recorded: such hits are neither counted nor excluded
     truly. Only values whose text was cut, or that have more to them, are looked into."""
     every = replace(scope, condition=None)
@@ -244,7 +245,7 @@ _HAS_MORE = (
 )
 
 
-def _beyond(scope: Scope, path: where.Path) -> int:
+def _beyond(scope: Scope, path: Path) -> int:
     """The hits in which a path leads out of what was recorded."""
     if column := scope.column(path):
         return scope.columns.beyond(column, path)

@@ -13,8 +13,8 @@ import msgspec
 
 from ..model.patterns import possessive
 from . import glances, texts
+from .conditions import Path
 from .glances import END
-from .where import Path
 
 MOST = 4
 """Shapes that are learned for one question."""

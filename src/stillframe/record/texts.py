@@ -79,6 +79,9 @@ def _keyed(item: str) -> tuple[str | None, str]:
 
 def plain(text: str) -> str:
     """A string's content without its quotes; other text as it is."""
+    quote = text[:1]
+    if quote in ("'", '"') and text[-1] == quote and text.count(quote) == 2 and "\\" not in text:
+        return text[1:-1]  # as nearly all are
     text = text.strip()
     match = _STRING.fullmatch(text)
     if not match:

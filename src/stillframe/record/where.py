@@ -5,17 +5,16 @@ qty > 3 and (type(price) == 'str' or item.sku != "A-1") and not done and len(ite
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
 from ..errors import UsageError
 from . import texts
-from .functions import written
-from .pen import number_of
+from .asking import Asking
+from .conditions import Compared, Condition, Constant, Contains, Not, Operand, Path, Several, Truth
 
 LONGEST = 2000
 DEEPEST = 50
@@ -27,24 +26,6 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _STEP = re.compile(r"""\??\.([A-Za-z_$@][\w$]*)|\[\s*(?:(\d+)|"([^"]*)"|'([^']*)')\s*\]""")
-_FALSE = (
-    "",
-    "False",
-    "false",
-    "None",
-    "null",
-    "nil",
-    "undefined",
-    "NULL",
-    "0",
-    "0.0",
-    "''",
-    '""',
-    "[]",
-    "{}",
-    "()",
-    "NaN",
-)
 _WORDS = {
     "true": ("True", "true"),
     "false": ("False", "false"),
@@ -53,25 +34,6 @@ _WORDS = {
     "nil": ("None", "null", "nil", "undefined", "NULL"),
     "undefined": ("undefined",),
 }
-
-
-class Path(msgspec.Struct, frozen=True):
-    """A recorded name, or a part of its value; or the type or length of that."""
-
-    root: str
-    steps: tuple[texts.Step, ...] = ()
-    of: Literal["value", "type", "len"] = "value"
-
-    def __str__(self) -> str:
-        inner = self.root + "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in self.steps)
-        return inner if self.of == "value" else f"{self.of}({inner})"
-
-
-class Constant(msgspec.Struct, frozen=True):
-    value: float | str | tuple[str, ...]
-
-
-Operand = Path | Constant
 
 
 def parse_path(text: str) -> Path:
@@ -83,39 +45,6 @@ def parse_path(text: str) -> Path:
     return found
 
 
-_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
-}  # fmt: skip
-
-
-class Comparison(msgspec.Struct, frozen=True):
-    """A part of a value compared with a constant, as SQLite compares the two."""
-
-    path: Path
-    op: str
-    constant: float | str | tuple[str, ...]
-
-    @property
-    def sensible(self) -> bool:
-        """Whether it asks for what the path tells: a length is no text, and a type no number."""
-        return self.path.of == "value" or (self.path.of == "len") == isinstance(self.constant, float)
-
-    def among(self, told: Iterable[str | int]) -> set[str | int]:
-        """Those of what the path may lead to for which it holds."""
-        if isinstance(self.constant, float):
-            return {each for each in told if self._of_number(number_of(each) if isinstance(each, str) else each)}
-        return {each for each in told if self._of_words(str(each))}
-
-    def _of_number(self, number: float | None) -> bool:
-        return self.op == "!=" if number is None else _OPERATORS[self.op](number, self.constant)
-
-    def _of_words(self, told: str) -> bool:
-        words = texts.plain(told) if self.path.of == "value" else told
-        if isinstance(self.constant, tuple):
-            return (words in self.constant) == (self.op == "==")
-        return _OPERATORS[self.op](words, self.constant)
-
-
 class Conjunct(msgspec.Struct, frozen=True):
     """One of the parts of a condition that must all hold."""
 
@@ -124,8 +53,8 @@ class Conjunct(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     numbers: tuple[int, ...]
     """Those of the values, `v1` for 1, that it is about, in the order of the names."""
-    comparison: Comparison | None = None
-    """The same, where it is nothing but that."""
+    condition: Condition
+    """The same, to be judged by what its paths lead to."""
 
     @property
     def looks_inside(self) -> bool:
@@ -152,13 +81,19 @@ class Question(msgspec.Struct):
 
 def parse(text: str) -> Question:
     reader = Reader(text, "condition")
-    conjuncts = reader.conjuncts()
+    whole = reader.either(0)
     if not reader.done:
         raise reader.wrong()
-    return Question(conjuncts, reader.names, reader.paths)
+    asking = Asking()
+    parts = whole.parts if isinstance(whole, Several) and whole.every else (whole,)
+    conjuncts = [_conjunct(asking, each) for each in parts]
+    return Question(conjuncts, asking.names, [path for path in dict.fromkeys(whole.paths) if path.steps])
 
 
-SQL = tuple[str, list[Any]]
+def _conjunct(asking: Asking, condition: Condition) -> Conjunct:
+    sql, parameters = asking.sql(condition)
+    names = tuple(dict.fromkeys(path.root for path in condition.paths))
+    return Conjunct(sql, parameters, names, tuple(asking.number(name) for name in names), condition)
 
 
 class Reader:
@@ -170,10 +105,6 @@ class Reader:
         self._text = text
         self._what = what
         self._at = 0
-        self.names: list[str] = []
-        self.paths: list[Path] = []
-        self._touched: dict[str, None] = {}
-        self._alone: tuple[SQL, Comparison] | None = None
 
     @property
     def done(self) -> bool:
@@ -208,48 +139,23 @@ class Reader:
 
     # What may stand where
 
-    def conjuncts(self) -> list[Conjunct]:
-        """The whole of it, in parts that must all hold."""
-        parts = [self._part(self._negated)]
-        while self._accept("and", "&&"):
-            parts.append(self._part(self._negated))
-        if not self._accept("or", "||"):
-            return parts
-        other = self._part(self.either)
-        sql = " AND ".join(each.sql for each in parts)
-        names = dict.fromkeys(name for each in (*parts, other) for name in each.names)
-        parameters = [value for each in (*parts, other) for value in each.parameters]
-        return [Conjunct(f"(({sql}) OR {other.sql})", parameters, tuple(names), self._numbers(names))]
+    def either(self, depth: int) -> Condition:
+        return self._chain(depth, ("or", "||"), False, self._both)
 
-    def _part(self, read: Callable[[int], SQL]) -> Conjunct:
-        self._touched.clear()
-        made = read(0)
-        alone = self._alone[1] if self._alone and self._alone[0] is made else None
-        return Conjunct(*made, tuple(self._touched), self._numbers(self._touched), alone)
+    def _both(self, depth: int) -> Condition:
+        return self._chain(depth, ("and", "&&"), True, self._negated)
 
-    def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
-        return tuple(self.names.index(name) + 1 for name in names)
-
-    def either(self, depth: int) -> SQL:
-        return self._chain(depth, ("or", "||"), "OR", self._both)
-
-    def _both(self, depth: int) -> SQL:
-        return self._chain(depth, ("and", "&&"), "AND", self._negated)
-
-    def _chain(self, depth: int, words: tuple[str, ...], sql: str, below: Callable[[int], SQL]) -> SQL:
+    def _chain(self, depth: int, words: tuple[str, ...], every: bool, below: Callable[[int], Condition]) -> Condition:
         parts = [below(depth)]
         while self._accept(*words):
             parts.append(below(depth))
-        if len(parts) == 1:
-            return parts[0]
-        return "(" + f" {sql} ".join(part[0] for part in parts) + ")", [each for part in parts for each in part[1]]
+        return parts[0] if len(parts) == 1 else Several(every, tuple(parts))
 
-    def _negated(self, depth: int) -> SQL:
+    def _negated(self, depth: int) -> Condition:
         if depth > DEEPEST:
             raise UsageError(f"the {self._what} is nested deeper than {DEEPEST}")
         if self._accept("not", "!"):
-            sql, parameters = self._negated(depth + 1)
-            return f"(NOT {sql})", parameters
+            return Not(self._negated(depth + 1))
         if self._accept("("):
             inner = self.either(depth + 1)
             if not self._accept(")"):
@@ -257,18 +163,18 @@ class Reader:
             return inner
         return self._comparison()
 
-    def _comparison(self) -> SQL:
+    def _comparison(self) -> Condition:
         left = self.operand()
         negative = self._accept("not") is not None
         op = self._accept("in", "~") if negative else self._accept("==", "=", "!=", "<=", ">=", "<", ">", "in", "~")
         if op is None:
             if negative or not isinstance(left, Path):
                 raise self.wrong()
-            return self._truth(left)
+            return Truth(left)
         right = self.operand()
         if op in ("in", "~"):
-            sql, parameters = self._contains(*((left, right) if op == "in" else (right, left)))
-            return (f"(NOT {sql})", parameters) if negative else (sql, parameters)
+            found = Contains(*((left, right) if op == "in" else (right, left)))
+            return Not(found) if negative else found
         return self._compared(left, "==" if op == "=" else op, right)
 
     def operand(self) -> Operand:
@@ -294,99 +200,16 @@ class Reader:
         assert root is not None
         return Path(root[0], steps_of(text[root.end() :]))
 
-    # Into SQL
-
-    def _value(self, path: Path) -> str:
-        if path.root not in self.names:
-            self.names.append(path.root)
-        self._touched[path.root] = None
-        if path.steps and path not in self.paths:
-            self.paths.append(path)
-        return f"v{self.names.index(path.root) + 1}"
-
-    def _number(self, operand: Operand) -> SQL:
-        if isinstance(operand, Constant):
-            return "?", [operand.value if isinstance(operand.value, float) else None]
-        value = self._value(operand)
-        if operand.of == "len":
-            return length_sql(value, operand.steps)
-        if operand.steps:
-            return f"sf_number({value}.text, {value}.rest, ?)", [written(operand.steps)]
-        return f"{value}.number", []
-
-    def _words(self, operand: Operand) -> SQL:
-        """Its text without quotes."""
-        if isinstance(operand, Constant):
-            return "?", [operand.value if isinstance(operand.value, str) else str(operand.value)]
-        value = self._value(operand)
-        if operand.of == "type":
-            if operand.steps:
-                return f"sf_type({value}.text, {value}.rest, ?)", [written(operand.steps)]
-            return f"{value}.type", []
-        return f"sf_text({value}.text, {value}.rest, ?)", [written(operand.steps)]
-
-    def _truth(self, path: Path) -> SQL:
-        sql, parameters = self._words(path)
-        return f"({sql} NOT IN ({','.join('?' * len(_FALSE))}))", [*parameters, *_FALSE]
-
-    def _contains(self, part: Operand, whole: Operand) -> SQL:
-        inner, first = self._words(part)
-        outer, second = self._words(whole)
-        return f"(instr({outer}, {inner}) > 0)", [*second, *first]
-
-    def _compared(self, left: Operand, op: str, right: Operand) -> SQL:
+    def _compared(self, left: Operand, op: str, right: Operand) -> Condition:
         if isinstance(left, Constant):
             if isinstance(right, Constant):
                 raise UsageError(f"the {self._what} compares two constants; name what was recorded")
             turned = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(op, op)
             return self._compared(right, turned, left)
-        if isinstance(right, Path):
-            return self._two_names(left, op, right)
-        match right.value:
-            case float():
-                made = self._with(left, op, self._number(left), [right.value])
-            case str():
-                made = self._with_text(left, op, right.value)
-            case tuple():
-                made = self._one_of(left, op, right.value)
-        self._alone = made, Comparison(left, op, right.value)
-        return made
-
-    def _with(self, path: Path, op: str, operand: SQL, other: list[Any]) -> SQL:
-        sql, parameters = operand
-        if op != "!=":
-            return f"({sql} {'=' if op == '==' else op} ?)", [*parameters, *other]
-        there, more = self._words(path)
-        return f"({there} IS NOT NULL AND {sql} IS NOT ?)", [*more, *parameters, *other]
-
-    def _with_text(self, path: Path, op: str, wanted: str) -> SQL:
-        plain = path.of == "value" and not path.steps and not set(wanted) & set("\\'\"\n\t")
-        if plain and op in ("==", "!="):  # quoted as any language would: quick, since it asks no function of ours
-            return self._one_of(path, op, (f"'{wanted}'", f'"{wanted}"', f"b'{wanted}'", f"`{wanted}`", wanted))
-        return self._with(path, op, self._words(path), [wanted])
-
-    def _one_of(self, path: Path, op: str, words: tuple[str, ...]) -> SQL:
-        if op not in ("==", "!="):
-            raise UsageError(f"the {self._what} asks whether {path} {op} {words[0]}; only == and != make sense there")
-        if path.steps or path.of != "value":
-            sql, parameters = self._words(path)
-        else:
-            sql, parameters = f"{self._value(path)}.text", []
-        word = "IN" if op == "==" else "NOT IN"
-        return f"({sql} {word} ({','.join('?' * len(words))}))", [*parameters, *words]
-
-    def _two_names(self, left: Path, op: str, right: Path) -> SQL:
-        (n1, p1), (n2, p2) = self._number(left), self._number(right)
-        (t1, q1), (t2, q2) = self._words(left), self._words(right)
-        op = "=" if op == "==" else op
-        sql = f"CASE WHEN {n1} IS NOT NULL AND {n2} IS NOT NULL THEN {n1} {op} {n2} ELSE {t1} {op} {t2} END"
-        return f"({sql})", [*p1, *p2, *p1, *p2, *q1, *q2]
-
-
-def length_sql(value: str, steps: tuple[texts.Step, ...]) -> SQL:
-    """The length of a value or of a part of it; that of a whole value is mostly known."""
-    sql = f"sf_length({value}.text, {value}.total, {value}.rest, ?)"
-    return sql if steps else f"coalesce({value}.total, {sql})", [written(steps)]
+        if isinstance(right, Constant) and isinstance(right.value, tuple) and op not in ("==", "!="):
+            words = right.value[0]
+            raise UsageError(f"the {self._what} asks whether {left} {op} {words}; only == and != make sense there")
+        return Compared(left, op, right)
 
 
 def steps_of(text: str) -> tuple[texts.Step, ...]:

@@ -1,0 +1,101 @@
+"""A condition as a question for SQLite, which asks functions of ours about parts of values. None of it is ever run as code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import conditions, texts
+from .conditions import Condition, Constant, Operand, Path
+from .functions import written
+
+SQL = tuple[str, list[Any]]
+
+
+class Asking:
+    """`v1`, `v2` … are the values of the names, in the order in which these are joined."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def sql(self, condition: Condition) -> SQL:
+        match condition:
+            case conditions.Several(every, parts):
+                each = [self.sql(part) for part in parts]
+                both = (" AND " if every else " OR ").join(sql for sql, _ in each)
+                return f"({both})", [value for _, given in each for value in given]
+            case conditions.Not(inner):
+                sql, given = self.sql(inner)
+                return f"(NOT {sql})", given
+            case conditions.Truth(path):
+                sql, given = self._words(path)
+                return f"({sql} NOT IN ({','.join('?' * len(conditions.FALSE))}))", [*given, *conditions.FALSE]
+            case conditions.Contains(sought, whole):
+                (outer, first), (within, second) = self._words(whole), self._words(sought)
+                return f"(instr({outer}, {within}) > 0)", [*first, *second]
+            case conditions.Compared(left, op, Path() as right):
+                return self._two_names(left, op, right)
+            case conditions.Compared(left, op, Constant(float() as number)):
+                return self._with(left, op, self._number(left), [number])
+            case conditions.Compared(left, op, Constant(str() as text)):
+                return self._with_text(left, op, text)
+            case conditions.Compared(left, op, Constant(tuple() as words)):
+                return self._one_of(left, op, words)
+        raise AssertionError(condition)
+
+    def number(self, name: str) -> int:
+        """That of a name's value."""
+        if name not in self.names:
+            self.names.append(name)
+        return self.names.index(name) + 1
+
+    def _number(self, operand: Operand) -> SQL:
+        if isinstance(operand, Constant):
+            return "?", [operand.value if isinstance(operand.value, float) else None]
+        value = f"v{self.number(operand.root)}"
+        if operand.of == "len":
+            return length(value, operand.steps)
+        if operand.steps:
+            return f"sf_number({value}.text, {value}.rest, ?)", [written(operand.steps)]
+        return f"{value}.number", []
+
+    def _words(self, operand: Operand) -> SQL:
+        """Its text without quotes."""
+        if isinstance(operand, Constant):
+            return "?", [conditions.words_of(operand)]
+        value = f"v{self.number(operand.root)}"
+        if operand.of == "type":
+            if operand.steps:
+                return f"sf_type({value}.text, {value}.rest, ?)", [written(operand.steps)]
+            return f"{value}.type", []
+        return f"sf_text({value}.text, {value}.rest, ?)", [written(operand.steps)]
+
+    def _with(self, path: Path, op: str, operand: SQL, other: list[Any]) -> SQL:
+        sql, parameters = operand
+        if op != "!=":
+            return f"({sql} {'=' if op == '==' else op} ?)", [*parameters, *other]
+        there, more = self._words(path)
+        return f"({there} IS NOT NULL AND {sql} IS NOT ?)", [*more, *parameters, *other]
+
+    def _with_text(self, path: Path, op: str, wanted: str) -> SQL:
+        if forms := conditions.quoted(path, op, wanted):  # quick, since it asks no function of ours
+            return self._one_of(path, op, forms)
+        return self._with(path, op, self._words(path), [wanted])
+
+    def _one_of(self, path: Path, op: str, words: tuple[str, ...]) -> SQL:
+        whole = conditions.is_whole(path)
+        sql, parameters = (f"v{self.number(path.root)}.text", []) if whole else self._words(path)
+        word = "IN" if op == "==" else "NOT IN"
+        return f"({sql} {word} ({','.join('?' * len(words))}))", [*parameters, *words]
+
+    def _two_names(self, left: Path, op: str, right: Path) -> SQL:
+        (n1, p1), (n2, p2) = self._number(left), self._number(right)
+        (t1, q1), (t2, q2) = self._words(left), self._words(right)
+        op = "=" if op == "==" else op
+        sql = f"CASE WHEN {n1} IS NOT NULL AND {n2} IS NOT NULL THEN {n1} {op} {n2} ELSE {t1} {op} {t2} END"
+        return f"({sql})", [*p1, *p2, *p1, *p2, *q1, *q2]
+
+
+def length(value: str, steps: tuple[texts.Step, ...]) -> SQL:
+    """The length of a value or of a part of it; that of a whole value is mostly known."""
+    sql = f"sf_length({value}.text, {value}.total, {value}.rest, ?)"
+    return sql if steps else f"coalesce({value}.total, {sql})", [written(steps)]
