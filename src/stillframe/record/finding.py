@@ -14,6 +14,7 @@ from ..errors import NotFound, Try, UsageError
 from ..model.places import LinePlace, Place, SymbolPlace, TextPlace
 from ..model.recorded import RunInfo
 from .pruning import is_alive
+from .schema import HITS
 
 LISTED = 12
 """Things that an answer about a miss names."""
@@ -105,8 +106,8 @@ def info(connection: sqlite3.Connection, id: int) -> RunInfo:
 
 def infos(connection: sqlite3.Connection, condition: str, parameters: tuple[Any, ...]) -> tuple[RunInfo, ...]:
     rows = connection.execute(
-        "SELECT id, name, root, command, tool, version, parent, began, ended, outcome, daemon, imported, hits,"
-        f" (SELECT group_concat(name, ' ') FROM saved WHERE saved.run=run.id) FROM run WHERE {condition}",
+        "SELECT id, name, root, command, tool, version, parent, began, ended, outcome, daemon, imported,"
+        f" {HITS}, (SELECT group_concat(name, ' ') FROM saved WHERE saved.run=run.id) FROM run WHERE {condition}",
         parameters,
     ).fetchall()
     return tuple(_info(row) for row in rows)
@@ -140,7 +141,7 @@ def hit(connection: sqlite3.Connection, root: str, word: str, home: Run | None =
     found = run(connection, root, named) if named else home or run(connection, root, None)
     row = _one(connection, "SELECT id FROM hit WHERE run=? AND number=?", (found.id, int(match[3])))
     if row is None:
-        total = connection.execute("SELECT hits FROM run WHERE id=?", (found.id,)).fetchone()[0]
+        total = connection.execute(f"SELECT {HITS} FROM run WHERE id=?", (found.id,)).fetchone()[0]
         there = f"it has h1 to h{total}" if total else "it has no hits"
         raise NotFound(f"there is no h{match[3]} in {found.handle} ({found.name}): {there}", hint=Try("hits"))
     return int(row[0])

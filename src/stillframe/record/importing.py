@@ -149,7 +149,6 @@ class Taking:
             "INSERT OR REPLACE INTO cell(place, name, hit, value) VALUES(?,?,?,?)",
             [(place, name, hit, value) for name, value in pairs],
         )
-        pen.connection.execute("UPDATE run SET hits=? WHERE id=?", (line.number, run))
 
     def _source(self, line: HitLine) -> int:
         if line.source not in self._sources:

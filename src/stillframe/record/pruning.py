@@ -14,6 +14,7 @@ import msgspec
 from ..errors import Try, WrongState
 from ..model.recorded import Pruned
 from .pen import Pen
+from .schema import HITS
 
 if TYPE_CHECKING:
     from .finding import Run
@@ -78,7 +79,7 @@ def prune_one(pen: Pen, run: Run, *, dry_run: bool) -> Pruned:
     """Remove one run by its name, with its children."""
     connection = pen.connection
     ended, daemon, family, hits = connection.execute(
-        "SELECT ended, daemon, family, (SELECT sum(hits) FROM run r WHERE r.family=run.family) FROM run WHERE id=?",
+        f"SELECT ended, daemon, family, (SELECT sum({HITS}) FROM run WHERE family=it.family) FROM run it WHERE id=?",
         (run.id,),
     ).fetchone()
     if ended is None and is_alive(daemon or ""):
@@ -94,7 +95,7 @@ def prune_one(pen: Pen, run: Run, *, dry_run: bool) -> Pruned:
 def _removable(connection: sqlite3.Connection, daemon: str, root: str | None) -> list[tuple[int, float, int]]:
     """Families of runs that are over: number, when they began, hits; the oldest first."""
     rows = connection.execute(
-        "SELECT family, min(began), sum(hits), sum(ended IS NULL), max(daemon), min(root) FROM run GROUP BY family ORDER BY 2"
+        f"SELECT family, min(began), sum({HITS}), sum(ended IS NULL), max(daemon), min(root) FROM run GROUP BY family ORDER BY 2"
     )
     return [
         (family, began, hits)

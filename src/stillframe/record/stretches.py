@@ -69,7 +69,9 @@ def _around(pairs: Iterable[tuple[int, int] | None]) -> tuple[int, int] | None:
 
 def _others(connection: sqlite3.Connection, run: Run, low: int, high: int) -> list[int]:
     """The other runs that may have come to these places meanwhile."""
-    runs = {row[0] for row in connection.execute("SELECT id FROM run WHERE hits")} - {*run.members}
+    runs = {
+        row[0] for row in connection.execute("SELECT id FROM run WHERE EXISTS (SELECT 1 FROM hit WHERE hit.run=run.id)")
+    } - {*run.members}
     if len(runs) > MANY_RUNS:  # to go through the hits themselves is quicker then
         runs &= {
             row[0] for row in connection.execute("SELECT DISTINCT run FROM hit WHERE id BETWEEN ? AND ?", (low, high))

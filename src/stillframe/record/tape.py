@@ -246,7 +246,6 @@ class Stopped(msgspec.Struct, frozen=True):
             "INSERT OR REPLACE INTO cell(place, name, hit, value) VALUES(?,?,?,?)",
             [(place, name, hit, value) for name, value in pairs],
         )
-        pen.connection.execute("UPDATE run SET hits=? WHERE id=?", (self.number, run))
         pen.event(self.time, run, self.tape.facts.root, "stop", hit)
 
     def _place(self, pen: Pen, frame: Frame) -> int:
