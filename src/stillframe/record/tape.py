@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ..model import exact
-from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Stop
+from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Passed, Stop
 from ..model.recording import Operated, RunFacts
 from ..model.values import ExceptionInfo, Frame
 from . import discretion, redaction
@@ -381,21 +381,23 @@ def _kept(tape: Tape, frame: Frame) -> Frame:
 
 def _bare(stop: Stop) -> Stop:
     """The stop without what has a place of its own, and without secrets."""
-    bare = msgspec.structs.replace(stop, frame=None, source=(), stack=(), locals=())
-    if not (stop.trail or stop.changes or stop.exception or stop.returned or stop.notes):
-        return bare
-    trail = tuple(
-        msgspec.structs.replace(line, changes=tuple(discretion.change(each) for each in line.changes))
-        for line in bare.trail
-    )
     return msgspec.structs.replace(
-        bare,
-        trail=trail,
-        changes=tuple(discretion.change(each) for each in bare.changes),
-        returned=redaction.value(bare.returned) if bare.returned else None,
-        exception=_safe(bare.exception),
-        notes=tuple(redaction.text(each) for each in bare.notes),
+        stop,
+        frame=None,
+        source=(),
+        stack=(),
+        locals=(),
+        trail=tuple(_safe_line(each) for each in stop.trail),
+        changes=tuple(discretion.change(each) for each in stop.changes),
+        returned=redaction.value(stop.returned) if stop.returned else None,
+        exception=_safe(stop.exception),
+        notes=tuple(redaction.text(each) for each in stop.notes),
     )
+
+
+def _safe_line(line: Passed) -> Passed:
+    changes = tuple(discretion.change(each) for each in line.changes)
+    return msgspec.structs.replace(line, changes=changes) if changes != line.changes else line
 
 
 def _safe(info: ExceptionInfo | None) -> ExceptionInfo | None:

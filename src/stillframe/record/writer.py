@@ -120,7 +120,8 @@ class Writer:
         self._seen = 0
         self._slow_until = 0.0
         self._lock_path = str(path.with_suffix(".lock"))
-        self._lock: int | None = None
+        self._lock: tuple[int, int] | None = None
+        """Its descriptor and inode."""
         self._is_locked = False
         """By whoever has the hand."""
 
@@ -332,16 +333,17 @@ class Writer:
     def _lock_file(self) -> int:
         """Open as long as it is the one that others find."""
         with contextlib.suppress(OSError):
-            if self._lock is not None and os.stat(self._lock_path).st_ino == os.fstat(self._lock).st_ino:
-                return self._lock
+            if self._lock is not None and os.stat(self._lock_path).st_ino == self._lock[1]:
+                return self._lock[0]
         self._let_go_of_lock()
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        return self._lock
+        lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        self._lock = lock, os.fstat(lock).st_ino
+        return lock
 
     def _let_go_of_lock(self) -> None:
         if self._lock is not None:
-            os.close(self._lock)
+            os.close(self._lock[0])
             self._lock = None
 
     def _open(self) -> Pen:
