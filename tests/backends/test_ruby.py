@@ -21,7 +21,7 @@ from stillframe.model.plans import Plan
 
 from ..guard import free_port
 from .nodes import exited, place, returned, stopped, where
-from .ports import printed, until
+from .ports import PATIENCE, printed, until
 
 _FOUND = find(RUBY.needs[0], os.environ, ".")
 pytestmark = pytest.mark.skipif(not _FOUND.path or bool(_FOUND.problem), reason="rdbg is not installed")
@@ -199,7 +199,7 @@ async def test_the_door_is_a_socket_that_only_we_can_reach(tmp_path: Path) -> No
         assert process.net_connections("tcp") == []
         (place,) = {each.laddr for each in process.net_connections("unix") if each.laddr}
         assert Path(place).parent.stat().st_mode & 0o777 == 0o700
-        assert stopped(await dbg.pause()).reason == "pause"
+        assert stopped(await dbg.pause(timeout=30)).reason == "pause"
         await dbg.stop()
         assert not Path(place).parent.exists()
 
@@ -232,19 +232,19 @@ async def test_a_program_that_rdbg_listens_in_is_joined_twice_and_lives_on(tmp_p
 async def test_a_program_that_only_compiles_code_is_paused_all_the_same(tmp_path: Path) -> None:
     text = "n = 0\nloop { n = eval('n + 1'); $stderr.print n if n % 100 == 0 }\n"
     async with debugged(tmp_path, text, ready="100") as (dbg, _):
-        first = stopped(await dbg.pause())
+        first = stopped(await dbg.pause(timeout=30))
         assert (first.reason, place(first)[1]) == ("pause", 2)
         cursor = (await dbg.output()).cursor
         await dbg.continue_(timeout=0)
         assert (await dbg.output(since=cursor, wait=True, timeout=60)).stderr
-        assert stopped(await dbg.pause()).local("n") != first.local("n")
+        assert stopped(await dbg.pause(timeout=30)).local("n") != first.local("n")
 
 
 async def test_a_pause_at_once_comes_to_a_line_of_the_program(tmp_path: Path) -> None:
     """Also where it comes before the first line, and where the program has not yet left the stop that it was sent on from."""
     async with debugged(tmp_path, "n = 0\nloop { n = eval('n + 1') }\n", timeout=0) as (dbg, _):
         for _ in range(3):
-            stop = stopped(await dbg.pause())
+            stop = stopped(await dbg.pause(timeout=30))
             assert (stop.reason, Path(where(stop)).name) in {("pause", "app.rb:1"), ("pause", "app.rb:2")}
             await dbg.continue_(timeout=0)
 
@@ -274,6 +274,9 @@ async def test_threads_that_have_not_begun_are_told_and_terms_that_can_never_hol
         assert (told[1].message or "").startswith("its condition: syntax error")
         assert "No such file or directory: " in (told[2].message or "")
         threads = (await dbg.threads()).threads
+        async with asyncio.timeout(PATIENCE):
+            while any(each.state == "running" for each in threads):  # it has not come to its sleep yet
+                threads = (await dbg.threads()).threads
         assert [each.state for each in threads] == ["stopped"] + ["blocked"] * 20
         assert (await dbg.stack(thread=threads[1].id)).frames
         with pytest.raises(WrongState, match="not held"):

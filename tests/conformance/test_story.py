@@ -316,7 +316,7 @@ async def test_a_busy_loop_runs_on_after_the_timeout_and_can_be_paused(story: St
         assert line(await dbg.wait()) == story.mark("@spin"), "from here on it is in the loop, however slow the machine"
         await dbg.unbreak(bound.id)
         assert isinstance(await dbg.continue_(timeout=0), Running)
-        stop = stopped(await dbg.pause())
+        stop = stopped(await dbg.pause(timeout=30))
         assert stop.reason == "pause"
         assert stop.frame is not None
         assert stop.frame.function == story.function("spin")

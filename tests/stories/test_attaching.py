@@ -50,7 +50,7 @@ def test_what_we_only_joined_is_not_restarted_nor_joined_twice(user: User, progr
     assert user.json("status")["attached"] is True
     said = user.says("attach", "--pid", str(program.pid))
     assert (said.code, said.err.count("\n")) in ((1, 1), (3, 1)), said
-    assert user.json("pause", "--session", f"pid-{program.pid}")["state"] == "stopped", "the first one is unharmed"
+    assert user.json("pause", "--timeout", "30", "--session", f"pid-{program.pid}")["state"] == "stopped"
     user.ok("daemon", "stop")
     assert running(program.pid)
 

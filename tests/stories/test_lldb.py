@@ -246,7 +246,7 @@ async def looping(tmp_path: Path) -> AsyncIterator[Looping]:
 
 async def test_an_lldb_that_is_killed_in_the_middle_of_a_request_takes_its_program_along(looping: Looping) -> None:
     dbg = looping.dbg
-    stopped(await dbg.pause())
+    stopped(await dbg.pause(timeout=30))
     await dbg.raw("script import os; _ = os.write(1, b'Content-Length: no protocol\\n\\n')")
     assert (await dbg.eval("turns > 0")).values[0].value == "true", "what is printed into the line harms nothing"
     with pytest.raises(AdapterDied):

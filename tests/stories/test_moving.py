@@ -155,7 +155,7 @@ def test_a_timeout_is_an_answer_not_an_error(user: User) -> None:
     assert "spin running after " in said
     assert user.ok("wait", "--timeout", "0.2").startswith("spin running after ")
     assert user.json("wait", "--timeout", "0")["state"] == "running"
-    assert "pause at spin.py:" in user.ok("pause")
+    assert "pause at spin.py:" in user.ok("pause", "--timeout", "30")
     user.ok("stop")
 
 

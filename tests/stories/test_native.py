@@ -281,7 +281,7 @@ async def test_a_step_that_an_exception_takes_into_another_call_changes_nothing_
 async def test_a_step_over_a_call_that_never_returns_can_be_paused(dbg: stillframe.Debugger, binary: Path) -> None:
     await dbg.launch(str(binary), "forever", breaks=[f"{SOURCE}:{mark('@forever')}"])
     await dbg.next(timeout=0)
-    stop = stopped(await dbg.pause())
+    stop = stopped(await dbg.pause(timeout=30))
     # it may be found before it has made the call
     assert (stop.reason, stop.frame and stop.frame.function in ("main", "forever")) == ("pause", True)
     assert (await dbg.stop()).action == "terminated"

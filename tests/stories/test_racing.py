@@ -44,7 +44,7 @@ def test_eight_clients_reading_never_wait_behind_a_running_continue(looping: Use
     replies = [ended(each) for each in asking]
     assert [each.code for each in replies] == [0] * 8, replies
     assert moving.poll() is None, "the continue still waits, and nobody waited for it"
-    assert looping.json("pause")["state"] == "stopped"
+    assert looping.json("pause", "--timeout", "30")["state"] == "stopped"
     assert result(ended(moving))["state"] == "stopped", "the waiting client is told of the stop, too"
     looping.ok("stop")
 
@@ -108,7 +108,7 @@ def test_a_client_killed_in_mid_call_leaves_a_session_that_the_next_call_uses(lo
     eventually(lambda: looping.json("status")["state"] == "running", "it never ran")
     waiting.kill()
     waiting.communicate()
-    assert looping.json("pause")["state"] == "stopped"
+    assert looping.json("pause", "--timeout", "30")["state"] == "stopped"
     assert looping.json("eval", "1 + 1")["values"][0]["value"] == "2"
     assert looping.json("break", "loop.py:4")["state"] == "bound"
     assert looping.json("continue")["frame"]["line"] == 4
@@ -126,7 +126,7 @@ def test_a_client_killed_while_it_starts_a_program_leaves_a_whole_session_or_non
     starting.communicate()
     eventually(lambda: looping.json("sessions")["sessions"][-1]["state"] in ("running", "exited"), "half a session")
     if looping.json("sessions")["sessions"][-1]["state"] == "running":
-        assert looping.json("pause")["state"] == "stopped"
+        assert looping.json("pause", "--timeout", "30")["state"] == "stopped"
     looping.ok("stop")
 
 

@@ -266,10 +266,11 @@ def test_events_come_once_each_by_their_cursor_and_never_wait_behind_a_running_c
         each["kind"] for each in first["events"]
     }
     running = user.start("continue", "--timeout", "60")
+    eventually(lambda: user.json("status")["state"] == "running", "it never ran")
     again = user.json("events", "--since", first["cursor"], "--kind", "stop", "--wait", "--timeout", "0.2")
     assert again["events"] == []
     waiting = user.start("events", "--json", "--since", first["cursor"], "--kind", "stop", "--wait", "--timeout", "60")
-    user.ok("pause")
+    user.ok("pause", "--timeout", "30")
     out, _ = waiting.communicate(timeout=60)
     assert b'"reason"' not in out and b'"hit":"h2"' in out
     running.communicate(timeout=60)

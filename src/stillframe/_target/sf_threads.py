@@ -13,6 +13,10 @@ from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
 SETTLED = 0.02  # seconds at one instruction, though it was told to stop, after which a thread counts as blocked
 PATIENCE = 0.25  # seconds that we wait for every thread to be held or settled
 POLL = 0.005
+LOOKS = (
+    3,
+    10,
+)  # at the least, for the one and for the other: on a busy machine time passes in which no thread could move
 GREENLETS = 100  # told at the most
 DEPTH = 25  # frames from the top among which pydevd's own are, where it is about to hold a thread
 HELD, BLOCKED, RUNNING = "held", "blocked", "running"
@@ -32,32 +36,32 @@ class Crowd:
     """Every thread of the program while some are held: which are, and which are not because they are blocked."""
 
     def __init__(self):
-        self._seen = {}  # thread to the place where it was met, and since when
+        self._seen = {}  # thread to the place where it was met, since when, and how often
         self._kept = {}  # thread to the place where it was looked into, and the values that references stand for
 
     def states(self, db):
         """[(thread, its pydevd id, HELD | BLOCKED | RUNNING)], as soon as that can be told of each."""
-        until, again = time.monotonic() + PATIENCE, False
+        until, looks = time.monotonic() + PATIENCE, 0
         while True:
             rows = [(one, *self._state(db, one)) for one in pydevd_utils.get_non_pydevd_threads()]
-            over = again and time.monotonic() > until  # one look alone tells nothing, however long it took
+            looks += 1
+            over = looks > LOOKS[1] and time.monotonic() > until
             if over or not any(state is None for _, _, state in rows):
                 return [(one, thread_id, state or RUNNING) for one, thread_id, state in rows]
             ThreadingEvent().wait(POLL)  # lets the others run: nothing tells when a thread is blocked
-            again = True
 
     def state(self, db, thread_id):
         """The state of one thread; RUNNING for one that is gone."""
         one = pydevd_find_thread_by_id(thread_id)
         if one is None:
             return BLOCKED if sf_greenlets.frame_of(thread_id) is not None else RUNNING
-        until, again = time.monotonic() + PATIENCE, False
+        until, looks = time.monotonic() + PATIENCE, 0
         while True:
             state = self._state(db, one)[1]
-            if state is not None or (again and time.monotonic() > until):
+            looks += 1
+            if state is not None or (looks > LOOKS[1] and time.monotonic() > until):
                 return state or RUNNING
             ThreadingEvent().wait(POLL)
-            again = True
 
     def _state(self, db, one):
         thread_id = get_thread_id(one)
@@ -70,9 +74,11 @@ class Crowd:
         if _is_being_held(db, one):
             return thread_id, None
         now = time.monotonic()
-        if self._seen.get(thread_id, (None, 0))[0] != place:
-            self._seen[thread_id] = (place, now)
-        return thread_id, BLOCKED if now - self._seen[thread_id][1] >= SETTLED else None
+        before, since, looks = self._seen.get(thread_id, (None, now, 0))
+        if before != place:
+            since, looks = now, 0
+        self._seen[thread_id] = (place, since, looks + 1)
+        return thread_id, BLOCKED if looks >= LOOKS[0] and now - since >= SETTLED else None
 
     def rows(self, db):
         told = []

@@ -19,7 +19,7 @@ _LEAVING = 5.0
 """A program that told the debugger of its end may still be busy with its own last things for this long."""
 _DROPPED = 2.0
 """A line that ends without a word is mostly the first sign of a process that is about to be gone."""
-_SHORTLY = 0.5
+_SHORTLY = 2.0
 """The other signs of an end that somebody else's process gives come together or not at all."""
 _LAST_WORDS = 0.15
 """What a process wrote before it ended is in our socket; its end of file comes along, unless a child holds it open."""

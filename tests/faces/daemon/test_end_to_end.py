@@ -111,7 +111,7 @@ def test_a_client_killed_in_mid_call_leaves_its_session_usable(dbg: Dbg, loop: P
         waiting.send_signal(number)
         waiting.wait(DEADLINE)
         assert result(dbg("wait", "--timeout", "0", "--json", cwd=here))["state"] == "running"
-        assert result(dbg("pause", "--json", cwd=here))["state"] == "stopped"
+        assert result(dbg("pause", "--timeout", "30", "--json", cwd=here))["state"] == "stopped"
         assert dbg("eval", "number >= 0", cwd=here).out.endswith("= True\n")
     assert dbg("stop", cwd=here).code == 0
 
@@ -124,7 +124,7 @@ def test_reading_pausing_and_stopping_do_not_queue_behind_a_running_continue(dbg
     assert dbg("breaks", cwd=here).code == 0
     assert dbg("output", cwd=here).code == 0
     assert dbg("sessions", cwd=here).code == 0
-    assert result(dbg("pause", "--json", cwd=here))["state"] == "stopped"
+    assert result(dbg("pause", "--timeout", "30", "--json", cwd=here))["state"] == "stopped"
     out, _ = waiting.communicate(timeout=DEADLINE)
     assert json.loads(out)["result"]["state"] == "stopped"
     again = begin("continue", "--json", cwd=here, stdout=subprocess.PIPE)

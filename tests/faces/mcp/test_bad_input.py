@@ -162,7 +162,7 @@ def test_of_two_clients_on_one_session_one_waits_while_the_other_looks_and_moves
     one.call("launch", program=["spin.py"], ready="up")  # before its first line Python tells none
     waiting = one.request("tools/call", name="go", arguments={"how": "wait", "timeout": 20})
     assert two.call("state")["structuredContent"]["result"]["state"] == "running", "nobody queues behind a wait"
-    paused = two.call("go", how="pause")["structuredContent"]["result"]
+    paused = two.call("go", how="pause", timeout=20)["structuredContent"]["result"]
     told = one.answer(waiting)["result"]["structuredContent"]["result"]
     assert (told["state"], told["frame"]["file"]) == (paused["state"], "spin.py") == ("stopped", "spin.py")
     looking = [each.request("tools/call", name="state", arguments={}) for each in (one, two)]
