@@ -12,7 +12,7 @@ from stillframe.model.backend import Bounds, CatchRule, Ended, Move, Output, Sto
 from stillframe.transport.trees import wait_pid
 
 from ..conftest import INTERPRETERS
-from .driver import PROGRAM, at, mark, plan, started, write
+from .driver import PATIENCE, PROGRAM, at, mark, plan, started, write
 
 SERVERS = ("boot", "stock", "adapter")
 
@@ -195,7 +195,8 @@ async def test_raw_and_request_reach_the_debugger_itself():
             await run.backend.request("bogus", {}, 5.0)
 
 
-async def test_a_running_program_is_paused_and_asked_where_it_is(tmp_path):
+async def test_a_running_program_is_paused_and_asked_where_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr("stillframe.transport.trees.TERM_GRACE", PATIENCE)
     program = write(tmp_path, "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.01)\n")
     async with started(plan(program)) as run:
         await run.next(Output)

@@ -27,7 +27,7 @@ from stillframe.backends.dap.launch import (
 )
 from stillframe.model.backend import CatchRule, ChildOpened, Ended, Move, Output, Tool, Wanted
 
-from .driver import Driven, write
+from .driver import PATIENCE, Driven, write
 
 FAKE = Path(__file__).parent.parent / "fakes" / "adapter.py"
 LINE = Wanted("b1", "/p/app.x", 3)
@@ -141,7 +141,8 @@ async def test_a_program_that_the_debugger_has_us_run_is_the_program(way, tmp_pa
         assert "err" in run.printed("stderr")
 
 
-async def test_a_program_that_we_ran_for_a_debugger_ends_with_its_session(tmp_path):
+async def test_a_program_that_we_ran_for_a_debugger_ends_with_its_session(tmp_path, monkeypatch):
+    monkeypatch.setattr("stillframe.transport.trees.TERM_GRACE", PATIENCE)
     program = write(tmp_path, "import signal\nprint('up', flush=True)\nsignal.pause()\n")
     asked = asks("runInTerminal", cwd="", args=[sys.executable, str(program)])
     async with fake({"configurationDone": asked}) as run:
