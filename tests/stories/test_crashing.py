@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import psutil
 
 from .conftest import User, eventually, gone
@@ -99,6 +101,9 @@ match sys.argv[1]:
         os.kill(os.getpid(), 9)
     case "well":
         print("fine")
+    case "pool":
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            pool.map(work, [8])
 """
 
 
@@ -124,6 +129,11 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     assert "also: AssertionError: n is 2 at ways.py:21 in work, thread w2" in thread
     child = told("child")
     assert child[0].startswith("AssertionError: n is 8 at ways.py:21 in work, in its child crash-ways.1; exit 0"), child
+    pool = told("pool")
+    assert pool[0].startswith("AssertionError: n is 8 at ways.py:49 in <module>; exit 1 after "), pool
+    assert re.fullmatch(
+        r"  from RemoteTraceback: in another process at .*ways.py:21 in work: AssertionError: n is 8", pool[1]
+    )
     abort = told("abort")
     assert abort[0].startswith("SIGABRT: Aborted at ways.py:42 in <module>; ended by SIGABRT after "), abort
     assert not any("_target" in row for row in abort), abort
@@ -204,6 +214,9 @@ def test_who_ends_a_node_program_with_a_failing_code_is_told_and_can_be_held_the
     assert rows[0].startswith("Error: odd 4 at [eval]:1 in f; exit 1 after "), rows
     assert "  x=3, y=4" in rows
     user.file("inner.js", "require('vm').runInThisContext('null.x');\n")
+    user.file("unread.js", "function f( { return 1 }\n")
+    unread = user.ok("crash", "--", "node", "unread.js")
+    assert unread.startswith("SyntaxError: ") and "/unread.js:1\n" in unread, unread
     inner = user.ok("crash", "--", "node", "inner.js")
     assert inner.startswith("TypeError: Cannot read properties of null (reading 'x') at "), inner
     lost = "\nnote: nobody caught TypeError: Cannot read properties of null (reading 'x'), and V8 lost it"

@@ -24,6 +24,7 @@ _SEQUENCES = (
     (type({}.values()), "dict_values([", "])"),
     (type({}.items()), "dict_items([", "])"),
 )
+_REMOTE = ("RemoteTraceback", "_RemoteTraceback")  # of multiprocessing.pool and concurrent.futures.process
 _SCALARS = (bool, float, complex, type(None), type(Ellipsis), type(NotImplemented), range, slice)
 _STRINGS = (str, bytes, bytearray)
 _DICT_REPRS = (
@@ -207,8 +208,18 @@ def told(error, bounds):
         text = sf_watch.within(bounds.seconds, str, error)
     except BaseException:  # an exception's own str is code of the program too
         return name
-    text = text[:500]
+    text = _remote(text) if name in _REMOTE else text[:500]
     return "%s: %s" % (name, text) if text else name
+
+
+def _remote(text):
+    """What the traceback of another process comes to, by which a pool tells where a worker's call failed."""
+    places = re.findall(r'^  File "(.+)", line (\d+), in (\S+)', text, re.MULTILINE)
+    own = [each for each in places if "-packages/" not in each[0] and "/lib/python" not in each[0]]
+    if not places:
+        return text[:500]
+    said = text.rstrip('\n"').rpartition("\n")[2][:300]
+    return "in another process at %s:%s in %s: %s" % ((own or places)[-1] + (said,))
 
 
 def _stable(iterator):

@@ -23,8 +23,8 @@ NAMES = 4
 _RUNS = ("in the passing run", "in the failing one")
 RECORDED = "recorded: values only (--hold keeps it live)"
 _OWN_REPORT = re.compile(
-    r"^(Traceback \(most|  \+ Exception Group|Exception in thread|panic: |fatal error: |terminate called"
-    r"|(?:/|file:|\[|evalmachine\.).*:\d+$|.*:in [`'].*\(\w+\)$|Uncaught|node:internal|\[?\w*Error)",
+    r"^((?:[\w.]+RemoteTraceback: \n\"\"\"\n)?Traceback \(most|  \+ Exception Group|Exception in thread|panic: |fatal error: "
+    r"|terminate called|node:|(?:/|file:|\[|evalmachine\.).*:\d+$|.*:in [`'].*\(\w+\)$|Uncaught|\[?\w*Error)",
     re.MULTILINE,
 )
 """How the report of an error begins that a runtime writes itself (CPython, Go, libstdc++, Node, Ruby): ours tells the same, with
@@ -48,8 +48,16 @@ def crash(result: CrashReport, budget: int) -> str:
         rows += [room.take(each) for each in since_rows(result.since, ending)]
     rows += also + notes
     rows += [room.take(parts.beside(each)) for each in result.end.do]
-    rows += printed(result.end, room, folds=result.failure is not None and result.failure.kind == "exception")
+    rows += printed(result.end, room, folds=_is_told(result.failure))
     return "\n".join(row for row in (*rows, last) if row)
+
+
+def _is_told(failure: Failure | None) -> bool:
+    """Whether what the runtime wrote of the error says no more: but where no call of the user's is known, as of a file that
+    cannot be compiled, that may name the place."""
+    if failure is None or failure.kind != "exception":
+        return False
+    return not failure.stack.frames or not failure.stack.frames[0].library
 
 
 def _verdict(result: CrashReport) -> str:
@@ -106,7 +114,8 @@ def ending(end: AnyOutcome) -> str:
 
 
 def _notes(result: CrashReport) -> tuple[str, ...]:
-    mine = result.failure.notes if result.failure else ()
+    top = result.failure.stack.frames[0] if result.failure and result.failure.stack.frames else None
+    mine = result.failure.notes if result.failure and not (top and top.note) else ()  # which says the same
     return tuple(dict.fromkeys((*mine, *result.notes, *result.end.notes)))
 
 
@@ -287,7 +296,7 @@ def printed(end: AnyOutcome, room: Room, *, folds: bool) -> list[str]:
     if folds and (match := _OWN_REPORT.search(stderr)):
         begun = 0 if end.dropped and _is_middle(stderr[: match.start()]) else match.start()
         own = stderr[begun:].rstrip().count("\n") + 1
-        stderr, said = stderr[:begun], f"stderr: the error's own report, {own} line{'s' * (own > 1)}"
+        stderr, said = stderr[:begun].lstrip("\n"), f"stderr: the error's own report, {own} line{'s' * (own > 1)}"
     dropped = f"{end.dropped:,} bytes of output are not shown" if end.dropped else ""
     rows = [room.take(each) for each in (said, dropped) if each]
     for name, text in (("output", end.output), ("stderr", stderr)):

@@ -241,7 +241,7 @@ class Mover:
         if held.reason == "Break on start":  # of a program that somebody else started with --inspect-brk
             return "entry", None
         if held.reason == "OOM":
-            return "exception", "the heap is almost full"
+            return "out of memory", "the heap is almost full"
         return "breakpoint", "debugger statement"
 
     async def _stop(
