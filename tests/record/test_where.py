@@ -43,7 +43,7 @@ def holds(condition: str) -> bool:
     judged = [each.condition for each in question.conjuncts if each.condition.judged]
     if len(judged) == len(question.conjuncts):
         seen = {path: told(path) for each in judged for path in each.paths}
-        assert all(each.judge(seen) for each in judged) is found, "what the paths lead to tells the same"
+        assert all(each.judge()(seen) for each in judged) is found, "what the paths lead to tells the same"
     return found
 
 

@@ -12,25 +12,37 @@ from .conditions import Told
 from .stretches import SQL, Stretch
 from .where import Conjunct
 
+Chosen = SQL | list[int]
+"""Some hits: the question for them, or they themselves."""
+
+
+def asked(hits: Chosen) -> SQL:
+    return hits if isinstance(hits, tuple) else ("SELECT value FROM json_each(?)", [msgspec.json.encode(hits)])
+
 
 def matching(
     connection: sqlite3.Connection, columns: Columns, stretch: Stretch, conjuncts: Sequence[Conjunct]
-) -> SQL | None:
+) -> Chosen | None:
     """The hits of a stretch in which all of these hold; None where one is about the lack of a name, or cannot be told so."""
-    found: SQL | None = None
-    for each in reversed(conjuncts):
+    found: Chosen | None = None
+    for each in sorted(conjuncts, key=lambda each: not _is_judged(each)):
         if _holds_of_nothing(connection, each):
             return None
-        hits = _judged(columns, stretch, each) if each.looks_inside or len(each.names) > 1 else None
-        if hits is not None:
-            further, given = (f" WHERE value IN ({found[0]})", found[1]) if found else ("", [])
-            found = f"SELECT value FROM json_each(?){further}", [msgspec.json.encode(hits), *given]
+        hits = _judged(columns, stretch, each) if _is_judged(each) else None
+        if hits is not None and not isinstance(found, tuple):
+            found = hits if found is None else sorted(set(found).intersection(hits))
         elif len(each.names) == 1:
-            test = (f" AND c0.hit IN ({found[0]})", found[1]) if found else ("", [])
+            sql, given = asked(found) if found is not None else ("", [])
+            test: SQL = (f" AND c0.hit IN ({sql})", given) if sql else ("", [])
             found = stretch.cells("c0.hit", each.names[0], *_tested(stretch, each, test))
         else:
             return None
     return found
+
+
+def _is_judged(part: Conjunct) -> bool:
+    """Whether SQLite would have to ask functions of ours, or look up several names for each hit."""
+    return part.looks_inside or len(part.names) > 1
 
 
 def _judged(columns: Columns, stretch: Stretch, part: Conjunct) -> list[int] | None:
@@ -40,10 +52,13 @@ def _judged(columns: Columns, stretch: Stretch, part: Conjunct) -> list[int] | N
     read = [column for column in each if column is not None]
     if not read or len(read) < len(paths):
         return None
-    judge = part.condition.judge
+    judge, needle = part.condition.judge(), part.condition.needle
     if len(read) == 1:
         (only,), (path,) = read, paths
-        holds = {told for told in set(only.told) if judge({path: told})}
+        all_told = set(only.told)
+        if needle is not None:
+            all_told = {told for told in all_told if isinstance(told, str) and (needle in told or "\\" in told)}
+        holds = {told for told in all_told if judge({path: told})}
         return [hit for hit, told in zip(only.hits, only.told, strict=True) if told in holds]
     hits, rows = _side_by_side(read)
     all_hold = {row for row in set(rows) if judge(dict(zip(paths, row, strict=True)))}

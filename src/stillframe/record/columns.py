@@ -24,6 +24,8 @@ SLICE = 4096
 ROOM = 16_000_000
 """Characters of texts that are held for another path into the same values."""
 EXAMPLES = 20
+MANY = 1000
+"""Groups of which the first and last hit are told for the largest alone."""
 FEW = 8
 """Values that come in so many hits each, or more, are cheaper read once each."""
 
@@ -71,7 +73,7 @@ class Column(msgspec.Struct, frozen=True):
 
     def without(self, hits: frozenset[int]) -> Column:
         """What it is in all but some of the hits."""
-        if hits.isdisjoint(self.hits):
+        if not hits or hits.isdisjoint(self.hits):
             return self
         return self._some([hit not in hits for hit in self.hits])
 
@@ -80,10 +82,33 @@ class Column(msgspec.Struct, frozen=True):
         are, and how many hits are in any."""
         counts = Counter(self.told)
         nowhere = counts.pop(None, 0)
-        last = dict(zip(self.told, self.hits, strict=True))
-        first = dict(zip(reversed(self.told), reversed(self.hits), strict=True))
-        largest = [(told, count, first[told], last[told]) for told, count in counts.most_common(top)]
-        return largest, len(counts), len(self.told) - nowhere
+        largest = counts.most_common(top)
+        told, hits = self.told, self.hits
+        if len(counts) > MANY:
+            shown = {part for part, _ in largest}
+            chosen = [part in shown for part in told]
+            told, hits = list(itertools.compress(told, chosen)), list(itertools.compress(hits, chosen))
+        last = dict(zip(told, hits, strict=True))
+        first = dict(zip(reversed(told), reversed(hits), strict=True))
+        groups = [(part, count, first[part], last[part]) for part, count in largest]
+        return groups, len(counts), len(self.told) - nowhere
+
+
+class Piece(msgspec.Struct, frozen=True):
+    stretch: Stretch
+    gapless: bool
+    """Every hit of it has the name."""
+
+
+class Slice(msgspec.Struct, frozen=True):
+    """What is in memory of one piece at once."""
+
+    hits: list[int]
+    values: list[int]
+    row: str
+    """Their texts."""
+    most: int
+    """The parts that any of the values has at the most, as far as that is known."""
 
 
 class Columns:
@@ -92,7 +117,7 @@ class Columns:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._read: dict[tuple[Stretch, Path], Column] = {}
-        self._rows: dict[tuple[Stretch, str, str], tuple[list[int], list[int], str]] = {}
+        self._held: dict[tuple[Piece, str, str], Slice] = {}
         self._room = ROOM
 
     def of(self, stretch: Stretch, path: Path) -> Column | None:
@@ -109,13 +134,13 @@ class Columns:
             return self.of(stretch, path)
         made = Column([], [], [], set(), {})
         for piece in self._pieces(stretch, path.root):
-            hits, values, row = self._slice(piece, path.root, "v0.type" if path.of == "type" else "v0.text")
-            told = row.split(glances.END) if row is not None else []
-            if len(told) != len(values):
+            read = self._slice(piece, path.root, "v0.type" if path.of == "type" else "v0.text")
+            told = read.row.split(glances.END) if read.values else []
+            if len(told) != len(read.values):
                 return None
             made.told.extend(told)
-            made.hits.extend(hits)
-            made.values.extend(values)
+            made.hits.extend(read.hits)
+            made.values.extend(read.values)
         return made if made.hits == sorted(made.hits) else Column.of_all([made])
 
     def beyond(self, column: Column, path: Path) -> int:
@@ -150,65 +175,76 @@ class Columns:
         reader = shapes.Reader(path)
         glanced = False
         for piece in self._pieces(stretch, path.root):
-            hits, values, row = self._slice(piece, path.root, _TEXT if glanced else "")
-            fresh = set(values) - known.keys()
-            glanced = len(fresh) * FEW >= len(values) > 0
+            read = self._slice(piece, path.root, _TEXT if glanced else "")
+            fresh = set(read.values) - known.keys()
+            glanced = len(fresh) * FEW >= len(read.values) > 0
             if glanced:
-                row = row if row is not None else self._slice(piece, path.root, _TEXT)[2]
-                made.told.extend(self._at_a_glance(reader.read(row or ""), values, path, made))
+                read = read if read.row else self._slice(piece, path.root, _TEXT)
+                made.told.extend(self._at_a_glance(read, reader, path, made))
             else:
                 known |= self._thoroughly(fresh, path)
                 made.odd.update(fresh)
-                made.told.extend(known[each] for each in values)
-            made.hits.extend(hits)
-            made.values.extend(values)
+                made.told.extend(known[each] for each in read.values)
+            made.hits.extend(read.hits)
+            made.values.extend(read.values)
         # SQLite goes along the table's key, though it does not promise to; all three lists are of one walk.
         return made if made.hits == sorted(made.hits) else Column.of_all([made])
 
-    def _pieces(self, stretch: Stretch, name: str) -> Iterator[Stretch]:
+    def _pieces(self, stretch: Stretch, name: str) -> Iterator[Piece]:
         """The stretch in parts that are not too large: a place that was seldom come to is one of them."""
         ((count,),) = self._connection.execute(*stretch.cells("count(*)", name))
         width = (stretch.high - stretch.low) // max(1, -(-count // SLICE)) + 1
+        gapless = count == stretch.high - stretch.low + 1
         for low in range(stretch.low, stretch.high + 1, width) if count else ():
-            yield msgspec.structs.replace(stretch, low=low, high=min(low + width - 1, stretch.high))
+            part = msgspec.structs.replace(stretch, low=low, high=min(low + width - 1, stretch.high))
+            yield Piece(part, gapless)
 
-    def _slice(self, piece: Stretch, name: str, text: str) -> tuple[list[int], list[int], str | None]:
-        """The hits of a piece, their values, and the row of their texts if any are wanted: to ask for all at once is quicker."""
-        if held := self._rows.get((piece, name, text)):
+    def _slice(self, piece: Piece, name: str, text: str) -> Slice:
+        """The hits of a piece, and the row of their texts if any are wanted: to ask for all at once is quicker."""
+        if held := self._held.get((piece, name, text)):
             return held
-        columns, joins = "group_concat(c0.hit), group_concat(c0.value), NULL", ""
+        part = piece.stretch
+        columns = ["NULL" if piece.gapless else "group_concat(c0.hit)", "group_concat(c0.value)", "NULL", "NULL"]
+        joins = ""
         if text:
-            columns, joins = columns.replace("NULL", _ROW.format(text)), " JOIN value v0 ON v0.id=c0.value"
-        hits, values, row = self._connection.execute(*piece.cells(columns, name, joins=joins)).fetchone()
-        at, told = numbers(hits or ""), numbers(values or "")
-        if text == _TEXT and row is not None and row.count(glances.END) + 1 > len(told):
+            columns[2:], joins = [_ROW.format(text), "max(v0.total)"], " JOIN value v0 ON v0.id=c0.value"
+        hits, values, row, most = self._connection.execute(
+            *part.cells(", ".join(columns), name, joins=joins)
+        ).fetchone()
+        at = list(range(part.low, part.high + 1)) if piece.gapless else numbers(hits or "")
+        made = Slice(at, numbers(values or ""), row or "", most or 0)
+        if text == _TEXT and made.row.count(glances.END) >= len(made.values) > 0:
             without = f"iif(instr(v0.text, '{glances.END}'), '', {_TEXT})"
-            ((row,),) = self._connection.execute(*piece.cells(_ROW.format(without), name, joins=joins))
-        if row is not None and len(row) <= self._room:
-            self._rows[piece, name, text] = at, told, row
-            self._room -= len(row)
-        return at, told, row
+            ((row,),) = self._connection.execute(*part.cells(_ROW.format(without), name, joins=joins))
+            made = msgspec.structs.replace(made, row=row)
+        if len(made.row) <= self._room:
+            self._held[piece, name, text] = made
+            self._room -= len(made.row)
+        return made
 
-    def _at_a_glance(self, read: list[shapes.Read], values: list[int], path: Path, column: Column) -> list[Told]:
-        kinds = {each for each in set(read) if isinstance(each, shapes.Lacking) or each in _UNTOLD}
+    def _at_a_glance(self, part: Slice, reader: shapes.Reader, path: Path, column: Column) -> list[Told]:
+        read = reader.read(part.row)
+        seen = set(read)
+        kinds = seen & (_UNTOLD | reader.lacks)
         if not kinds:
             return list[Told](read)  # type: ignore[arg-type]
         unread: set[int] = set()
         for kind in kinds:
-            those = {value for value, each in zip(values, read, strict=True) if each == kind}
+            shown = kind.shown if isinstance(kind, shapes.Lacking) else None
+            if isinstance(kind, shapes.Lacking) and (shown is None or part.most <= shown):
+                continue
+            those = {value for value, each in zip(part.values, read, strict=True) if each == kind}
             if kind == shapes.UNREAD:
                 unread = those
-            elif not isinstance(kind, shapes.Lacking):
-                column.lacking.setdefault(None, set()).update(those)
-            elif kind.shown is not None:
-                column.lacking.setdefault(kind.shown, set()).update(those)
+            else:
+                column.lacking.setdefault(shown, set()).update(those)
         column.odd.update(unread)
+        if kinds == seen and not unread:
+            return [None] * len(read)
         thorough = self._thoroughly(unread, path)
         return [
-            (thorough.get(value) if each == shapes.UNREAD else None)
-            if isinstance(each, shapes.Lacking) or each in kinds
-            else each
-            for value, each in zip(values, read, strict=True)
+            (thorough.get(value) if each == shapes.UNREAD else None) if each in kinds else each  # type: ignore[misc]
+            for value, each in zip(part.values, read, strict=True)
         ]
 
     def _thoroughly(self, values: Collection[int], path: Path) -> dict[int, Told]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
 from . import texts
-from .pen import number_of
 
 FALSE = (
     "",
@@ -54,7 +54,10 @@ Told = str | int | None
 Seen = Mapping[Path, Told]
 Verdict = bool | None
 
-_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+Judge = Callable[[Seen], Verdict]
+Operator = Callable[[Any, Any], bool]
+
+_OPERATORS: dict[str, Operator] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
 }  # fmt: skip
 
@@ -83,35 +86,49 @@ class Compared(msgspec.Struct, frozen=True):
             case _:
                 return self.left.of != "len"
 
-    def judge(self, seen: Seen) -> Verdict:
-        told = seen[self.left]
-        match self.right:
-            case Path():
-                return self._with_other(told, seen[self.right])
-            case Constant(float() as wanted):
-                if self.op == "!=":
-                    return told is not None and _number(told) != wanted
-                return _by(self.op, _number(told), wanted)
-            case Constant(str() as wanted):
-                if forms := quoted(self.left, self.op, wanted):
-                    return self._is_one(told, forms)
-                if self.op == "!=":
-                    return told is not None and _words(self.left, told) != wanted
-                return _by(self.op, _words(self.left, told), wanted)
-            case Constant(tuple() as words):
-                return self._is_one(told if is_whole(self.left) else _words(self.left, told), words)
+    @property
+    def needle(self) -> str | None:
+        """What is in every text for which it holds, but for escapes."""
+        match self:
+            case Compared(op="==", right=Constant(str() as words)):
+                return words
+        return None
 
-        raise AssertionError(self.right)
+    def judge(self) -> Judge:
+        left, right, by = self.left, self.right, _OPERATORS[self.op]
+        if isinstance(right, Path):
+            return functools.partial(self._two, right)
+        wanted = right.value
+        if isinstance(wanted, float):
+            return functools.partial(_by_number, left, by, wanted)
+        if isinstance(wanted, str) and not (forms := quoted(left, self.op, wanted)):
+            return functools.partial(_by_words, left, by, wanted)
+        return functools.partial(_is_one, left, self.op == "==", wanted if isinstance(wanted, tuple) else forms)
 
-    def _is_one(self, told: Told, words: tuple[str, ...]) -> Verdict:
-        return None if told is None else (told in words) == (self.op == "==")
-
-    def _with_other(self, told: Told, other: Told) -> Verdict:
-        one, two = _number(told), _number(other)
+    def _two(self, right: Path, seen: Seen) -> Verdict:
+        by, told, other = _OPERATORS[self.op], seen[self.left], seen[right]
+        one, two = texts.number(told), texts.number(other)
         if one is not None and two is not None:
-            return _by(self.op, one, two)
-        assert isinstance(self.right, Path)
-        return _by(self.op, _words(self.left, told), _words(self.right, other))
+            return by(one, two)
+        first, second = _words(self.left, told), _words(right, other)
+        return None if first is None or second is None else by(first, second)
+
+
+def _by_number(path: Path, by: Operator, wanted: float, seen: Seen) -> Verdict:
+    number = texts.number(seen[path])
+    if number is None:
+        return seen[path] is not None if by is operator.ne else None
+    return by(number, wanted)
+
+
+def _by_words(path: Path, by: Operator, wanted: str, seen: Seen) -> Verdict:
+    words = _words(path, seen[path])
+    return by(words, wanted) if words is not None else False if by is operator.ne else None
+
+
+def _is_one(path: Path, meant: bool, of: tuple[str, ...], seen: Seen) -> Verdict:
+    told = seen[path] if is_whole(path) else _words(path, seen[path])
+    return None if told is None else (told in of) == meant
 
 
 class Contains(msgspec.Struct, frozen=True):
@@ -126,7 +143,15 @@ class Contains(msgspec.Struct, frozen=True):
     def judged(self) -> bool:
         return all(each.of != "len" for each in self.paths)
 
-    def judge(self, seen: Seen) -> Verdict:
+    @property
+    def needle(self) -> str | None:
+        """What is in every text for which it holds, but for escapes."""
+        return words_of(self.part) if isinstance(self.part, Constant) else None
+
+    def judge(self) -> Judge:
+        return self._judge
+
+    def _judge(self, seen: Seen) -> Verdict:
         part, whole = (
             _words(each, seen[each]) if isinstance(each, Path) else words_of(each) for each in (self.part, self.whole)
         )
@@ -144,7 +169,12 @@ class Truth(msgspec.Struct, frozen=True):
     def judged(self) -> bool:
         return self.path.of != "len"
 
-    def judge(self, seen: Seen) -> Verdict:
+    needle: ClassVar[None] = None
+
+    def judge(self) -> Judge:
+        return self._judge
+
+    def _judge(self, seen: Seen) -> Verdict:
         words = _words(self.path, seen[self.path])
         return None if words is None else words not in FALSE
 
@@ -160,9 +190,10 @@ class Not(msgspec.Struct, frozen=True):
     def judged(self) -> bool:
         return self.inner.judged
 
-    def judge(self, seen: Seen) -> Verdict:
-        found = self.inner.judge(seen)
-        return None if found is None else not found
+    needle: ClassVar[None] = None
+
+    def judge(self) -> Judge:
+        return functools.partial(_negated, self.inner.judge())
 
 
 class Several(msgspec.Struct, frozen=True):
@@ -179,14 +210,25 @@ class Several(msgspec.Struct, frozen=True):
     def judged(self) -> bool:
         return all(each.judged for each in self.parts)
 
-    def judge(self, seen: Seen) -> Verdict:
-        neither = False
-        for each in self.parts:
-            found = each.judge(seen)
-            if found is not None and found is not self.every:
-                return found
-            neither |= found is None
-        return None if neither else self.every
+    needle: ClassVar[None] = None
+
+    def judge(self) -> Judge:
+        return functools.partial(_together, self.every, [each.judge() for each in self.parts])
+
+
+def _negated(inner: Judge, seen: Seen) -> Verdict:
+    found = inner(seen)
+    return None if found is None else not found
+
+
+def _together(every: bool, parts: Sequence[Judge], seen: Seen) -> Verdict:
+    neither = False
+    for each in parts:
+        found = each(seen)
+        if found is not None and found is not every:
+            return found
+        neither |= found is None
+    return None if neither else every
 
 
 Condition = Compared | Contains | Truth | Not | Several
@@ -206,14 +248,6 @@ def quoted(path: Path, op: str, words: str) -> tuple[str, ...]:
 
 def words_of(constant: Constant) -> str:
     return constant.value if isinstance(constant.value, str) else str(constant.value)
-
-
-def _by(op: str, one: float | str | None, two: float | str | None) -> Verdict:
-    return None if one is None or two is None else _OPERATORS[op](one, two)
-
-
-def _number(told: Told) -> float | None:
-    return number_of(told) if isinstance(told, str) else told
 
 
 def _words(path: Path, told: Told) -> str | None:

@@ -160,8 +160,12 @@ class Spot(msgspec.Struct, frozen=True):
 
 def reached(connection: sqlite3.Connection, within: Run) -> list[Spot]:
     rows = connection.execute(
-        "SELECT id, file, line, symbol, module, source FROM place WHERE id IN"
-        f" (SELECT DISTINCT place FROM hit WHERE run IN ({within.marks}))",
+        "WITH RECURSIVE come(run, place) AS ("  # from place to place, past the hits at each
+        " SELECT id, (SELECT min(place) FROM hit WHERE hit.run=run.id) FROM run"
+        f" WHERE id IN ({within.marks}) UNION ALL"
+        " SELECT run, (SELECT min(place) FROM hit WHERE hit.run=come.run AND hit.place>come.place) FROM come"
+        " WHERE place NOT NULL)"
+        " SELECT id, file, line, symbol, module, source FROM place WHERE id IN (SELECT place FROM come)",
         within.members,
     )
     return [Spot(*row) for row in rows]

@@ -82,7 +82,15 @@ def readable(steps: tuple[Step, ...]) -> bool:
 def parts(row: str, steps: tuple[Step, ...]) -> list[str]:
     """The part of each text of a row, put together by `END`: an empty one says nothing, and one of `NOWHERE` that what the text
     shows has none."""
-    return _pattern(steps).findall(row)[: row.count(END) + 1]
+    return each(_pattern(steps), row)
+
+
+def each(pattern: re.Pattern[str], row: str) -> list[str]:
+    """What a pattern finds in each text of a row."""
+    found: list[str] = pattern.findall(row)
+    if row and row[-1] != END:  # it finds nothing once more behind the last text
+        found.pop()
+    return found
 
 
 def part(text: str, steps: tuple[Step, ...]) -> str | None:

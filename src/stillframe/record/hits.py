@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from ..errors import NotFound
 from ..model.recorded import Group, Hits, Trend
-from . import asking, functions, reading, stretches, where
+from . import asking, functions, reading, stretches, texts, where
+from .columns import numbers
 from .conditions import Path, Told
-from .pen import number_of
 from .scopes import ITS_CELL, Scope, beyond, need_name, need_part
 
 OF_THE_HIT = {
@@ -82,7 +82,7 @@ def _groups(scope: Scope, path: Path | None, by: str) -> stretches.SQL:
     """The question for all groups, by a path or else by what every hit has."""
     if path is None:
         asked, given = scope.hits
-        kept = f"h.{by}" if by in ("thread", "reason") else "h.place, h.run"
+        kept = f"h.{by}" if by in ("thread", "reason") else "h.run, h.place"
         each = f"SELECT {kept}, count(*) AS n, min(h.id) AS low, max(h.id) AS high FROM {asked} GROUP BY {kept}"
         told = f"SELECT {OF_THE_HIT[by]} AS told, sum(n) AS n, min(low) AS low, max(high) AS high FROM ({each}) h"
         joins = "" if by in ("thread", "reason") else " JOIN place p ON p.id=h.place JOIN run r ON r.id=h.run"
@@ -201,8 +201,8 @@ def trend(scope: Scope, name: str, place: str, *, drawn: bool = False) -> tuple[
 def _course(scope: Scope, path: Path) -> list[tuple[int, float | None, Told]]:
     """Each hit in order, with the number that a path leads to there, or the text that it is instead."""
     if path.of != "type" and (column := scope.column(path)):
-        numbers: dict[Told, float | None] = {told: number_of(str(told)) for told in set(column.told) - {None}}
-        return list(zip(column.hits, map(numbers.get, column.told), column.told, strict=True))
+        heights: dict[Told, float | None] = {told: texts.number(told) for told in set(column.told)}
+        return list(zip(column.hits, map(heights.get, column.told), column.told, strict=True))
     number, shown, given = "v0.number", "v0.text", list[object]()
     steps = functions.written(path.steps)
     if path.of == "len":
@@ -229,12 +229,10 @@ _first = operator.itemgetter(0)
 
 
 def _points(scope: Scope, rows: Sequence[tuple[int, float | None, Told]]) -> list[tuple[int, float]]:
-    numbers = dict(
-        scope.connection.execute(
-            f"SELECT id, number FROM hit WHERE run IN ({scope.run.marks})", scope.run.members
-        ).fetchall()
-    )
-    return [(numbers[id], height) for id, height, _ in rows if height is not None]
+    sql = f"SELECT group_concat(id), group_concat(number) FROM hit WHERE run IN ({scope.run.marks})"
+    ids, told = (numbers(each or "") for each in scope.connection.execute(sql, scope.run.members).fetchone())
+    of = dict(zip(ids, told, strict=True))
+    return [(of[id], height) for id, height, _ in rows if height is not None]
 
 
 def sparkline(heights: Sequence[float]) -> str:

@@ -49,16 +49,14 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         """The steps, where these are not meant."""
         if self.steps:
             return frozenset()
-        sql, given = _steps(self.run, self.spots)
-        (listed,) = self.connection.execute(f"SELECT group_concat(id) FROM ({sql})", given).fetchone()
-        return frozenset(numbers(listed or ""))
+        return frozenset(self._listed(*_steps(self.run, self.spots)))
 
     @functools.cached_property
-    def quickly(self) -> list[tuple[stretches.Stretch, stretches.SQL | None]] | None:
+    def quickly(self) -> list[tuple[stretches.Stretch, choosing.Chosen | None]] | None:
         """With each stretch the question which of its hits are meant, if not all; None where that is told hit by hit."""
         if self.in_a_row is None:
             return None
-        made: list[tuple[stretches.Stretch, stretches.SQL | None]] = []
+        made: list[tuple[stretches.Stretch, choosing.Chosen | None]] = []
         for stretch in self.in_a_row:
             which = self._matching(stretch, self.condition) if self.condition else None
             if self.condition and which is None:
@@ -66,7 +64,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
             made.append((stretch, which))
         return made
 
-    def _matching(self, stretch: stretches.Stretch, condition: where.Question) -> stretches.SQL | None:
+    def _matching(self, stretch: stretches.Stretch, condition: where.Question) -> choosing.Chosen | None:
         return choosing.matching(self.connection, self.columns, stretch, condition.conjuncts)
 
     def column(self, path: Path) -> Column | None:
@@ -86,7 +84,8 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
             return None
         each = []
         for stretch, which in self.quickly:
-            test, given = (f" AND c0.hit IN ({which[0]})", which[1]) if which else ("", [])
+            sql, given = choosing.asked(which) if which is not None else ("", [])
+            test = f" AND c0.hit IN ({sql})" if sql else ""
             if self.left_out:
                 steps, at = _steps(self.run, self.spots)
                 test, given = f"{test} AND c0.hit NOT IN ({steps})", [*given, *at]
@@ -97,21 +96,22 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     def ids(self) -> list[int]:
         """Every hit that is meant, in order."""
         if self.condition is not None and self.quickly is not None:
-            questions = [which for _, which in self.quickly if which]
+            chosen = [which for _, which in self.quickly if which is not None]
         else:
             joins, tests, before, after = self.parts if self.condition else replace(self, steps=True).parts
-            questions = [(f"SELECT h.id FROM {joins} WHERE {tests}", [*before, *after])]
+            chosen = [(f"SELECT h.id FROM {joins} WHERE {tests}", [*before, *after])]
         found: list[int] = []
-        for sql, given in questions:
-            (listed,) = self.connection.execute(
-                f"WITH q(id) AS ({sql}) SELECT group_concat(id) FROM q", given
-            ).fetchone()
-            found += numbers(listed or "")
+        for each in chosen:
+            found += each if isinstance(each, list) else self._listed(*each)
         if self.condition is not None and self.quickly is not None and not self.alone:
             found = [each for each in found if each in self.own]
         elif self.left_out:
             found = [each for each in found if each not in self.left_out]
         return sorted(found)
+
+    def _listed(self, sql: str, given: Sequence[object]) -> list[int]:
+        (listed,) = self.connection.execute(f"WITH q(id) AS ({sql}) SELECT group_concat(id) FROM q", given).fetchone()
+        return numbers(listed or "")
 
     @functools.cached_property
     def own(self) -> frozenset[int]:
@@ -211,7 +211,7 @@ def need_part(scope: Scope, path: Path) -> None:
     """A path that leads nowhere in any of the hits, though its name was recorded, is a miss that lists what there is instead."""
     every = replace(scope, condition=None)
     column = every.column(path)
-    if not path.steps or column is None or any(told is not None for told in column.told) or _beyond(every, path):
+    if not path.steps or column is None or column.told.count(None) < len(column.told) or _beyond(every, path):
         return
     for whole in scope.columns.examples(column):
         reached, way = whole, path.root

@@ -53,7 +53,7 @@ class Shape(msgspec.Struct, frozen=True):
     """What is so in all of them."""
 
     def read(self, row: str, path: Path) -> list[Read]:
-        found = self.pattern.findall(row)[: row.count(END) + 1]
+        found = glances.each(self.pattern, row)
         if self.always is None:
             return _asked(found, path)
         if isinstance(self.always, int):
@@ -68,6 +68,8 @@ class Reader:
         self._path = path
         self._worth = worth
         self._shapes: list[Shape] = []
+        self.lacks: set[Read] = set()
+        """What it has come to know that stands for parts that are not there."""
 
     def read(self, row: str) -> list[Read]:
         """What each text of a row tells, put together by `END`."""
@@ -91,6 +93,7 @@ class Reader:
             samples = row.split(END, SAMPLES)[:SAMPLES]
             learned = next((made for each in samples if (made := shape_of(each, self._path))), None)
             self._shapes += [learned] if learned else []
+            self.lacks |= {learned.always} if learned and isinstance(learned.always, Lacking) else set()
         return self._shapes[number] if number < len(self._shapes) else None
 
 

@@ -161,6 +161,13 @@ def type_of(text: str) -> str:
     return {"{": "dict", "[": "list", "(": "tuple"}.get(text[:1], "object")
 
 
+def number(told: str | int | None) -> float | None:
+    """What is told as a number; most texts begin like none."""
+    if not isinstance(told, str):
+        return told
+    return number_of(told) if told[:1].isdigit() or told[:1] == "-" else None
+
+
 def restored(type: str, text: str, total: int | None, rest: str | None) -> Value:
     """A value from its row."""
     more = msgspec.json.decode(rest, type=ValueRest) if rest else ValueRest()
