@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from stillframe.transport.guardian import GUARDIAN
 
@@ -22,9 +22,15 @@ from .interpreters import INTERPRETERS as INTERPRETERS
 from .interpreters import PYCACHE
 from .resident import Resident
 
+# How long an example takes, or to think of one, is the machine's business. The examples are the same in every run, so that what
+# one run finds is not another one's bad luck; `STILLFRAME_EXAMPLES=new` looks for others.
 settings.register_profile(
-    "stillframe", deadline=None, max_examples=50
-)  # how long an example takes is the machine's business
+    "stillframe",
+    deadline=None,
+    max_examples=50,
+    derandomize=os.environ.get("STILLFRAME_EXAMPLES") != "new",
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("stillframe")
 
 

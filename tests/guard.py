@@ -26,7 +26,7 @@ COOKIE = "STILLFRAME_TEST"
 PATIENT = 30.0
 """How long anything may take that is bound to come, on the busiest machine."""
 _BETWEEN = 0.01
-PATIENCE = 5.0
+PATIENCE = 30.0
 """How long a process that is already dying may take to be gone."""
 _PRIVATE = ("STILLFRAME_", "XDG_", "PYTHON", "PYDEVD_", "DEBUGPY_")
 _KEPT_ON_PURPOSE = (".lock",)

@@ -18,7 +18,8 @@ TINY = Path(__file__).resolve().parent / "daemon" / "tiny_daemon.py"
 ENTRY = f"import sys; sys.path.insert(0, {str(SRC)!r}); from stillframe.faces.cli.main import entry; entry()"
 CLIENT = [sys.executable, "-IS", "-c", ENTRY]
 """The client as `bin/dbg` starts it, from the source tree."""
-DEADLINE = 60.0
+DEADLINE = 150.0
+"""Seconds that only a hang would need."""
 
 
 @dataclass(frozen=True)

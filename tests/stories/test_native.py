@@ -356,7 +356,7 @@ async def test_a_launched_program_can_be_let_go(dbg: stillframe.Debugger, binary
     assert (await dbg.detach()).action == "detached"
     assert (program.is_running(), tracer(pid)) == (True, 0)
     program.kill()
-    await asyncio.to_thread(program.wait, 10)
+    await asyncio.to_thread(program.wait, 30)
 
 
 async def test_a_core_is_looked_at_and_does_not_move(
@@ -415,12 +415,12 @@ async def test_a_debugger_that_fails_takes_its_program_along(
     assert debugger is not None
     debugger.send_signal(how)
     if how is signal.SIGKILL:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not isinstance(await dbg.state(), Lost):
                 await asyncio.to_thread(psutil.wait_procs, [debugger], timeout=1)
     else:
         assert (await dbg.stop()).action == "terminated"
-    await asyncio.to_thread(psutil.wait_procs, [program, debugger], timeout=10)
+    await asyncio.to_thread(psutil.wait_procs, [program, debugger], timeout=30)
     assert gone(program)
     assert gone(debugger)
 
