@@ -46,7 +46,7 @@ def _fetched(name: str, packages: dict[str, str]) -> Path:
         if not done.exists() or manifest.read_text() != wanted:
             shutil.rmtree(kept / "node_modules", ignore_errors=True)
             manifest.write_text(wanted)
-            words = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"]
+            words = ["npm", "install", "--fetch-retries=5", "--no-audit", "--no-fund", "--no-package-lock"]
             subprocess.run(words, cwd=kept, check=True, capture_output=True, timeout=240)
             done.touch()
     return kept / "node_modules"

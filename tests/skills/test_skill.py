@@ -66,12 +66,12 @@ def test_the_example_gives_what_the_skill_shows(tmp_path: Path) -> None:
                 env=env,
                 capture_output=True,
                 text=True,
-                timeout=60,
+                timeout=150,
                 check=False,
             )
             assert done.stdout + done.stderr == shown, command
     finally:
-        subprocess.run(["dbg", "daemon", "stop"], env=env, capture_output=True, timeout=30, check=True)
+        subprocess.run(["dbg", "daemon", "stop"], env=env, capture_output=True, timeout=150, check=True)
 
 
 def test_the_call_for_a_red_test_shows_where_and_why_it_is_red(tmp_path: Path) -> None:
@@ -82,12 +82,12 @@ def test_the_call_for_a_red_test_shows_where_and_why_it_is_red(tmp_path: Path) -
     )
     try:
         done = subprocess.run(
-            ["bash", "-c", line], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
+            ["bash", "-c", line], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=150, check=False
         )
         assert "test_total.py::test_total at test_total.py:3\n" in done.stdout
         assert "got=2" in done.stdout
     finally:
-        subprocess.run(["dbg", "daemon", "stop"], env=env, capture_output=True, timeout=30, check=True)
+        subprocess.run(["dbg", "daemon", "stop"], env=env, capture_output=True, timeout=150, check=True)
 
 
 def test_the_registry_s_file_names_this_version_and_a_command_that_exists() -> None:

@@ -232,7 +232,7 @@ def test_no_call_of_ours_is_in_the_traces_of_a_child(node: User) -> None:
         "process.on('message', () => {\n  console.log(new Error('here').stack);\n  process.disconnect();\n});\n",
     )
     parent = node.file("parent.js", "require('child_process').fork('./child.js').send('go');\n")
-    plain = subprocess.run(["node", str(parent)], cwd=node.here, capture_output=True, text=True, timeout=60)
+    plain = subprocess.run(["node", str(parent)], cwd=node.here, capture_output=True, text=True, timeout=150)
     assert "at process.emit" in plain.stdout
     assert node.json("launch", "parent.js")["output"] == plain.stdout
 
@@ -291,7 +291,7 @@ def test_the_program_sees_its_name_and_its_modules_as_in_a_plain_run(node: User)
         "console.log(JSON.stringify(seen));\nconsole.error('two');\n",
     )
     for command in (("node", "seen.js"), (str(shutil.which("node")), "seen.js")):
-        plain = subprocess.run(command, cwd=node.here, capture_output=True, text=True, timeout=60).stdout
+        plain = subprocess.run(command, cwd=node.here, capture_output=True, text=True, timeout=150).stdout
         assert node.json("launch", "--", *command)["output"] == plain
     assert '"argv0":"node"' in node.json("launch", "seen.js")["output"]
     assert node.json("output", "--kind", "stderr")["total"] == len("two\n")
@@ -323,7 +323,7 @@ setTimeout(async function tick() {
 
 def test_promises_are_printed_as_in_a_plain_run_and_who_waits_for_them_is_known(node: User) -> None:
     app = node.file("app.js", PROMISES)
-    plain = subprocess.run(["node", str(app)], capture_output=True, text=True, timeout=60)
+    plain = subprocess.run(["node", str(app)], capture_output=True, text=True, timeout=150)
     assert "Symbol" not in plain.stdout
     node.ok("launch", "app.js", "--break", "app.js:6")
     for _ in range(2):
@@ -409,7 +409,7 @@ def test_a_library_in_a_directory_with_spaces_and_quotes_follows_children(node: 
         f"        stop = await debugger.launch('parent.js', breaks=[{PLACE!r}])\n"
         "        print(stop.frame.file, stop.frame.line)\n\nasyncio.run(main())\n",
     )
-    ran = subprocess.run([sys.executable, str(script)], cwd=node.here, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([sys.executable, str(script)], cwd=node.here, capture_output=True, text=True, timeout=150)
     assert (ran.stdout, ran.stderr) == ("child.js 2\n", "")
 
 

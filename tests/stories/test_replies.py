@@ -35,7 +35,7 @@ CALLS: dict[str, list[str]] = {
     "input": ["text"], "use": ["app"], "next": [], "jump": ["app.py:2"], "step": [], "finish": [],
     "unbreak": ["--all"], "until": ["app.py:6"], "continue": [], "exception": [], "pause": [], "wait": [], "cancel": [],
     "restart": [], "stop": [], "detach": [], "probe": ["app.py:2"],
-    "crash": ["app.py"], "hang": ["app.py"], "attach": ["--pid", "999999"],
+    "crash": ["app.py"], "hang": ["app.py"], "attach": ["--pid", str(2**22 + 1)],
     "test": ["--runner", "nosuch"], "trace": ["app.py:2"],
     "hits": [], "hit-diff": ["h1", "h1"], "hit-trend": ["app.py:6", "missing"], "history": [], "events": [],
     "cross": ["f"], "save": ["before"], "diff": ["before", "r1"], "export": ["run.jsonl"],

@@ -43,7 +43,7 @@ def plain(**others: str) -> dict[str, str]:
 
 
 def output(words: list[str], env: dict[str, str], cwd: Path) -> tuple[int, str, str]:
-    done = subprocess.run(words, env=env, cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, env=env, cwd=cwd, capture_output=True, text=True, timeout=150, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
