@@ -148,8 +148,11 @@ def test_a_file_of_tests_that_does_not_import_is_told_with_the_reason(user: User
     user.file("test_bad.py", "def test_a(:\n    pass\n")
     alone = user.ok("test", "test_bad.py", *OURS)
     assert "SyntaxError" in alone and "pytest says" not in alone
-    user.file("test_bad.py", "def test_a():\n    raise OSError('no\\nno\\nno\\nyes')\n")
-    small = user.ok("test", "--once", "--budget", "300", *OURS)
+    user.file("test_bad.py", "def test_a():\n    raise OSError('no\\nno\\nno\\nyes')\n\ndef test_b(nobodys): pass\n")
+    unknown = user.json("test", "--once", "test_bad.py", *OURS)["failures"][1]
+    assert (unknown["when"], unknown["line"]) == ("setup", 4)
+    assert unknown["message"].startswith("fixture 'nobodys' not found\navailable fixtures: "), unknown
+    small = user.ok("test", "--once", "--budget", "300", "test_bad.py::test_a", *OURS)
     assert "\n  OSError: no\n  no x 2\n  yes\n" in small and len(small) <= 301
     user.file("conftest.py", "def pytest_configure(config):\n    raise RuntimeError('no database')\n")
     broken = user.ok("test", *OURS)

@@ -1,4 +1,4 @@
-"""What a sanitizer (of memory, threads or undefined behaviour), or an assertion of C, wrote of the fault that it found, as part
+"""What a sanitizer (of memory, threads or undefined behaviour), an assertion of C or a panic of Rust wrote of the fault, as part
 of a report."""
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from ..model.reports import CrashReport, Failure
 from ..session.session import Session
 
 _READ = 256 * 1024
+PANIC = "panic"
+"""Of Rust's, whose message debuggers do not tell."""
 _BEGIN = re.compile(r"(?:^=+\n)?^==\d+==\s*(?:ERROR|WARNING): (?P<tool>\w*Sanitizer): (?P<what>.+)$", re.MULTILINE)
 _END = re.compile(r"^(==\d+==ABORTING|SUMMARY: \w*Sanitizer: .*)\n?", re.MULTILINE)
 _WHERE = re.compile(r" (?:on|in) (?:unknown )?address 0x.*| \(pid=\d+\)| \(pc .*")
@@ -24,21 +26,38 @@ _LABEL = re.compile(
 )
 _ASSERTED = re.compile(r"^[^\n]*\S:\d+: [^\n]*Assertion [`'](.+)' failed\.?$", re.MULTILINE)
 """As glibc 2.36 puts it: "shop: shop.c:12: total: Assertion `n > 0' failed."."""
+_PANICKED = re.compile(
+    r"^thread '.*' (?:\(\d+\) )?panicked at (?:'(?P<old>.+)', )?(?P<file>.+):(?P<line>\d+):\d+(?::\n(?P<new>.*))?$",
+    re.MULTILINE,
+)
+"""As Rust 1.73 and later put it, place first; before, the message came first, in quotes."""
 _WORDS = {"freed by": "freed", "previously allocated by": "allocated", "allocated by": "allocated"}
 
 
 def with_own_words(session: Session, report: CrashReport) -> CrashReport:
     """The report told by what the program's own runtime wrote of the fault, where that says more than a signal does."""
     failure = report.failure
-    if failure is None or failure.kind == "exception":
+    if failure is None or (failure.kind == "exception" and failure.what != PANIC):
         return report
     text = "".join(piece.text for piece in session.output.tail(_READ, ("stderr",))[0])
+    if failure.what == PANIC:
+        return msgspec.structs.replace(report, failure=with_message(failure, text))
     if begin := _BEGIN.search(text):
         return _with_sanitizer(session, report, failure, text, begin)
     if failure.what.startswith("SIGABRT") and (claims := _ASSERTED.findall(text)):
         told = msgspec.structs.replace(failure, what=f"SIGABRT: assertion failed: {claims[-1]}")
         return msgspec.structs.replace(report, failure=told)
     return report
+
+
+def with_message(failure: Failure, text: str) -> Failure:
+    """A panic with what it said, if one was told of the line at which it is held."""
+    top = failure.stack.frames[0] if failure.stack.frames else None
+    for each in _PANICKED.finditer(text):
+        if top and (os.path.basename(each["file"]), int(each["line"])) == (os.path.basename(top.file or ""), top.line):
+            said = each["new"] or each["old"]
+            return msgspec.structs.replace(failure, what=f"{PANIC}: {said}") if said else failure
+    return failure
 
 
 def _with_sanitizer(

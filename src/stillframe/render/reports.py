@@ -24,7 +24,8 @@ _RUNS = ("in the passing run", "in the failing one")
 RECORDED = "recorded: values only (--hold keeps it live)"
 _OWN_REPORT = re.compile(
     r"^((?:[\w.]+RemoteTraceback: \n\"\"\"\n)?Traceback \(most|  \+ Exception Group|Exception in thread|panic: |fatal error: "
-    r"|terminate called|node:|(?:/|file:|\[|evalmachine\.).*:\d+$|.*:in [`'].*\(\w+\)$|Uncaught|\[?\w*Error)",
+    r"|terminate called|node:|\s*thread '.*' (?:\(\d+\) )?panicked at "
+    r"|(?:/|file:|\[|evalmachine\.).*:\d+$|.*:in [`'].*\(\w+\)$|Uncaught|\[?\w*Error)",
     re.MULTILINE,
 )
 """How the report of an error begins that a runtime writes itself (CPython, Go, libstdc++, Node, Ruby): ours tells the same, with

@@ -86,7 +86,7 @@ class Witness:
             }
             return
         error, trace = call.excinfo.value, call.excinfo.value.__traceback__
-        self.pending[item.nodeid] = self._evidence(error, trace, comparison)
+        self.pending[item.nodeid] = dict(self._evidence(error, trace, comparison), **_unknown(report.longrepr))
         if self.journal.asked["hold"] and self.told == 1:
             self._tell(report)
             sf_evidence.hold(error, trace)
@@ -153,6 +153,17 @@ class Witness:
     def pytest_sessionfinish(self, session, exitstatus):
         if not self.interrupted:
             self.journal.tell("end", status=int(exitstatus))
+
+
+def _unknown(shown):
+    """Of a fixture that there is none of, what pytest itself says: the exception has only its name."""
+    said = getattr(shown, "errorstring", None)
+    if type(said) is not str:
+        return {}
+    lines = [line.strip("> ") for line in said.strip().splitlines()]
+    file, line = getattr(shown, "filename", None), getattr(shown, "firstlineno", None)
+    place = {"file": os.path.abspath(str(file)), "line": line + 1} if file and type(line) is int else {}
+    return dict(place, message="\n".join(lines[:2])[: sf_evidence.MESSAGE])
 
 
 def _label(context):
