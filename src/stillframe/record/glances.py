@@ -18,7 +18,8 @@ END = "\x02"
 NOWHERE = frozenset(")]},")
 """What stands for a part that is not there: the end of the value that lacks it."""
 
-_QUOTED = "|".join(rf"{q}[^{q}\\{END}]*+(?:\\[^\n{END}][^{q}\\{END}]*+)*+{q}" for q in "'\"`")
+QUOTED = tuple(rf"{q}[^{q}\\{END}]*+(?:\\[^\n{END}][^{q}\\{END}]*+)*+{q}" for q in "'\"`")
+_QUOTED = "|".join(QUOTED)
 _INSIDE = rf"[^'\"`()\[\]{{}}{END}]++|{_QUOTED}"
 _OPEN, _CLOSE = r"[(\[{]", r"[)\]}]"
 _NESTED = rf"{_OPEN}(?:{_INSIDE}|{_OPEN}(?:{_INSIDE}|{_OPEN}(?:{_INSIDE})*+{_CLOSE})*+{_CLOSE})*+{_CLOSE}"

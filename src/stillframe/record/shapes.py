@@ -23,9 +23,11 @@ WORTH = 512
 SAMPLES = 8
 
 _WORD = rf"[^'\"`()\[\]{{}},:=…\s<>.{END}][^'\"`()\[\]{{}},:=…\s<>{END}]*+"
-_STRINGS = tuple(rf"{q}[^{q}\\{END}]*+{q}" for q in "'\"`")
+_STRINGS = glances.QUOTED
 _LEAVES = (*_STRINGS, _WORD, rf"[bBuUrRfF@]{{1,2}}+(?:{'|'.join(_STRINGS)})")
-_TOKEN = re.compile(
+_USUAL = {_STRINGS[0]: rf"'[^'\\{END}]*+'", _WORD: r"[0-9A-Za-z_+-][0-9A-Za-z_.+-]*+"}
+"""What most of them are like; tried first, since it is quicker."""
+_TOKEN = possessive(
     rf"(?:(?<=[(\[{{])|(?<=[,:=] )|(?<==))(?P<leaf>{'|'.join(_LEAVES)})(?=[,)\]}}])|{'|'.join(_STRINGS)}|(?P<astray>['\"`\\])|.",
     re.DOTALL,
 )
@@ -67,6 +69,7 @@ class Reader:
     def __init__(self, path: Path, worth: int = WORTH) -> None:
         self._path = path
         self._worth = worth
+        self._most = MOST
         self._shapes: list[Shape] = []
         self.lacks: set[Read] = set()
         """What it has come to know that stands for parts that are not there."""
@@ -89,9 +92,10 @@ class Reader:
         return found
 
     def _shape(self, number: int, row: str) -> Shape | None:
-        if number == len(self._shapes) < MOST and row.count(END) + 1 >= self._worth:
+        if number == len(self._shapes) < self._most and row.count(END) + 1 >= self._worth:
             samples = row.split(END, SAMPLES)[:SAMPLES]
             learned = next((made for each in samples if (made := shape_of(each, self._path))), None)
+            self._most = self._most if learned else number
             self._shapes += [learned] if learned else []
             self.lacks |= {learned.always} if learned and isinstance(learned.always, Lacking) else set()
         return self._shapes[number] if number < len(self._shapes) else None
@@ -117,15 +121,19 @@ def shape_of(text: str, path: Path) -> Shape | None:
         if match["astray"]:
             return None
         pieces.append("(" if match.start() == span[0] else "")
-        kinds = sorted(_LEAVES, key=lambda each: re.fullmatch(each, match[0]) is None) if match["leaf"] else ()
-        pieces.append(f"(?:{'|'.join(kinds)})" if kinds else re.escape(match[0]))
+        pieces.append(_any_leaf(match["leaf"]) if match["leaf"] else re.escape(match[0]))
         pieces.append(")" if match.end() == span[1] else "")
-        leaf |= bool(kinds) and match.span() == span
+        leaf |= bool(match["leaf"]) and match.span() == span
     if pieces.count("(") != 1 or pieces.count(")") != 1:
         return None
-    return Shape(
-        possessive(rf"(?:{''.join(pieces)}(?={END}|\Z))?+[^{END}]*+(?:{END}|\Z)"), _always(text, span, leaf, path)
-    )
+    return Shape(possessive(rf"(?:{''.join(pieces)}|[^{END}]*+)(?:{END}|\Z)"), _always(text, span, leaf, path))
+
+
+def _any_leaf(like: str) -> str:
+    """The pattern of a leaf, beginning with what is like one."""
+    kind = next((each for each in _STRINGS if each[0] == like[0]), _LEAVES[-1] if like[-1] in "'\"`" else _WORD)
+    usual = [_USUAL[kind]] if kind in _USUAL else []
+    return f"(?:{'|'.join([*usual, kind, *(each for each in _LEAVES if each != kind)])})"
 
 
 def _always(text: str, span: tuple[int, int], leaf: bool, path: Path) -> Read | None:
