@@ -58,6 +58,7 @@ class LifeNow:
         self._step: StepNow | None = None
         self._waits = self._closed = False
         self._end: Returned | Threw | None = None
+        self._raised: Step | None = None
         self._cut: list[str] = []
         self._lines = 0
 
@@ -74,6 +75,7 @@ class LifeNow:
     def raised(self, said: Raised) -> None:
         if self._step is not None:
             self._step.raised = said.exception
+            self._raised = Step(line=self._step.line, raised=said.exception)
 
     def yielded(self, said: Yielded) -> None:
         self._waits = True
@@ -148,9 +150,15 @@ class LifeNow:
             else "closed"
             if self._closed
             else None,
-            at=self._step.line if self._step else None,
+            at=self._at(),
             cut=tuple(self._cut),
         )
+
+    def _at(self) -> int | None:
+        """The line at hand; of an exception the line that raised it, though others may have run to clean up behind it."""
+        if isinstance(self._end, Threw) and self._raised is not None and self._raised.raised == self._end.exception:
+            return self._raised.line
+        return self._step.line if self._step else None
 
 
 class TraceTold(msgspec.Struct):
