@@ -19,3 +19,7 @@ class HoldsSource(Protocol):
     async def source_text(self, file: str, frame: str | None) -> SourceText | None:
         """The source of what a frame of the backend's runs, or else of what it knows under this name; None where it has none."""
         ...
+
+    async def running_text(self, frame: str) -> SourceText | None:
+        """What really runs in a frame: a file of that name may hold what this was made from, and not itself."""
+        ...

@@ -13,6 +13,7 @@ from ..model.outcomes import AnyOutcome, Stop
 from ..model.places import Place, SymbolPlace
 from ..model.plans import Caller
 from ..model.powers import CutsThreads
+from ..model.sources import HoldsSource, SourceText
 from ..model.values import ExceptionInfo, Frame, Frames, Modules, Values
 from ..model.views import FrameView, Scopes, Source, Threads
 from ..record.record import Record
@@ -272,6 +273,8 @@ async def source(
         session.need_stopped()
         held = await _held(session, thread)
         file, line, column = _spot(held, generated=generated)
+        if generated and held is not None and (runs := await _running_otherwise(session, held, file)):
+            return _read(session, file, line, around, column, runs)
         await borrow(session, file, None if generated or held is None else held.id)
     else:
         if isinstance(at, SymbolPlace):
@@ -304,15 +307,29 @@ def _spot(frame: Frame | None, *, generated: bool) -> tuple[str, int, int]:
     return spot
 
 
-def _read(session: Session | None, file: str, line: int, around: int, column: int) -> Source:
-    cache = session.sources if session else SourceCache()
+async def _running_otherwise(session: Session, frame: Frame, file: str) -> SourceText | None:
+    """What the debugger has of what runs in a frame, where the file of that name holds something else, such as its source."""
+    if not isinstance(session.backend, HoldsSource) or not session.sources.is_readable(file):
+        return None
+    runs = await session.backend.running_text(frame.id)
+    return runs if runs is not None and runs.lines != session.sources.lines(file) else None
+
+
+def _read(
+    session: Session | None, file: str, line: int, around: int, column: int, runs: SourceText | None = None
+) -> Source:
+    """`runs`: these lines, not those of the file."""
+    cache = session.sources if session and runs is None else SourceCache()
+    shown = (session.show(file) if session else file) or file
+    notes = holding.doubts(session, file) if session and session.live else ()
+    if runs is not None:
+        cache.lend(file, "\n".join(runs.lines))
+        notes = (f"these lines are {runs.origin}; the file {shown} holds others",)
     total = len(cache.lines(file))
     if not total:
         raise NotFound(f"{Path(file).name} cannot be read")
     if line > total:
         raise NotFound(f"{Path(file).name} has {total} lines")
-    shown = (session.show(file) if session else file) or file
-    notes = holding.doubts(session, file) if session and session.live else ()
     return Source(file=shown, lines=cache.around(file, line, around, around, column), total=total, notes=notes)
 
 

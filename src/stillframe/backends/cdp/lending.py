@@ -32,6 +32,11 @@ class Lending:
         made = (self._carried(script, source) for script, source in self._scripts.of_source(file))
         return next((each for each in made if each is not None), None)
 
+    async def running_text(self, frame: str) -> SourceText | None:
+        call = self._call(frame) if frame.isdigit() else None
+        script = self._scripts.get(position(call)[0]) if call is not None else None
+        return await self._running(script) if script is not None else None
+
     async def _running(self, script: Script) -> SourceText | None:
         lines = await self._texts.lines(script)
         return SourceText(_whole(lines), _RUNS) if any(lines) else None

@@ -62,6 +62,9 @@ class Looking:
     async def source_text(self, file: str, frame: str | None) -> SourceText | None:
         return await self._lending.source_text(file, frame)
 
+    async def running_text(self, frame: str) -> SourceText | None:
+        return await self._lending.running_text(frame)
+
     # Below the vocabulary
 
     async def raw(self, frame: str | None, line: str) -> str:
