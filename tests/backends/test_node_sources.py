@@ -77,12 +77,14 @@ async def test_compiled_programs_are_told_in_the_words_of_what_was_written(compi
         assert exited(await dbg.continue_()).output == "level 16\n"
 
 
+LOADERS = {
+    "tsx": ("node", "--import", "tsx", "shop.ts"),
+    "ts-node": ("node", "-r", "ts-node/register/transpile-only", "shop.ts"),
+}
+
+
 @pytest.mark.parametrize("place_of", ["shop.ts:14", "Cart.total"])
-@pytest.mark.parametrize(
-    "command",
-    [("node", "--import", "tsx", "shop.ts"), ("node", "-r", "ts-node/register/transpile-only", "shop.ts")],
-    ids=["tsx", "ts-node"],
-)
+@pytest.mark.parametrize("command", LOADERS.values(), ids=LOADERS)
 async def test_loaders_that_compile_are_told_in_the_words_of_the_file(
     tmp_path: Path, command: Sequence[str], place_of: str
 ) -> None:
@@ -94,6 +96,56 @@ async def test_loaders_that_compile_are_told_in_the_words_of_the_file(
         stop = stopped(await dbg.launch(command=tuple(command), breaks=[place_of]))
         assert place(stop) == ("Cart.total", 14 if ":" in place_of else 12)
         assert (stop.frame.file if stop.frame else "") == "shop.ts"
+
+
+STEPPED = """\
+type Row = { n: number };
+function double(n: number): number {
+  const twice = n * 2;
+  return twice;
+}
+function total(rows: Row[]): number {
+  let sum = 0;
+  for (const row of rows) {
+    sum += double(row.n);
+  }
+  return sum;
+}
+async function fetched(): Promise<Row[]> {
+  await new Promise((done) => setTimeout(done, 2));
+  return [{ n: 1 }];
+}
+async function main() {
+  const rows = await fetched();
+  const all = total(rows);
+  console.log(all);
+}
+main();
+"""
+
+
+@pytest.mark.parametrize("command", LOADERS.values(), ids=LOADERS)
+async def test_steps_and_returns_are_told_by_the_lines_that_were_written_however_few_lines_run(
+    tmp_path: Path, command: Sequence[str]
+) -> None:
+    (tmp_path / "shop.ts").write_text(STEPPED)
+    (tmp_path / "package.json").write_text('{"type": "commonjs"}')
+    (tmp_path / "tsconfig.json").write_text('{"compilerOptions": {"module": "commonjs", "target": "es2020"}}')
+    install(tmp_path)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch(command=tuple(command), breaks=["shop.ts:19", "shop.ts:4"]))
+        assert (where(stop), stop.breakpoints) == ("shop.ts:19", ("b1",))
+        assert {each.line for each in stop.stack if each.file == "shop.ts"} <= {19, 22}, (
+            "what runs around it has no line"
+        )
+        assert [each.actual and each.actual.line for each in (await dbg.breaks()).breakpoints] == [19, 4]
+        assert [where(await dbg.step()) for _ in range(4)] == [f"shop.ts:{n}" for n in (7, 8, 9, 3)]
+        stop = stopped(await dbg.next())
+        assert (where(stop), stop.breakpoints, stop.local("twice")) == ("shop.ts:4", ("b2",), "2")
+        assert [where(await dbg.next()) for _ in range(3)] == [f"shop.ts:{n}" for n in (8, 11, 20)]
+        runs = await dbg.source(generated=True)
+        assert all(": number" not in each.text for each in runs.lines), runs
+        assert exited(await dbg.continue_()).output == "2\n"
 
 
 @pytest.mark.parametrize("app", ["app.js", "app.mjs"])

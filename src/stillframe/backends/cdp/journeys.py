@@ -21,7 +21,11 @@ class Journey(msgspec.Struct):
     move: Move
     depth: int
     line: tuple[str, int] | None
-    columns: set[int] = msgspec.field(default_factory=set[int])
+    """The script and line of what runs where it began; None where any line is another one."""
+    written: tuple[str, int] | None = None
+    """The same as the user wrote it: a line of that may have become many, or be one of many on a line of what runs."""
+    passed: set[tuple[int, int]] = msgspec.field(default_factory=set[tuple[int, int]])
+    """Positions of that line that it came by."""
     call: Body = msgspec.field(default_factory=dict[str, Any])
     """The call in which it began."""
     held: Held | None = None
@@ -36,9 +40,11 @@ class Journey(msgspec.Struct):
     kind: Kind = Kind.PLAIN
 
     @classmethod
-    def start(cls, move: Move, held: Held) -> Journey:
+    def start(cls, move: Move, held: Held, written: tuple[str, int] | None = None) -> Journey:
         script, line, column = position(held.top)
-        return cls(move, held.depth, (script, line), {column}, held.top, held, leaving=held.at_return)
+        return cls(
+            move, held.depth, (script, line), written, {(line, column)}, held.top, held, leaving=held.at_return
+        )  # fmt: skip
 
     def is_at(self, held: Held) -> bool:
         """Whether a pause is in the very call in which it began."""

@@ -130,6 +130,15 @@ class Mappings:
         found = bisect_right(self.columns, self.bases[line] + column, start, end) - 1
         return found if found >= start else None
 
+    def before(self, line: int, column: int) -> int | None:
+        """The last segment that leads somewhere and begins at this position or before it, on whatever line."""
+        found = self.at(line, column)
+        if found is None:
+            found = (self.starts[line] if line < len(self.starts) else len(self.kinds)) - 1
+        while found >= 0 and self.kinds[found] == NOWHERE:
+            found -= 1
+        return found if found >= 0 else None
+
     def position(self, segment: int) -> tuple[int, int]:
         """The generated line and column at which a segment begins."""
         line = bisect_right(self.starts, segment) - 1

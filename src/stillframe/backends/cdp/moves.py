@@ -105,7 +105,7 @@ class Mover:
             self._calls.left(0)
             await self._send(RESUME, far=True)
             return
-        journey = self._journey = Journey.start(move, held)
+        journey = self._journey = Journey.start(move, held, self._written(held))
         await self._send(await self._departures.begin(journey, held))
 
     async def _send(self, method: str, *, far: bool = False) -> None:
@@ -231,7 +231,12 @@ class Mover:
             return False
         if journey.own or journey.outer or held.at_return or self._breakpoints.wants_scripts:
             return False  # there is more to be asked or to be done first
-        return position(held.top)[:2] != journey.line
+        return journey.line is None or self._written(held) != journey.written
+
+    def _written(self, held: Held) -> tuple[str, int] | None:
+        """The line of the user's at which the program is held, whatever line of what runs that is."""
+        spot = self._scripts.spot(*position(held.top))
+        return (spot.file, spot.line) if spot is not None else None
 
     def _why(self, held: Held) -> tuple[str, str | None]:
         if self.order.is_given:
@@ -402,15 +407,15 @@ class Mover:
         if self._scripts.hides_library and not self._evidence.teller.is_user(held.top):
             await self._send(STEPS[Move.FINISH] if held.depth > 1 else RESUME)
             return
-        script, line, column = position(held.top)
-        same = held.depth == journey.depth and (script, line) == journey.line
+        same = held.depth == journey.depth and journey.line is not None and self._written(held) == journey.written
         if held.at_return and (same or await self._wording.is_closing(held)):
             await self._note_return(held)
             journey.line, journey.leaving = None, True
             await self._send(STEPS[journey.move])
             return
-        if same and column not in journey.columns and journey.move is not Move.FINISH:
-            journey.columns.add(column)
+        at = position(held.top)[1:]
+        if same and at not in journey.passed and journey.move is not Move.FINISH:
+            journey.passed.add(at)
             await self._send(STEPS[journey.move])
             return
         await self._stop(held, "step")

@@ -10,10 +10,11 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from .client import Body
-from .sourcemaps import BrokenMap, SourceMap, load
+from .sourcemaps import BrokenMap, Original, SourceMap, load
 
 _MADE_UP = re.compile(r"^[\w.+-]+://[^/]*/(?:\.{1,2}/)*|\?.*$")
 """What bundlers put before and after the name of a source."""
+_RETURN = re.compile(r"\breturn\b")
 _PLAIN = re.compile(r"[A-Za-z0-9/._~-]")
 
 
@@ -74,7 +75,7 @@ class Scripts:
         """Those that a tool gave the name of a source but no map that leads there."""
         self._real: dict[str, str] = {}
         self._links: dict[str, list[tuple[str, str]]] = {}
-        self._lengths: dict[str, int] = {}
+        self._sources: dict[str, list[str]] = {}
         self.tell: Callable[[str], None] = lambda said: None
         """Takes what is worth saying of source maps."""
         self._astray: set[tuple[str, str]] = set()
@@ -164,11 +165,34 @@ class Scripts:
         paths = (path_of(str(each.get("url") or "")) for each in calls)
         return next((path for path in paths if path is not None), "")
 
-    def _length(self, made: SourceMap, source: str) -> int:
-        """How many lines of a source can be shown: of its file, or else of the text in the map; often there is neither."""
-        if source not in self._lengths:
-            self._lengths[source] = _lines_in(source) or len(made.lines_of(source) or ())
-        return self._lengths[source]
+    def _hides_source(self, script: Script, made: SourceMap) -> bool:
+        """Whether a script has the name of the file that it was made from, as loaders that compile give it."""
+        return script.is_file and script.path in made.sources
+
+    def _returning(self, made: SourceMap, original: Original, line: int, column: int) -> Original:
+        """V8 has a `return` end where its text ends. In text without a blank between, as loaders make it, that is the brace which
+        ends the function, and the line of that brace would be told."""
+        before = made.original(line + 1, column - 1) if column else None
+        if before is None or before.line == original.line or before.source != original.source:
+            return original
+        lines = self._written(made, original.source)
+        closes = _at(lines, original.line)[original.column : original.column + 1] == "}"
+        return before if closes and _RETURN.search(_at(lines, before.line)) else original
+
+    def is_closing(self, script_id: str, line: int, column: int) -> bool | None:
+        """Whether a position is that of a brace in what the user wrote; None of what was not made from that."""
+        script = self._by_id.get(script_id)
+        made = script.map() if script is not None and self.reads_map(script) else None
+        spot = self.spot(script_id, line, column)
+        if made is None or spot is None or not spot.mapped:
+            return None
+        return _at(self._written(made, spot.file), spot.line)[spot.column - 1 : spot.column] == "}"
+
+    def _written(self, made: SourceMap, source: str) -> list[str]:
+        """The lines of a source: of its file, or else of the text in the map; often there is neither."""
+        if source not in self._sources:
+            self._sources[source] = _lines_in(source) or made.lines_of(source) or []
+        return self._sources[source]
 
     def _leads_astray(self, script: Script, source: str, line: int, length: int) -> None:
         if not script.user or (script.id, source) in self._astray:
@@ -190,27 +214,31 @@ class Scripts:
         if script is None:
             return None
         if self.reads_map(script) and (made := script.map()) is not None:
-            try:
-                original = made.original(line + 1, column)
-            except BrokenMap:  # told when it was loaded
-                original = None
+            original = made.original(line + 1, column)
+            if original is None and self._hides_source(script, made):
+                original = made.near(line + 1, column)  # else a line of what runs would be told as one of its source
             if original is not None:
-                length = self._length(made, original.source)
+                original = self._returning(made, original, line, column)
+                length = len(self._written(made, original.source))
                 if original.line <= length:
                     return Spot(original.source, original.line, original.column + 1, mapped=True)
                 self._leads_astray(script, original.source, original.line, length)
         return Spot(script.path, line + 1, column + 1)
 
 
-def _lines_in(path: str) -> int:
-    """How many lines a file has, one more for what may follow its last line end; none where there is no such file."""
+def _lines_in(path: str) -> list[str]:
+    """The lines of a file, one more for what may follow its last line end; none where there is no such file."""
     if not os.path.isfile(path):
-        return 0
+        return []
     try:
-        with open(path, "rb") as file:
-            return file.read().count(b"\n") + 1
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().split("\n")
     except OSError:
-        return 0
+        return []
+
+
+def _at(lines: Sequence[str], line: int) -> str:
+    return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
 def _upwards(folder: str) -> Iterator[str]:

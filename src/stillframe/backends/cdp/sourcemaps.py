@@ -127,8 +127,14 @@ class SourceMap:
 
     def original(self, line: int, column: int) -> Original | None:
         """What the text at a generated position was made from: the last segment at or before it on the same line."""
+        return self._led_to(self.decode().at(line - 1, column))
+
+    def near(self, line: int, column: int) -> Original | None:
+        """The same of text that was made from nothing: what the text before it was made from."""
+        return self._led_to(self.decode().before(line - 1, column))
+
+    def _led_to(self, segment: int | None) -> Original | None:
         mappings = self.decode()
-        segment = mappings.at(line - 1, column)
         if segment is None or mappings.kinds[segment] == NOWHERE:
             return None
         source = self._paths[mappings.sources[segment]]

@@ -30,6 +30,8 @@ class Wording:
     async def is_closing(self, held: Held) -> bool:
         """Whether the held position is the brace that ends a function, or the end of a module: no line to be told."""
         script, line, column = position(held.top)
+        if (closes := self._scripts.is_closing(script, line, column)) is not None:
+            return closes
         lines = await self.lines(script)
         if line >= len(lines):
             return False
