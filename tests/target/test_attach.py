@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ..guard import eventually
 from ..interpreters import PYCACHE
 from .wireclient import PATIENCE, TARGET, TOKENS, VENDORED, Peer
 
@@ -221,6 +222,41 @@ def test_what_cannot_be_attached_to_is_told_in_one_line(tmp_path: Path) -> None:
         "no gdb": (5, "gdb is needed to attach to a process and is not on PATH\n"),
         "no address": (2, "STILLFRAME_ADDRESS must be host:port\n"),
     }
+
+
+def test_a_process_whose_interpreter_is_not_up_yet_is_joined_when_it_is(tmp_path: Path) -> None:
+    """It waits for the first line of the settings of its virtual environment, before it can run any code."""
+    python, settings = tmp_path / "venv" / "bin" / "python", tmp_path / "venv" / "pyvenv.cfg"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(os.path.realpath(sys.executable))
+    os.mkfifo(settings)
+    text = f"home = {sys.base_prefix}/bin\n"
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        ThreadPoolExecutor() as pool,
+        subprocess.Popen([python, "-c", "input()"], stdin=subprocess.PIPE, text=True) as process,
+    ):
+        try:
+            joining = pool.submit(attach, process.pid, f"127.0.0.1:{listener.getsockname()[1]}")
+            eventually(lambda: is_traced(process.pid), "nobody looked at it")
+            eventually(lambda: not is_traced(process.pid), "it was not let go")
+            door = os.open(settings, os.O_WRONLY)
+            (tmp_path / "settings").write_text(text)
+            (tmp_path / "settings").rename(settings)  # site.py reads it again
+            os.write(door, text.encode())
+            os.close(door)
+            done = joining.result()
+            assert (done.returncode, done.stderr) == (0, "")
+            listener.settimeout(PATIENCE)
+            Peer(listener.accept()[0]).close()
+            process.communicate("\n", timeout=PATIENCE)
+            assert process.returncode == 0
+        finally:
+            process.kill()
+
+
+def is_traced(pid: int) -> bool:
+    return "\nTracerPid:\t0\n" not in Path(f"/proc/{pid}/status").read_text()
 
 
 KEEPING = """

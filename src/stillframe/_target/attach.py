@@ -23,7 +23,12 @@ from inject import BEGUN, JOINED, injection  # noqa: E402
 del sys.path[0]
 
 USAGE, NO_PROCESS, NOT_PYTHON, NO_GDB, NOT_PERMITTED, FAILED, STOPPED, TAKEN, DEAF = 2, 3, 4, 5, 6, 7, 8, 9, 10
-STARTED, NOWHERE = "stillframe: started", "stillframe: nowhere safe"  # as in_gdb.py says it
+STARTED, NOWHERE, NOT_UP = (
+    "stillframe: started",
+    "stillframe: nowhere safe",
+    "stillframe: not up",
+)  # as in_gdb.py says it
+COMES_UP = 10.0  # seconds in which the interpreter of a process that has just begun is up
 LET_GO = 10.0  # seconds for gdb to leave a process that it is in
 TURN = 5.0  # seconds in which a thread gets its turn in any interpreter that is not kept by another one
 _DENIED = re.compile(r"ptrace: Operation not permitted|Could not attach|Permission denied", re.IGNORECASE)
@@ -117,16 +122,19 @@ def gdb(pid, environment, seconds):
 
 
 def inject(pid, code, deadline):
-    """Start a thread in the process; where none of its own can be used for that at the moment, look again."""
+    """Start a thread in the process; where none of its own can be used for that at the moment, or not yet, look again."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment.update(STILLFRAME_CODE=code)
+    up_by = min(deadline, time.monotonic() + COMES_UP)
     while True:
         text, in_time = gdb(pid, environment, max(deadline - time.monotonic(), 0.1))
         if STARTED in text:
             return
         if not in_time:
             fail(FAILED, "gdb did not get into process %d in time; it was let go again" % pid)
-        if NOWHERE not in text:
+        if NOT_UP in text and time.monotonic() > up_by:
+            fail(FAILED, "the interpreter of process %d is not up, or at its end" % pid)
+        if NOWHERE not in text and NOT_UP not in text:
             break
         if time.monotonic() > deadline:
             fail(FAILED, "no thread of process %d could be interrupted safely in time" % pid)

@@ -4,7 +4,7 @@ Nothing waits in the process while gdb holds it: a call that waited on one of it
 leaving that thread in the middle of it. A thread that gdb interrupted while it allocates or loads would wait for itself even
 so, hence each is looked at first, those that wait in the kernel before those that compute. STILLFRAME_CODE in the environment
 is the text to run. Says `stillframe: started` when all went well, `stillframe: nowhere safe` where no thread can be used at
-the moment.
+the moment, `stillframe: not up` where the interpreter does not run yet, or no more.
 """
 
 import os
@@ -13,7 +13,7 @@ import struct
 
 import gdb
 
-STARTED, NOWHERE = "stillframe: started", "stillframe: nowhere safe"
+STARTED, NOWHERE, NOT_UP = "stillframe: started", "stillframe: nowhere safe", "stillframe: not up"
 READ, WRITE, RUN = 1, 2, 4  # protections of memory
 INNERMOST = 12  # frames that are looked at
 _UNSAFE = re.compile(r"alloc|free|fork|nptl|^_*(dl|lll|int)_|^_*dl(open|sym|close)|pthread_(create|exit|detach)")
@@ -82,6 +82,14 @@ def thread_entry():
     return at
 
 
+def is_up():
+    """Whether the interpreter runs; before that its library may not be there, or not be ready to be called."""
+    try:
+        return call("Py_IsInitialized") & 0xFFFFFFFF != 0
+    except gdb.error:
+        return False
+
+
 def run():
     threads = sorted(gdb.selected_inferior().threads(), key=lambda one: one.num)
     if not threads:  # gdb has said why it may not hold the process
@@ -93,8 +101,9 @@ def run():
     thread.switch()
     gdb.execute("set scheduler-locking off")  # else a thread that holds a lock of the allocator would never give it up
     gdb.execute("set unwindonsignal on")  # when we are interrupted, the thread goes on where it was
-    if not call("Py_IsInitialized") & 0xFFFFFFFF:
-        raise gdb.GdbError("its interpreter is not up yet, or at its end")
+    if not is_up():
+        print(NOT_UP)
+        return
     code = os.environ["STILLFRAME_CODE"].encode() + b"\0"
     data = room(8 + len(code), READ | WRITE)
     gdb.selected_inferior().write_memory(data + 8, code)
