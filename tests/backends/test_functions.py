@@ -289,7 +289,7 @@ PIECES = st.lists(st.sampled_from([*WORDS.split(), *"\n\r\0\ufeff\u2028\U0001f60
 TEXTS = PIECES.map(" ".join) | PIECES.map("".join) | st.text(max_size=60)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(TEXTS, TEXTS)
 @example("({a(", "")
 @example("x=[", "]=()=>")
@@ -307,7 +307,7 @@ def test_no_text_and_no_wish_is_an_error(text, wanted):
     matching(found, wanted)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 10_000))
 def test_a_piece_of_real_code_is_no_error(start, length):
     functions(read(SHAPES)[start : start + length])

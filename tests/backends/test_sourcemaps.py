@@ -31,13 +31,13 @@ def decoded(mappings: Mappings) -> list[list[Segment]]:
     return lines
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(files)
 def test_what_an_encoder_wrote_is_what_is_read(lines):
     assert decoded(Mappings([Part(encoded(lines), sources=range(3), names=range(4))])) == lines
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(files, st.randoms(use_true_random=False))
 def test_segments_in_any_order_within_a_line_are_read_in_that_of_their_columns(lines, random):
     mixed = [random.sample(line, len(line)) for line in lines]
@@ -55,7 +55,7 @@ def test_empty_segments_mean_nothing():
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(files, st.integers(0, 14), st.integers(-1, 45))
 def test_a_position_belongs_to_the_last_segment_at_or_before_it_on_its_line(lines, line, column):
     found = read(a_map(encoded(lines))).original(line, column)
@@ -68,7 +68,7 @@ def test_a_position_belongs_to_the_last_segment_at_or_before_it_on_its_line(line
         assert found == Original(f"/app/s{source}.ts", original + 1, original_column, named)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(files)
 def test_the_way_back_from_a_place_in_a_source_leads_to_that_place(lines):
     map = read(a_map(encoded(lines)))
@@ -86,7 +86,7 @@ def test_the_way_back_from_a_place_in_a_source_leads_to_that_place(lines):
             assert min(on_line) <= (line + 1, column)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(files, small)
 def test_a_line_without_code_means_the_next_that_has_some_and_after_the_last_there_is_none(lines, wanted):
     map = read(a_map(encoded(lines)))
@@ -127,7 +127,7 @@ def test_questions_about_what_is_not_there_have_no_answer():
 # Sections
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(files, st.lists(st.tuples(st.integers(0, 12), small), max_size=4), st.booleans())
 @example([[(0, 0, 0, 0), (5, 0, 1, 0), (9,)], [(1, 1, 0, 0)]], [(0, 3), (0, 9), (1, 0)], True)
 def test_a_map_cut_into_sections_is_the_same_map(lines, cuts, nested):

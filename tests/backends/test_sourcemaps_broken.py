@@ -103,13 +103,13 @@ def asked(data: bytes | str) -> None:
         assert broken.reason
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_map_or_broken(data):
     asked(data)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text("ACDgz9+/,;!é", max_size=60))
 def test_any_mappings_are_a_map_or_broken(mappings):
     asked(json.dumps(a_map(mappings)))
@@ -129,13 +129,13 @@ scraps = st.recursive(
 fields = ("version", "sources", "names", "mappings", "sourceRoot", "sourcesContent", "ignoreList", "sections")
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from(fields), scraps))
 def test_any_types_in_the_fields_are_a_map_or_broken(changed):
     asked(json.dumps(a_map("AAAA;CAAC") | changed))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(files, st.integers(0, 400))
 def test_a_truncated_map_is_broken(lines, length):
     text = json.dumps(a_map(encoded(lines)))

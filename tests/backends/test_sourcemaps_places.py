@@ -159,7 +159,7 @@ def test_sources_without_a_name_lead_nowhere_and_contents_and_ignored_ones_go_by
     assert read({"version": 3, "mappings": "A"}).original(1, 0) is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_any_url_of_any_script_is_a_map_or_broken(url, script):
     for each in (url, "file://" + url, "data:" + url, "data:;base64," + url):
@@ -169,7 +169,7 @@ def test_any_url_of_any_script_is_a_map_or_broken(url, script):
             assert broken.reason
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.text(max_size=30) | st.sampled_from(["webpack://", "file://[", "http://[x/y", "//", "..", "a://@"]),
     st.text(max_size=9),

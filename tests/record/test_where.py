@@ -133,7 +133,7 @@ _VALUES = st.recursive(
 _WAYS = st.lists(st.sampled_from(["a", "qty", "y", 0, 1]), min_size=1, max_size=3).map(tuple)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(st.lists(_VALUES, min_size=1, max_size=4), _WAYS)
 def test_a_part_that_is_had_at_a_glance_is_the_one_that_a_thorough_look_finds(
     row: list[str], way: tuple[texts.Step, ...]

@@ -32,7 +32,7 @@ def fed(decoder: Decoder, data: bytes, sizes: list[int]) -> list[dict]:
     return found + decoder.feed(data[at:])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(messages, max_size=5), st.lists(st.integers(0, 40), max_size=60))
 def test_any_split_of_the_bytes_gives_the_same_messages(wanted, sizes):
     data = b"".join(encode(message) for message in wanted)
@@ -41,14 +41,14 @@ def test_any_split_of_the_bytes_gives_the_same_messages(wanted, sizes):
     assert decoder.idle
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(messages, min_size=1, max_size=3))
 def test_one_byte_at_a_time_gives_the_same_messages(wanted):
     data = b"".join(encode(message) for message in wanted)
     assert fed(Decoder(), data, [1] * len(data)) == wanted
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(noise, messages), max_size=4), noise, st.lists(st.integers(0, 30), max_size=40))
 @example([(b"warning: x\n\n", {"a": 1})], b"", [])
 @example([(b"no newline before ", {"a": 1})], b"tail", [1, 1, 1])
@@ -57,7 +57,7 @@ def test_text_between_frames_is_skipped(wanted, tail, sizes):
     assert fed(Decoder(), data, sizes) == [message for _text, message in wanted]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=400), st.lists(st.integers(1, 50), max_size=20))
 def test_no_bytes_at_all_do_worse_than_a_protocol_error(data, sizes):
     try:
@@ -66,7 +66,7 @@ def test_no_bytes_at_all_do_worse_than_a_protocol_error(data, sizes):
         return
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(messages, st.integers(0, 200), st.integers(0, 255))
 def test_a_corrupted_byte_does_no_worse_than_a_protocol_error(message, position, byte):
     data = bytearray(encode(message) * 3)

@@ -111,7 +111,7 @@ WORDS = st.sampled_from(
 ) | texts(6)
 
 
-@settings(UNHURRIED, max_examples=500)
+@settings(UNHURRIED, max_examples=150)
 @given(st.lists(WORDS, max_size=7))
 def test_any_line_is_understood_or_is_a_usage_error_that_can_be_shown(words: list[str]) -> None:
     try:
