@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import psutil
 
@@ -104,6 +105,10 @@ match sys.argv[1]:
     case "pool":
         with multiprocessing.get_context("fork").Pool(1) as pool:
             pool.map(work, [8])
+    case "uvloop":
+        import uvloop
+
+        asyncio.Runner(loop_factory=uvloop.new_event_loop).run(main())
 """
 
 
@@ -111,7 +116,7 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     user.file("ways.py", WAYS)
 
     def told(way: str) -> list[str]:
-        return user.ok("crash", "--", "python3", "ways.py", way).splitlines()
+        return user.ok("crash", "--", sys.executable, "ways.py", way).splitlines()
 
     code = told("code")
     assert code[0].startswith("SystemExit: 3 at ways.py:4 in by_code; exit 3 after "), code
@@ -121,8 +126,9 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     assert deep[0].startswith("RecursionError: maximum recursion depth exceeded"), deep
     assert any("calls" in row for row in deep) and any(row.startswith("< <module> ways.py:") for row in deep), deep
     assert len("\n".join(deep)) <= 4000
-    task = told("task")
-    assert task[0].startswith("RuntimeError: job 7 at ways.py:13 in job; exit 0 after "), task
+    for way in ("task", "uvloop"):
+        task = told(way)
+        assert task[0].startswith("RuntimeError: job 7 at ways.py:13 in job; exit 0 after "), task
     thread = told("thread")
     assert thread[0].startswith("AssertionError: n is 1 at ways.py:21 in work, thread w1; exit 0 after "), thread
     assert "  n=1, LIMIT=1" in thread

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import psutil
 
 from .conftest import User, eventually
@@ -121,6 +123,34 @@ def test_tasks_are_told_with_what_they_await_and_a_cycle_of_them_is_named(user: 
     small = user.ok("hang", "--budget", "400")
     assert len(small) <= 400 and small.startswith("hang-tasks still running; ")
     user.ok("stop")
+
+
+ALONE = """\
+import asyncio, uvloop
+
+async def refill(lock):
+    async with lock:
+        return 1
+
+async def main():
+    lock = asyncio.Lock()
+    asyncio.get_running_loop().call_soon(lambda: print("up", flush=True))
+    async with lock:
+        await refill(lock)
+
+with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    runner.run(main())
+"""
+
+
+def test_tasks_of_a_loop_of_another_make_are_told_too_and_one_that_waits_for_itself(user: User) -> None:
+    user.file("alone.py", ALONE)
+    rows = user.ok("hang", "--timeout", "2", "--ready", "up", "--", sys.executable, "alone.py").splitlines()
+    (task,) = [row for row in rows if " in refill, " in row]
+    name = task.split()[1]
+    assert rows[1] == f"cycle: {name} waits for itself", rows
+    assert task == f"1x {name} at alone.py:4 in refill, waits for a Lock, held by {name} (inside its with, alone.py:10)"
+    assert any(row.endswith("waits for its event loop, where nothing is ready") for row in rows), rows
 
 
 def test_a_session_that_is_looked_at_goes_on_as_before(user: User) -> None:

@@ -49,7 +49,10 @@ def exits(db, status):
 def watch(db):
     """Exceptions of tasks and callbacks that end nowhere but in the event loop's own handler; and signals that kill."""
     if are_told(db):
-        sf_imports.after("asyncio.base_events", lambda: _watch_loops(db))
+        sf_imports.after(
+            "asyncio.base_events", lambda: _watch_loops(db, sys.modules["asyncio.base_events"].BaseEventLoop)
+        )
+        sf_imports.after("uvloop", lambda: _watch_loops(db, sys.modules["uvloop"].Loop))
         sf_imports.after("multiprocessing.process", _watch_processes)
         _tell_signals()
 
@@ -65,8 +68,7 @@ def _tell_signals():
         return  # it has no standard error
 
 
-def _watch_loops(db):
-    loops = sys.modules["asyncio.base_events"].BaseEventLoop
+def _watch_loops(db, loops):
     real = loops.call_exception_handler
 
     def call_exception_handler(self, context):

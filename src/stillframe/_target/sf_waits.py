@@ -34,7 +34,8 @@ class Party:
         if self.lock is not None:
             found = holders(self.lock)
             row["holder"] = ", ".join(text for _, text in found) or UNKNOWN
-            row["on"] = [str(party.number) for party, _ in found if party is not self]
+            others = [party for party, _ in found if party is not self]
+            row["on"] = [str(party.number) for party in others or [party for party, _ in found]]
         return row
 
 
@@ -107,12 +108,8 @@ def _outwards(frame):
 def _tasks(db):
     """Tasks of the event loops that run, that are not done."""
     module = sys.modules.get("asyncio.tasks")
-    found, seen = [], set()
-    for frame in sys._current_frames().values() if module is not None else ():
-        loop = next((one.f_locals.get("self") for one in _outwards(frame) if _is_loop(one)), None)
-        if loop is None or id(loop) in seen:
-            continue
-        seen.add(id(loop))
+    found = []
+    for loop in _loops(module) if module is not None else ():
         tasks = sorted(module.all_tasks(loop), key=lambda one: (len(one.get_name()), one.get_name()))
         for number, task in enumerate(tasks[:TASKS], 1 + len(found)):
             frames, _ = _chain(task.get_coro())
@@ -120,6 +117,29 @@ def _tasks(db):
             party.task = task
             found.append(party)
     return found
+
+
+def _loops(module):
+    """The event loops that run: by their own frames, and those that have none, such as uvloop's, by their tasks."""
+    by_frames = [
+        next((one.f_locals.get("self") for one in _outwards(frame) if _is_loop(one)), None)
+        for frame in sys._current_frames().values()
+    ]
+    by_tasks = [task.get_loop() for name in _TASK_SETS for task in _copied(getattr(module, name, ()))]
+    loops = {id(loop): loop for loop in [*by_frames, *by_tasks] if loop is not None}
+    return [loop for loop in loops.values() if loop.is_running()]
+
+
+_TASK_SETS = ("_all_tasks", "_scheduled_tasks", "_eager_tasks")  # of Python 3.8 to 3.11; from 3.12 on
+
+
+def _copied(tasks):
+    for _ in range(1000):  # as asyncio's own all_tasks does: other threads may make some meanwhile
+        try:
+            return list(tasks)
+        except RuntimeError:
+            continue
+    return []
 
 
 def _is_loop(frame):
@@ -155,11 +175,20 @@ def _find_out(party, parties):
         return
     if any(_by_library(party, frame, parties) for frame in _entries(party)):
         return
+    if _runs_loop(top):
+        party.waits = _WORDS["base_events.py", "run_forever"]
+        return
     found = sf_locks.taken(top, party.ident)
     if found is not None:
         party.lock, party.waits = found[0], "%s %s" % (sf_locks.kind_of(found[0]), found[1])
     elif party.user and party.user[0] is top and sf_locks.is_calling(top):
         party.waits = sf_locks.call_on(top)
+
+
+def _runs_loop(frame):
+    """Whether the innermost frame of a thread has called an event loop that is none of Python's own making."""
+    call = (sf_locks.call_on(frame) or "") if sf_locks.is_calling(frame) else ""
+    return call.partition("(")[0].endswith((".run_until_complete", ".run_forever"))
 
 
 def _entries(party):

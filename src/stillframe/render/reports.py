@@ -211,7 +211,8 @@ def hang(result: HangReport, budget: int) -> str:
     last = room.take(said.partition(" (")[0] if over else said)  # what is over cannot be kept live
     rows = [room.take(_hangs(result))]
     if result.cycle:
-        around = " waits for ".join(escape(each) for each in (*result.cycle, result.cycle[0]))
+        back = result.cycle[0] if len(result.cycle) > 1 else "itself"
+        around = " waits for ".join(escape(each) for each in (*result.cycle, back))
         rows.append(room.take(shorten(f"cycle: {around}", 600)))
     notes = [room.take(f"note: {shorten(escape(note), 400)}") for note in result.notes]
     folded = room.take(f"folded: {result.runtime:,} without your code") if result.runtime else ""
