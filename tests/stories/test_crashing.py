@@ -186,6 +186,18 @@ feed(n)
 """
 
 
+SELDOM = """\
+def pick():
+    counter = pathlib.Path("count")
+    n = int(counter.read_text()) + 1
+    counter.write_text(str(n))
+    return n % 2 == 0
+
+if pick():
+    raise OSError("this time")
+"""
+
+
 def test_runs_again_and_again_tell_how_often_it_fails_and_what_is_otherwise_then(user: User) -> None:
     user.file("flaky.py", FLAKY)
     report = user.json("crash", "--repeat", "9", "--until-fail", "--", "python3", "flaky.py")
@@ -199,6 +211,10 @@ def test_runs_again_and_again_tell_how_often_it_fails_and_what_is_otherwise_then
     assert [(each["name"], each["old"], each["new"]) for each in found["differences"]] == [
         ("batch", "['a', 'b']", "['b', 'a']")
     ]
+    user.file("seldom.py", FLAKY.split("counter =")[0] + SELDOM)
+    text = user.ok("crash", "--repeat", "2", "--", "python3", "seldom.py")
+    assert "\nfirst difference: seldom.py:15 in pick, hit 1: returned False -> True\n" in text, text
+    assert "further runs failed, recorded with the calls that it made, " in text
     text = user.ok("crash", "--repeat", "2", "--", "python3", "-c", "raise OSError('no')")
     assert text.startswith("failed 2 of 2 runs, one kind of failure; the first was run 1\n")
     user.fails("crash", "--repeat", "0", "flaky.py", code=2, error="usage")

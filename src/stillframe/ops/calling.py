@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from ..adapters.recorders import Recording, read
+from ..adapters.recorders import Recording
 from ..model.outcomes import AnyOutcome, Stop
 from ..model.recorder import Ask, Call, Line, Raised, Returned, Text, Threw, TraceAsk, Where, Yielded
+from ..model.reports import Repeated, ReportFrame
 from ..model.tested import TestFailure
 from ..model.values import Frame, Value
 from .made import is_same
+from .repeating import NONE, both_ways, compared
 from .walking import MOST_HITS, Walk
 
 DEPTH = 7
@@ -58,14 +60,14 @@ class Calls(msgspec.Struct, frozen=True):
         return sum(isinstance(each, Call) and _is_told(each) for each in self.said)
 
 
-def calls_asked(failure: TestFailure, around: tuple[Where, str] | None, root: str) -> Ask | None:
-    """What to record: the runner's own call of the test, else the outermost call of the test's that the failure tells."""
+def calls_asked(frames: Iterable[ReportFrame], around: tuple[Where, str] | None, root: str) -> Ask | None:
+    """What to record: the runner's own call of the test, else the outermost call of the user's that failed."""
     where, condition = around or (None, None)
     if where is None:
-        frames = [each for each in failure.frames if each.file and each.line and not each.library]
-        if not frames:
+        own = [each for each in frames if each.file and each.line and not each.library]
+        if not own:
             return None
-        where = Where(file=str(Path(root, frames[-1].file or "").resolve()), line=frames[-1].line)
+        where = Where(file=str(Path(root, own[-1].file or "").resolve()), line=own[-1].line)
     trace = TraceAsk(
         where=where, call=None if condition else 1, condition=condition, depth=DEPTH, most_lines=MOST_LINES,
         most_calls=MOST_CALLS,
@@ -73,10 +75,43 @@ def calls_asked(failure: TestFailure, around: tuple[Where, str] | None, root: st
     return Ask(trace=trace, root=root)
 
 
-def calls_of(folder: Path, end: AnyOutcome, failure: TestFailure, *, passed: bool | None) -> Calls:
-    """What was recorded there; nothing where the test was never come to."""
-    said = next((told for each in read(folder) if (told := _told(each))), ())
+def calls_of(recordings: Iterable[Recording], end: AnyOutcome, failure: TestFailure, *, passed: bool | None) -> Calls:
+    """What was recorded; nothing where the call was never come to."""
+    said = next((told for each in recordings if (told := _told(each))), ())
     return Calls(said, end, passed, _failed_at(said, failure) if passed is False else None)
+
+
+async def by_calls(
+    record: Callable[[], Awaitable[Calls]], repeated: Repeated, what: str, show: Show, *, own: int
+) -> Repeated | None:
+    """Look for the first call that is otherwise in a failing run; None where there are no calls but those (`own`) that there
+    always are."""
+    first = await record()
+    if first.number <= own:
+        return None
+    runs = await both_ways(record, lambda each: each.passed, first)
+    ended = [each for each in runs if each.passed is not None]
+    how = f"recorded with the calls that {what} made, {sum(each.number for each in ended):,} in all"
+    return compared(repeated, list(walks(ended, show)), how)
+
+
+def better(held: Repeated, recorded: Repeated | None) -> Repeated:
+    """Of what was seen at lines and in calls, that in which there is a difference; else both, as what was looked at."""
+    if recorded is None or says_why(held):
+        return held
+    if recorded.difference is not None or not held.compared:
+        return recorded
+    if held.difference is not None:
+        return held
+    said = f"{held.compared}; nor in others: {recorded.compared}".replace(
+        f"; nor in others: {NONE}; ", "; nor in others: "
+    )
+    return msgspec.structs.replace(held, varies=recorded.varies or held.varies, compared=said)
+
+
+def says_why(held: Repeated) -> bool:
+    """Whether a value was seen that differs: that a line was come to, as one is that raises an error, may be all there is."""
+    return held.difference is not None and bool(held.difference.differences)
 
 
 def walks(runs: Iterable[Calls], show: Show) -> Iterator[Walk]:

@@ -9,16 +9,21 @@ import msgspec
 from msgspec.structs import replace
 
 from ..adapters.leaving import Leaving, leaving_of, misjudges_errors, tells_handed_errors
+from ..adapters.recorders import recorder_for
 from ..adapters.revisions import Revision
+from ..adapters.runners.shown import shown_from
 from ..errors import LaunchFailed, UsageError
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.places import BreakSpec, SymbolPlace
 from ..model.plans import Caller, Plan
-from ..model.reports import CrashReport, Failure, Held, Verdict
+from ..model.recorder import Ask
+from ..model.reports import CrashReport, Failure, Held, Repeated, Verdict
+from ..model.tested import TestFailure
 from ..registry import Access, From, Param, operation
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
+from .calling import Calls, better, by_calls, calls_asked, calls_of, says_why
 from .common import WAITED_AFTER_DO, Cue, Do, Timeout
 from .deaf import gathered_or_told
 from .dying import with_last_words
@@ -26,7 +31,8 @@ from .failing import MOST_ALSO, Watched, watch
 from .launch import start
 from .private_runs import assumed_note, plan_for, started
 from .programs import Command, Program, ReadyWord, RunTerms, default_name
-from .repeating import Attempt, Times, UntilFail, check, compare
+from .recorded_run import recorded_run
+from .repeating import Attempt, Times, UntilFail, check, compare, ended_well, nothing_to_compare
 from .repeating import repeat as repeat_runs
 from .sanitized import with_own_words
 from .since import SinceWord, places_of
@@ -109,10 +115,38 @@ async def _again(sessions: Sessions, wish: Wish, times: int, until_fail: bool) -
     failure = found.result.failure
     places = places_of(failure.stack.frames, wish.caller) if failure else []
     specs = [BreakSpec(place=each) for each in places]
-    repeated = await compare(
+    held = await compare(
         lambda: walk(sessions, wish.caller, wish.plan, specs, wish.seconds, wish.cue), repeated, len(places), 0
     )
-    return From(found.session, msgspec.structs.replace(found.result, repeated=repeated))
+    recorded = (
+        None if says_why(held) or nothing_to_compare(repeated) else await _by_calls(sessions, wish, failure, held)
+    )
+    return From(found.session, msgspec.structs.replace(found.result, repeated=better(held, recorded)))
+
+
+async def _by_calls(sessions: Sessions, wish: Wish, failure: Failure | None, repeated: Repeated) -> Repeated | None:
+    """The calls of the outermost one that failed, where they can be recorded and an error ended them; Node's recorder writes
+    down functions alone, so that there it is the outermost but one."""
+    recorder = recorder_for(wish.plan)
+    if recorder is None or failure is None or failure.exception is None or failure.process:
+        return None
+    error = TestFailure(id="", type=failure.exception.type, message=failure.exception.message)
+    own = [each for each in failure.stack.frames if not each.library]
+    for frames in (own, own[:-1]):
+        if (wanted := calls_asked(frames, None, wish.caller.cwd)) is None:
+            break
+
+        async def record(wanted: Ask = wanted) -> Calls:
+            run = recorded_run(
+                sessions, wish.caller, wish.plan, recorder, wanted, verb="crash", readiness=wish.ready, do=wish.do,
+                timeout=wish.seconds,
+            )  # fmt: skip
+            async with run as ran:
+                return calls_of(ran.recordings, ran.end, error, passed=ended_well(ran.end))
+
+        if (found := await by_calls(record, repeated, "it", shown_from(wish.caller.cwd), own=0)) is not None:
+            return found
+    return None
 
 
 def _kind(report: CrashReport) -> str | None:

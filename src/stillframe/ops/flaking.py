@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from ..adapters.recorders import recorder_for, write_ask
+from ..adapters.recorders import read, recorder_for, write_ask
 from ..adapters.runners.shown import shown_from
 from ..model.places import BreakSpec, LinePlace
 from ..model.plans import Plan
@@ -18,10 +18,10 @@ from ..registry import From
 from ..session import taping
 from ..session.breakpoints import absolute
 from ..transport.folders import private_folder, remove_folder
-from .calling import Calls, calls_asked, calls_of, walks
+from .calling import Calls, better, by_calls, calls_asked, calls_of
 from .common import Cue
 from .explaining import as_stop, report_of
-from .repeating import NONE, Attempt, both_ways, compare, compared, nothing_to_compare, repeat
+from .repeating import Attempt, compare, nothing_to_compare, repeat
 from .since import MOST_PLACES, places_of
 from .testruns import Asked, check_matched, run_tests
 from .walking import walk
@@ -59,28 +59,19 @@ async def _compared(asked: Asked, failure: TestFailure, again: Repeated) -> Repe
     found = await _by_calls(asked, failure, again)
     if found is not None and found.difference is not None:
         return found
-    held = await _by_lines(asked, failure, again)
-    if found is None or held.difference is not None:
-        return held
-    also = f"nor in others: {found.compared}".replace(f"{NONE}; ", "")
-    said = f"{held.compared}; {also}" if held.compared else found.compared
-    return msgspec.structs.replace(held, varies=found.varies or held.varies, compared=said)
+    return better(await _by_lines(asked, failure, again), found)
 
 
 async def _by_calls(asked: Asked, failure: TestFailure, again: Repeated) -> Repeated | None:
     """None where nothing can be recorded, or the test calls nothing."""
     runner = asked.choice.runner
     around = runner.around(failure)
-    wanted = calls_asked(failure, around, asked.ask.cwd) if runner.recordable else None
+    wanted = calls_asked(failure.frames, around, asked.ask.cwd) if runner.recordable else None
     if wanted is None:
         return None
-    first = await _recorded(asked, failure, wanted)
-    if first.number <= (around is not None):  # the test itself is one of the runner's calls
-        return None
-    runs = await both_ways(lambda: _recorded(asked, failure, wanted), lambda each: each.passed, first)
-    ended = [each for each in runs if each.passed is not None]
-    how = f"recorded with the calls that the test made, {sum(each.number for each in ended):,} in all"
-    return compared(again, list(walks(ended, shown_from(asked.ask.cwd))), how)
+    own = int(around is not None)  # the test itself is one of the runner's calls
+    show = shown_from(asked.ask.cwd)
+    return await by_calls(lambda: _recorded(asked, failure, wanted), again, "the test", show, own=own)
 
 
 async def _recorded(asked: Asked, failure: TestFailure, wanted: Ask) -> Calls:
@@ -98,7 +89,7 @@ async def _recorded(asked: Asked, failure: TestFailure, wanted: Ask) -> Calls:
         async with run_tests(replace(asked, recorded=recorded), replace(asked.ask, selector=alone)) as ran:
             failed = any(each.id == failure.id for each in ran.told.failures)
             passed = not failed if ran.told.finished else None
-            return calls_of(folder, ran.end, failure, passed=passed)
+            return calls_of(read(folder), ran.end, failure, passed=passed)
     finally:
         remove_folder(str(folder))
 
