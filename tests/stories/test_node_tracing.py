@@ -200,6 +200,8 @@ async def test_what_is_not_there_or_cannot_be_asked_is_said(work: Path) -> None:
     odd = await traced(work, "odd", "node", "odd.js")
     assert (lines(odd)[0][0], life(odd).result, odd.how.partition(",")[0]) == (2, "3", "steps")
     assert odd.notes[0].startswith("odd was run a second time, stepped through: odd.js cannot be rewritten")
+    outside = await traced(work, "odd.js:6", "node", "odd.js")
+    assert outside.notes == ("no function of odd.js holds line 6, and functions alone are recorded",)
 
 
 async def test_typescript_is_told_by_its_own_lines() -> None:

@@ -98,6 +98,10 @@ class Rewriter {
     const found = functions(tree);
     const targets = new Set(this.targets(found, places));
     if (!targets.size) this.define(found, places, said);
+    const { file, line } = this.trace.where;
+    if (!targets.size && line && file === places.file) {
+      said.push(['missing', -1, `no function of ${path.basename(file)} holds line ${line}, and functions alone are recorded`]);
+    }
     const follows = all && this.trace.depth > 0 && this.isUsers(places.file);
     const byName = follows || targets.size ? sorted(found) : undefined;
     const metas = [];
