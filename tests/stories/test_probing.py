@@ -74,7 +74,7 @@ def test_a_program_that_fails_or_runs_on_is_reported_as_such(user: User) -> None
     assert report["places"][0]["state"] == "reached"
     assert user.json("probe", "fail.py:3")["end"]["exit_code"] == 1
     user.file("spin.py", "import os\nopen('pid', 'w').write(str(os.getpid()))\nx = 1\nwhile x:\n    x = 1\ny = 2\n")
-    report = user.json("probe", "spin.py:6", "--timeout", "1")
+    report = user.json("probe", "spin.py:6", "--timeout", "3")
     assert (report["places"][0]["state"], report["end"]["state"]) == ("not_reached", "running")
     assert not psutil.pid_exists(int((user.here / "pid").read_text()))
 
