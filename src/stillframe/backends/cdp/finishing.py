@@ -150,10 +150,7 @@ class Departures:
         """V8 forgets a step by which a generator or an async function ends in another way than by its last line."""
         if journey.kind is Kind.PLAIN:
             return
-        script, line, _ = position(held.top)
-        lines = await self._wording.lines(script)
-        pauses_here = line < len(lines) and yields(lines[line])
-        if journey.move is Move.NEXT and pauses_here:  # it stays with the generator
+        if journey.move is Move.NEXT and yields(await self._wording.line(held.top)):  # it stays with the generator
             return
         if Kind.ASYNC in journey.kind:
             await self._await_with(held, journey)

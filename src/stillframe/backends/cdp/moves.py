@@ -388,8 +388,7 @@ class Mover:
         """Whether a breakpoint may be of another call than the one that the step began in, which was left or waits."""
         if journey.move is Move.FINISH or journey.line is None:
             return held.depth <= journey.depth
-        script, line = journey.line
-        return journey.kind is not Kind.PLAIN and bool(suspending(await self._wording.lines(script), line, line))
+        return journey.kind is not Kind.PLAIN and bool(suspending([await self._wording.line(journey.call)], 0, 0))
 
     # Steps
 

@@ -181,12 +181,15 @@ class Scripts:
 
     def is_closing(self, script_id: str, line: int, column: int) -> bool | None:
         """Whether a position is that of a brace in what the user wrote; None of what was not made from that."""
+        text, spot = self.written_line(script_id, line, column), self.spot(script_id, line, column)
+        return None if text is None or spot is None else text[spot.column - 1 : spot.column] == "}"
+
+    def written_line(self, script_id: str, line: int, column: int) -> str | None:
+        """The line that a position was made from, as the user wrote it; None of what was not made from anything."""
         script = self._by_id.get(script_id)
         made = script.map() if script is not None and self.reads_map(script) else None
         spot = self.spot(script_id, line, column)
-        if made is None or spot is None or not spot.mapped:
-            return None
-        return _at(self._written(made, spot.file), spot.line)[spot.column - 1 : spot.column] == "}"
+        return _at(self._written(made, spot.file), spot.line) if made is not None and spot and spot.mapped else None
 
     def _written(self, made: SourceMap, source: str) -> list[str]:
         """The lines of a source: of its file, or else of the text in the map; often there is neither."""

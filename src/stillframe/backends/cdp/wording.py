@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .client import Body
 from .frames import Held, position
 from .scripts import Scripts
 from .texts import Texts
@@ -20,6 +21,14 @@ class Wording:
         """All of a script's; none where it is not known."""
         found = self._scripts.get(script)
         return await self._texts.lines(found) if found else []
+
+    async def line(self, call: Body) -> str:
+        """The line of the user's that a call is at; of a script that was made from nothing, its own."""
+        script, line, column = position(call)
+        if (written := self._scripts.written_line(script, line, column)) is not None:
+            return written
+        lines = await self.lines(script)
+        return lines[line] if line < len(lines) else ""
 
     async def begins(self, held: Held, pattern: str) -> bool:
         """Whether the text at the held position begins so."""
