@@ -68,3 +68,15 @@ def test_code_that_we_did_not_write_can_be_rewritten_and_keeps_its_lines() -> No
     told = json.loads(ran("node", str(HERE / "rewrite.cjs"), str(FOLDER), *map(str, files)))
     assert not [each for each in told if each["notes"] or each["moved"]]
     assert sum(each["functions"] for each in told) > 40
+
+
+def test_what_compilers_export_a_function_by_is_no_function_of_the_users(tmp_path: Path) -> None:
+    made = tmp_path / "made.js"
+    made.write_text(
+        "out({ total: () => total });\n"
+        "out('total', () => { try { return total } catch {} });\n"
+        "const mine = () => { try { return total } catch { return 0 } };\n"
+        "const total = () => price;\n"
+    )
+    (told,) = json.loads(ran("node", str(HERE / "rewrite.cjs"), str(FOLDER), str(made)))
+    assert (told["functions"], told["notes"]) == (2, [])

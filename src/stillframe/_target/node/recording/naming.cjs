@@ -37,9 +37,15 @@ function functions(tree) {
   return found;
 }
 
-// What compilers export a function by: `{ total: () => total }`.
+// What compilers export a function by: `{ total: () => total }`, and in Vite `() => { try { return total } catch {} }`.
 function isAlias(node, name) {
-  return node.type === 'ArrowFunctionExpression' && !node.params.length && node.body.type === 'Identifier' && node.body.name === name;
+  if (node.type !== 'ArrowFunctionExpression' || node.params.length) return false;
+  const { body } = node;
+  if (body.type === 'Identifier') return body.name === name;
+  const [only, ...more] = body.type === 'BlockStatement' ? body.body : [];
+  if (!only || more.length || only.type !== 'TryStatement' || !only.handler || only.handler.body.body.length) return false;
+  const [told, ...rest] = only.block.body;
+  return !!told && !rest.length && told.type === 'ReturnStatement' && !!told.argument && told.argument.type === 'Identifier';
 }
 
 // The names that a part of this node goes by because of where it stands.
