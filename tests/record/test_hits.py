@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from stillframe.errors import NotFound
 from stillframe.model.outcomes import Stop
 from stillframe.model.places import parse_place
 from stillframe.model.recording import RunFacts
@@ -96,4 +97,11 @@ def test_hits_in_a_row_are_told_as_each_by_itself_is(
                 assert grouped == hits.grouped(one, path, 20, counted=True), (condition, path)
                 if path not in hits.OF_THE_HIT:
                     assert hits.trend(all_, path, "x", drawn=True) == hits.trend(one, path, "x", drawn=True)
+        missed = []
+        for rows in (stretches.LOOKED_UP, 0):
+            with monkeypatch.context() as only, pytest.raises(NotFound) as miss:
+                only.setattr(stretches, "LOOKED_UP", rows)
+                hits.grouped(scope(run, place, None, steps), "nope", 20, counted=True)
+            missed.append(str(miss.value))
+        assert missed[0] == missed[1] and "recorded there: done, " in missed[0]
     connection.close()

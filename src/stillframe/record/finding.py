@@ -255,7 +255,7 @@ def names_at(connection: sqlite3.Connection, spots: list[Spot], within: Run) -> 
     marks = ",".join("?" * len(spots))
     rows = connection.execute(
         f"SELECT n.text, count(*) FROM cell c JOIN name n ON n.id=c.name WHERE c.place IN ({marks}) AND c.hit IN"
-        f" (SELECT id FROM hit WHERE run IN ({within.marks})) GROUP BY 1 ORDER BY 2 DESC LIMIT ?",
+        f" (SELECT id FROM hit WHERE run IN ({within.marks})) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?",
         (*(each.id for each in spots), *within.members, 3 * LISTED),
     )
     return [each[0] for each in rows]

@@ -7,12 +7,11 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 
-from ..errors import NotFound
 from ..model.recorded import Group, Hits, Trend
 from . import asking, functions, reading, stretches, texts, where
 from .columns import numbers
 from .conditions import Path, Told
-from .scopes import ITS_CELL, Scope, beyond, need_name, need_part
+from .scopes import ITS_CELL, Scope, beyond, has_name, need_name, need_part
 
 OF_THE_HIT = {
     "place": "p.file || ':' || p.line",
@@ -137,12 +136,9 @@ def _by_value(scope: Scope, name: str) -> stretches.SQL:
 def _path_of(scope: Scope, by: str) -> Path | None:
     """The recorded path that is meant; None where it is something that every hit has."""
     path = where.parse_path(by)
-    try:
-        need_name(scope, path.root)
-    except NotFound:
-        if by not in OF_THE_HIT:
-            raise
+    if by in OF_THE_HIT and not has_name(scope, by):
         return None
+    need_name(scope, path.root)
     return path
 
 

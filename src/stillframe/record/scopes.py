@@ -180,31 +180,41 @@ def scope(
     return made
 
 
-def need_name(scope: Scope, name: str) -> None:
-    """A name that was recorded in none of the hits is a miss that lists those that were."""
-    spots = list(scope.spots) or finding.reached(scope.connection, scope.run)
-    marks = ",".join("?" * len(spots))
+def has_name(scope: Scope, name: str) -> bool:
+    """Whether a name was recorded at these places at all."""
+    spots = scope.spots or finding.reached(scope.connection, scope.run)
     found = scope.connection.execute(
-        f"SELECT 1 FROM cell WHERE name=(SELECT id FROM name WHERE text=?) AND place IN ({marks}) LIMIT 1",
+        f"SELECT 1 FROM cell WHERE name=(SELECT id FROM name WHERE text=?) AND place IN ({','.join('?' * len(spots))}) LIMIT 1",
         (name, *(each.id for each in spots)),
     ).fetchone()
-    if found is None:
-        names = _names(scope, spots) if spots else []
+    return found is not None
+
+
+def need_name(scope: Scope, name: str) -> None:
+    """A name that was recorded in none of the hits is a miss that lists those that were."""
+    if not has_name(scope, name):
+        names = _names(scope)
         more = " …" if len(names) > LISTED else ""
         there = f"; recorded there: {', '.join(names[:LISTED])}{more}" if names else ""
         raise NotFound(f"no {name} was recorded in these hits{there}")
 
 
-def _names(scope: Scope, spots: list[Spot]) -> list[str]:
+def _names(scope: Scope) -> list[str]:
     """The names that were recorded at these places, the most frequent first."""
-    if scope.in_a_row is None or not scope.alone:
-        return finding.names_at(scope.connection, spots, scope.run)
+    if scope.in_a_row is None:
+        spots = list(scope.spots) or finding.reached(scope.connection, scope.run)
+        return finding.names_at(scope.connection, spots, scope.run) if spots else []
     counts = Counter[str]()
     for each in scope.in_a_row:
+        here = (each.place, each.low, each.high)
         found = "SELECT name, count(*) AS times FROM cell WHERE place=? AND hit BETWEEN ? AND ? GROUP BY 1"
-        sql = f"SELECT n.text, times FROM ({found}) JOIN name n ON n.id=name"
-        counts.update(dict(scope.connection.execute(sql, (each.place, each.low, each.high)).fetchall()))
-    return [name for name, _ in counts.most_common(3 * LISTED)]
+        sql = f"SELECT n.text, times FROM ({found}) f JOIN name n ON n.id=f.name"
+        if each.shared:  # counted with those of others, but named only if they are in ours, too
+            ours = "SELECT 1 FROM cell c CROSS JOIN hit h ON h.id=c.hit WHERE c.place=? AND c.hit BETWEEN ? AND ?"
+            sql += f" WHERE EXISTS({ours} AND c.name=f.name AND h.run IN ({scope.run.marks}))"
+        given = (*here, *here, *scope.run.members) if each.shared else here
+        counts.update(dict(scope.connection.execute(sql, given).fetchall()))
+    return sorted(counts, key=lambda name: (-counts[name], name))[: 3 * LISTED]
 
 
 def need_part(scope: Scope, path: Path) -> None:
