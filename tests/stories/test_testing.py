@@ -138,6 +138,16 @@ def test_green_says_green_and_what_matches_nothing_names_the_nearest(user: User)
     user.fails("test", "--runner", "nosuch", code=2, error="usage")
 
 
+THREAD = """
+def test_c():
+    def work(): 1 / 0
+    import threading
+    thread = threading.Thread(target=work, name="w1")
+    thread.start()
+    thread.join()
+"""
+
+
 def test_a_file_of_tests_that_does_not_import_is_told_with_the_reason(user: User) -> None:
     user.file("test_bad.py", "import no_such_module\n\ndef test_a():\n    pass\n")
     user.file("test_ok.py", "def test_b():\n    pass\n")
@@ -148,8 +158,13 @@ def test_a_file_of_tests_that_does_not_import_is_told_with_the_reason(user: User
     user.file("test_bad.py", "def test_a(:\n    pass\n")
     alone = user.ok("test", "test_bad.py", *OURS)
     assert "SyntaxError" in alone and "pytest says" not in alone
-    user.file("test_bad.py", "def test_a():\n    raise OSError('no\\nno\\nno\\nyes')\n\ndef test_b(nobodys): pass\n")
-    unknown = user.json("test", "--once", "test_bad.py", *OURS)["failures"][1]
+    user.file(
+        "test_bad.py", "def test_a():\n    raise OSError('no\\nno\\nno\\nyes')\n\ndef test_b(nobodys): pass\n" + THREAD
+    )
+    report = user.json("test", "--once", "test_bad.py", *OURS)
+    said = "in test_bad.py::test_c, thread w1 ended by ZeroDivisionError: division by zero at test_bad.py:7 in work"
+    assert report["notes"] == [said], "though no test failed by it"
+    unknown = report["failures"][1]
     assert (unknown["when"], unknown["line"]) == ("setup", 4)
     assert unknown["message"].startswith("fixture 'nobodys' not found\navailable fixtures: "), unknown
     small = user.ok("test", "--once", "--budget", "300", "test_bad.py::test_a", *OURS)

@@ -116,7 +116,9 @@ class Revision(msgspec.Struct, frozen=True):
 @contextlib.asynccontextmanager
 async def laid_out(name: str, cwd: str, env: Mapping[str, str]) -> AsyncIterator[Revision]:
     """The revision for as long as it is needed; nothing of it is left, in git either."""
-    top = Path(await _git("rev-parse", "--show-toplevel", cwd=cwd, env=env, otherwise=f"{cwd} is in no git repository"))
+    top = Path(
+        await _git("rev-parse", "--show-toplevel", cwd=cwd, env=env, otherwise=f"git opens no repository at {cwd}")
+    )
     commit = await _git(
         "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", cwd=cwd, env=env,
         otherwise=f"--since {name}: no such revision",

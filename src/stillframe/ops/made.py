@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,9 +67,15 @@ def with_calls(failure: TestFailure, folder: Path, cwd: str, *, alone: bool) -> 
     failed = _failed(root, len(_own(failure, alone=alone)) - 1)
     lines = set(failure.makers)
     made = [each for each in failed.calls if each.call.caller is None or each.call.caller[2] in lines]
+    made = [each for each in made if not _is_for_show(each, failure)]
     below = [pair for each in made for pair in _below(each, 0) if not is_same(pair[0].raised, failure)]
     calls = ranked(folded([_told(node, depth, cwd) for node, depth in below]), failure)
     return msgspec.structs.replace(failure, calls=tuple(best(calls, SHOWN)), calls_total=len(calls))
+
+
+def _is_for_show(node: Node, failure: TestFailure) -> bool:
+    """Whether it is a repr that the runner made to tell of the failure, and none that the statement itself asks for."""
+    return node.call.function.rpartition(".")[2] == "__repr__" and not re.search(r"repr|[!%]r\b", failure.expression)
 
 
 def is_same(raised: str | None, failure: TestFailure) -> bool:

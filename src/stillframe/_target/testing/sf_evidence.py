@@ -31,7 +31,10 @@ _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def is_user(code):
     """Whether code is of the project's own: no library, nothing that no file holds, none of ours."""
-    file = code.co_filename
+    return is_file_users(code.co_filename)
+
+
+def is_file_users(file):
     if file.startswith(("<", _OURS)) or _PACKAGES.search(file):
         return False
     return not os.path.realpath(file).startswith(_LIBRARY)

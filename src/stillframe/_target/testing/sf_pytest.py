@@ -5,6 +5,7 @@ Loaded by `-p sf_pytest`. It changes nothing but one thing: pytest-xdist runs th
 
 import importlib.util
 import os
+import re
 
 import pytest
 import sf_evidence
@@ -139,6 +140,22 @@ class Witness:
             error = error.__cause__  # pytest wraps what importing a test file raised
         evidence = self.teller.evidence(error)
         self.journal.tell("uncollected", id=self.name(report.nodeid), evidence=evidence)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_warning_recorded(self, warning_message, when, nodeid, location):
+        """An error that ended a thread fails no test: pytest 6 and later warn of it, and it may be why one failed."""
+        text = str(warning_message.message)
+        thread = re.match(r"Exception in thread (.+)", text)
+        places = [
+            each
+            for each in re.findall(r'  File "(.+)", line (\d+), in (\S+)', text)
+            if sf_evidence.is_file_users(each[0])
+        ]
+        said = re.findall(r"^\w[\w.]*(?:Error|Exception|Exit|Interrupt)\b.*", text, re.MULTILINE)
+        if thread and said:
+            at = " at %s:%s in %s" % ((os.path.relpath(places[-1][0], self._here),) + places[-1][1:]) if places else ""
+            where = "in %s, " % self.name(nodeid) if nodeid else ""
+            self.journal.tell("aside", text="%sthread %s ended by %s%s" % (where, thread[1], said[-1][:200], at))
 
     def pytest_keyboard_interrupt(self, excinfo):
         """What no test may raise, as pytest.exit() does, too: it ends them all, and pytest reports none of it."""

@@ -16,6 +16,8 @@ from ...model.values import Value
 FILE = "journal"
 MOST = 20
 """Failures whose evidence is told."""
+ASIDES = 3
+"""Errors that failed no test, and are told all the same."""
 _WORST = ("passed", "xpassed", "xfailed", "skipped", "failed")
 Show = Callable[[str | None], str | None]
 
@@ -40,6 +42,7 @@ class Reading(msgspec.Struct):
     deselected: int = 0
     uncollected: int = 0
     running: str | None = None
+    notes: list[str] = msgspec.field(default_factory=list[str])
     ended: bool = False
     ordinal: int = 0
     """Of the calls of the first failing test's function, the one that failed."""
@@ -57,6 +60,8 @@ class Reading(msgspec.Struct):
             case "uncollected":
                 self.uncollected += 1
                 self.failures.append(failure({**said, "when": "collection"}, self.show))
+            case "aside":
+                self.notes.append(said["text"])
             case "test":
                 self._test(said, said["id"], said["outcome"])
             case "end":
@@ -88,6 +93,7 @@ class Reading(msgspec.Struct):
             finished=self.ended,
             running=self.running,
             ordinal=self.ordinal or 1,
+            notes=tuple(dict.fromkeys(self.notes))[:ASIDES],
         )
 
 

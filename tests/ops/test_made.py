@@ -1,0 +1,36 @@
+"""The calls behind a failure, read from the recording of a second run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stillframe.model import tested
+from stillframe.model.reports import ReportFrame
+from stillframe.ops.made import with_calls
+
+TOLD = [
+    ["hello", 7, 1, "CPython 3.12.1", "sys.monitoring"],
+    ["call", 1, 0, "test", "/t.py", 3],
+    ["call", 2, 1, "net", "/t.py", 1, [["amount", "50"]], 0, ["test", "/t.py", 4]],
+    ["ret", 2, "30"],
+    ["call", 3, 1, "Price.__repr__", "/t.py", 9, [], 0, ["test", "/t.py", 4]],
+    ["ret", 3, "'Price(30)'"],
+    ["exc", 1, "AssertionError: assert 30 == 40"],
+]
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [("assert net(50) == 40", ["net"]), ("assert f'{net(50)!r}' == ''", ["net", "Price.__repr__"])],
+)
+def test_a_repr_by_which_the_runner_tells_of_the_failure_did_not_lead_to_it(
+    tmp_path: Path, expression: str, told: list[str]
+) -> None:
+    (tmp_path / "7-1.told").write_text("".join(json.dumps(each) + "\n" for each in TOLD))
+    frames = (ReportFrame(function="test", file="/t.py", line=4),)
+    failed = tested.TestFailure(id="t", type="AssertionError", expression=expression, frames=frames, makers=(4,))
+    found = with_calls(failed, tmp_path, "/", alone=False)
+    assert found is not None and [each.function for each in found.calls] == told
