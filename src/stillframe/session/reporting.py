@@ -185,12 +185,15 @@ async def _from_outside(session: Session, frame: Frame, line: str, page: Values,
         raise
     except StillframeError:  # the thread is not held, or names alone are nothing to this debugger
         return []
-    return [each.value for each in told if each.value is not None and not _is_code(each.value)]
+    return [each.value for each in told if each.value is not None and not _is_no_news(each.value)]
 
 
-def _is_code(value: Value) -> bool:
-    return _CODE.search(value.type) is not None or value.value.startswith(
-        ("<function", "<class", "<module", "[Function", "[class")
+def _is_no_news(value: Value) -> bool:
+    """Code, or what is named for its value, as the constants of a C enumeration are."""
+    return (
+        value.value == value.name
+        or _CODE.search(value.type) is not None
+        or value.value.startswith(("<function", "<class", "<module", "[Function", "[class"))
     )
 
 

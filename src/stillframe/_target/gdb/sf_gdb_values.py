@@ -174,7 +174,8 @@ def describe(name, value, bounds, keep):
         row.update(value="it takes longer than %g s to read" % bounds.seconds, error=True)
         return row
     except (gdb.error, RuntimeError, ValueError, TypeError, LookupError, ArithmeticError) as error:
-        row.update(value="<%s>" % error, error=True)  # a printer of the toolchain may fail on a broken value
+        why = error if isinstance(error, gdb.error) else "its printer fails on it: %s" % error
+        row.update(value="<%s>" % why, error=True)  # one of the toolchain's may on a broken value
         return row
     cut = len(text) > bounds.text
     row["truncated"] = cut or "..." in text
