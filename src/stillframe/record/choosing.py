@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from .columns import Column, Columns
+from .columns import Column, Columns, numbers
 from .conditions import Told
 from .stretches import SQL, Stretch
 from .where import Conjunct
@@ -18,6 +18,12 @@ Chosen = SQL | list[int]
 
 def asked(hits: Chosen) -> SQL:
     return hits if isinstance(hits, tuple) else ("SELECT value FROM json_each(?)", [msgspec.json.encode(hits)])
+
+
+def listed(connection: sqlite3.Connection, sql: str, given: Sequence[object]) -> set[int]:
+    """The hits that a question is for: quicker as one text than as a row for each."""
+    (text,) = connection.execute(f"WITH q(id) AS ({sql}) SELECT group_concat(id) FROM q", given).fetchone()
+    return set(numbers(text or ""))
 
 
 def matching(
@@ -32,9 +38,11 @@ def matching(
         if hits is not None and not isinstance(found, tuple):
             found = hits if found is None else sorted(set(found).intersection(hits))
         elif len(each.names) == 1:
-            sql, given = asked(found) if found is not None else ("", [])
-            test: SQL = (f" AND c0.hit IN ({sql})", given) if sql else ("", [])
-            found = stretch.cells("c0.hit", each.names[0], *_tested(stretch, each, test))
+            test: SQL = (f" AND c0.hit IN ({found[0]})", found[1]) if isinstance(found, tuple) else ("", [])
+            sql, given = stretch.cells("c0.hit", each.names[0], *_tested(stretch, each, test))
+            found = (
+                sorted(listed(connection, sql, given).intersection(found)) if isinstance(found, list) else (sql, given)
+            )
         else:
             return None
     return found

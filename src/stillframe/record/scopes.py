@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ..errors import NotFound
 from ..model.places import Place
 from . import choosing, finding, functions, stretches, texts, where
-from .columns import Column, Columns, numbers
+from .columns import Column, Columns
 from .conditions import Path
 from .finding import LISTED, Run, Spot, View
 
@@ -49,7 +49,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         """The steps, where these are not meant."""
         if self.steps:
             return frozenset()
-        return frozenset(self._listed(*_steps(self.run, self.spots)))
+        return frozenset(choosing.listed(self.connection, *_steps(self.run, self.spots)))
 
     @functools.cached_property
     def quickly(self) -> list[tuple[stretches.Stretch, choosing.Chosen | None]] | None:
@@ -102,16 +102,12 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
             chosen = [(f"SELECT h.id FROM {joins} WHERE {tests}", [*before, *after])]
         found: list[int] = []
         for each in chosen:
-            found += each if isinstance(each, list) else self._listed(*each)
+            found += each if isinstance(each, list) else choosing.listed(self.connection, *each)
         if self.condition is not None and self.quickly is not None and not self.alone:
             found = [each for each in found if each in self.own]
         elif self.left_out:
             found = [each for each in found if each not in self.left_out]
         return sorted(found)
-
-    def _listed(self, sql: str, given: Sequence[object]) -> list[int]:
-        (listed,) = self.connection.execute(f"WITH q(id) AS ({sql}) SELECT group_concat(id) FROM q", given).fetchone()
-        return numbers(listed or "")
 
     @functools.cached_property
     def own(self) -> frozenset[int]:
@@ -257,6 +253,9 @@ _HAS_MORE = (
 
 def _beyond(scope: Scope, path: Path) -> int:
     """The hits in which a path leads out of what was recorded."""
+    parts = [scope.columns.of(stretch, path) for stretch in scope.in_a_row or ()]
+    if parts and all(each is not None and not each.odd and not each.lacking for each in parts):
+        return 0
     if column := scope.column(path):
         return scope.columns.beyond(column, path)
     steps = functions.written(path.steps)
