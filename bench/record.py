@@ -81,10 +81,10 @@ def _stop(number: int, run: int) -> Stop:
 async def _asked(record: Record, folder: Path) -> dict[str, float]:
     view, place = View(str(folder), str(folder)), parse_place("shop.py:14")
 
-    def scope(connection: sqlite3.Connection, condition: str | None = None) -> scopes.Scope:
+    def scope(connection: sqlite3.Connection, condition: str | None = None, steps: bool = True) -> scopes.Scope:
         one, other = (finding.run(connection, str(folder), f"run-{n}") for n in range(2))
         both = finding.Run(one.id, one.name, one.root, (*one.members, *other.members))
-        return scopes.scope(connection, both, view, place, condition)
+        return scopes.scope(connection, both, view, place, condition, steps=steps)
 
     questions: dict[str, Callable[[sqlite3.Connection], object]] = {
         "hits": lambda c: hits.listed(scope(c), 0, 20),
@@ -93,6 +93,10 @@ async def _asked(record: Record, folder: Path) -> dict[str, float]:
         "hits --where 'item.qty > 3'": lambda c: hits.listed(scope(c, "item.qty > 3"), 0, 20),
         "hits --count-by item.qty": lambda c: hits.grouped(scope(c), "item.qty", 20, counted=True),
         "hits --count-by item.sku": lambda c: hits.grouped(scope(c), "item.sku", 20, counted=True),
+        "hits --count-by item.qty --no-steps": lambda c: hits.grouped(
+            scope(c, steps=False), "item.qty", 20, counted=True
+        ),
+        "hits --where 'qty > item.qty'": lambda c: hits.listed(scope(c, "qty > item.qty"), 0, 20),
         "hits --count-by out": lambda c: hits.grouped(scope(c), "out", 20, counted=True),
         "hit-trend out": lambda c: hits.trend(scope(c), "out", "shop.py:14"),
         "hit-trend item.qty": lambda c: hits.trend(scope(c), "item.qty", "shop.py:14"),

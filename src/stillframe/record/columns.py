@@ -133,15 +133,29 @@ class Columns:
         if path.steps or path.of == "len":
             return self.of(stretch, path)
         made = Column([], [], [], set(), {})
+        asked = "v0.type" if path.of == "type" else "v0.text"
+        known: dict[int, str] = {}
+        differ = False
         for piece in self._pieces(stretch, path.root):
-            read = self._slice(piece, path.root, "v0.type" if path.of == "type" else "v0.text")
-            told = read.row.split(glances.END) if read.values else []
+            read = self._slice(piece, path.root, asked if differ else "")
+            fresh = set(read.values) - known.keys()
+            differ = len(fresh) * FEW >= len(read.values) > 0
+            if differ:
+                read = read if read.row else self._slice(piece, path.root, asked)
+                told = read.row.split(glances.END)
+            else:
+                known |= self._wholly(asked, fresh)
+                told = [known[each] for each in read.values]
             if len(told) != len(read.values):
                 return None
             made.told.extend(told)
             made.hits.extend(read.hits)
             made.values.extend(read.values)
         return made if made.hits == sorted(made.hits) else Column.of_all([made])
+
+    def _wholly(self, asked: str, values: Collection[int]) -> dict[int, str]:
+        sql = f"SELECT v0.id, {asked} FROM value v0 WHERE v0.id IN (SELECT value FROM json_each(?))"
+        return dict(self._connection.execute(sql, (msgspec.json.encode(sorted(values)),)).fetchall())
 
     def beyond(self, column: Column, path: Path) -> int:
         """The hits in which a path leads out of what was recorded."""
