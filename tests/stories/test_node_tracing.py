@@ -100,6 +100,14 @@ if (way === 'worker') often(1);
 await service.price('pen');
 await service.price('none').catch(() => {});
 if (way === 'killed') last(1000);
+function closed(n) {
+  try {
+    n.a.b = 1;
+  } finally {
+    n.open = false;
+  }
+}
+try { closed({}); } catch { }
 """
 
 
@@ -174,6 +182,10 @@ async def test_a_generator_that_nobody_ends_and_errors_that_are_caught_are_told(
     odd = next(turn for turn in loop.told if turn.why == "differs")
     raised = [each.raised for each in odd.steps if not isinstance(each, Loop) and each.raised]
     assert (loop.turns, odd.number, [each.split(":")[0] for each in raised]) == (3, 2, ["SyntaxError"])
+    closed = life(await traced(work, "closed", "node", "work.mjs"))
+    begin = WORK.splitlines().index("function closed(n) {") + 1
+    assert (closed.end, closed.at) == ("raised", begin + 2), "not where it was cleaned up"
+    assert [each.line for each in closed.steps if not isinstance(each, Loop)][-1] == begin + 4
 
 
 async def test_every_call_counts_in_every_worker_and_none_is_lost_to_a_kill(work: Path) -> None:

@@ -183,6 +183,9 @@ class Tracing {
       this.edits.wrap(body.start + 1, body.end - 1, `${F}.on&&${R}.caught(${F},${name});`, '');
       this.list(body.body, inside, this.lineOf(body));
     }
+    if (node.finalizer && !node.handler) { // what goes through it comes of the line before
+      this.edits.wrap(node.block.start, node.block.end, '', `catch(__sf_x){${F}.on&&${R}.caught(${F},__sf_x);throw __sf_x}`);
+    }
     if (node.finalizer) this.list(node.finalizer.body, scope, 0);
   }
 
