@@ -238,7 +238,7 @@ def test_who_ends_a_node_program_with_a_failing_code_is_told_and_can_be_held_the
     user.file("inner.js", "require('vm').runInThisContext('null.x');\n")
     user.file("unread.js", "function f( { return 1 }\n")
     unread = user.ok("crash", "--", "node", "unread.js")
-    assert unread.startswith("SyntaxError: ") and "/unread.js:1\n" in unread, unread
+    assert unread.startswith("SyntaxError: ") and " at unread.js:1 in <module>; exit 1 after " in unread, unread
     inner = user.ok("crash", "--", "node", "inner.js")
     assert inner.startswith("TypeError: Cannot read properties of null (reading 'x') at "), inner
     lost = "\nnote: nobody caught TypeError: Cannot read properties of null (reading 'x'), and V8 lost it"

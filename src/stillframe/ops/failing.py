@@ -214,6 +214,8 @@ async def failure_of(member: Session, stop: Stop, *, live: bool, what: str | Non
         StillframeError
     ):  # it is gone already, or cannot be read any further: what the stop itself tells is the evidence
         stack = _of_stop(stop)
+    if all(each.library for each in stack.frames) and stop.frame is not None and stop.frame.kind == "user":
+        stack = _of_stop(stop)  # it is about a line that no call is at, such as one that does not compile
     info = stop.exception
     return Failure(
         what=what or (described(info) if info else stop.reason),
