@@ -79,7 +79,7 @@ async def test_what_is_no_revision_or_no_repository_is_said(project: Path, tmp_p
     with pytest.raises(UsageError, match="no such revision"):
         async with laid_out("nosuch", str(project), ENV):
             pass
-    with pytest.raises(UsageError, match="no git repository"):
+    with pytest.raises(UsageError, match="git opens no repository"):
         async with laid_out("HEAD", str(tmp_path), ENV):
             pass
 
