@@ -9,7 +9,7 @@ from .sfr_told import quoted
 COUNT = 16
 """Characters that the number of what was left out may take."""
 _PLAIN = frozenset({float, bool, type(None)})
-UNTOLD = sf_known.NAMED + (type, types.ModuleType)
+UNTOLD = frozenset(sf_known.NAMED + (type, types.ModuleType))
 """What is no news in a function: its modules, classes and functions."""
 
 
@@ -38,6 +38,11 @@ class _Writer(sf_values._Writer):
         return self._fields(kind.__name__, attributes, room, 2)
 
 
+def _is_number(value, kind):
+    """Whether its repr is short, and nothing in it needs an escape."""
+    return kind in _PLAIN or (kind is int and -(1 << 63) < value < (1 << 63))
+
+
 class Texts:
     """Writes values within the bounds that were asked for."""
 
@@ -47,7 +52,7 @@ class Texts:
 
     def text(self, value):
         kind = type(value)
-        if kind in _PLAIN or (kind is int and -(1 << 63) < value < (1 << 63)):
+        if _is_number(value, kind):
             return repr(value)
         if kind is str and len(value) < self.room // 2:
             text = repr(value)
@@ -62,6 +67,8 @@ class Texts:
             return "<%s that could not be read: %s>" % (kind.__name__, type(error).__name__)
 
     def quoted(self, value):
+        if _is_number(value, type(value)):
+            return '"' + repr(value) + '"'
         return quoted(self.text(value))
 
     def exception(self, error):

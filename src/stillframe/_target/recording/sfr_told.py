@@ -22,9 +22,15 @@ def quoted(text):
     return made
 
 
-def pairs(items):
-    """Names and values that are quoted already, as JSON."""
-    return "[" + ",".join(["[" + name + "," + value + "]" for name, value in items]) + "]"
+_begun = {}  # a name of the program's code, up to where its value follows
+
+
+def pair(name, value):
+    """A name, and a value that is quoted already, as JSON."""
+    begun = _begun.get(name)
+    if begun is None:
+        begun = _begun[name] = "[" + quoted(name) + ","
+    return begun + value + "]"
 
 
 class Told:

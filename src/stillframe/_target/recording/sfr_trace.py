@@ -10,12 +10,11 @@ from . import sfr_code
 from .sfr_compare import GONE, held, same
 from .sfr_find import innermost
 from .sfr_texts import UNTOLD, Texts
-from .sfr_told import pairs, quoted
+from .sfr_told import pair, quoted
 
 _FOLDED = 40  # library frames between two of the user's
 _FORBIDDEN = ("__builtins__", "__name__", "__doc__", "__file__", "__loader__", "__spec__", "__package__", "__cached__")
-
-
+_NOTHING = ((), ())
 _PARTS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")  # of a statement, though with frames of their own
 
 
@@ -27,6 +26,7 @@ class Body:
         self.name = sfr_code.plain_name(name)
         self.statements = sfr_code.Statements(code)
         self.first = self.statements.first
+        self.of_several = frozenset(self.first.values())  # statements of several lines, by their first
         self.changers = sfr_code.changers(code, self.statements)
         self.pauses = bool(code.co_flags & sfr_code.PAUSES)
         self.awaits = bool(code.co_flags & 0x80)  # CO_COROUTINE: what it waits with is the event loop's business
@@ -216,7 +216,7 @@ class Trace:
 
     def _begin(self, frame, life, parent, number):
         names, body = frame.f_locals, life.body
-        given = [(quoted(each), self.texts.quoted(names[each])) for each in body.arguments if each in names]
+        given = ",".join([pair(each, self.texts.quoted(names[each])) for each in body.arguments if each in names])
         if life.lined:
             life.known = {name: held(names[name]) for name in names if name not in _FORBIDDEN}
         back = frame.f_back
@@ -230,10 +230,10 @@ class Trace:
         thread = threading.current_thread()
         thread = "" if thread is threading.main_thread() else thread.name
         self.told.say(
-            '["call",%d,%d,%s,%s,%d,%s,%d,%s,%s,%s]'
+            '["call",%d,%d,%s,%s,%d,[%s],%d,%s,%s,%s]'
             % (
                 life.id, parent, quoted(body.name), quoted(sfr_code.real(body.code.co_filename)), body.code.co_firstlineno,
-                pairs(given), number, caller, quoted(thread), "true" if life.lined else "false",
+                given, number, caller, quoted(thread), "true" if life.lined else "false",
             )
         )  # fmt: skip
 
@@ -244,9 +244,10 @@ class Trace:
         life = self.live.get(id(frame))
         if life is None or not life.lined:
             return True
-        line = life.body.first.get(line, line)
-        if line == life.statement and line in life.body.first.values():
-            return True  # a statement of several lines goes to and fro between them
+        body = life.body
+        line = body.first.get(line, line)
+        if line == life.statement and line in body.of_several:
+            return True  # it goes to and fro between its lines
         if self.lines_left <= 0:
             self.told.say('["cut",%d,"lines"]' % life.id)
             life.lined = False
@@ -260,7 +261,7 @@ class Trace:
 
     def _changes(self, frame, life):
         """What the statement that has just run changed, as JSON."""
-        bound, used = life.body.changers.get(life.statement, ((), ()))
+        bound, used = life.body.changers.get(life.statement, _NOTHING)
         if not bound and not used:
             return "[]"
         names, known = frame.f_locals, life.known
@@ -271,11 +272,11 @@ class Trace:
             if value is GONE:
                 if before is not GONE:
                     del known[name]
-                    made.append((quoted(name), '"(unbound)"'))
+                    made.append(pair(name, '"(unbound)"'))
             elif before is GONE or not same(before, value):
                 known[name] = held(value)
                 if type(value) not in UNTOLD:
-                    made.append((quoted(name), self.texts.quoted(value)))
+                    made.append(pair(name, self.texts.quoted(value)))
         for name in used:
             value = names.get(name, GONE)
             if value is GONE or same(known.get(name, GONE), value):
@@ -283,8 +284,8 @@ class Trace:
             new = name not in known
             known[name] = held(value)
             if not new and type(value) not in UNTOLD:
-                made.append((quoted(name), self.texts.quoted(value)))
-        return pairs(made) if made else "[]"
+                made.append(pair(name, self.texts.quoted(value)))
+        return "[" + ",".join(made) + "]" if made else "[]"
 
     # Ends
 
