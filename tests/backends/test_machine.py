@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -287,6 +288,50 @@ async def test_ruby_goes_back_through_its_lines_and_the_variables_of_then(tmp_pa
         await driven.go()
         assert (await driven.ended()).exit_code == 0
         assert driven.printed() == "18\n"
+
+
+RELOADS = """
+#include <dlfcn.h>
+static int told(int which) {
+    return which;
+}
+int main(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        void *library = dlopen(argv[i], RTLD_NOW);
+        int (*run)(int (*)(int), int) = (int (*)(int (*)(int), int))dlsym(library, "run");
+        run(told, i);
+        dlclose(library);
+    }
+    return 0;
+}
+"""
+
+
+def reloading(folder: Path) -> Path:
+    """A program and two libraries with the same code, in one of them three lines further down; the program's source."""
+    run = "int run(int (*tell)(int), int which) {\n    return tell(which);\n}\n"
+    for name, above in (("old", ""), ("new", "// made anew\n" * 3)):
+        text = write(folder, above + run, f"{name}.c")
+        subprocess.run(["cc", "-g", "-O0", "-shared", "-fPIC", "-o", folder / f"{name}.so", text], check=True)
+    source = write(folder, RELOADS, "reloads.c")
+    subprocess.run(["cc", "-g", "-O0", "-o", folder / "reloads", source, "-ldl"], check=True)
+    return source
+
+
+@both
+async def test_callers_are_those_of_the_library_that_lies_at_their_address_now(adapter: str, tmp_path: Path) -> None:
+    source = reloading(tmp_path)
+    names = ("old", "new", "old")
+    wish = plan(tmp_path / "reloads", *(str(tmp_path / f"{each}.so") for each in names), adapter=adapter)
+    async with started(wish, Wanted("b1", file=str(source), line=3), catch=CatchRule()) as driven:
+        seen = []
+        for _ in names:
+            await driven.stop()
+            caller = (await driven.look()).frames.frames[1]
+            seen.append((Path(caller.file or "").name, caller.line))
+            await driven.go()
+        assert seen == [("old.c", 2), ("new.c", 5), ("old.c", 2)]
+        assert (await driven.ended()).exit_code == 0
 
 
 @LLDB_HERE

@@ -34,6 +34,7 @@ class Desk(object):
         frames.Settings.foreign = re.compile(settings.get("foreign", "^$"))
         self.watching = stops.Watching()
         self.watches = machine.Watches()
+        self.known = frames.Known()
         self.functions = {}  # thread to the function that it was last held in
         self.kept = {}
         self.next = 1
@@ -121,6 +122,7 @@ class Desk(object):
         if self.stop_id != self.process.GetStopID():
             self.stop_id = self.process.GetStopID()
             self.kept.clear()
+            self.known.refresh(self.target)
         return self.held_calls[call](arguments)
 
     # Of the whole program
@@ -173,7 +175,7 @@ class Desk(object):
         levels, count = int(arguments.get("levels", 20)), int(arguments.get("values", 40))
         walked = frames.walk(thread, levels)
         bounds = values.Bounds(arguments)
-        rows = frames.rows(thread, walked)
+        rows = frames.rows(thread, walked, self.known)
         at = next((index for index, each in enumerate(rows) if each["user"]), 0)
         body = {
             "frames": rows,
@@ -181,7 +183,7 @@ class Desk(object):
             "at": at,
         }
         if walked and count:
-            rows = frames.variables(walked[at])
+            rows = frames.variables(walked[at], self.known)
             body["locals"] = [values.describe(name, value, bounds, self.keep) for name, value in rows[:count]]
             body["locals_total"] = len(rows)
         number = thread.GetThreadID()
@@ -199,9 +201,9 @@ class Desk(object):
     def locals(self, arguments):
         frame = self._frame(arguments)
         if arguments.get("scope") == "globals":
-            rows = frames.globals_(frame)
+            rows = frames.globals_(frame, self.known)
         else:
-            rows = frames.variables(frame, everything=bool(arguments.get("all")))
+            rows = frames.variables(frame, self.known, everything=bool(arguments.get("all")))
         start, count = int(arguments.get("start", 0)), int(arguments.get("count", 100))
         bounds = values.Bounds(arguments)
         told = [values.describe(name, value, bounds, self.keep) for name, value in rows[start : start + count]]
@@ -272,7 +274,8 @@ class Desk(object):
         return {}
 
     def select(self, arguments):
-        """Have lldb's own commands be about this call."""
+        """Have lldb's own commands be about this call; they may change whatever is known."""
+        self.known.forget()
         frame = self._frame(arguments)
         self.process.SetSelectedThread(frame.GetThread())
         frame.GetThread().SetSelectedFrame(frame.GetFrameID())

@@ -24,6 +24,31 @@ class Settings(object):
     foreign = re.compile("^$")
 
 
+class Known(object):
+    """What was told of code and stays true: from step to step the callers are the same, and each word of lldb's costs as much
+    as reading a number. Forgotten when a module comes or goes, since another one may lie at its addresses then."""
+
+    def __init__(self):
+        self._modules = None
+        self.forget()
+
+    def forget(self):
+        self.callers = None
+        self.rows = []
+        self.plain = set()  # file and name of functions that keep no variables between their calls
+
+    def refresh(self, target):
+        """Hear of modules that came or went since the last time."""
+        if self._modules is None:
+            self._modules = lldb.SBListener("stillframe.modules")
+            heard = lldb.SBTarget.eBroadcastBitModulesLoaded | lldb.SBTarget.eBroadcastBitModulesUnloaded
+            target.GetBroadcaster().AddListener(self._modules, heard | lldb.SBTarget.eBroadcastBitSymbolsLoaded)
+            self.forget()
+        event = lldb.SBEvent()
+        while self._modules.GetNextEvent(event):
+            self.forget()
+
+
 def walk(thread, levels):
     """The innermost calls of a thread."""
     found = []
@@ -77,10 +102,16 @@ def place(frame):
     return (path_of(entry.GetFileSpec()), entry.GetLine() or None) if entry.IsValid() else (None, None)
 
 
-def rows(thread, walked):
+def rows(thread, walked, known):
     """What is told of each of a thread's calls."""
+    if not walked:
+        return []
     above = thread.GetIndexID() << _SHIFT
-    return [_row(above | frame.GetFrameID(), frame) for frame in walked]
+    innermost = _row(above | walked[0].GetFrameID(), walked[0])
+    callers = (above, innermost["file"], innermost["function"], [frame.GetPC() for frame in walked[1:]])
+    if known.callers != callers:
+        known.callers, known.rows = callers, [_row(above | frame.GetFrameID(), frame) for frame in walked[1:]]
+    return [innermost, *known.rows]
 
 
 def _row(number, frame):
@@ -134,13 +165,13 @@ def is_users(file):
     return not Settings.just_my_code or (os.path.isabs(file) and not Settings.foreign.search(file))
 
 
-def variables(frame, everything=False):
+def variables(frame, known, everything=False):
     """Name and value of what a call's function has in scope, the innermost block first to claim a name; arguments first.
 
     What is declared further down has no value yet, only what lay in its memory before, and is left out.
     """
     found, here = {}, place(frame)
-    for value in (*frame.GetVariables(True, True, False, True), *_statics(frame, here)):
+    for value in (*frame.GetVariables(True, True, False, True), *_statics(frame, here, known)):
         name, kind, where = value.GetName(), value.GetValueType(), value.GetDeclaration()
         argument = kind == lldb.eValueTypeVariableArgument
         if not name or (not everything and _is_compilers(name, value, where)):
@@ -180,19 +211,23 @@ def _is_born(where, frame, here):
     return begun and start is not None and start.GetLineEntry().GetLine() == line
 
 
-def _statics(frame, here):
+def _statics(frame, here, known):
     """Variables that a function keeps between its calls; lldb tells them with those of the file."""
+    whose = here[0], frame.GetFunctionName()
+    if whose in known.plain:
+        return []
     found = [each for each in frame.GetVariables(False, False, True, True) if each.GetValueType() == _STATIC]
     if not found:
+        known.plain.add(whose)
         return []
     function = frame.GetFunction()
     first = function.GetStartAddress().GetLineEntry().GetLine() if function.IsValid() else 0
     return [each for each in found if 0 < first <= each.GetDeclaration().GetLine() <= (here[1] or 0)]
 
 
-def globals_(frame):
+def globals_(frame, known):
     """The variables of the file that a call's function is in."""
-    kept = {each.GetName() for each in _statics(frame, place(frame))}
+    kept = {each.GetName() for each in _statics(frame, place(frame), known)}
     found = {
         each.GetName(): each for each in frame.GetVariables(False, False, True, True) if each.GetName() not in kept
     }

@@ -20,6 +20,8 @@ _STRING = re.compile(r"std::(?:__cxx11::)?basic_string<char, std::char_traits<ch
 _ARRAYS = lldb.eTypeClassArray
 _NUMBERS = (lldb.eTypeClassBuiltin, lldb.eTypeClassEnumeration)
 """Numbers, letters and constants."""
+_BASIC = {}
+"""Types that the language itself has, by name, and their class: asked about once, not for each value."""
 _VOID = 0x1001
 """lldb's number for an expression that has no value."""
 _UNASKED = object()
@@ -109,15 +111,9 @@ class _Seen(object):
 
     def __init__(self, value):
         self.value = value
-        self.kind = value.GetType().GetCanonicalType()
-        self.form = self.kind.GetTypeClass()
-        self._name = self._summary = _UNASKED
-
-    @property
-    def name(self):
-        if self._name is _UNASKED:
-            self._name = self.value.GetTypeName() or ""
-        return self._name
+        self.name = value.GetTypeName() or ""
+        self.kind, self.form = _BASIC.get(self.name) or _class_of(value, self.name)
+        self._summary = _UNASKED
 
     @property
     def summary(self):
@@ -147,6 +143,14 @@ class _Seen(object):
             seen = _Seen(self.value.Dereference())
         Formatters.at_work = seen.name if seen.value.IsSynthetic() else None
         return _Seen(_plain(seen.value)) if Formatters.is_slow(seen.name) else seen
+
+
+def _class_of(value, name):
+    kind = value.GetType().GetCanonicalType()
+    found = kind, kind.GetTypeClass()
+    if found[1] == lldb.eTypeClassBuiltin and kind.GetName() == name:
+        _BASIC[name] = found
+    return found
 
 
 class _Reading(object):
@@ -296,7 +300,8 @@ def children(value, start, count):
 
 
 def type_name(value):
-    return shorter(value.GetDisplayTypeName() or value.GetTypeName() or "")[:200]
+    name = value.GetTypeName()
+    return name if name in _BASIC else shorter(value.GetDisplayTypeName() or value.GetTypeName() or "")[:200]
 
 
 def shorter(name):
