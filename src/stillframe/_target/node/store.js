@@ -24,6 +24,7 @@
   const hasOwn = Object.prototype.hasOwnProperty;
 
   const DEPTH = 3;
+  const CAUSES = 8; // errors of a chain that are told
   const INSIDE = 12; // parts of one value that are told along with it
   const PART = 80; // characters of each
   const PLAIN = { depth: 2, customInspect: false, showProxy: true, getters: false, breakLength: Infinity, maxArrayLength: 100, maxStringLength: 1000 };
@@ -326,17 +327,35 @@
   // All that is worth knowing of a thrown value; and a mark that it has been seen.
   function thrown(value, isUncaught) {
     saw(value, isUncaught);
-    const found = summary(value);
+    const found = placed(value, 100000);
     if (!isError(value)) return found;
-    const text = stackOf(value);
-    if (typeof text === 'string') found.stack = text.slice(0, 100000);
-    const cause = descriptor(value, 'cause');
-    if (cause && cause.value !== undefined) found.cause = told(cause.value);
+    const causes = causesOf(value);
+    if (causes.length) found.cause = told(causes[0]);
+    found.causes = causes.map((each) => (isError(each) ? placed(each, 20000) : { type: told(each), message: '' }));
     const members = descriptor(value, 'errors');
     if (members && isArray(members.value) && !isProxy(members.value)) {
-      found.members = members.value.slice(0, 8).map(summary);
+      found.members = members.value.slice(0, 8).map((each) => placed(each, 20000));
       found.total = members.value.length;
     }
+    return found;
+  }
+
+  // What an error came from, the nearest first, to the end of the chain or to one that is in it already.
+  function causesOf(error) {
+    const found = [];
+    for (let at = error; isError(at) && found.length < CAUSES;) {
+      const cause = descriptor(at, 'cause');
+      if (!cause || cause.value === undefined || cause.value === error || found.includes(cause.value)) break;
+      found.push(at = cause.value);
+    }
+    return found;
+  }
+
+  // A summary with the error's own account of where it was made.
+  function placed(value, most) {
+    const found = summary(value);
+    const text = isError(value) ? stackOf(value) : undefined;
+    if (typeof text === 'string') found.stack = text.slice(0, most);
     return found;
   }
 

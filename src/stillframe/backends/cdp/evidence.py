@@ -25,7 +25,7 @@ from .missing import Missing
 from .refreshing import refresh
 from .scripts import Scripts
 from .texts import Texts
-from .thrown import Mode, described
+from .thrown import Mode, described, named_as_held
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _OWN = frozenset({"local", "block", "catch", "with", "eval"})
@@ -351,7 +351,7 @@ class Evidence:
         # Whether a promise's rejection is handled is only foreseen by V8: a handler may still be set.
         foreseen: Mode = "unhandled" if held.reason == "promiseRejection" else "uncaught"
         mode = foreseen if held.data.get("uncaught") else "raised"
-        return await described(self.asking, self.teller, held.data, mode)
+        return named_as_held(await described(self.asking, self.teller, held.data, mode), self.teller.frames(held))
 
     # Modules
 

@@ -16,7 +16,7 @@ _LINE = re.compile(
     r"^\s+at (?:async )?(?:(?P<name>.+?) \()?(?P<place>(?:file://|node:|/|\w+:/|\[eval\](?=:)).*?):(?P<line>\d+):(?P<column>\d+)\)?$"
 )
 _UNNAMED = frozenset({"Object", "Function", "Module", "Timeout", "Immediate", "process", "global", "Array", ""})
-_TOP = "<module>"
+TOP = "<module>"
 _LOADERS = frozenset({"Module._compile", "run", "", "runScriptInThisContext"})
 """What calls the code of a file itself, in Node 18 to 24."""
 _NAMELESS = frozenset({"", "<anonymous>", "Object.<anonymous>"})
@@ -185,7 +185,7 @@ class FrameTeller:
     def _name(self, call: Body) -> str:
         name = str(call.get("functionName") or "")
         if not name:
-            return _TOP if is_top_level(call) else "<anonymous>"
+            return TOP if is_top_level(call) else "<anonymous>"
         receiver = call.get("this")
         owner = str(receiver.get("className") or "") if isinstance(receiver, dict) else ""
         plain = "." in name or owner in _UNNAMED or (isinstance(receiver, dict) and receiver.get("subtype") is not None)
@@ -202,7 +202,7 @@ class FrameTeller:
                     continue  # how the runtime came to call is no part of the program
                 where = (str(call.get("scriptId")), int(call.get("lineNumber", 0)), int(call.get("columnNumber", 0)))
                 loaded = str(below.get("functionName")) in _LOADERS and str(below.get("url")).startswith("node:")
-                name = str(call.get("functionName") or (_TOP if loaded else "<anonymous>"))
+                name = str(call.get("functionName") or (TOP if loaded else "<anonymous>"))
                 yield self._frame(where, name, f"a{number}", key=None, awaited=hop)
                 hop, number = "", number + 1
             parent = trace.get("parent")
@@ -217,14 +217,16 @@ class FrameTeller:
         found = tuple(self._line(parts, below) for parts, below in matches if parts)
         if lines and (faulty := _HEADING.match(lines[0])):
             kind = "library" if "/node_modules/" in faulty["path"] else "user"
-            return (Frame(function=_TOP, file=faulty["path"], line=int(faulty["line"]), kind=kind), *found)  # type: ignore[arg-type]
+            return (Frame(function=TOP, file=faulty["path"], line=int(faulty["line"]), kind=kind), *found)  # type: ignore[arg-type]
         return found
 
     def _line(self, parts: re.Match[str], below: str) -> Frame:
         place, line, column = parts["place"], int(parts["line"]), int(parts["column"])
         name = (parts["name"] or "").removeprefix("async ").removeprefix("new ").partition(" [as ")[0]
         if name in _NAMELESS:
-            name = _TOP if not below or _LOADER.search(below) else "<anonymous>"
+            # With nothing below, it went on after an `await`: of what has no name at all, only an ES module itself does so.
+            alone = not below and (bool(name) or place.startswith("file:"))
+            name = TOP if alone or _LOADER.search(below) else "<anonymous>"
         path = place.removeprefix("file://")
         scripts = self._scripts.of_file(path)
         if scripts:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
+from msgspec.structs import replace
+
 from ...errors import EvalFailed
-from ...model.values import ExceptionInfo
+from ...model.values import ExceptionInfo, Frame
 from .asking import Asking, argument, text_of
 from .client import Body
-from .frames import FrameTeller, Held, position
+from .frames import TOP, FrameTeller, Held, position
 from .scripts import Scripts
 
 _RUNS_SCRIPTS = ("node:vm", "node:internal/vm")
 _HANDING = ("runInThisContext", "runInContext", "runScriptInThisContext")
 """Node's own functions that run a script in C++, which catches what that throws and throws it again."""
+_PLACES = 8
+"""Places that are told of such an error."""
 Mode = Literal["uncaught", "unhandled", "raised"]
 
 
@@ -32,13 +37,30 @@ async def described(asking: Asking, teller: FrameTeller, remote: Body, mode: Mod
         mode=mode,
         frames=teller.of_stack(str(body.get("stack") or "")),
         cause=str(body["cause"]) if body.get("cause") else None,
-        members=tuple(_member(each) for each in body.get("members") or ()),
+        causes=tuple(_other(teller, each, "cause") for each in body.get("causes") or ()),
+        members=tuple(_other(teller, each) for each in body.get("members") or ()),
         members_total=body.get("total"),
     )
 
 
-def _member(body: Body) -> ExceptionInfo:
-    return ExceptionInfo(type=str(body.get("type") or ""), message=str(body.get("message") or ""))
+def named_as_held(info: ExceptionInfo, held: Sequence[Frame]) -> ExceptionInfo:
+    """With the name of the held call that threw it: an error's own text does not tell a nameless function of an ES module,
+    where it went on after an `await`, from the module itself."""
+    first = next(iter(info.frames), None)
+    if first is None or first.function != TOP:
+        return info
+    same = (each.function for each in held if (each.file, each.line) == (first.file, first.line))
+    return replace(info, frames=(replace(first, function=next(same, TOP)), *info.frames[1:]))
+
+
+def _other(teller: FrameTeller, body: Body, link: Literal["", "cause"] = "") -> ExceptionInfo:
+    """An error that the thrown one came from, or that it holds."""
+    return ExceptionInfo(
+        type=str(body.get("type") or ""),
+        message=str(body.get("message") or ""),
+        frames=teller.of_stack(str(body.get("stack") or ""))[:_PLACES],
+        link=link,
+    )
 
 
 class Handing:
