@@ -1,8 +1,90 @@
-"""Errors of Node programs: what they came from, and in whose code they were thrown."""
+"""Errors of Node programs: where they were thrown first and with which values, what they came from, who passed them on."""
 
 from __future__ import annotations
 
 from .conftest import User
+
+AGAIN = """\
+function parse(text) {
+  const n = Number(text);
+  if (Number.isNaN(n)) throw new TypeError('bad ' + text);
+  return n;
+}
+function sum(texts) {
+  let total = 0;
+  for (const text of texts) {
+    try { total += parse(text); }
+    catch (e) { console.error('oops'); throw e; }
+  }
+  return total;
+}
+sum(['1', '2', 'x3']);
+"""
+
+
+def test_an_error_that_is_thrown_again_is_told_where_it_was_thrown_first(user: User) -> None:
+    user.file("again.js", AGAIN)
+    rows = user.ok("crash", "--", "node", "again.js").splitlines()
+    assert rows[0].startswith("TypeError: bad x3 at again.js:3 in parse; exit 1 after "), rows
+    assert "  n=NaN, text='x3'" in rows
+    assert any(row.startswith("< sum again.js:9  try { total += parse(text); }  total=3,") for row in rows), rows
+    assert "note: caught, and passed on at again.js:10 in sum" in rows
+    held = user.ok("crash", "--hold", "--", "node", "again.js").splitlines()
+    assert held[0].endswith("TypeError: bad x3 at again.js:10 in sum; held"), "what can be asked is what is told"
+    assert "note: the error was made at again.js:3 in parse" in held
+    assert user.ok("eval", "total") == "total = 3  (number)\n"
+
+
+AWAITER = """\
+const awaiter = (make) => new Promise((resolve, reject) => {
+  const run = make();
+  function fulfilled(value) { try { step(run.next(value)); } catch (e) { reject(e); } }
+  function step(result) { result.done ? resolve(result.value) : Promise.resolve(result.value).then(fulfilled); }
+  step(run.next());
+});
+const main = () => awaiter(function* () {
+  const price = yield 4;
+  return price.amount.value;
+});
+main();
+"""
+
+
+def test_an_error_in_a_function_that_was_compiled_to_a_generator_is_told_there(user: User) -> None:
+    user.file("down.js", AWAITER)
+    rows = user.ok("crash", "--", "node", "down.js").splitlines()
+    assert rows[0].startswith("TypeError: Cannot read properties of undefined (reading 'value') at down.js:9 in "), rows
+    assert "  price=4" in rows
+    assert "note: caught, and passed on at down.js:3 in fulfilled" in rows
+
+
+RETRIED = """\
+const failure = (text) => Object.assign(new Error(text), { status: 404 });
+const rows = new Map([['a', 1]]);
+function find(key) {
+  if (!rows.has(key)) throw failure('no ' + key);
+}
+async function retry(times, job) {
+  for (let i = 1; ; i++) {
+    try { return await job(i); }
+    catch (e) {
+      if (i < times) continue;
+      e.message = `after ${i}: ${e.message}`;
+      throw e;
+    }
+  }
+}
+await retry(2, (i) => find('k' + i));
+"""
+
+
+def test_an_error_that_another_function_made_and_that_was_changed_later_has_its_values(user: User) -> None:
+    user.file("retried.mjs", RETRIED)
+    rows = user.ok("crash", "--", "node", "retried.mjs").splitlines()
+    assert rows[0].startswith("Error: after 2: no k2 at retried.mjs:4 in find; exit 1 after "), rows
+    assert "  rows=Map(1) {'a' => 1}, key='k2'" in rows
+    assert "note: seen at the last of 2 such errors that were thrown there" in rows
+
 
 CAUSES = """\
 function read(row) { return row.cells[0].text; }

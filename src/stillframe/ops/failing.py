@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
@@ -19,6 +19,7 @@ from ..session.phases import Phase
 from ..session.reporting import unlinked, witnessed
 from ..session.session import Session
 from .common import heard_of
+from .origins import with_origin
 
 LET_GO = 5.0
 """Seconds that a program is given to come to its end after something went wrong in it."""
@@ -126,7 +127,7 @@ async def _failed(member: Session, stop: Stop, seen: Watched, *, live: bool) -> 
     seen.total += 1
     if seen.total > MOST_ALSO:
         return None
-    seen.failures.append(_with_values(await failure_of(member, stop, live=live), seen.raised))
+    seen.failures.append(with_origin(await failure_of(member, stop, live=live), seen.raised, live=live))
     return seen.failures[-1]
 
 
@@ -147,29 +148,6 @@ async def _handed(member: Session, stop: Stop, seen: Watched, *, live: bool) -> 
     if len(seen.handed) >= KEPT_RAISED:
         await family.set_catch(member.root, CatchRule())
     return found
-
-
-def _with_values(found: Failure, raised: Sequence[Failure]) -> Failure:
-    """A failure whose calls are gone, with those of the same error when it was thrown."""
-    top = found.stack.frames[0] if found.stack.frames else None
-    if top is None or top.note is None:
-        return found
-    alike = [each for each in raised if each.what == found.what and each.stack.frames and _line(each) == _line(found)]
-    if not alike:
-        return found
-    several = (f"seen at the last of {len(alike)} such errors that were thrown there",) if len(alike) > 1 else ()
-    return msgspec.structs.replace(found, stack=_joined(alike[-1].stack, found.stack), notes=several)
-
-
-def _line(failure: Failure) -> tuple[str | None, int | None]:
-    return failure.stack.frames[0].file, failure.stack.frames[0].line
-
-
-def _joined(thrown: Witnessed, gone: Witnessed) -> Witnessed:
-    """The calls as they were, and behind them those that only the error itself still knew of."""
-    known = {spot(each) for each in thrown.frames}
-    further = tuple(msgspec.structs.replace(each, note=None) for each in gone.frames if spot(each) not in known)
-    return Witnessed(frames=(*thrown.frames, *further), total=thrown.total)
 
 
 async def _left(member: Session, stop: Stop, seen: Watched, exit_: Leaving, *, live: bool) -> Failure | None:
