@@ -161,6 +161,22 @@ async def test_an_idle_server_is_paused_when_it_does_something_and_runs_until_th
         assert (stopped(outcome).reason, where(stopped(outcome)).partition(":")[0]) == ("pause", "app.js")
 
 
+async def test_an_idle_server_that_a_step_has_left_is_told_to_wait_for_its_event_loop(tmp_path: Path) -> None:
+    text = "process.stdin.on('data', (d) => {\n  globalThis.n = String(d).length;\n});\nconsole.log('up');\n"
+    async with debugged(tmp_path, text, stdin="-", breaks=["app.js:2"], timeout=0) as (dbg, _):
+        await dbg.input("abc")
+        assert where(stopped(await dbg.wait())) == "app.js:2"
+        assert isinstance(await dbg.finish(timeout=0.5), Running)
+        paused = await dbg.pause(timeout=0.2)
+        assert isinstance(paused, Running)
+        assert any(note.startswith("the pause comes as soon as it runs code") for note in paused.notes)
+        (loop,) = (await dbg.hang()).groups
+        assert (loop.what, loop.stack.frames) == ("event loop", ())
+        assert (loop.waits_for or "").startswith("its event loop")
+        await dbg.input("abcd")
+        assert where(stopped(await dbg.wait())) == "app.js:2"
+
+
 async def test_a_debugger_statement_is_a_stop(tmp_path: Path) -> None:
     async with debugged(tmp_path, "let a = 1;\ndebugger;\na = 2;\n") as (dbg, first):
         stop = stopped(first)

@@ -37,6 +37,9 @@ Stops = Annotated[
 ]
 PAUSE_LANDS = 2.0
 """Seconds that a pause is given before a thread counts as blocked."""
+STILL_WANTED = (
+    "the pause comes as soon as it runs code that can be held; a server that nobody asks runs none (wait, hang)"
+)
 
 
 @operation(Access.CONTROL, aliases=("c", "cont"), example="dbg continue --do 'curl -s localhost:8000/orders/7'")
@@ -191,8 +194,9 @@ async def pause(
         return await settle(sessions, session, 0)
     told = await settle(sessions, session, PAUSE_LANDS if timeout is None else timeout)
     if isinstance(told.result, Running):
-        outcome = msgspec.structs.replace(told.result, blocked=await _blocked(session))
-        return From(told.session, outcome)
+        blocked = await _blocked(session)
+        notes = told.result.notes if blocked else (*told.result.notes, STILL_WANTED)
+        return From(told.session, msgspec.structs.replace(told.result, blocked=blocked, notes=notes))
     return told
 
 

@@ -211,7 +211,7 @@ class Mover:
         if held.hits and (self._journey is None or not self._journey.owns(held.hits)):
             await self._hit(held)
             return
-        if self.order.is_unwanted and self._journey is None and set(reasons) <= {"other"}:
+        if self._is_unwanted(held):
             self.order.is_unwanted = False
             await self._send(RESUME, far=True)
             return
@@ -222,6 +222,15 @@ class Mover:
             await self._landed(held, self._journey)
             return
         await self._stop(held, *self._why(held))
+
+    def _is_unwanted(self, held: Held) -> bool:
+        """Whether this is what came of an order to pause that was taken back. A step that waits for the user's code to be called
+        again is none the less under way: it does not end in what we ask an idle program."""
+        if not self.order.is_unwanted:
+            return False
+        if self._journey is not None:
+            return set(held.reasons) <= _BY_ITSELF and not self.order.is_at_files(held)
+        return set(held.reasons) <= {"other"}
 
     def _has_moved_on(self, held: Held) -> bool:
         """Whether a step seems to have come to its next line, so that its variables are asked for before anything is judged:

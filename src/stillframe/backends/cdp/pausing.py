@@ -74,7 +74,7 @@ class PauseOrder:
 
         While Node starts that is far away, so that it goes on and is asked again; else steps come to it, and miss nothing.
         """
-        if not self.is_given or not self._scripts.hides_library or any(map(self._is_a_files, held.calls)):
+        if not self.is_given or not self._scripts.hides_library or self.is_at_files(held):
             return None
         if self._begins(held):
             self._looks -= 1
@@ -85,6 +85,10 @@ class PauseOrder:
     def _begins(self, held: Held) -> bool:
         bottom = self._scripts.get(position(held.calls[-1])[0]) if held.calls else None
         return bottom is not None and bottom.url.startswith(_BEGINNING)
+
+    def is_at_files(self, held: Held) -> bool:
+        """Whether the pause found something of the user's own files."""
+        return any(map(self._is_a_files, held.calls))
 
     def _is_a_files(self, call: Body) -> bool:
         """Whether a call is of the user's own files. (Its `url` may be empty: the script has it.)"""
