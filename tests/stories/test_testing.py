@@ -355,3 +355,18 @@ def test_the_same_tests_in_an_earlier_revision_show_the_first_difference(user: U
     assert "\nfirst difference: price.py:2 in net, hit 1: returned 40 -> 39\n" in text, (
         "what a call gave is a value, too"
     )
+
+
+def test_a_runners_whole_command_is_taken_as_the_other_verbs_take_one(user: User) -> None:
+    user.file(
+        "test_it.py", "def test_sum():\n    got = 1 + 1\n    assert got == 3\n\n\ndef test_other():\n    assert 0\n"
+    )
+    for words in (("pytest",), ("python3", "-m", "pytest"), (sys.executable, "-m", "pytest"), ("uv", "run", "pytest")):
+        rows = user.ok("test", "--once", "--", *words, "-k", "sum", "test_it.py").splitlines()
+        assert rows[0].startswith("pytest ") and "1 of 1 failed" in rows[0], rows
+        assert rows[1] == "test_it.py::test_sum at test_it.py:3", rows
+    user.file("sums.test.js", "require('node:test')('adds', () => require('assert').equal(1 + 1, 3));\n")
+    rows = user.ok("test", "--once", "--", "node", "--test", "sums.test.js").splitlines()
+    assert rows[0].startswith("node:test ") and rows[1] == "sums.test.js::adds at sums.test.js:1", rows
+    user.fails("test", "--", "npm", "test", code=2, error="usage")
+    user.fails("test", "--runner", "unittest", "--", "pytest", code=2, error="usage")

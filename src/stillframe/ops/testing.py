@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec.structs import replace
 
 from ..adapters.runners import TestAsk, choose
+from ..adapters.runners.spelled import spelled
 from ..errors import UsageError
 from ..model.outcomes import Stop
 from ..model.plans import Caller
@@ -32,7 +33,9 @@ Selector = Annotated[
         "a file, FILE::NAME, or a test's name; all tests of the project if left out", positional=True, metavar="TEST"
     ),
 ]
-RunnerArgs = Annotated[tuple[str, ...], Param("further arguments for the runner", last=True)]
+RunnerArgs = Annotated[
+    tuple[str, ...], Param("further arguments for the runner, or its whole command: -- npx jest -t price", last=True)
+]
 RunnerName = Annotated[str | None, Param("the runner to use, where the project does not tell", metavar="NAME")]
 Every = Annotated[bool, Param("one short entry for each failure, instead of all evidence of the first", flag="--all")]
 Once = Annotated[bool, Param("run the tests once only: no second run for the calls that led to the failure")]
@@ -66,9 +69,13 @@ async def test(
     if selector == "":
         raise UsageError("test what? The selector is empty, as an unset variable is")
     here = absolute(cwd, caller.cwd) if cwd else caller.cwd
-    choice = await asyncio.to_thread(choose, selector, here, runner)
+    said = spelled(command)
+    if runner is not None and said.runner not in (None, runner):
+        raise UsageError(f"--runner {runner}, and a command of {said.runner} behind --: leave one out")
+    python = python or said.python
+    choice = await asyncio.to_thread(choose, selector, here, runner or said.runner)
     ask = TestAsk(
-        selector=selector, args=command, cwd=here, root=choice.root, env={**caller.env, **dict(map(pair, env))},
+        selector=selector, args=said.args, cwd=here, root=choice.root, env={**caller.env, **dict(map(pair, env))},
         umask=caller.umask, python=absolute(python, here) if python and "/" in python else python, hold=hold,
     )  # fmt: skip
     wait = sessions.settings(here).wait if timeout is None else timeout

@@ -467,7 +467,7 @@ MANUAL: "dict[str, Page]" = {
         "example": "dbg test tests/test_price.py",
         "fields": {
             "selector": "a file, FILE::NAME, or a test's name; all tests of the project if left out",
-            "command": "further arguments for the runner",
+            "command": "further arguments for the runner, or its whole command: -- npx jest -t price",
             "runner": "the runner to use, where the project does not tell",
             "every": "one short entry for each failure, instead of all evidence of the first",
             "once": "run the tests once only: no second run for the calls that led to the failure",
