@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from stillframe.model.backend import Continued, Ended, Wanted
+from stillframe.errors import AdapterGone
+from stillframe.model.backend import Continued, Ended, Move, Wanted
 from stillframe.model.plans import AttachPlan
 
 from .driver import PATIENCE, plan, started, write
@@ -138,3 +139,15 @@ async def test_a_child_that_comes_up_while_we_leave_runs_on_without_us(tmp_path:
             child.wait()
             os.kill(backend.pid, signal.SIGKILL)
             await asyncio.wait({backend._process.exited}, timeout=PATIENCE)
+
+
+async def test_what_ended_while_it_was_held_is_gone_and_not_said_to_run(tmp_path: Path) -> None:
+    program = write(tmp_path, LOOP, "loop.js")
+    async with started(plan(program), Wanted("b1", file=str(program), line=3)) as driven:
+        await driven.stop()
+        backend: Any = driven.backend
+        os.kill(backend.pid, signal.SIGKILL)
+        async with asyncio.timeout(PATIENCE):
+            await backend._signs.line
+        with pytest.raises(AdapterGone):
+            await backend.resume(Move.CONTINUE, None)

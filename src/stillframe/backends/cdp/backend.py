@@ -263,6 +263,8 @@ class CdpBackend(Looking, ClosesOnce):
     # Moving
 
     async def resume(self, move: Move, thread: str | None) -> None:
+        if self._client.ended and self._evidence.held is None:
+            raise self._client.ended  # as of a worker whose process ended while it was held, before anybody heard of it
         await self._mover.go(move)
 
     async def pause(self, thread: str | None) -> None:
