@@ -136,7 +136,9 @@ async def _raised(member: Session, stop: Stop, seen: Watched) -> None:
     seen.raised_total += 1
     if seen.raised_total >= MOST_RAISED:
         await family.set_catch(member.root, CatchRule())
-    seen.raised = [*seen.raised[1 - KEPT_RAISED :], await failure_of(member, stop, live=False)]
+    found = await failure_of(member, stop, live=False)
+    if found.stack != _of_stop(stop):  # else it is library code that passes it on, and no call of the user's is there
+        seen.raised = [*seen.raised[1 - KEPT_RAISED :], found]
 
 
 async def _handed(member: Session, stop: Stop, seen: Watched, *, live: bool) -> Failure | None:
