@@ -224,3 +224,16 @@ async def test_typescript_is_told_by_its_own_lines() -> None:
     caller = life(report).caller
     assert caller is not None
     assert caller.line == 28
+
+
+async def test_a_linked_package_beside_the_program_is_the_users_own(tmp_path: Path) -> None:
+    core, app = tmp_path / "packages" / "core", tmp_path / "packages" / "app"
+    for folder in (core, app, tmp_path / "node_modules" / "@shop"):
+        folder.mkdir(parents=True)
+    (core / "package.json").write_text('{"name": "@shop/core", "main": "index.js"}')
+    (core / "index.js").write_text("exports.add = function add(a, b) {\n  return a + b;\n};\n")
+    (app / "package.json").write_text('{"name": "app"}')
+    (app / "main.mjs").write_text("import { add } from '@shop/core';\nadd(1, 2);\n")
+    (tmp_path / "node_modules" / "@shop" / "core").symlink_to(core)
+    report = await traced(app, "add", "node", "main.mjs")
+    assert (life(report).line, life(report).result) == (1, "3")

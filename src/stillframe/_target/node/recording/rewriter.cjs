@@ -49,7 +49,7 @@ class Rewriter {
   }
 
   isUsers(file) {
-    return this.ask.all_code || (!LIBRARY.test(file) && (file === this.ask.root || file.startsWith(path.join(this.ask.root, path.sep))));
+    return this.ask.all_code || !LIBRARY.test(file); // wherever it lies: packages of a workspace are linked to each other
   }
 
   // {text, said, metas, moved, begin}; undefined where nothing in it was asked for. `follows`: with the functions that may be called.
