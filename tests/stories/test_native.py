@@ -450,6 +450,32 @@ async def test_a_cargo_project_is_built_and_run_by_its_directory_a_command_or_a_
     await dbg.stop()
 
 
+async def test_a_file_of_a_cargo_project_runs_the_program_that_it_is_a_source_of_and_a_stray_one_itself(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
+    for folder in ("src/bin", "examples", "tests"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "Cargo.toml").write_text(
+        '[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\ndefault-run = "second"\n'
+    )
+    says = 'fn main() {{\n    println!("{}");\n}}\n'
+    files = {"src/main.rs": "first", "src/bin/second.rs": "second", "examples/shown.rs": "shown", "stray.rs": "stray"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(says.format(text))
+    (tmp_path / "src" / "main.rs").write_text("mod part;\n" + says.format("first"))
+    (tmp_path / "src" / "part.rs").write_text("")
+    (tmp_path / "src" / "lost.rs").write_text("pub fn lost() {}\n")
+    (tmp_path / "tests" / "it.rs").write_text('#[test]\nfn holds() {\n    println!("it");\n}\n')
+    for name, text in {**files, "src/part.rs": "first"}.items():
+        assert exited(await dbg.launch(name)).output == f"{text}\n", name
+    assert exited(await dbg.launch(command=("cargo", "run", "-q"))).output == "second\n"
+    assert "it" in exited(await dbg.launch("tests/it.rs", "--nocapture")).output.splitlines()
+    with pytest.raises(stillframe.StillframeError, match=r"lost\.rs is part of no program that cargo builds here"):
+        await dbg.launch("src/lost.rs")
+
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="native debugging is proven on Linux only")
 
 

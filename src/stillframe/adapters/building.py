@@ -156,10 +156,14 @@ def _state(path: Path) -> list[int]:
 def _note_dependencies(place: Path, made_of: Path) -> None:
     """Keep the state of every file that the compiler read, from its rule for make."""
     with contextlib.suppress(OSError):
-        text = made_of.read_text().replace("\\\n", " ").partition("\n")[0]
-        words = text.partition(": ")[2].replace("\\ ", "\0").split()
-        files = [Path(word.replace("\0", " ")) for word in words]
+        files = files_of_rule(made_of.read_text())
         (place / _DEPENDENCIES).write_text(json.dumps({str(path): _state(path) for path in files}))
+
+
+def files_of_rule(text: str) -> list[Path]:
+    """The files that something is made of, from a compiler's rule for make."""
+    rule = text.replace("\\\n", " ").partition("\n")[0]
+    return [Path(word.replace("\0", " ")) for word in rule.partition(": ")[2].replace("\\ ", "\0").split()]
 
 
 def _forget_old(folder: Path) -> None:

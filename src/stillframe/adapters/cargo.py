@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any
 import msgspec
 
 from ..errors import AdapterMissing, LaunchFailed
-from .building import Built, run
+from .building import Built, files_of_rule, run
 from .interpreters import on_path
 
 MANIFEST = "Cargo.toml"
+_MAIN = re.compile(r"^\s*(pub |async )*fn main\(", re.MULTILINE)
 _WITH_VALUE = frozenset({
     "-p", "--package", "--bin", "--example", "--test", "--bench", "--features", "-F", "--profile", "--target", "-j", "--jobs",
     "--target-dir", "--manifest-path", "--color", "--config", "-Z",
@@ -75,20 +77,85 @@ def understood(words: Sequence[str]) -> Words | None:
     )
 
 
-async def built(folder: Path, env: Mapping[str, str], words: Words, near: Path | None = None) -> tuple[Built, Words]:
-    """Build what the words would run; `near` is the source file that the program is asked for by."""
+async def built(folder: Path, env: Mapping[str, str], words: Words) -> Built:
+    """Build what the words would run."""
+    started = time.monotonic()
+    found = await _made(folder, env, words)
+    if words.verb == "test":
+        chosen = await _with_test(found, words, env)
+    else:
+        chosen = _program(found, await _named_first(folder, env) if len(found) > 1 else frozenset())
+    return Built(chosen.executable, time.monotonic() - started)
+
+
+async def built_of(source: Path, folder: Path, env: Mapping[str, str]) -> Built | None:
+    """Build the program of a project that a file is a source of; None for a program that only lies among its files."""
+    started = time.monotonic()
+    flags = next((flags for path, flags in await _roots(folder, env) if path == source), None)
+    if flags is not None:
+        found = await _made(folder, env, Words("test" if "--test" in flags else "run", flags, (), ()))
+        own = next(each for each in found if Path(each.source) == source)  # a test's programs are built beside it
+        return Built(own.executable, time.monotonic() - started)
+    programs = await _made(folder, env, Words("run", (), (), ()))
+    holding = [each for each in programs if _is_made_of(Path(each.executable), source)]
+    if not holding and _has_main(source):
+        return None
+    if programs and not holding:
+        names = ", ".join(each.name for each in programs)
+        raise LaunchFailed(f"{source.name} is part of no program that cargo builds here ({names}), and has no main")
+    return Built(_program(holding, frozenset()).executable, time.monotonic() - started)
+
+
+async def _made(folder: Path, env: Mapping[str, str], words: Words) -> list[Artifact]:
+    """The programs that cargo builds by these words: those with tests, or those that can be run."""
+    build = ("test", "--no-run") if words.verb == "test" else ("build",)
+    line = (*build, "--message-format=json-render-diagnostics", *words.flags, *words.filters)
+    found = _artifacts(await _said(folder, env, line))
+    return found if words.verb == "test" else [each for each in found if {"bin", "example"} & {*each.kinds}]
+
+
+async def _said(folder: Path, env: Mapping[str, str], words: Sequence[str]) -> str:
     cargo = on_path("cargo", env, str(folder))
     if cargo is None:
         raise AdapterMissing("no cargo on PATH to build it with: apt install cargo")
-    build = ("test", "--no-run") if words.verb == "test" else ("build",)
-    started = time.monotonic()
-    line = (cargo, *build, "--message-format=json-render-diagnostics", *words.flags, *words.filters)
-    code, said = await run(line, cwd=str(folder), env=env, apart=True)
+    code, said = await run((cargo, *words), cwd=str(folder), env=env, apart=True)
     if code != 0:
         raise LaunchFailed(f"cargo failed:\n{said}")
-    found = _artifacts(said)
-    chosen = await _with_test(found, words, env) if words.verb == "test" else _program(found, near)
-    return Built(chosen.executable, time.monotonic() - started), words
+    return said
+
+
+async def _packages(folder: Path, env: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What cargo knows of the packages of a project, without building any."""
+    told: dict[str, Any] = json.loads(await _said(folder, env, ("metadata", "--no-deps", "--format-version", "1")))
+    return list(told["packages"])
+
+
+async def _roots(folder: Path, env: Mapping[str, str]) -> list[tuple[Path, tuple[str, ...]]]:
+    """The files that a program begins with, and the flags that build this one alone."""
+    return [
+        (Path(target["src_path"]), ("-p", package["name"], f"--{kind}", target["name"]))
+        for package in await _packages(folder, env)
+        for target in package["targets"]
+        for kind in target["kind"]
+        if kind in ("bin", "example", "test")
+    ]
+
+
+async def _named_first(folder: Path, env: Mapping[str, str]) -> frozenset[str]:
+    """The programs that a manifest says to run where several could be."""
+    return frozenset(each["default_run"] for each in await _packages(folder, env) if each.get("default_run"))
+
+
+def _has_main(source: Path) -> bool:
+    return _MAIN.search(source.read_text("utf-8", errors="replace")) is not None
+
+
+def _is_made_of(program: Path, source: Path) -> bool:
+    """Whether a program was made of a file, by what cargo wrote beside it; taken for granted where it wrote nothing."""
+    try:
+        return source in files_of_rule(program.with_name(program.name + ".d").read_text())
+    except OSError:
+        return True
 
 
 def _artifacts(said: str) -> list[Artifact]:
@@ -104,13 +171,10 @@ def _artifacts(said: str) -> list[Artifact]:
     return found
 
 
-def _program(found: Sequence[Artifact], near: Path | None) -> Artifact:
-    """The one program of a project, or the one that a file is the source of."""
-    programs = [each for each in found if "bin" in each.kinds or "example" in each.kinds]
-    if near is not None and (own := [each for each in programs if Path(each.source) == near]):
-        return own[0]
-    if len(programs) == 1:
-        return programs[0]
+def _program(programs: Sequence[Artifact], first: frozenset[str]) -> Artifact:
+    """The one program of a project, or the one that it says to run."""
+    if len(chosen := [each for each in programs if each.name in first] or programs) == 1:
+        return chosen[0]
     if not programs:
         raise LaunchFailed("cargo built no program: the project is a library; its tests run by: -- cargo test")
     names = ", ".join(each.name for each in programs)

@@ -14,7 +14,7 @@ from ..errors import Busy, LaunchFailed, NotFound
 from ..model.plans import AttachPlan, Plan
 from ..model.values import Frame
 from . import cargo, elf, matches
-from .building import CPP, RUST, C, compiled
+from .building import CPP, RUST, Built, C, compiled
 from .interpreters import on_path
 from .python_joining import check_process
 from .wrappers import WRAPPERS
@@ -87,18 +87,19 @@ def understood(plan: Plan) -> Plan:
 async def program(plan: Plan) -> Program:
     """The binary behind a plan, built where it has to be; LaunchFailed with the reason where there is none."""
     if words := _cargo_words(plan) if plan.kind == "command" else None:
-        built, words = await cargo.built(Path(plan.cwd), plan.env, words)
+        built = await cargo.built(Path(plan.cwd), plan.env, words)
         return _checked(Path(built.path), (*words.filters, *words.args), built.notes)
     path = _file(plan)
     manifest = cargo.manifest_above(path) if _may_be_cargos(path) else None
-    if manifest is not None:
-        words = cargo.Words("run", (), (), plan.args)
-        built, _ = await cargo.built(manifest.parent, plan.env, words, near=path if path.suffix == ".rs" else None)
-    elif matches(path.name, CLAIMS):
-        built = await compiled(path, plan.env)
-    else:
+    made: Built | None = None
+    if manifest is not None and path.suffix == ".rs":
+        made = await cargo.built_of(path, manifest.parent, plan.env)
+    elif manifest is not None:
+        made = await cargo.built(manifest.parent, plan.env, cargo.Words("run", (), (), plan.args))
+    if made is None and not matches(path.name, CLAIMS):
         return _checked(path, plan.args, (), given=True)
-    return _checked(Path(built.path), plan.args, built.notes)
+    made = made or await compiled(path, plan.env)
+    return _checked(Path(made.path), plan.args, made.notes)
 
 
 def _file(plan: Plan) -> Path:
