@@ -22,6 +22,8 @@ from stillframe.adapters.gdb import GDB
 from stillframe.adapters.lldb import LLDB
 from stillframe.errors import Busy, EvalFailed, LaunchFailed, NotFound, WrongState
 from stillframe.model.outcomes import AnyOutcome, Exited, Lost, Stop
+from stillframe.render.reports import crash as rendered
+from stillframe.session.reporting import DEEP
 
 from ..guard import gone
 
@@ -250,6 +252,26 @@ async def test_a_fatal_signal_stops_with_its_address_and_is_how_the_program_ends
     (tmp_path / "half.c").write_text("#include <assert.h>\nint main(int n) { assert(n % 2 == 0); return n / 2; }\n")
     failure = (await dbg.crash("half.c")).failure
     assert failure is not None and failure.what == "SIGABRT: assertion failed: n % 2 == 0"
+
+
+@pytest.mark.parametrize("ending", ["c", "rs"])
+async def test_a_stack_that_overflows_is_called_so_and_its_calls_are_not_told_as_all_that_there_were(
+    dbg: stillframe.Debugger, tmp_path: Path, ending: str
+) -> None:
+    if ending == "rs" and shutil.which("rustc") is None:
+        pytest.skip("rustc is not installed")
+    (tmp_path / "deep.c").write_text(
+        "int down(int n) { return 1 + down(n + 1); }\nint main(void) { return down(0); }\n"
+    )
+    (tmp_path / "deep.rs").write_text(
+        'fn down(n: u64) -> u64 { let all = [n; 100]; down(n + 1) + all[5] }\nfn main() { println!("{}", down(0)); }\n'
+    )
+    report = await dbg.crash(f"deep.{ending}")
+    assert report.failure is not None
+    assert report.failure.what.startswith("SIGSEGV: stack overflow, invalid memory access at address 0x")
+    assert (report.failure.stack.goes_on, sum(each.times for each in report.failure.stack.frames)) == (True, DEEP)
+    told = rendered(report, 4000)
+    assert "down deep" in told and f" x {DEEP - 1}" in told and "further calls, too many to be counted" in told
 
 
 THROWS = """\

@@ -47,6 +47,8 @@ class Witnessed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     frames: tuple[ReportFrame, ...] = ()
     total: int | None = None
     """How many calls there are in all, those of libraries too; None where the debugger has not gone to the end."""
+    goes_on: bool = False
+    """There are further calls outside of the last one, so many that nobody counted them, as where a stack overflows."""
 
 
 class Held(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

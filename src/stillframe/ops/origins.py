@@ -80,4 +80,4 @@ def _joined(thrown: Witnessed, gone: Witnessed) -> Witnessed:
     first = next((number for number, each in enumerate(gone.frames) if spot(each) in known), 0)
     behind = (each for each in gone.frames[first:] if spot(each) not in known)
     further = tuple(msgspec.structs.replace(each, note=None) for each in behind)
-    return Witnessed(frames=(*thrown.frames, *further), total=thrown.total)
+    return Witnessed(frames=(*thrown.frames, *further), total=thrown.total, goes_on=thrown.goes_on)

@@ -163,7 +163,7 @@ def witnessed_rows(stack: Witnessed, room: Room, spare: int) -> list[str]:
             rows.append(room.take(f"< … {missing:,} more calls of yours"))
             break
         rows.append(room.take(line))
-    return rows
+    return [*rows, room.take("< … further calls, too many to be counted")] if stack.goes_on else rows
 
 
 def _inner(frame: ReportFrame, room: Room, spare: int) -> list[str]:
@@ -171,7 +171,9 @@ def _inner(frame: ReportFrame, room: Room, spare: int) -> list[str]:
     values = _values(frame, limit - 40)
     lines = parts.source_lines(frame.source, max(0, limit - len(values) - 8))
     folded = f"  ({_folded(frame)} inside of it)" if frame.folded else ""
-    return [room.take(row) for row in (lines, values, folded, f"  {escape(frame.note)}" if frame.note else "") if row]
+    again = f"< {escape(frame.function)} {parts.place(frame.file, frame.line)} x {frame.times - 1:,}"
+    note = f"  {escape(frame.note)}" if frame.note else ""
+    return [room.take(row) for row in (lines, values, folded, note, again if frame.times > 1 else "") if row]
 
 
 def _values(frame: ReportFrame, limit: int) -> str:

@@ -67,7 +67,8 @@ async def witnessed(session: Session, thread: str, *, live: bool = False, full: 
         end[0].skipped += between
         calls += end
     told = [await _told(session, call, number, live=live, full=full) for number, call in enumerate(_chosen(calls))]
-    return Witnessed(frames=tuple(told), total=inner.total)
+    goes_on = inner.total is None and len(inner.frames) == DEEP
+    return Witnessed(frames=tuple(told), total=inner.total, goes_on=goes_on)
 
 
 async def _outer_end(session: Session, thread: str, inner: Frames) -> tuple[tuple[Frame, ...], int]:

@@ -20,6 +20,8 @@ _WORDS = {
     "SIGABRT": "aborted",
     "SIGSYS": "bad system call",
 }
+_BELOW = 256
+"""Bytes below the stack's top that a call may be just about to use."""
 _PANICS = ("__rustc::rust_panic", "std::panicking::rust_panic", "rust_panic")
 """Where every panic of Rust comes by once its message is printed, before anything is unwound, by its names over time."""
 
@@ -154,6 +156,7 @@ def _message(name):
         code = int(info["si_code"])
         if name in FAULTS and code > 0:
             address = int(info["_sifields"]["_sigfault"]["si_addr"])
+            words = "stack overflow, %s" % words if _is_on_stack(address) else words
             return ("%s at address %s" % (words, hex(address))).strip()
         sender = int(info["_sifields"]["_kill"]["si_pid"])
     except (gdb.error, ValueError, TypeError, LookupError):  # a core or a far target may not tell
@@ -161,6 +164,17 @@ def _message(name):
     if code <= 0 and sender and sender != gdb.selected_inferior().pid:
         return ("%s, sent by process %d" % (words, sender)).lstrip(", ")
     return words
+
+
+def _is_on_stack(address):
+    """Whether an address is of the innermost call's own part of the stack: it can be used, unless the stack is full."""
+    frame = gdb.newest_frame()
+    older = frame.older()
+    return older is not None and _top(frame) - _BELOW <= address < _top(older)
+
+
+def _top(frame):
+    return int(frame.read_register("sp"))
 
 
 def _cxx(find):
