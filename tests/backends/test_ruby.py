@@ -163,6 +163,49 @@ end
         assert "no 2 (KeyError)" in end.stderr
 
 
+LEAVES = """
+def leave(mode)
+  case mode
+  when 'exit' then exit 3
+  when 'abort' then abort 'no way'
+  when 'kept' then begin; exit 4; rescue SystemExit; puts 'stayed'; end
+  when 'deep' then leave(mode) && 1
+  end
+end
+leave(ARGV[0])
+"""
+
+
+async def test_crash_tells_the_call_that_ends_a_program_and_a_stack_that_overflows(tmp_path: Path) -> None:
+    (tmp_path / "app.rb").write_text(LEAVES.lstrip("\n"))
+    told = {"exit": ("SystemExit: exit", 3, 3), "abort": ("SystemExit: no way", 4, 1)}
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        for mode, (what, line, code) in told.items():
+            report = await dbg.crash("app.rb", mode)
+            assert report.failure is not None
+            top = report.failure.stack.frames[0]
+            assert (report.failure.what, report.failure.kind, top.line) == (what, "exit", line)
+            assert [each.value for each in top.values if each.name == "mode"] == [f'"{mode}"']
+            assert exited(report.end).exit_code == code
+        assert (await dbg.crash("app.rb", "kept")).verdict == "ended well"
+        assert exited(await dbg.launch("app.rb", "exit")).exit_code == 3
+        deep = (await dbg.crash("app.rb", "deep")).failure
+        assert deep is not None and deep.what == "SystemStackError: stack level too deep"
+        first, last = deep.stack.frames[0], deep.stack.frames[-1]
+        assert (first.line, first.values, last.line) == (6, (), 9)
+        assert (deep.stack.total or 0) > 1000
+
+
+async def test_crash_tells_the_error_that_a_library_ends_the_program_for(tmp_path: Path) -> None:
+    (tmp_path / "Rakefile").write_text("def price(of)\n  raise KeyError, of\nend\ntask(:ask) { price('tea') }\n")
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        report = await dbg.crash(command=("rake", "ask"))
+        assert report.failure is not None
+        top = report.failure.stack.frames[0]
+        assert (report.failure.what, top.file, top.line) == ("KeyError: tea", "Rakefile", 2)
+        assert exited(report.end).exit_code == 1
+
+
 async def test_the_program_sees_nothing_of_us_and_ends_as_it_would(tmp_path: Path) -> None:
     text = """
 p $0, ARGV, ENV.keys.grep(/RUBYOPT|STILLFRAME_RUBY/), $LOAD_PATH.grep(/debug|stillframe/)

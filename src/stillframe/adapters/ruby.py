@@ -19,6 +19,7 @@ from ..model.plans import AttachPlan, Plan
 from . import matches
 from .finding import Needs, Recipe
 from .interpreters import identity, on_path
+from .leaving import Leaving
 from .listening import owners_of
 from .ruby_command import is_script, runs_ruby, understood
 from .ruby_joining import bring
@@ -50,6 +51,7 @@ class RubyAdapter:
     languages: tuple[str, ...] = ("Ruby",)
     claims: tuple[str, ...] = ("*.rb", "*.ru", "Rakefile")
     roots: tuple[str, ...] = ()
+    leaving: tuple[Leaving, ...] = (Leaving("Kernel#exit", ()),)
     needs: tuple[Needs, ...] = (
         Needs("rdbg", _NEWEST_FIRST, (Recipe("apt", ("ruby",)),), (1, 4), version=re.compile(r"(\d+\.\d+\.\d+)")),
     )

@@ -236,7 +236,9 @@ module Stillframe
       end
 
       def set_functions(given)
-        @functions, told = set(given, @functions) { |wish| FunctionSpot.new(wish, number) }
+        @functions, told = set(given, @functions) do |wish|
+          wish['name'] == LeavingSpot::NAME ? LeavingSpot.new(wish) : FunctionSpot.new(wish, number)
+        end
         told
       end
 

@@ -9,6 +9,13 @@ module Stillframe
       File.dirname(DEBUGGER__.method(:open_unix).source_location[0]), '<internal:'
     ].compact.freeze
 
+    # A call that only its error still knows of: where it was, without its variables.
+    class Gone < DEBUGGER__::FrameInfo
+      def name
+        location.label
+      end
+    end
+
     module_function
 
     def library?(path)
@@ -16,7 +23,7 @@ module Stillframe
     end
 
     def user?(frame)
-      !frame.binding.nil? && !frame.iseq.nil? && !library?(frame.realpath || frame.path)
+      (Gone === frame || !frame.binding.nil? && !frame.iseq.nil?) && !library?(frame.realpath || frame.path)
     end
 
     # A method of no class of the program's own is called by its name alone.

@@ -25,6 +25,11 @@ module Stillframe
         end
       end
 
+      # The error that a breakpoint is for, and what became of it by then.
+      def error_of(spot)
+        [spot.last_exc, LeavingSpot === spot ? 'exit' : 'raised'] if ErrorSpot === spot || LeavingSpot === spot
+      end
+
       def thread_name(client)
         client.thread.name || (client.thread == Thread.main ? 'main' : "thread #{client.id}")
       end
@@ -80,7 +85,7 @@ module Stillframe
         case type
         when :suspend_bp
           _index, spot, thread = args
-          stopped(spot.is_a?(ErrorSpot) ? 'exception' : 'breakpoint', thread, spot)
+          stopped(spot.respond_to?(:last_exc) ? 'exception' : 'breakpoint', thread, spot)
         when :suspend_trap then stopped('pause', args[1])
         when :suspended then stopped(nil, args[0])
         end
@@ -110,7 +115,7 @@ module Stillframe
         @stillframe_entry = @stillframe_begins
         @stillframe_begins = false
         @stillframe_dead = !postmortem_exc.nil?
-        @stillframe_error = postmortem_exc ? [postmortem_exc, 'uncaught'] : bp.is_a?(ErrorSpot) ? [bp.last_exc, 'raised'] : nil
+        @stillframe_error = postmortem_exc ? [postmortem_exc, 'uncaught'] : Hooks.error_of(bp)
         Hooks.held[id] = self
         super
         Hooks.held.delete(id)

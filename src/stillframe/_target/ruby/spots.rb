@@ -133,6 +133,41 @@ module Stillframe
     end
   end
 
+  # Where code of the user ends the program, and not well: `exit`, `abort` and their like, which raise SystemExit.
+  class LeavingSpot < DEBUGGER__::Breakpoint
+    NAME = 'Kernel#exit'
+
+    attr_reader :wish, :last_exc
+
+    def initialize(wish)
+      @wish = wish
+      @key = [:stillframe, NAME].freeze
+      super(true)
+    end
+
+    def told
+      { verified: true }
+    end
+
+    def setup
+      @tp = TracePoint.new(:raise) do |tp|
+        error = tp.raised_exception
+        next unless SystemExit === error && !error.success? && !error.equal?(@last_exc) && !Thread.current[:stillframe_busy]
+        @last_exc = error
+        hold(tp.path)
+      end
+    end
+
+    private
+
+    # A library that ends the program for an error of the user's, as rake does, is no news: that error is.
+    def hold(path)
+      return Errors.show(last_exc.cause) if last_exc.cause && Frames.library?(path)
+
+      suspend unless caller_locations.all? { |each| Frames.library?(each.absolute_path || each.path) }
+    end
+  end
+
   # Whether an error is caught nobody knows when it is raised: its frames are kept, and shown when the program dies of it.
   module Errors
     MOST = 8
@@ -149,7 +184,13 @@ module Stillframe
         return unless @trace&.enabled? && error && !(SystemExit === error) && !(SignalException === error)
 
         @trace.disable
+        show(error)
+      end
+
+      # Hold the program with the frames that an error was raised in.
+      def show(error)
         _error, frames = @kept.reverse.find { |each, _frames| each.equal?(error) }
+        frames ||= error.backtrace_locations&.map { |each| Frames::Gone.new(each) } # a stack that overflowed tells nobody else
         return unless frames
 
         DEBUGGER__::ThreadClient.current.suspend(:postmortem, nil, postmortem_frames: frames, postmortem_exc: error)
