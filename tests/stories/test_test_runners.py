@@ -204,6 +204,10 @@ def test_a_failing_go_test_is_held_where_it_says_so(user: User) -> None:
     assert report["notes"] == ["the calls that made these values are not told: what go runs has no recorder"]
     said = user.fails("test", "TestTotl", *PATIENT, code=1, error="not_found")
     assert "nearest: shop_test.go::TestTotal" in said
+    assert "shop_test.go::TestTotal/many at shop_test.go" in user.ok("test", "TestTotal/many", *PATIENT)
+    for nothing in ("TestTotal/none", "shop_test.go::TestTotal/none"):
+        said = user.fails("test", nothing, *PATIENT, code=1, error="not_found")
+        assert f"go finds no test that matches {nothing}" in said
     user.file("shop_test.go", GO_TESTS.replace("got != tc.want", "got != nothing"))
     text = user.ok("test", *PATIENT)
     assert "1 file of tests could not be read" in text and "undefined: nothing" in text

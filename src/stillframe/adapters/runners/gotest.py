@@ -33,6 +33,8 @@ _SAID = re.compile(r"^\s+([\w./-]+\.go):(\d+): (.*)$")
 _PANIC = re.compile(r"^panic: (.*?)(?: \[recovered.*)?$")
 _CALL = re.compile(r"^\s+(/\S+\.go):(\d+)")
 _NOISE = re.compile(r"^\s*(===|---|PASS$|FAIL\b|exit status)")
+_PART = re.compile(r"(?:Test|Example|Fuzz)\w*/")
+"""A part of a test, as Go names it; packages are mostly in lower case."""
 _TEST = re.compile(r"^func ((?:Test|Example|Fuzz)\w*)\(", re.MULTILINE)
 
 
@@ -87,7 +89,9 @@ class GoTest:
                     running = None if running == key else running
                     ended.add(key[0]) if not key[1] else None
         unread = [key for key, how in tests.items() if how == "fail" and not key[1] and _is_build(said.get(key, []))]
+        deep = _depth(ask)
         leaves = {key: how for key, how in tests.items() if key[1] and not _has_parts(key, tests)}
+        leaves = {key: how for key, how in leaves.items() if how != "pass" or key[1].count("/") >= deep}
         bad = [key for key, how in leaves.items() if how == "fail"]
         folders = _folders(who["module"], ask)
         failures = [_unread(key[0], built) for key in unread]
@@ -148,6 +152,8 @@ def _selected(ask: TestAsk) -> tuple[tuple[str, ...], str | None]:
         return ("./...",), None
     place, colons, name = ask.selector.partition("::")
     path = Path(ask.cwd, place)
+    if not colons and not path.exists() and _PART.match(place):
+        return ("./...",), "/".join(f"^{re.escape(part)}$" for part in place.replace(" ", "_").split("/"))
     pattern = "/".join(f"^{re.escape(part)}$" for part in name.split("/")) if colons else None
     if path.is_file():
         if pattern is None:
@@ -160,6 +166,12 @@ def _selected(ask: TestAsk) -> tuple[tuple[str, ...], str | None]:
     if place.endswith("...") or "/" in place:
         return (place,), pattern
     return ("./...",), pattern or place
+
+
+def _depth(ask: TestAsk) -> int:
+    """How many parts inside of a test the selector names: Go runs the test around them, and passes it, where there is no such part."""
+    _, pattern = _selected(ask)
+    return pattern.count("/") if pattern else 0
 
 
 def _below(path: Path, cwd: str) -> bool:
