@@ -368,6 +368,28 @@ def test_frames_of_go_itself_and_of_fetched_modules_are_the_librarys(
     assert is_library(Frame(function=function, file=file)) is library
 
 
+async def test_a_function_that_libraries_have_too_is_the_one_of_the_module_and_a_module_may_be_named(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "go.mod").write_text("module shop\n\ngo 1.21\n")
+    (tmp_path / "cart").mkdir()
+    (tmp_path / "cart" / "cart.go").write_text(
+        "package cart\n\nfunc Sum[T int | float64](xs []T) T {\n\tvar sum T\n\tfor _, x := range xs {\n\t\tsum += x\n\t}\n"
+        "\treturn sum\n}\n\ntype Cart struct{}\n\nfunc (c *Cart) Write(n int) int {\n\treturn n\n}\n"
+    )
+    (tmp_path / "main.go").write_text(
+        'package main\n\nimport (\n\t"crypto/sha1"\n\t"fmt"\n\t"shop/cart"\n)\n\nfunc main() {\n'
+        "\tfmt.Println(sha1.New().Sum(nil)[0], cart.Sum([]int{1, 2}), (&cart.Cart{}).Write(2))\n}\n"
+    )
+    for name, line in {"Sum": 3, "cart!Sum": 3, "Write": 13}.items():
+        async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+            stop = stopped(await dbg.launch("main.go", breaks=[name]))
+            assert (stop.breakpoints, where(stop)) == (("b1",), f"cart/cart.go:{line}"), name
+            life = (await dbg.trace(name, command=("go", "run", "."))).life
+            assert life is not None
+            assert [each.name for each in life.arguments] == (["c", "n"] if name == "Write" else ["xs"])
+
+
 def test_goroutines_are_called_by_number_labels_and_function() -> None:
     assert thread_name("* [Go 1] main.main (Thread 12)") == "goroutine 1: main.main"
     assert thread_name("[Go 18 name:helper] runtime.gopark") == "goroutine 18 name:helper: runtime.gopark"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import re
 import secrets
@@ -23,6 +24,7 @@ from . import matches
 from .finding import Found, Needs, Recipe, needed
 from .go_building import Built, build, is_go_binary
 from .go_command import parsed, runs_go, understood
+from .go_names import own_function
 from .go_values import value_text
 from .interpreters import on_path
 from .leaving import Leaving
@@ -104,6 +106,7 @@ class GoAdapter:
             folder=folder,
             mark=secrets.token_hex(8),
             entry="main.main" if plan.stop_on_entry else None,
+            told_apart=functools.partial(own_function, built.cwd),
             **_spawned(found),
             **_COMMON,
         )
@@ -203,6 +206,7 @@ _COMMON: dict[str, Any] = {
     "is_library": is_library,
     "thread_name": thread_name,
     "threads_are": "goroutine",
+    "in_module": lambda module, function: f"{module}.{function}",
     "log_prefix": re.compile(r"^> \[Go \d+\]: "),
     "log_failure": re.compile(
         r"\{eval err: (?:&\{%!e\(string=|\[%!e\(\*scanner\.Error=&\{\{[^}]*\} )(.*?)(?:\)(?: %!e\(.*?\))?\}\}|\}\)\]\})"

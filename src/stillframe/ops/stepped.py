@@ -133,11 +133,11 @@ def _declared(session: Session, stop: Stop) -> tuple[Value, ...]:
     if frame is None or frame.file is None or frame.line is None:
         return ()
     lines = session.sources.lines(absolute(frame.file, session.origin.base))
-    name = re.split(r"[.:]", frame.function)[-1]
+    name = re.split(r"[.:]", re.sub(r"\[.*?\]|<.*?>", "", frame.function))[-1]
     for number in range(frame.line, max(0, frame.line - DECLARATION), -1):
         text = lines[number - 1] if number <= len(lines) else ""
-        if f"{name}(" in text:
-            named = set(re.findall(r"\w+", text.partition(f"{name}(")[2] + " ".join(lines[number : frame.line - 1])))
+        if name and re.search(rf"\b{re.escape(name)}[(\[<]", text):
+            named = set(re.findall(r"\w+", " ".join((text, *lines[number : frame.line - 1]))))
             return tuple(msgspec.structs.replace(each, ref=None) for each in stop.locals if each.name in named)
     return ()
 

@@ -169,7 +169,7 @@ def _selected(ask: TestAsk) -> tuple[tuple[str, ...], str | None]:
 
 
 def _depth(ask: TestAsk) -> int:
-    """How many parts inside of a test the selector names: Go runs the test around them, and passes it, where there is no such part."""
+    """How many parts inside of a test the selector names; Go runs the test around them, and passes it, where there are none."""
     _, pattern = _selected(ask)
     return pattern.count("/") if pattern else 0
 

@@ -369,7 +369,7 @@ class Breakpoints:
         """Symbols that have no line yet wait as function breakpoints."""
         symbols = [each for each in wanted if each.symbol]
         bare = Quirk.BARE_FUNCTION_NAMES in self._launch.quirks
-        names = [(each.symbol or "").rpartition(".")[2] if bare else each.symbol for each in symbols]
+        names = [(each.symbol or "").rpartition(".")[2] if bare else terms.name(self._launch, each) for each in symbols]
         told = [terms.of_function(self._launch, each, helped=self._helper is not None) for each in symbols]
         arguments = [{"name": name, **each} for name, each in zip(names, told, strict=True)]
         if self._launch.entry and not self._entered:
@@ -380,6 +380,10 @@ class Breakpoints:
         body = await self._client.request("setFunctionBreakpoints", {"breakpoints": arguments})
         self._functions = arguments
         answers = translate.items(body, "breakpoints")
+        apart = None if self._helper else await asyncio.to_thread(terms.told_apart, self._launch, arguments, answers)
+        if apart:
+            body = await self._client.request("setFunctionBreakpoints", {"breakpoints": apart})
+            answers = translate.items(body, "breakpoints")
         if len(arguments) > len(symbols):
             self.entry = translate.number(answers[-1].get("id")) if len(answers) == len(arguments) else None
         for each, answer in zip(symbols, answers, strict=False):

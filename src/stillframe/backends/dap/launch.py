@@ -167,6 +167,10 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """Types of values that are never told among the variables of a frame, where no helper chooses them."""
     log_text: Callable[[str, bool], str] = lambda text, _helped: text
     """A log text as users write it in the form of the debugger, or of our helper if there; ValueError says what is wrong."""
+    in_module: Callable[[str, str], str] = lambda _module, function: function
+    """A function of a module as the debugger calls it, where no helper of ours knows modules."""
+    told_apart: Callable[[str, str], str | None] = lambda _name, _said: None
+    """The function of the user's own that is meant by a name, of which the debugger said why it will not do."""
     keeps_functions: bool = False
     """Function breakpoints stay what they are, terms and all, where our helper only tells where they stand."""
     notes: tuple[str, ...] = ()

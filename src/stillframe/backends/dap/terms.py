@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from ...model.backend import Wanted
+from . import translate
 from .launch import DapLaunch, Quirk
 
 Arguments = dict[str, Any]
@@ -51,6 +53,24 @@ def of_function(launch: DapLaunch, wanted: Wanted, *, helped: bool) -> Arguments
     if launch.keeps_functions:
         return {**terms(launch, wanted), **({"module": wanted.module} if wanted.module else {})}
     return {} if helped else terms(launch, replace(wanted, log=None))
+
+
+def name(launch: DapLaunch, wanted: Wanted) -> str | None:
+    """A function's name as the debugger has it."""
+    return launch.in_module(wanted.module, wanted.symbol) if wanted.module and wanted.symbol else wanted.symbol
+
+
+def told_apart(
+    launch: DapLaunch, asked: list[Arguments], answers: Sequence[Mapping[str, Any]]
+) -> list[Arguments] | None:
+    """What was asked for, with names of the user's own functions for those that could be any of several; None if none could."""
+    said = [translate.text(each.get("message")) or "" for each in answers]
+    own = {
+        number: launch.told_apart(asked[number]["name"], why) for number, why in enumerate(said[: len(asked)]) if why
+    }
+    if not any(own.values()):
+        return None
+    return [{**each, "name": own.get(number) or each["name"]} for number, each in enumerate(asked)]
 
 
 def logged(launch: DapLaunch, text: str) -> tuple[str, str] | None:
