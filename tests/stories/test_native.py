@@ -498,6 +498,44 @@ async def test_a_file_of_a_cargo_project_runs_the_program_that_it_is_a_source_of
         await dbg.launch("src/lost.rs")
 
 
+GENERIC = """\
+mod deep {
+    pub struct Stack<T> { pub items: Vec<T> }
+    impl<T> Stack<T> {
+        pub fn push(&mut self, x: T) -> usize {
+            self.items.push(x);
+            self.items.len()
+        }
+    }
+    pub fn largest<T: PartialOrd + Copy>(xs: &[T]) -> T {
+        let mut best = xs[0];
+        for &x in xs { if x > best { best = x; } }
+        best
+    }
+}
+fn main() {
+    println!("{}", deep::largest(&[1.5, 0.5]));
+    println!("{}", deep::largest(&[1, 9]));
+    println!("{}", deep::Stack { items: vec![1] }.push(3));
+}
+"""
+
+
+async def test_a_function_that_rust_makes_for_each_type_is_stopped_at_by_its_name_for_all_of_them(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    if shutil.which("rustc") is None:
+        pytest.skip("rustc is not installed")
+    (tmp_path / "kinds.rs").write_text(GENERIC)
+    names = ["largest", "Stack::push", "largest::nothing"]
+    stop = stopped(await dbg.launch("kinds.rs", breaks=names, adapter="gdb"))
+    assert stop.frame is not None and (stop.frame.line, stop.breakpoints) == (10, ("b1",))
+    assert stopped(await dbg.continue_()).breakpoints == ("b1",)
+    stop = stopped(await dbg.continue_())
+    assert stop.frame is not None and (stop.frame.line, stop.breakpoints) == (5, ("b2",))
+    assert [each.id for each in exited(await dbg.continue_()).never_hit] == ["b3"]
+
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="native debugging is proven on Linux only")
 
 

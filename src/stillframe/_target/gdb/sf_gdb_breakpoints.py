@@ -91,9 +91,9 @@ def install(request):
     def whole(**arguments):
         """With the log text and the file that the protocol has no words for."""
         spec = theirs(**arguments)
-        spec["function"] = places.full_name(spec["function"])
-        further = {"logMessage": arguments.get("logMessage"), "source": arguments.get("module")}
-        spec.update({name: value for name, value in further.items() if value})
+        spec.update(places.spot(spec.pop("function"), arguments.get("module")))
+        if arguments.get("logMessage"):
+            spec["logMessage"] = arguments["logMessage"]
         return spec
 
     dap_breakpoint._rewrite_fn_breakpoint = whole

@@ -4,6 +4,7 @@ import os
 import re
 
 import gdb
+import sf_gdb_frames as frames
 
 _COMPARED = set()
 
@@ -73,23 +74,44 @@ def symbol(name, module):
     """Where a function begins after its prologue; None for one that nobody knows."""
     if "'" in name or (module and "'" in module):
         return None
-    name = full_name(name)
-    where = {"function": name, "source": module} if module else {"function": name}
-    if not _is_known(name, module):
+    where = spot(name, module)
+    if "line" not in where and not _is_known(where["function"], module):
         return None
     places = _locations(**where)
     first = next((each for each in places if each), (None, None))
     return {"file": first[0], "line": first[1], "places": len(places)} if places else None
 
 
-def full_name(name):
-    """A function's name with its scopes, where gdb knows it only so: Rust's, by their bare name."""
+def spot(name, module=None):
+    """What a breakpoint of gdb's is to be given for a function: its name with its scopes, where gdb knows it only so, as
+    Rust's by their bare name; or its line, where the compiler made several functions of it, one for each type."""
+    of = {"source": module} if module else {}
     if _is_known(name, None) or not re.match(r"^[\w:]+$", name):
-        return name
-    # gdb's patterns have no alternatives.
-    found = gdb.execute_mi("-symbol-info-functions", "--name", name + "$", "--max-results", "50").get("symbols", {})
-    names = [each["name"] for file in found.get("debug", ()) for each in file["symbols"]]
-    return next((each for each in names if each.endswith("::" + name)), name)
+        return dict(of, function=name)
+    full = next((each for _, each, _ in _named(name, "$") if each.endswith("::" + name)), None)
+    if full is not None:
+        return dict(of, function=full)
+    last = name.rpartition("::")[2]
+    kinds = [each for each in _named(last, "<") if each[0] and each[2] and _plain(each[1]).endswith("::" + name)]
+    kinds.sort(key=lambda each: not frames.is_users(each[0]))
+    return {"source": kinds[0][0], "line": kinds[0][2]} if kinds and not module else dict(of, function=name)
+
+
+def _named(name, end):
+    """File, name and line of the functions whose names hold this one; gdb's patterns have no alternatives."""
+    found = gdb.execute_mi("-symbol-info-functions", "--name", name + end, "--max-results", "50").get("symbols", {})
+    return [
+        (file.get("fullname"), each["name"], each.get("line"))
+        for file in found.get("debug", ())
+        for each in file["symbols"]
+    ]
+
+
+def _plain(name):
+    """A name without the types that it was made for."""
+    while (shorter := re.sub(r"<[^<>]*>", "", name)) != name:
+        name = shorter
+    return name
 
 
 def _is_known(name, module):
