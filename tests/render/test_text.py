@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,8 @@ from stillframe.model.recorded import Hit, Hits
 from stillframe.model.values import Frames, Modules, Thread, Value, Values
 from stillframe.model.values import Module as LoadedModule
 from stillframe.model.views import OutputPage, ProbedPlace, ProbeReport, Threads
+from stillframe.render.outcomes import Room
+from stillframe.render.reports import printed as printed_of
 from stillframe.render.text import spelled, text
 
 from .test_json import stop
@@ -166,3 +169,20 @@ def test_a_long_value_that_every_hit_has_is_told_once() -> None:
     assert all(f"  n={number}" in same for number in (1, 2, 3))
     other = said(Hits(run="r1", hits=(hit(1, long), hit(2, long), hit(3, long + "x")), total=3), 4000)
     assert other.count("cart=") == 3
+
+
+@pytest.mark.parametrize(
+    ("stderr", "dropped", "lines"),
+    [
+        ("app.rb:3:in `load': unexpected token (JSON::ParserError)\n\tfrom app.rb:9:in `<main>'\n", 0, 2),
+        (
+            "lock_on\n   at a.rs:3\n   7: main\n   at b.rs:1\nnote: Some details are omitted, run with `RUST_BACKTRACE=full`\n",
+            9,
+            5,
+        ),
+    ],
+)
+def test_what_a_runtime_wrote_of_an_error_itself_is_said_in_a_word(stderr: str, dropped: int, lines: int) -> None:
+    rows = printed_of(Exited(exit_code=1, stderr=stderr, dropped=dropped), Room(4000), folds=True)
+    assert rows[0] == f"stderr: the error's own report, {lines} lines"
+    assert not any("main" in row for row in rows)

@@ -250,6 +250,8 @@ async def test_a_fatal_signal_stops_with_its_address_and_is_how_the_program_ends
     end = exited(await dbg.launch(str(binary), "handled"))
     assert end.exit_code == signal.SIGUSR1, "a signal that the program handles stops nobody"
     (tmp_path / "half.c").write_text("#include <assert.h>\nint main(int n) { assert(n % 2 == 0); return n / 2; }\n")
+    with pytest.raises(LaunchFailed, match=r"not executable: it runs without the `--` before it, as in: half\.c -- 2"):
+        await dbg.crash(command=("./half.c", "2"))
     failure = (await dbg.crash("half.c")).failure
     assert failure is not None and failure.what == "SIGABRT: assertion failed: n % 2 == 0"
 

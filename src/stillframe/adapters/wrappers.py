@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shlex
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 from ..backends.cdp.launch import CdpLaunch
 from ..backends.dap.launch import DapLaunch
 from ..backends.wrapped import WrappedLaunch
-from ..errors import LaunchFailed, Unsupported, UsageError
+from ..errors import LaunchFailed, StillframeError, Unsupported, UsageError
 from ..model.backend import Tool
 from ..model.plans import AttachPlan, Plan
 from .finding import Needs
@@ -81,7 +82,7 @@ class WrapperAdapter:
         """A file is a command like any other; one that a shell would refuse to run is refused here."""
         path = _executable(plan)
         if path is not None and not os.access(path, os.X_OK):
-            raise LaunchFailed(f"{path} is not executable: chmod +x it, or run it by a shell, as in: -- sh {path.name}")
+            raise LaunchFailed(f"{path} is not executable: {_other_way(plan, path)}")
         if plan.kind == "command":
             return plan
         word = plan.program or ""
@@ -122,6 +123,18 @@ class WrapperAdapter:
 
     async def attach(self, plan: AttachPlan) -> WrappedLaunch:
         raise Unsupported("a wrapper is launched, not attached to: attach to the program that it runs")
+
+
+def _other_way(plan: Plan, path: Path) -> str:
+    """How a file runs that is no command: as a source of its language, else by a shell."""
+    from . import for_plan
+
+    try:
+        for_plan(replace(plan, kind="file", program=str(path), args=plan.command[1:], command=()))
+    except StillframeError:
+        return f"chmod +x it, or run it by a shell, as in: -- sh {path.name}"
+    further = f" -- {shlex.join(plan.command[1:])}" if plan.command[1:] else ""
+    return f"it runs without the `--` before it, as in: {path.name}{further}"
 
 
 def _executable(plan: Plan) -> Path | None:

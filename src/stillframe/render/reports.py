@@ -25,11 +25,12 @@ RECORDED = "recorded: values only (--hold keeps it live)"
 _OWN_REPORT = re.compile(
     r"^((?:[\w.]+RemoteTraceback: \n\"\"\"\n)?Traceback \(most|  \+ Exception Group|Exception in thread|panic: |fatal error: "
     r"|terminate called|node:|\s*thread '.*' (?:\(\d+\) )?panicked at "
-    r"|(?:/|file:|\[|evalmachine\.).*:\d+$|.*:in [`'].*\(\w+\)$|Uncaught|\[?\w*Error)",
+    r"|(?:/|file:|\[|evalmachine\.).*:\d+$|.*:in [`'].*\([\w:]+\)$|Uncaught|\[?\w*Error"
+    r"|note: Some details are omitted, run with `RUST_BACKTRACE)",
     re.MULTILINE,
 )
-"""How the report of an error begins that a runtime writes itself (CPython, Go, libstdc++, Node, Ruby): ours tells the same, with
-values."""
+"""How the report of an error begins that a runtime writes itself (CPython, Go, libstdc++, Node, Ruby), or how Rust's ends: ours
+tells the same, with values."""
 
 
 def crash(result: CrashReport, budget: int) -> str:
