@@ -518,7 +518,8 @@ mod deep {
 fn main() {
     println!("{}", deep::largest(&[1.5, 0.5]));
     println!("{}", deep::largest(&[1, 9]));
-    println!("{}", deep::Stack { items: vec![1] }.push(3));
+    let add: Box<dyn Fn(i32) -> i32> = Box::new(|x| x + 1);
+    println!("{}", deep::Stack { items: vec![add(0)] }.push(3));
 }
 """
 
@@ -535,6 +536,8 @@ async def test_a_function_that_rust_makes_for_each_type_is_stopped_at_by_its_nam
     assert stopped(await dbg.continue_()).breakpoints == ("b1",)
     stop = stopped(await dbg.continue_())
     assert stop.frame is not None and (stop.frame.line, stop.breakpoints) == (5, ("b2",))
+    stop = stopped(await dbg.finish())
+    assert stop.local("add") and not [note for note in stop.notes if "nternal error" in note]
     assert [each.id for each in exited(await dbg.continue_()).never_hit] == ["b3"]
 
 

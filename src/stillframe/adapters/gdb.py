@@ -37,8 +37,9 @@ _QUIET = (
     "set auto-load local-gdbinit off",
     "set startup-with-shell on",
 )
-_TALK = re.compile(r"(?!warning:)", re.IGNORECASE)
-"""What gdb says of what it does, which is nobody's business; its warnings are."""
+_TALK = re.compile(r"(?!warning:)|warning: \((?:Internal error|Error): pc ", re.IGNORECASE)
+"""What gdb says of what it does, which is nobody's business; its warnings are, but for those of a fault of its own that tables of
+Rust's functions show: it finds the file of an address, and no symbol."""
 _FORKS = re.compile(rb"\[Detaching after v?fork from child process (\d+)")
 _ADDS = frozenset({
     Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.INSTRUCTION_BREAKPOINTS, Capability.JUMP,
