@@ -163,6 +163,15 @@ end
         assert "no 2 (KeyError)" in end.stderr
 
 
+async def test_hang_tells_the_lock_that_the_main_thread_waits_for(tmp_path: Path) -> None:
+    text = "lock = Mutex.new\nThread.new { lock.synchronize { sleep } }\nThread.pass until lock.locked?\nlock.synchronize { 1 }\n"
+    (tmp_path / "app.rb").write_text(text)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        report = await dbg.hang("app.rb", timeout=2)
+        main = next(each for each in report.groups if each.names == ("main",))
+        assert (main.waits_for, main.held_by) == ("Thread::Mutex#synchronize", "unknown")
+
+
 LEAVES = """
 def leave(mode)
   case mode

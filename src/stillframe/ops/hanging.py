@@ -20,8 +20,11 @@ from ..session.session import Session
 LANDS = 2.0
 """Seconds that a pause is given; a thread that is blocked where its debugger cannot hold it is looked at all the same."""
 UNKNOWN = "unknown"
-_TAKES_LOCK = re.compile(r"(mutex|lock)\w*(<.*>|\))?[._:]*(timed|read|write|rd|wr|clock)?_?lock", re.IGNORECASE)
-"""Calls that take a lock, by their names: pthread_mutex_lock, std::mutex::lock, Mutex<T>::lock, sync.(*Mutex).Lock."""
+_TAKES_LOCK = re.compile(
+    r"(mutex|lock)\w*(<.*>|\))?[._:#]*(timed|read|write|rd|wr|clock)?_?lock|(Mutex|Monitor)#(mon_)?(enter|synchronize)",
+    re.IGNORECASE,
+)
+"""Calls that take a lock, by name: pthread_mutex_lock, std::mutex::lock, Mutex<T>::lock, sync.(*Mutex).Lock, Mutex#lock."""
 MOST_PARTIES = 200
 MOST_KEPT = 20
 """Groups that go to the record."""
@@ -66,7 +69,7 @@ class Stand(msgspec.Struct):
         if self.party.waits_for or self.party.state == "running" or not self.is_users:
             return self.party.waits_for
         inside = self.calls[0].folded
-        return inside[-1].function.lstrip("_") if inside else None
+        return inside[-1].function.removeprefix("[C] ").lstrip("_") if inside else None  # rdbg marks C so
 
     @property
     def held_by(self) -> str | None:
