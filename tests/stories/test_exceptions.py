@@ -157,3 +157,30 @@ def test_library_frames_where_an_uncaught_exception_was_raised_are_folded_and_re
     assert "s='{bad'" in user.ok("frame", "f1")
     assert user.json("eval", "--frame", "f0", "type(self).__name__")["values"][0]["value"] == "'JSONDecoder'"
     user.ok("stop")
+
+
+AGAIN = """\
+def parse(text):
+    return int(text)
+
+def load(text):
+    try:
+        return parse(text)  # line 6
+    except ValueError as error:
+        raise error from None  # line 8
+
+load("x")
+"""
+
+
+def test_a_frame_that_raises_again_what_it_caught_is_one_call(user: User) -> None:
+    user.file("again.py", AGAIN)
+    assert "stack: f0 parse again.py:2 < f1 load again.py:6 < f2 <module> again.py:10\n" in user.ok("launch", "again.py")
+    assert "passed: parse again.py:2 < load again.py:6 < load again.py:8 < <module>" in user.ok("exception")
+    user.ok("stop")
+    user.ok("launch", "again.py", "--catch", "raised")
+    told = user.ok("continue")
+    assert "> 8          raise error from None" in told
+    assert "stack: f0 load again.py:8 < f1 <module> again.py:10\n" in told
+    user.ok("stop")
+    assert "< load again.py:6  return parse(text)" in user.ok("crash", "again.py")

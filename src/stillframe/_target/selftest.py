@@ -88,7 +88,7 @@ FIELDS = {  # set by constructors
     ),
     "_pydevd_bundle.pydevd_suspended_frames.SuspendedFramesManager": "_thread_id_to_tracker",
     "_pydevd_bundle.pydevd_frame_utils.FramesList": (
-        "frame_id_to_lineno exc_type exc_desc trace_obj current_frame last_frame"
+        "frame_id_to_lineno exc_type exc_desc trace_obj current_frame last_frame _frames"
     ),
 }
 

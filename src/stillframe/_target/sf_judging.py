@@ -169,7 +169,21 @@ def _frames_of_traceback(trace, frame, kind, error, exception_type=None):
         at = at.tb_next
     if exception_type == pydevd_constants.EXCEPTION_TYPE_UNHANDLED and above < FOLDED:
         frame = None
-    return _Kept.frames_of_traceback(trace, frame, kind, error, exception_type)
+    return _each_once(_Kept.frames_of_traceback(trace, frame, kind, error, exception_type), trace)
+
+
+def _each_once(frames, trace):
+    """A frame that caught the exception and raised it again stands twice in the traceback, and once among the calls.
+
+    Under what it called it is at that call; where it is the innermost one, at the line that raises again.
+    """
+    top = next(iter(frames), None)
+    while trace is not None:
+        if trace.tb_frame is not top and id(trace.tb_frame) in frames.frame_id_to_lineno:
+            frames.frame_id_to_lineno[id(trace.tb_frame)] = trace.tb_lineno
+        trace = trace.tb_next
+    frames._frames = [one for one, inner in zip(frames, [None] + frames._frames) if one is not inner]
+    return frames
 
 
 def patch():
