@@ -175,7 +175,9 @@ load("x")
 
 def test_a_frame_that_raises_again_what_it_caught_is_one_call(user: User) -> None:
     user.file("again.py", AGAIN)
-    assert "stack: f0 parse again.py:2 < f1 load again.py:6 < f2 <module> again.py:10\n" in user.ok("launch", "again.py")
+    assert "stack: f0 parse again.py:2 < f1 load again.py:6 < f2 <module> again.py:10\n" in user.ok(
+        "launch", "again.py"
+    )
     assert "passed: parse again.py:2 < load again.py:6 < load again.py:8 < <module>" in user.ok("exception")
     user.ok("stop")
     user.ok("launch", "again.py", "--catch", "raised")

@@ -55,9 +55,11 @@ def test_help_of_a_misspelt_verb_names_the_right_one() -> None:
     assert "dbg help break" in said.err
 
 
-@pytest.mark.parametrize("verb", ["daemon", "completion", "help", "version"])
+@pytest.mark.parametrize("verb", ["daemon", "completion", "mcp", "version"])
 def test_what_the_client_answers_itself_has_a_page_too(verb: str) -> None:
-    assert "example:\n  " in call("help", verb).out
+    page = call("help", verb).out
+    assert "example:\n  " in page
+    assert [call(verb, "--help").out, call(verb, "-h").out, call("help", verb, "-h").out] == [page, page, page]
 
 
 def test_the_catalogue_is_fresh() -> None:

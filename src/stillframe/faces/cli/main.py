@@ -11,6 +11,7 @@ from . import parser, rendezvous
 from .catalogue import HASH, VERBS, VERSION
 from .jsonline import encode
 from .usage import Usage, line
+from .words import BUILT_IN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +81,9 @@ def verb_in(words: "list[str]") -> "str | None":
 def answer_here(argv: "list[str]") -> "int | None":
     """What the client knows by itself: help, its version, completion, and the daemon's own life."""
     as_json, words = "--json" in argv, [word for word in argv if word != "--json"]
+    if {"--help", "-h"} & set(words) and words[0] in BUILT_IN:
+        named = [word for word in words if word not in ("--help", "-h")]
+        return show_help(named[1:2] if named[0] == "help" else named[:1], as_json)
     match words[:1]:
         case ["--version"] | ["-V"] | ["version"]:
             return tell("version", {"version": VERSION}, f"stillframe {VERSION}\n", as_json)
@@ -93,12 +97,10 @@ def answer_here(argv: "list[str]") -> "int | None":
             from . import daemon_verbs
 
             return daemon_verbs.run(words[1:], as_json)
-        case ["mcp"] if not {"--help", "-h"} & set(words):
+        case ["mcp"]:
             from . import mcp_verb
 
             return mcp_verb.run(words[1:])
-        case ["mcp"]:
-            return show_help(["mcp"], as_json)
         case _:
             return None
 
