@@ -60,6 +60,34 @@ def test_a_stop_tells_frames_and_locals_in_order_on_every_version(run_to: RunTo,
     assert [frame["id"] for frame in listed] == [frame["id"] for frame in stop["frames"]]
 
 
+NOTIONS = """
+from __future__ import annotations
+import functools
+from typing import TYPE_CHECKING, Any, List, Optional, TypeVar
+T = TypeVar("T")
+Row = List[int]
+upper = str.upper
+@functools.lru_cache(None)
+def twice(n):
+    return 2 * n
+count = twice(2)
+def check(hint):
+    kind = Optional[int]
+    return hint  # @here
+check(Row)
+"""
+
+
+def test_what_a_module_has_for_its_annotations_is_not_told_and_what_a_function_has_is(
+    run_to: RunTo, python: str
+) -> None:
+    _, peer, thread = run_to(python, NOTIONS)
+    stop = peer.stop(thread)
+    assert names(stop) == ["hint", "kind"]
+    rows = peer.call("locals", frameId=stop["frames"][1]["id"])["values"]
+    assert [row["name"] for row in rows] == ["count"]
+
+
 def test_qualified_names_are_told_where_the_version_has_them(run_to: RunTo) -> None:
     _, peer, thread = run_to(sys.executable, SHOP)
     assert peer.stop(thread)["frames"][0]["function"] == "Cart.price"

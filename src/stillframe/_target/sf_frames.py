@@ -1,6 +1,7 @@
 """What a paused thread shows: its frames, the locals of one, what was returned, and the exception that stopped it."""
 
 import dis
+import functools
 import itertools
 import linecache
 import os
@@ -21,7 +22,12 @@ INSIDE = 12  # parts of one value that are told along with it at the most
 CAUSES = 8  # exceptions of a chain that a stop tells at the most
 MEMBERS = 16  # exceptions in groups that a stop tells at the most, however they are nested
 _WORD = re.compile(r"[^\W\d]\w*")
-_UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
+_UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type) + (
+    type(functools.lru_cache(None)(len)),  # a function behind a cache
+    types.MethodDescriptorType,
+)
+_NOTIONS = ("typing", "typing_extensions", "__future__")  # whose objects a module has for its annotations
+_ALIASES = tuple(getattr(types, name) for name in ("GenericAlias", "UnionType") if hasattr(types, name))
 _NONE = object()
 HOOKS = ("_asyncgen_firstiter_hook", "_asyncgen_finalizer_hook")  # called by the interpreter, not by the program
 _references = itertools.count(1)
@@ -322,7 +328,8 @@ def local_rows(frame, line, scope="locals", everything=False):
     """(name, value) in the order of the contract: arguments, names on the current line, the rest."""
     names = snapshot(frame) if scope == "locals" else dict(frame.f_globals)
     if not everything:
-        names = {name: value for name, value in names.items() if _is_told(name, value)}
+        module = frame.f_code.co_name == "<module>" or scope != "locals"
+        names = {name: value for name, value in names.items() if _is_told(name, value, module)}
     lead = [name for name in argument_names(frame.f_code) if name in names] if scope == "locals" else []
     here = _WORD.findall(linecache.getline(frame.f_code.co_filename, line or 0))
     order = dict.fromkeys(lead + [name for name in here if name in names])
@@ -330,9 +337,13 @@ def local_rows(frame, line, scope="locals", everything=False):
     return [(name, names[name]) for name in order]
 
 
-def _is_told(name, value):
+def _is_told(name, value, module):
+    """Whether a name is one of the program's data; what a function has of `typing` is, and what a module has is not."""
     if not isinstance(name, str) or not name.isidentifier():  # comprehensions have `.0`, pytest `@py_assert1`
         return False
     if name.startswith(("__pydevd", "_pydev_stop")) or (name.startswith("__") and name.endswith("__")):
         return False
-    return not issubclass(type(value), _UNTOLD)
+    kind = type(value)
+    if issubclass(kind, _UNTOLD):
+        return False
+    return not module or not (kind in _ALIASES or kind.__module__ in _NOTIONS or name == "TYPE_CHECKING")
