@@ -104,7 +104,14 @@ def test_even_an_error_stays_within_the_budget(length: int) -> None:
     failed = Dispatched(reply=Reply(ok=False, op="eval", error=ErrorReply(code="eval_failed", message="m" * length)))
     text = json(failed, 65536)
     assert len(text) <= 65537
-    assert plain.loads(text)["error"]["code"] == "eval_failed"
+    told = plain.loads(text)["error"]
+    assert told["code"] == "eval_failed"
+    assert ("cut" in told) == (len(told["message"]) < length)
+
+
+def test_an_error_that_is_told_whole_says_of_no_cut_at_any_budget() -> None:
+    failed = Dispatched(reply=Reply(ok=False, op="eval", error=ErrorReply(code="eval_failed", message="m" * 40)))
+    assert plain.loads(json(failed, 3))["error"] == {"code": "eval_failed", "message": "m" * 40}
 
 
 def test_a_probe_of_any_number_of_places_keeps_the_verdict_of_each() -> None:

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillframe import ops
-from stillframe.dispatch import Dispatched, Reply
+from stillframe.dispatch import Dispatched, ErrorReply, Reply
 from stillframe.model.backend import Tool
 from stillframe.model.outcomes import Change, Exited, Lost, Passed, Running, Stop
 from stillframe.model.recorded import Hit, Hits
-from stillframe.model.values import Frames, Modules, Thread, Value, Values
+from stillframe.model.values import Frame, Frames, Modules, Thread, Value, Values
 from stillframe.model.values import Module as LoadedModule
 from stillframe.model.views import OutputPage, ProbedPlace, ProbeReport, Threads
 from stillframe.render.outcomes import Room
@@ -120,6 +120,14 @@ def test_no_budget_is_so_small_that_the_outcome_is_cut(budget: int, steps: int, 
     assert "shop exited 3 after 0.50 s" in said(Exited(exit_code=3, output="o\n" * 9, trail=trail, after=0.5), budget)
     assert "shop running after 2 s" in said(Running(after=2, trail=trail), budget)
     assert "shop lost: it broke" in said(Lost(cause="it broke"), budget)
+
+
+def test_an_error_and_a_few_rows_are_told_at_any_budget() -> None:
+    failed = Dispatched(reply=Reply(ok=False, op="eval", error=ErrorReply(code="eval_failed", message="no name 'x'")))
+    assert text(failed, 3) == ("", "error eval_failed: no name 'x'\n")
+    rows = tuple(Frame(id=f"f{n}", function="total", file="shop.py", line=n) for n in range(1, 40))
+    told = said(Frames(frames=rows, total=39), 3)
+    assert "f1 total shop.py:1\n" in told and "of 39 shown" in told
 
 
 def test_a_probe_of_more_places_than_have_room_tells_the_verdict_of_each() -> None:

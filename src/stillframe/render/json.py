@@ -87,11 +87,14 @@ def _fit_error(reply: dict[str, Any], budget: int) -> bytes:
     """An error's message and detail may hold a program's own words, of any length."""
     error = reply.get("error")
     if isinstance(error, dict):
-        message = error.get("message", "")
+        message, detail = error.get("message", ""), error.pop("detail", None)
+        lost = [{"part": "detail", "shown": 0, "total": len(detail)}] if detail else []
         for room in (budget // 2, budget // 8, 200):
             error["message"] = message[:room]
-            error["cut"] = [{"part": "message", "shown": min(room, len(message)), "total": len(message)}]
-            error.pop("detail", None)
+            part = {"part": "message", "shown": room, "total": len(message)}
+            error["cut"] = [part, *lost] if room < len(message) else lost
+            if not error["cut"]:
+                del error["cut"]
             if len(_dumps(reply)) <= budget:
                 break
     return _dumps(reply)

@@ -28,13 +28,16 @@ from .outcomes import exception, headline, outcome
 STREAMS = ("stdout", "stderr", "log", "console")
 MESSAGE = 1500
 """Characters of an error's message; a program's own errors may be of any length."""
+LEAST, LEAST_OF_ERROR = 100, 180
+"""Characters that a reply has at any budget: who asks for fewer, as by `stack --limit 3`, means something else by it."""
 
 
 def text(done: Dispatched, budget: int) -> tuple[str, str]:
     """What goes to stdout and what to stderr."""
     reply = done.reply
     if reply.error is not None:
-        return "", shorten(error(reply.error), budget - 1) + "\n"
+        return "", shorten(error(reply.error), max(budget - 1, LEAST_OF_ERROR)) + "\n"
+    budget = max(budget, LEAST)
     via = f"[via {reply.via}] " if done.introduce and reply.via is not None else ""
     result, name = reply.result, reply.session or ""
     told = headline(name, result) if isinstance(result, Stop | Running | Exited | Lost) else ""

@@ -8,6 +8,7 @@ import pytest
 
 from stillframe.faces.cli import parser, words
 from stillframe.faces.cli.catalogue import VERBS
+from stillframe.faces.cli.usage import Usage
 
 PROMISED: list[tuple[list[str], str, dict[str, Any]]] = [
     (["run", "app.py"], "launch", {"program": ["app.py"]}),
@@ -68,6 +69,29 @@ def test_a_guessed_word_does_what_was_meant(typed: list[str], verb: str, args: d
     line = parser.parse(typed, VERBS)
     assert line is not None
     assert (line.verb, line.args) == (verb, args)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["stack", "-n", "3"], ["stack", "--count", "3"]),
+        (["stack", "--depth=3"], ["stack", "--count=3"]),
+        (["launch", "--working-dir", "/x", "a.py"], ["launch", "--cwd", "/x", "a.py"]),
+        (["locals", "f1"], ["locals", "--frame", "f1"]),
+        (["locals", "t2", "--json"], ["locals", "--thread", "t2", "--json"]),
+        (["wait", "5"], ["wait", "--timeout", "5"]),
+        (["stop", "shop"], ["stop", "--session", "shop"]),
+        (["stack", "--all"], None),  # not --allow
+        (["breaks", "b1"], None),
+        (["status", "-s", "shop", "other"], None),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_near_miss_is_told_with_a_line_that_works_or_with_none(typed: list[str], meant: list[str] | None) -> None:
+    with pytest.raises(Usage) as told:
+        parser.parse(typed, VERBS)
+    assert told.value.meant == meant
+    assert meant is None or parser.parse(meant, VERBS) is not None
 
 
 def test_limit_is_budget() -> None:

@@ -263,10 +263,8 @@ class Reader:
         """A flag that is not ours is an error with the line that works."""
         name, equals, value = token.partition("=")
         known = [*self.flags, *[spelling for field in GLOBALS for spelling in spellings(field)]]
-        meant = nearest(name, [flag for flag in known if flag.startswith("--") == name.startswith("--")])
-        if meant is None and name.startswith("--"):
-            meant = words.guessed_flag(name, known)
-        if meant is not None and len(name) > 2:
+        meant = words.guessed_flag(name, known)
+        if meant is not None:
             corrected = [*self._before(), meant + equals + value, *self._after()]
             raise self._wrong(f"unknown flag {name!r} of {self.line.verb}", corrected)
         if self.verb.get("starts") and (self.words or self.opened):
@@ -344,7 +342,10 @@ class Reader:
     def _too_many(self, queue: "list[str]") -> Usage:
         taken = len(self.words) - len(queue)
         if not taken:
-            return self._wrong(f"{self.line.verb} takes no words, not {queue[0]!r}")
+            rest = [word for word in self.typed[1:] if word not in queue and word != "--"]
+            flag = words.flag_of(queue[0], self.flags) if len(queue) == 1 and not self.line.session else None
+            meant = [self.line.verb, flag, queue[0], *rest] if flag else None
+            return self._wrong(f"{self.line.verb} takes no words, not {queue[0]!r}", meant)
         few = f"{self.line.verb} takes {taken} word{'s' if taken > 1 else ''}, not {len(self.words)}"
         if self.tail is None and any(field.get("last") for field in self.verb["fields"]):
             kept = [word for word in self.typed[1:] if word not in queue]

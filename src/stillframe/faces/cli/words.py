@@ -4,6 +4,8 @@ from .usage import Usage, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from .shapes import Verb
 
 ALIASES = {
@@ -40,13 +42,19 @@ _MEANT_FLAGS = {
     "--dir": "--cwd", "--workdir": "--cwd", "--environment": "--env", "--interpreter": "--python", "--expr": "--eval",
     "--expression": "--eval", "--hits": "--hit", "--hit-count": "--hit", "--message": "--log", "--times": "--count",
     "--steps": "--count", "-n": "--count", "--wait": "--timeout", "--format": "--json", "--max": "--budget",
+    "--brk": "--break", "--working-dir": "--cwd", "--working-directory": "--cwd", "--exception": "--catch",
+    "--exceptions": "--catch", "--depth": "--count", "--frames": "--count", "--levels": "--count", "--seconds": "--timeout",
 }  # fmt: skip
+
+_UNLIKE = {"--all": "--allow"}
+"""Flags that begin like one of ours and mean something else."""
 
 LACKING = {
     "watch": "no variable can be watched here; `dbg break LOC --if 'EXPR'` stops where its value is wrong",
 }
 """Words of other debuggers for what we have not: a near miss of theirs would be another thing altogether."""
 
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-.")
 _STEPS = {"over": "next", "into": "step", "in": "step", "out": "finish"}
 _INFO = {
     "breakpoints": "breaks", "break": "breaks", "b": "breaks", "breaks": "breaks", "locals": "locals", "args": "locals",
@@ -130,8 +138,22 @@ def unknown_verb(word: str, rest: "list[str]", leading: "list[str]", verbs: "dic
 
 
 def guessed_flag(name: str, known: "list[str]") -> "str | None":
+    """The flag that was probably meant by one that does not exist."""
+    alike = [flag for flag in known if flag.startswith("--") == name.startswith("--") and flag != _UNLIKE.get(name)]
+    near = nearest(name, alike) if len(name) > 2 else None
     meant = _MEANT_FLAGS.get(name)
-    return meant if meant in known else None
+    return near or (meant if meant in known else None)
+
+
+def flag_of(word: str, flags: "Collection[str | None]") -> "str | None":
+    """The flag that a word was probably the value of, where a verb takes no words: `locals f1`, `wait 5`, `stop shop`."""
+    if word[1:].isdigit() and not word[:1].isdigit():
+        flag = {"f": "--frame", "t": "--thread"}.get(word[0])
+        return flag if flag in flags else None
+    if word.isdigit():
+        return "--timeout" if "--timeout" in flags else None
+    named = word[:1].isalpha() and word != "all" and _NAME.issuperset(word)
+    return "--session" if named else None
 
 
 BUILT_IN = ("help", "version", "completion", "daemon", "mcp")
