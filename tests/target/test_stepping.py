@@ -390,3 +390,45 @@ def test_finish_of_a_coroutine_that_fails_stops_and_says_so(run_to: RunTo, pytho
     assert (top["function"], top["line"]) in (("handler", mark(FAILING, "@left")), ("main", mark(FAILING, "@waits")))
     peer.resume("continue", thread)
     assert target.end() == (0, "division by zero\n", "")
+
+
+LEADING = """
+class Quiet:
+    def __enter__(self): return self
+    def __exit__(self, *error): return True
+def parse(text):
+    return int(text)
+def load(text):
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise error from None
+def main():
+    with Quiet():
+        parse("x")  # @here
+    try:
+        load("x")  # @loads
+    except ValueError:
+        pass
+main()
+print("over")
+"""
+
+
+def test_a_step_says_what_led_it_to_the_line_of_a_with_or_was_raised_again(run_to: RunTo, python: str) -> None:
+    target, peer, thread = run_to(python, LEADING)
+    raised = "%s raised ValueError: invalid literal for int() with base 10: 'x'"
+    if python not in (PYTHONS.get("3.8"), PYTHONS.get("3.9")):  # there a step goes past the `with` at once
+        peer.resume("next", thread)
+        block = "an exception leaves this block"
+        assert peer.event("stillframe", kind="untraced")["message"] in (raised % "parse", block)
+        assert peer.stopped(reason="step") and peer.stop(thread)["frames"][0]["line"] == mark(LEADING, "with Quiet")
+    again = {"path": peer.stop(thread)["frames"][0]["file"]}
+    peer.request("setBreakpoints", source=again, breakpoints=[{"line": mark(LEADING, "raise error")}])
+    peer.resume("continue", thread)
+    thread = peer.stopped(reason="breakpoint")
+    peer.request("setBreakpoints", source=again, breakpoints=[])  # 3.9 comes by that line twice
+    peer.resume("next", thread)
+    assert peer.event("stillframe", kind="untraced")["message"] == raised % "load"
+    peer.stopped(reason="step")
+    assert_runs_to_its_end(target, peer, thread)

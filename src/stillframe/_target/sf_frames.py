@@ -67,22 +67,22 @@ class Returns(dict):
     def __setitem__(self, name, value):
         if name.rpartition(".")[2] in HOOKS or type(value).__name__ == "async_generator_wrapped_value":
             return  # the event loop's own, and what an asynchronous generator yields: nobody was given that
-        frame = _left_frame(sys._getframe(1)) if sys.version_info < (3, 12) else None
-        if value is not None or _is_returning(frame):
+        frame = left_frame(sys._getframe(1)) if sys.version_info < (3, 12) else None
+        if value is not None or is_returning(frame):
             self.pop(name, None)  # the last one told is the last one in
             dict.__setitem__(self, name, value)
-            if frame is not None and _is_returning(frame):
+            if frame is not None and is_returning(frame):
                 self.left(frame, value)
 
 
-def _left_frame(frame):
+def left_frame(frame):
     """The frame that is being left: the first below pydevd's own."""
     while frame is not None and frame.f_globals.get("__name__", "").startswith(("_pydevd", "pydevd")):
         frame = frame.f_back
     return frame
 
 
-def _is_returning(frame):
+def is_returning(frame):
     """Whether the frame that is being left is at an instruction that leaves it."""
     if frame is None or frame.f_lasti < 0:
         return True

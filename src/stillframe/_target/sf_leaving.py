@@ -23,12 +23,14 @@ from _pydevd_bundle.pydevd_comm_constants import (
     CMD_STEP_RETURN_MY_CODE,
 )
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
-from _pydevd_bundle.sf_frames import Returns
+from _pydevd_bundle.sf_frames import Returns, is_returning, left_frame
 
 SUSPENDABLE = 0x20 | 0x80 | 0x200  # of a code's flags: generators and coroutines
 _RETURNS = (CMD_STEP_RETURN, CMD_STEP_RETURN_MY_CODE)
 _OVERS = (CMD_STEP_OVER, CMD_STEP_OVER_MY_CODE)
 _STEPS = _OVERS + (CMD_STEP_INTO, CMD_STEP_INTO_MY_CODE, CMD_STEP_INTO_COROUTINE)
+LEFT = "%s is left by an exception that it does not catch"  # sys.settrace has no word of what it is
+_ARRIVES = dis.opmap.get("PUSH_EXC_INFO", -1)  # from 3.11 on, and of the line of a `with` that an exception leaves
 # Until 3.10 a frame that waits is at the instruction before.
 _YIELDS = frozenset(dis.opmap[name] for name in ("YIELD_VALUE", "YIELD_FROM", "SEND") if name in dis.opmap)
 
@@ -47,8 +49,9 @@ class _Going:
     asked = {}  # the command, until the thread goes on
     finishing = {}  # the frame that is to be held as it returns
     over = {}  # the frame and command of a step over
-    handled = {}  # the id of the exception that was being handled as the step began
+    handled = {}  # the exception that was being handled as the step began, by its marks
     raised = {}  # what left the frame that the step began in, as text
+    thrown = {}  # what was raised in that frame last, or came into it, as text
 
 
 def _step(db, thread_id, command, *arguments, **options):
@@ -62,13 +65,13 @@ def follow(frame, event):
     ident = thread.get_ident()
     asked = _Going.asked.pop(ident, None)
     left = _Going.finishing.pop(ident, None)
-    for table in (_Going.over, _Going.handled, _Going.raised):
+    for table in (_Going.over, _Going.handled, _Going.raised, _Going.thrown):
         table.pop(ident, None)
     db, one = get_global_debugger(), threading._active.get(ident)
     info = getattr(one, "additional_info", None)
     if asked is None or info is None or db is None or db.pydb_disposed or info.pydev_state != STATE_RUN:
         return
-    _Going.handled[ident] = id(sys.exc_info()[1])
+    _Going.handled[ident] = _marks(sys.exc_info()[1])
     if event == "return" and frame is left:
         if info.pydev_step_cmd in _STEPS:  # nothing more happens in this frame
             _go(db, info, CMD_STEP_INTO_MY_CODE if db.get_use_libraries_filter() else CMD_STEP_INTO, None, frame.f_back)
@@ -100,7 +103,7 @@ def _is_filtered(db, frame):
 
 def _do_wait_suspend(self, one, frame, event, arg, exception_type=None):
     """As pydevd's, but a function that a library called is held itself as it returns, and not the library's code."""
-    _tell_raised(self, event)
+    told = _tell_raised(self, frame, event)
     held = _Going.finishing.get(thread.get_ident())
     if event == "return" and held is not None and held.f_back is frame and exception_type is None:
         code, at = held.f_code.co_code, held.f_lasti
@@ -111,8 +114,8 @@ def _do_wait_suspend(self, one, frame, event, arg, exception_type=None):
         name, frame = getattr(held.f_code, "co_qualname", held.f_code.co_name), held
         if PYDEVD_USE_SYS_MONITORING or code[at] == dis.opmap["RETURN_VALUE"]:
             Returns.of(held)[name] = arg
-        else:  # sys.settrace has no word of what it was
-            Hooks.say(self, {"kind": "untraced", "message": "%s is left by an exception that it does not catch" % name})
+        elif not told:
+            Hooks.say(self, {"kind": "untraced", "message": LEFT % name})
     _Kept.do_wait_suspend(self, one, frame, event, arg, exception_type)
 
 
@@ -126,19 +129,49 @@ def _told(frame, error):
     return "%s raised %s" % (name, sf_values.told(error, sf_values.Bounds()))
 
 
-def _tell_raised(db, event):
+def thrown(error):
+    """An exception is raised in the frame that a step began in, or comes into it (from 3.12 on, as above)."""
+    _Going.thrown[thread.get_ident()] = _told(_innermost(error).tb_frame, error)
+
+
+def _innermost(error):
+    trace = error.__traceback__
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace
+
+
+def _marks(error):
+    """What tells an exception from every other, and from itself once it has left another frame or was raised again."""
+    return id(error), id(getattr(error, "__traceback__", None))
+
+
+def _tell_raised(db, frame, event):
     """Say what led a step into a handler, or out of its frame; where an exception is why we stop, that is told anyway."""
     ident, error = thread.get_ident(), sys.exc_info()[1]
     text, before = _Going.raised.pop(ident, None), _Going.handled.pop(ident, None)
+    came = _Going.thrown.pop(ident, None)
     if event == "exception" or before is None:
-        return
-    if error is not None and id(error) != before and error.__traceback__ is not None:
-        trace = error.__traceback__
-        while trace.tb_next is not None:
-            trace = trace.tb_next
-        text = _told(trace.tb_frame, error)
+        return False
+    if error is not None and _marks(error) != before and error.__traceback__ is not None:
+        again = error.__traceback__.tb_next if id(error) == before[0] else None  # the call that it comes out of
+        text = _told((again or _innermost(error)).tb_frame, error)
+    elif event == "line" and frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _ARRIVES:
+        text = text or came or "an exception leaves this block"  # it is handled from here on; 3.11 cannot tell it yet
+    elif event == "return" and not PYDEVD_USE_SYS_MONITORING:
+        text = _left_by_error(left_frame(sys._getframe(1)), frame)
     if text is not None:
         Hooks.say(db, {"kind": "untraced", "message": text})
+    return text is not None
+
+
+def _left_by_error(left, frame):
+    """What to say where a step comes back to a frame from one that did not return to it, else None."""
+    if left is None or left.f_back is not frame or left.f_lasti < 0 or is_returning(left):
+        return None
+    if _YIELDS.intersection(left.f_code.co_code[left.f_lasti : left.f_lasti + 3 : 2]):
+        return None
+    return LEFT % getattr(left.f_code, "co_qualname", left.f_code.co_name)
 
 
 class Hooks:

@@ -35,6 +35,7 @@ _STAYING = {  # steps that wait in one frame, and what becomes of them when that
     CMD_STEP_RETURN_MY_CODE: CMD_STEP_INTO_MY_CODE,
 }
 _ENTERING = (CMD_STEP_INTO, CMD_STEP_INTO_MY_CODE, CMD_STEP_INTO_COROUTINE)
+_ENDS = (StopIteration, StopAsyncIteration, GeneratorExit)  # how loops and generators end
 _monitoring = getattr(sys, "monitoring", None)
 
 
@@ -84,7 +85,9 @@ def _listen():
     _monitoring.register_callback(number, events.PY_RESUME, _resumed)
     _monitoring.register_callback(number, events.PY_THROW, _resumed)
     _monitoring.register_callback(number, events.PY_YIELD, _suspended)
-    _monitoring.set_events(number, events.PY_UNWIND | events.PY_RESUME | events.PY_THROW | events.PY_YIELD)
+    _monitoring.register_callback(number, events.RAISE, _raised)
+    resumes = events.PY_RESUME | events.PY_THROW | events.PY_YIELD
+    _monitoring.set_events(number, events.PY_UNWIND | events.RAISE | resumes)
     _Tool.number = number
 
 
@@ -92,7 +95,7 @@ def _leave():
     number, _Tool.number = _Tool.number, None
     events = _monitoring.events
     _monitoring.set_events(number, 0)
-    for event in (events.PY_UNWIND, events.PY_RESUME, events.PY_THROW, events.PY_YIELD):
+    for event in (events.PY_UNWIND, events.RAISE, events.PY_RESUME, events.PY_THROW, events.PY_YIELD):
         _monitoring.register_callback(number, event, None)
     _Tool.began.clear()
     _monitoring.free_tool_id(number)
@@ -128,6 +131,12 @@ def _unwound(code, offset, error):
     info.pydev_step_stop = None
     db.set_trace_for_frame_and_parents(thread.get_ident(), frame.f_back)
     _monitoring.restart_events()  # a line that nobody wanted so far may have been switched off
+
+
+def _raised(code, offset, error):
+    """An exception is raised in a frame, or comes into it: where that leads a step to a `with`, it is told with it."""
+    if _Tool.began.get(thread.get_ident()) is sys._getframe(1) and not isinstance(error, _ENDS) and error.__traceback__:
+        sf_leaving.thrown(error)
 
 
 def _resumed(code, offset, error=None):
