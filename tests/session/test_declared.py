@@ -135,7 +135,8 @@ async def test_filters_scopes_and_contexts_are_those_declared(here: Path) -> Non
     async with stillframe.Debugger(cwd=str(here)) as dbg:
         stop = await dbg.launch("a.foo", catch=["raised"], breaks=["a.foo:3"])
         assert isinstance(stop, stillframe.Stop) and stop.local("x") == "1"
-        assert [each.state for each in (await dbg.breaks()).breakpoints] == ["unconfirmed"]
+        assert (await dbg.break_("a.foo:2")).state == "unconfirmed"
+        assert [each.state for each in (await dbg.breaks()).breakpoints] == ["bound", "unconfirmed"]
         await dbg.eval("1")
         said = (await dbg.output()).console
         assert told(said, "setExceptionBreakpoints") == {"filters": ["raised"]}

@@ -71,6 +71,9 @@ def test_a_debugpy_server_is_joined_by_its_address_and_left_running(user: User) 
         past = user.json("break", "loop.py:900")
         assert (past["state"], "loop.py has" in past["message"]) == ("failed", True), past
         assert user.json("finish")["returned"] is not None
+        assert "returned" in user.json("state"), "the same stop, told again"
+        assert "returned" not in user.json("next"), "which called nothing"
+        assert user.json("breaks")["breakpoints"][0]["state"] == "bound", "as it has stopped the program"
         for told in (user.json("state")["locals"], user.json("locals")["values"]):
             assert [each["name"] for each in told if each["type"] == "module" or "(return)" in each["name"]] == []
         user.ok("unbreak", "b2")

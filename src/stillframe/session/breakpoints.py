@@ -75,6 +75,8 @@ class Breakpoints:
 
     def view(self, entry: Entry) -> Breakpoint:
         binding, wanted = entry.binding, entry.wanted
+        if binding is not None and binding.state == "unconfirmed" and entry.hits:  # by the stop itself
+            binding = replace(binding, state="bound", message=None)
         actual = None
         if binding is not None and binding.line is not None:
             actual = Spot(file=self._show(binding.file), line=binding.line)
@@ -83,7 +85,7 @@ class Breakpoints:
             requested=entry.requested,
             actual=actual,
             state=binding.state if binding else "pending",
-            message=self._message(entry),
+            message=self._message(entry, binding),
             condition=wanted.condition,
             hit=str(wanted.hit) if wanted.hit else None,
             log=wanted.log,
@@ -92,8 +94,8 @@ class Breakpoints:
             hits=entry.hits,
         )
 
-    def _message(self, entry: Entry) -> str | None:
-        said = entry.binding.message if entry.binding else None
+    def _message(self, entry: Entry, binding: Binding | None) -> str | None:
+        said = binding.message if binding else None
         if entry.requested.column is None or self._by_column():
             return said
         unused = f"column {entry.wanted.column} is not used: this debugger stops at lines"

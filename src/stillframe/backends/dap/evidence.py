@@ -25,6 +25,9 @@ _RETURN = "(return) "
 _DEEP = 50
 """So many more frames are asked for where a debugger only knows the depth of a stack that it has told to its end."""
 
+_FRAMES = 32
+"""Frames of which it is remembered what their calls returned."""
+
 
 class _Ahead(msgspec.Struct, frozen=True):
     """What was asked before it was known whether the numbers in it are right."""
@@ -49,6 +52,10 @@ class Evidence:
         """The frame that was looked into last, and what its scopes were called."""
         self.instruction_pointers: dict[str, str] = {}
         """Frame to the instruction that is about to run there, of the stacks told since the last move."""
+        self._returned: dict[str, list[Value]] = {}
+        """Frame to what its calls are told to have returned, at the last stop in it; debugpy 1.8.22 only adds to that."""
+        self._known: dict[str, list[Value]] = {}
+        """The same as it was when the program last moved: what stands there again is no news."""
 
     async def capture(self, thread: str, bounds: Bounds, *, excepted: bool, watch: Sequence[str]) -> Capture:
         """The stack and the locals of its top user frame, in three or four requests."""
@@ -58,12 +65,21 @@ class Evidence:
         at = next((frame for frame in frames.frames if frame.kind == "user"), None)
         at = at or (frames.frames[0] if frames.frames else None)
         found, told = await self._variables_of(at.id, ahead) if at else ([], [])
-        returned = tuple(
-            msgspec.structs.replace(value, name=value.name.removeprefix(_RETURN))
-            for value in (translate.variable(each, bounds.text, self._launch.value_text) for each in told)
-        )
+        returned = self._newly_returned(at.id, told, bounds) if at else ()
         exception = await self.exception(thread) if excepted else None
         return Capture(frames, at, self._page(found, bounds, 0), returned, exception)
+
+    def _newly_returned(self, frame: str, told: Sequence[Body], bounds: Bounds) -> tuple[Value, ...]:
+        """What calls of a frame gave back since the last stop in it, as far as it differs from what they had given before."""
+        values = [translate.variable(each, bounds.text, self._launch.value_text) for each in told]
+        if values:
+            self._returned[frame] = [msgspec.structs.replace(each, ref=None) for each in values]
+        known = self._known.get(frame, [])
+        return tuple(
+            msgspec.structs.replace(each, name=each.name.removeprefix(_RETURN))
+            for each in values
+            if msgspec.structs.replace(each, ref=None) not in known
+        )
 
     def look_ahead(self, thread: str, watch: Sequence[str]) -> None:
         """A stop is about to be told; where one request brings all of it, that may go out now."""
@@ -72,6 +88,8 @@ class Evidence:
         """The program moves: what was told of its frames holds no longer."""
         self.instruction_pointers.clear()
         self.sizes.clear()
+        self._known = dict([*self._known.items(), *self._returned.items()][-_FRAMES:])
+        self._returned.clear()
 
     async def stack(self, thread: str, start: int, count: int) -> Frames:
         return await self._told_stack(self._ask_stack(thread, start, count), thread, start, count)
