@@ -150,6 +150,41 @@ def test_what_never_ends_is_told_as_far_as_it_came(user: User, version: str) -> 
         assert text.startswith("often(n=999999) odd.py:22, call 1,000,000 of 1,000,000, from <module> odd.py:")
 
 
+MATCHING = """\
+def kind(told):
+    match (
+        told
+    ):
+        case [x, y]:
+            x += y
+        case {
+            "k": x,
+        }:
+            pass
+        case _: return None
+    return x
+
+kind([1, 2]); kind({"k": 5}); kind(3)
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.11", "3.13") if each in INTERPRETERS])
+def test_the_cases_of_a_match_are_lines_of_their_own(user: User, version: str) -> None:
+    user.file("kinds.py", MATCHING)
+    lives = [trace(user, version, "kind", "--call", str(number), "kinds.py")["life"] for number in (1, 2, 3)]
+    assert [each["line"] for each in lives[0]["steps"]] == [2, 5, 6, 12]
+    assert rows(lives[0]["steps"])[1:3] == [(5, {"x": "1", "y": "2"}), (6, {"x": "3"})]
+    assert [each["line"] for each in lives[1]["steps"]] == [2, 5, 7, 10, 12]
+    assert [each["line"] for each in lives[2]["steps"]] == [2, 5, 7, 11]
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.13") if each in INTERPRETERS])
+def test_a_function_is_found_by_the_name_that_a_crash_gives_it(user: User, version: str) -> None:
+    user.file("kinds.py", "def outer(n):\n    def inner(v):\n        return 1 / v\n    return inner(n)\n\nouter(0)\n")
+    life = trace(user, version, "outer.<locals>.inner", "kinds.py")["life"]
+    assert (life["function"], life["at"], life["end"]) == ("outer.inner", 3, "raised")
+
+
 @pytest.mark.own_daemon
 def test_a_call_that_cannot_be_told_is_said_why(user: User) -> None:
     user.file("shop.py", SHOP)

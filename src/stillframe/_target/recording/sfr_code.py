@@ -120,8 +120,11 @@ class Statements:
             last = max(begin, body[0].lineno - 1)
             if isinstance(node, ast.Try):
                 return
-        for line in range(begin + 1, last + 1):
-            self.first[line] = begin
+        heads = [(case.pattern.lineno, case.body[0].lineno - 1) for case in getattr(node, "cases", ())]
+        if heads:  # a match: what is in its cases are statements of their own, and no more lines of it
+            last = heads[0][0] - 1
+        for head, end in [(begin, last)] + heads:
+            self.first.update((line, head) for line in range(head + 1, end + 1))
 
 
 _trees = {}

@@ -64,7 +64,7 @@ class Finder:
                 want.found(code, name)
 
     def _fits(self, where, code, name, frame, users):
-        wanted, module = where["function"], where.get("module")
+        wanted, module = sfr_code.plain_name(where["function"]), where.get("module")
         plain = sfr_code.plain_name(name)
         whole = (frame.f_globals.get("__name__") or "") + "." + plain
         if where.get("file") and sfr_code.real(code.co_filename) != where["file"]:
