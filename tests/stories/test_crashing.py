@@ -148,6 +148,38 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     assert "ended well: exit 0 after" in well[0] and well[1:] == ['output: "fine\\n"'], well
 
 
+KILLED = """\
+import ctypes, faulthandler, sys, threading
+
+faulthandler.enable()
+started, never = threading.Event(), threading.Event()
+
+def background():
+    started.set()
+    never.wait()
+
+def poke(address):
+    return ctypes.string_at(address)
+
+threading.Thread(target=background, daemon=True).start()
+started.wait()
+print("going", end=" ", file=sys.stderr, flush=True)
+poke(0)
+"""
+
+
+def test_of_all_threads_that_python_writes_down_the_one_that_a_signal_hit_is_told(user: User) -> None:
+    user.file("killed.py", KILLED)
+    report = user.json("crash", "--", "python3", "killed.py")
+    frames = [(each["function"], each["line"]) for each in report["failure"]["stack"]["frames"]]
+    assert (report["failure"]["what"], frames) == ("SIGSEGV: Segmentation fault", [("poke", 11), ("<module>", 16)])
+    said = report["end"]["stderr"]
+    assert said.startswith("going ") and "in background" in said, "the program's other threads are what it wrote"
+    assert "pydevd" not in said and "stillframe" not in said and "Current thread" not in said
+    text = user.ok("crash", "--hold", "--", "python3", "killed.py")
+    assert "there are places, and no values" in text and "--hold" not in text, "nothing was held, and nothing can be"
+
+
 def test_a_program_that_cannot_even_begin_is_a_crash_and_one_that_is_not_there_an_error(user: User) -> None:
     user.fails("crash", code=2, error="usage")
     user.file("wrong.py", "def f(:\n")

@@ -234,6 +234,31 @@ def test_unittest_tells_the_same_of_its_assertions_subtests_and_classes(user: Us
     assert "; 0 passed, 1 failed of 1 by then\ntests.test_asks.Asks.test_asks at tests/test_asks.py:5\n" in text, text
 
 
+DEADLY = """\
+import ctypes, unittest
+
+def poke(address):
+    return ctypes.string_at(address)
+
+class Deadly(unittest.TestCase):
+    def test_a(self):
+        pass
+
+    def test_b(self):
+        self.assertEqual(poke(0), b"")
+"""
+
+
+@pytest.mark.parametrize("runner", ["pytest", "unittest"])
+def test_a_test_that_a_signal_ended_is_told_with_the_calls_that_its_runtime_wrote(user: User, runner: str) -> None:
+    user.file("test_deadly.py", DEADLY)
+    report = user.json("test", "--runner", runner)
+    (failure,) = report["failures"]
+    assert (report["verdict"], failure["type"], report.get("problem", "")) == ("unfinished", "SIGSEGV", "")
+    assert [(each["function"], each["line"]) for each in failure["frames"]] == [("poke", 4), ("test_b", 11)]
+    assert "in ctypes inside of it" in user.ok("test", "--runner", runner)
+
+
 def test_tests_that_do_not_end_or_take_the_process_down_are_told_as_unfinished(user: User) -> None:
     user.file(
         "test_kill.py",

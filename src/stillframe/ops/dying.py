@@ -58,5 +58,6 @@ def with_last_words(session: Session, plan: Plan, report: CrashReport) -> CrashR
 def _judged(frame: Frame, session: Session, plan: Plan) -> Frame:
     """Whether it is the user's own can only be told by where its file is."""
     file = Path(plan.cwd, frame.file or "")  # Python 3.8 tells it as it was typed
-    own = file.is_relative_to(session.origin.root)
-    return msgspec.structs.replace(frame, file=str(file), kind="user" if own else "library", module=file.stem)
+    own = frame.kind == "user" and file.is_relative_to(session.origin.root)
+    module = file.parent.name if file.stem == "__init__" else file.stem
+    return msgspec.structs.replace(frame, file=str(file), kind="user" if own else "library", module=module)

@@ -11,19 +11,20 @@ from ..adapters.recorders import recorder_for, write_ask
 from ..adapters.runners.shown import last_lines
 from ..model.outcomes import Exited, Running, Stop
 from ..model.reports import Held
-from ..model.tested import TestFailure, TestReport, Verdict
+from ..model.tested import TestFailure, TestReport, Told, Verdict
 from ..model.values import ExceptionInfo, Frame
 from ..session import taping
 from ..session.session import Session
 from ..transport.folders import private_folder, remove_folder
 from .common import Cue
+from .dying import NO_VALUES, last_calls
 from .made import ask_for, with_calls
 from .reproducing import again_under_debugger, otherwise, with_frames
 from .testruns import HOLD_LEASE, Asked, Ran, run_tests
 
 
 def report_of(asked: Asked, ran: Ran, *, every: bool) -> TestReport:
-    told, verdict = ran.told, _verdict(ran)
+    told, verdict = _with_last_words(ran), _verdict(ran)
     notes = told.notes + tuple(f"also found: {other} (--runner {other})" for other in asked.choice.others[:1])
     report = TestReport(
         runner=asked.choice.runner.name,
@@ -44,6 +45,20 @@ def report_of(asked: Asked, ran: Ran, *, every: bool) -> TestReport:
     if isinstance(ran.end, Stop):
         report = msgspec.structs.replace(report, held=Held(session=ran.session.name, lease=HOLD_LEASE))
     return report
+
+
+def _with_last_words(ran: Ran) -> Told:
+    """What was told, and first of its failures the test that a signal ended: its calls, as far as its runtime wrote them."""
+    told = ran.told
+    if not isinstance(ran.end, Exited) or ran.end.signal is None or told.running is None:
+        return told
+    found = last_calls(ran.session, replace(ran.plan, adapter=None))
+    if found is None:
+        return told
+    died = TestFailure(
+        id=told.running, type=ran.end.signal, message=found.what, frames=found.frames, notes=(NO_VALUES,)
+    )
+    return replace(told, failures=(died, *told.failures), problem="")
 
 
 def _verdict(ran: Ran) -> Verdict:

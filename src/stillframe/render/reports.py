@@ -38,7 +38,7 @@ def crash(result: CrashReport, budget: int) -> str:
         return hang(result.hang, budget)
     room = Room(budget)
     rows: list[str] = []
-    last = room.take(last_line(result.held, told=result.failure is not None))
+    last = room.take(last_line(result.held, told=_was_held(result.failure)))
     if result.repeated:
         rows.append(room.take(repeated_rows(result.repeated)))
     rows.append(room.take(_verdict(result)))
@@ -52,6 +52,11 @@ def crash(result: CrashReport, budget: int) -> str:
     rows += [room.take(parts.beside(each)) for each in result.end.do]
     rows += printed(result.end, room, folds=_is_told(result.failure))
     return "\n".join(row for row in (*rows, last) if row)
+
+
+def _was_held(failure: Failure | None) -> bool:
+    """Whether the debugger saw it: what only the runtime wrote, as a signal ended it, is no stop, and cannot be kept."""
+    return failure is not None and (failure.kind != "signal" or failure.exception is not None)
 
 
 def _is_told(failure: Failure | None) -> bool:

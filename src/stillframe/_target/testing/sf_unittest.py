@@ -1,6 +1,7 @@
 """unittest as `python -m unittest` runs it, telling of each test as it ends, and of each failure with its living frames."""
 
 import ast
+import faulthandler
 import functools
 import importlib.util
 import os
@@ -140,12 +141,22 @@ def _install(witness):
     unittest.loader._make_failed_import_test = make_failed_import_test
 
 
+def _tell_signals():
+    """Have Python write where it is when a fatal signal ends it, as pytest does."""
+    try:
+        if not faulthandler.is_enabled():
+            faulthandler.enable(all_threads=False)
+    except (AttributeError, OSError, RuntimeError, ValueError):
+        return  # it has no standard error
+
+
 def _main():
     _JOURNAL.hello("unittest", ".".join(str(part) for part in sys.version_info[:3]))
     sys.argv[0] = "python -m unittest"
     witness = Witness(_JOURNAL) if _JOURNAL.asked is not None else None
     if witness is not None:
         _install(witness)
+        _tell_signals()
     try:
         program = unittest.main(module=None, exit=False)
     except KeyboardInterrupt as error:
