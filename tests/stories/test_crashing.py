@@ -148,6 +148,47 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     assert "ended well: exit 0 after" in well[0] and well[1:] == ['output: "fine\\n"'], well
 
 
+CARRYING = """\
+import json, sys
+
+class Refused(Exception):
+    def __init__(self, status, body):
+        super().__init__(f"refused with {status}")
+        self.status, self.body, self.cause = status, body, None
+
+def order(quantity):
+    try:
+        raise Refused(422, {"quantity": quantity})
+    except Refused as error:
+        if sys.version_info >= (3, 11):
+            error.add_note("the 3rd of\\n5 orders, password='hunter2hunter2'")
+        raise
+
+if len(sys.argv) > 1:
+    json.loads(" " * 100 + "[1, 2,]") if sys.argv[1] == "parse" else b"caf\\xe9!".decode()
+order(-1)
+"""
+
+
+def test_what_an_error_carries_beside_its_message_is_told(user: User) -> None:
+    user.file("order.py", CARRYING)
+    rows = user.ok("crash", "--", sys.executable, "order.py").splitlines()
+    assert rows[0].startswith("Refused: refused with 422 at order.py:10 in order")
+    assert rows[1:3] == [
+        "  noted: the 3rd of 5 orders, password='[redacted: named password]'",
+        "  with body={'quantity': -1}",
+    ]
+    assert "with object=b'caf\\xe9!'" in user.ok("crash", "--", sys.executable, "order.py", "decode")
+    assert "with doc[66:146]=" in user.ok("crash", "--", sys.executable, "order.py", "parse")
+    user.file("test_order.py", "import order_of\n\ndef test_order():\n    order_of.order(-1)\n")
+    user.file("order_of.py", CARRYING.replace("\norder(-1)\n", "\n").replace("len(sys.argv) > 1", "False"))
+    (failure,) = user.json("test", "test_order.py", "--once")["failures"]
+    assert (failure["added"], [each["name"] for each in failure["held"]]) == (
+        ["the 3rd of\n5 orders, password='[redacted: named password]'"],
+        ["body"],
+    )
+
+
 KILLED = """\
 import ctypes, faulthandler, sys, threading
 

@@ -210,6 +210,8 @@ class Stop:
         chain = _chain(error)
         kind, _, message = sf_values.told(error, bounds).partition(": ")
         row = {"type": kind, "message": message, "frames": self._raise_path(trace, most)}
+        row["notes"] = sf_values.notes_of(error)
+        row["values"] = [sf_values.describe(*held, bounds, _no_reference) for held in sf_values.held_by(error, message)]
         row["cause"] = sf_values.told(chain[0][1], bounds) if chain else None
         row["causes"] = [self._tell_cause(link, one, bounds) for link, one in chain]
         inside = _members(error)
@@ -246,6 +248,10 @@ class Stop:
             row["line"] = line
             told.append(row)
         return told
+
+
+def _no_reference(value):
+    """What an exception holds is told in short, and is not kept to be looked into: it has no reference."""
 
 
 def _file_of(frame):

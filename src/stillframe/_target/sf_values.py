@@ -7,6 +7,7 @@ import re
 import types
 
 from . import sf_known, sf_shapes, sf_tables, sf_watch  # beside pydevd in a debugged program, else beside `sf_plain`
+from .sf_errors import held_by, notes_of  # noqa: F401 (given out from here, as `told` is)
 from .sf_fields import attributes_of, class_attribute, fields_of, is_a
 
 DEPTH = 3

@@ -48,6 +48,10 @@ class TestFailure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     message: str = ""
     causes: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    """What was added to the exception on its way (`add_note` of Python)."""
+    held: tuple[Value, ...] = ()
+    """What the exception holds beside its message."""
     expression: str = ""
     """The source of the statement that failed."""
     operands: tuple[Value, ...] = ()

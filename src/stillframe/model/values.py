@@ -124,3 +124,7 @@ class ExceptionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
     members: tuple[ExceptionInfo, ...] = ()
     """The exceptions that it holds, where it is a group of them; some where there are many."""
     members_total: int | None = None
+    notes: tuple[str, ...] = ()
+    """What was added to it on its way (`add_note` of Python)."""
+    values: tuple[Value, ...] = ()
+    """What it holds beside its message."""

@@ -16,6 +16,8 @@ from . import redaction
 
 _AS_THEY_ARE = frozenset({SourceLine, Breakpoint, Spot, Frame, str, int, float, bool, type(None)})
 """What the caller wrote, or what stands in a file that anybody can open; and what is no text of a field."""
+_TEXTS = frozenset({"notes", "added", "causes", "members"})
+"""Lists of texts in which a secret may be: what an error said, and what was said of it."""
 _NOT_OF_ITS_TEXTS = frozenset({"source", "file", "function"})
 
 
@@ -45,7 +47,7 @@ def _struct(node: msgspec.Struct) -> msgspec.Struct:
             new = redaction.text(old)
         elif name == "values" and isinstance(node, ProbedPlace):
             continue  # expressions that were asked for, as by `eval`
-        elif name == "notes":
+        elif name in _TEXTS and isinstance(old[0], str):
             new = tuple(redaction.text(each) for each in old)
         else:
             new = told(old)
@@ -64,7 +66,7 @@ def _may_tell(name: str, declared: Any) -> bool:
     parts = typing.get_args(declared)
     if str in (declared, *parts) and typing.get_origin(declared) is not tuple:
         return name not in _NOT_OF_ITS_TEXTS
-    return name == "notes" or not _leaves(declared) <= _AS_THEY_ARE
+    return name in _TEXTS or not _leaves(declared) <= _AS_THEY_ARE
 
 
 def _leaves(declared: Any) -> set[Any]:

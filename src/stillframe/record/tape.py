@@ -407,5 +407,8 @@ def _safe(info: ExceptionInfo | None) -> ExceptionInfo | None:
         info,
         message=redaction.text(info.message[:DETAIL]),
         cause=redaction.text(info.cause[:DETAIL]) if info.cause else None,
+        causes=tuple(each for cause in info.causes if (each := _safe(cause))),
         members=tuple(each for member in info.members[:8] if (each := _safe(member))),
+        notes=tuple(redaction.text(each) for each in info.notes),
+        values=tuple(redaction.value(each) for each in info.values),
     )

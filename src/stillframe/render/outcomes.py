@@ -122,7 +122,8 @@ def exception(info: ExceptionInfo, limit: int = 2000) -> str:
 
 def background(info: ExceptionInfo, limit: int) -> str:
     """What an exception was raised from, and the exceptions in it where it is a group; those that have no room are counted."""
-    rows = [_cause(each) for each in info.causes] or (
+    rows = _held(info, limit // 2)
+    rows += [_cause(each) for each in info.causes] or (
         [f"  from {shorten(escape(info.cause), 200)}"] if info.cause else []
     )
     for row in _members(info, "  "):
@@ -131,6 +132,12 @@ def background(info: ExceptionInfo, limit: int) -> str:
             return "\n".join([*rows, "  …"])
         rows.append(row)
     return "\n".join(rows)
+
+
+def _held(info: ExceptionInfo, limit: int) -> list[str]:
+    """What an exception tells beside its message: what was added to it on its way, and what it holds."""
+    rows = [f"  noted: {shorten(escape(' '.join(note.split())), 240)}" for note in info.notes]
+    return [*rows, f"  with {value_list(info.values, len(info.values), max(80, limit))}"] if info.values else rows
 
 
 def _cause(info: ExceptionInfo) -> str:

@@ -187,6 +187,9 @@ def _what(failure: TestFailure, limit: int) -> str:
     rows = [f"  {source(shorten(each, 240))}" for each in said[:MESSAGE]]
     if len(said) > MESSAGE:
         rows.append(f"  … {MESSAGE} of {len(said)} lines shown")
+    rows += [f"  noted: {shorten(escape(' '.join(each.split())), 240)}" for each in failure.added]
+    if failure.held:
+        rows.append(f"  with {parts.value_list(failure.held, len(failure.held), 400)}")
     rows += [f"  from {shorten(escape(each), 240)}" for each in failure.causes]
     rows += [f"  holds {shorten(escape(each), 240)}" for each in failure.members]
     return shorten("\n".join(rows), limit)

@@ -109,6 +109,11 @@ class Teller:
             row["message"] = error.args[0][:MESSAGE]
         return row
 
+    def held(self, error, message):
+        """What the exception tells beside its message: what was added to it on its way, and what it holds."""
+        rows = [self.value(*one) for one in self._values.held_by(error, message)]
+        return {"added": self._values.notes_of(error), "held": rows}
+
     def locals(self, frame, line, most):
         """(rows, how many there are): names of the failing statement first, then arguments, then the rest."""
         names = {name: value for name, value in dict(frame.f_locals).items() if _is_told(name, value)}
@@ -181,6 +186,7 @@ class Teller:
         """Everything of a failure that its exception can tell."""
         steps = walk(error.__traceback__ if trace is None else trace)
         row = dict(self.message(error), causes=self.causes(error), members=self.members(error))
+        row.update(self.held(error, row["message"]))
         row["frames"] = self.frames(steps)
         at = innermost(steps)
         row["made"] = makers(*at) if at is not None else None

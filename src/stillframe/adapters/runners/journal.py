@@ -126,6 +126,8 @@ def failure(said: dict[str, Any], show: Show) -> TestFailure:
         message=told["message"],
         causes=tuple(_cause(each, show) for each in told.get("causes", ())),
         members=tuple(_cause(each, show) for each in told.get("members", ())),
+        added=tuple(told.get("added", ())),
+        held=tuple(_value(each) for each in told.get("held", ())),
         expression=told["frames"][0]["source"] if frames else "",
         operands=tuple(_value(each) for each in told.get("operands", ())),
         frames=frames,

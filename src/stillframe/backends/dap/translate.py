@@ -202,6 +202,8 @@ def helper_exception(body: Body) -> ExceptionInfo:
         link=_LINKS.get(text(body.get("link")) or "", ""),
         members=tuple(helper_exception(each) for each in items(body, "members")),
         members_total=number(body.get("members_total")) or None,
+        notes=tuple(str(each) for each in body.get("notes") or ()),
+        values=helper_values(items(body, "values")),
     )
 
 
