@@ -125,6 +125,46 @@ def test_tasks_are_told_with_what_they_await_and_a_cycle_of_them_is_named(user: 
     user.ok("stop")
 
 
+POOLED = """\
+import asyncio, threading
+from concurrent.futures import ThreadPoolExecutor
+
+def inner():
+    return 1
+
+def outer():
+    return pool.submit(inner).result()
+
+async def crossed(mine, other):
+    async with mine:
+        await asyncio.sleep(0)
+        async with other: pass
+
+async def blocks():
+    await asyncio.sleep(0.1)
+    pool.submit(outer).result()
+
+async def main():
+    a, b = asyncio.Lock(), asyncio.Lock()
+    tasks = [asyncio.create_task(crossed(a, b), name="ab"), asyncio.create_task(crossed(b, a), name="ba")]
+    await asyncio.gather(*tasks, asyncio.create_task(blocks(), name="blocks"))
+
+pool = ThreadPoolExecutor(1, thread_name_prefix="pool")
+asyncio.run(main())
+"""
+
+
+def test_a_pool_that_waits_for_itself_and_a_task_that_blocks_its_loop_are_told_as_that(user: User) -> None:
+    user.file("pooled.py", POOLED)
+    report = user.json("hang", "--timeout", "2", "--", "python3", "pooled.py")
+    waits = {each["names"][0]: each.get("waits_for") for each in report["groups"]}
+    assert waits["MainThread"] == "the result of a Future that pool_0 works on"
+    assert waits["pool_0"] == "the result of a Future that no worker has begun"
+    assert waits["blocks"] == "what its thread waits for"
+    held = {each["names"][0]: each.get("held_by") for each in report["groups"]}
+    assert held["ab"] == "ba (inside its with, pooled.py:11)", "who waits in a with on one line holds nothing by it"
+
+
 ALONE = """\
 import asyncio, uvloop
 

@@ -117,7 +117,9 @@ def held(frame):
     found = []
     for node in _withs(frame):
         inside = node.body[0].lineno <= frame.f_lineno <= node.body[-1].end_lineno
-        if not inside or (is_entering(frame) and any(_is_on(one.context_expr, frame.f_lineno) for one in node.items)):
+        heads = any(_is_on(one.context_expr, frame.f_lineno) for one in node.items)
+        # An async one that stands on one line waits alike for its lock and for what is in it.
+        if not inside or (heads and (is_entering(frame) or isinstance(node, ast.AsyncWith))):
             continue
         for item in node.items:
             lock = _lock(item.context_expr, frame)

@@ -216,9 +216,20 @@ def _by_library(party, frame, parties):
         party.waits = _queue_words(name, own)
     elif file == "subprocess.py" and name in ("wait", "communicate", "_wait", "_communicate"):
         party.waits = "process %s to end" % getattr(own, "pid", "?")
+    elif (file, name) == ("_base.py", "result"):
+        party.on = [each for each in parties if _works_on(each, own)]
+        begun = "that %s works on" % party.on[0].name if party.on else "that no worker has begun"
+        unknown = not party.on and getattr(own, "_state", None) != "PENDING"
+        party.waits = "the result of a Future" + ("" if unknown else " " + begun)
     elif words is not None:
         party.waits = words
     return party.waits is not None
+
+
+def _works_on(party, future):
+    """Whether a thread of a pool is in the call that this future is of."""
+    runs = [each for each in party.frames if each.f_code.co_name == "run" and party.what == "thread"]
+    return any(getattr(each.f_locals.get("self"), "future", None) is future for each in runs)
 
 
 _THREADING = {
@@ -229,7 +240,6 @@ _THREADING = {
     "Barrier": "a Barrier, for others to come",
 }
 _WORDS = {
-    ("_base.py", "result"): "the result of a Future",
     ("_base.py", "wait"): "Futures to be done",
     ("socket.py", "readinto"): "data from a socket",
     ("socket.py", "accept"): "a connection to a socket",
@@ -255,7 +265,8 @@ def _queue_words(name, own):
 def _of_task(party, parties):
     waiter = getattr(party.task, "_fut_waiter", None)
     if waiter is None:
-        party.waits = "its turn"
+        busy = getattr(party.task.get_coro(), "cr_running", False)  # its loop's thread is in it, and blocked there
+        party.waits = "what its thread waits for" if busy else "its turn"
         return
     inner = party.frames[0] if party.frames else None
     file, name = (os.path.basename(inner.f_code.co_filename), inner.f_code.co_name) if inner is not None else ("", "")
