@@ -189,6 +189,51 @@ def test_what_an_error_carries_beside_its_message_is_told(user: User) -> None:
     )
 
 
+LOGGING = """\
+import atexit, logging, sys, threading
+
+def load(rows):
+    return rows["first"]
+
+atexit.register(print, "a lock is left behind", file=sys.stderr)
+try:
+    load({})
+except KeyError:
+    logging.exception("nothing loaded")
+thread = threading.Thread(target=lambda: 1 / 0)
+thread.start()
+thread.join()
+print("going on", file=sys.stderr)
+try:
+    raise ValueError("two\\nlines")
+except ValueError as error:
+    raise RuntimeError("three\\nmore\\nlines") from error
+"""
+
+
+def test_only_what_the_runtime_wrote_of_the_told_errors_is_left_out_of_what_was_printed(user: User) -> None:
+    user.file("logs.py", LOGGING)
+    report = user.json("crash", "--", "python3", "logs.py")
+    assert [each["what"] for each in (report["failure"], *report["also"])] == [
+        "ZeroDivisionError: division by zero",
+        "RuntimeError: three\nmore\nlines",
+    ]
+    text = user.ok("crash", "--", "python3", "logs.py")
+    _, _, said = text.partition("stderr: the error's own report, ")
+    rows = [row.strip() for row in said.splitlines()]
+    assert [row for row in rows if not row.startswith(("File ", "^", "~"))][1:] == [
+        "stderr:",
+        "ERROR:root:nothing loaded",
+        "Traceback (most recent call last):",
+        "load({})",
+        'return rows["first"]',
+        "KeyError: 'first'",
+        "going on",
+        "a lock is left behind",
+        "recorded: values only (--hold keeps it live)",
+    ]
+
+
 KILLED = """\
 import ctypes, faulthandler, sys, threading
 

@@ -10,7 +10,7 @@ import shlex
 
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.reports import CrashReport, Failure, HangReport, Held, Repeated, ReportFrame, Waiting, Witnessed
-from . import parts, sinces
+from . import parts, sinces, tracebacks
 from .escape import escape, shorten, source
 from .outcomes import Room, background
 from .sinces import rows as since_rows
@@ -23,13 +23,13 @@ NAMES = 4
 _RUNS = ("in the passing run", "in the failing one")
 RECORDED = "recorded: values only (--hold keeps it live)"
 _OWN_REPORT = re.compile(
-    r"^((?:[\w.]+RemoteTraceback: \n\"\"\"\n)?Traceback \(most|  \+ Exception Group|Exception in thread|panic: |fatal error: "
+    r"^(panic: |fatal error: "
     r"|terminate called|node:|\s*thread '.*' (?:\(\d+\) )?panicked at "
     r"|(?:/|file:|\[|evalmachine\.).*:\d+$|.*:in [`'].*\([\w:]+\)$|Uncaught|\[?\w*Error"
     r"|note: Some details are omitted, run with `RUST_BACKTRACE)",
     re.MULTILINE,
 )
-"""How the report of an error begins that a runtime writes itself (CPython, Go, libstdc++, Node, Ruby), or how Rust's ends: ours
+"""How the report of an error begins that a runtime writes itself (Go, libstdc++, Node, Ruby), or how Rust's ends: ours
 tells the same, with values."""
 
 
@@ -50,7 +50,7 @@ def crash(result: CrashReport, budget: int) -> str:
         rows += [room.take(each) for each in since_rows(result.since, ending)]
     rows += also + notes
     rows += [room.take(parts.beside(each)) for each in result.end.do]
-    rows += printed(result.end, room, folds=_is_told(result.failure))
+    rows += printed(result.end, room, told=_told(result))
     return "\n".join(row for row in (*rows, last) if row)
 
 
@@ -59,12 +59,14 @@ def _was_held(failure: Failure | None) -> bool:
     return failure is not None and (failure.kind != "signal" or failure.exception is not None)
 
 
-def _is_told(failure: Failure | None) -> bool:
-    """Whether what the runtime wrote of the error says no more: but where no call of the user's is known, as of a file that
+def _told(result: CrashReport) -> tuple[Failure, ...]:
+    """The errors of which the runtime wrote no more than is told: but where no call of the user's is known, as of a file that
     cannot be compiled, that may name the place."""
+    failure = result.failure
     if failure is None or failure.kind != "exception":
-        return False
-    return not failure.stack.frames or not failure.stack.frames[0].library
+        return ()
+    known = not failure.stack.frames or not failure.stack.frames[0].library
+    return (failure, *result.also) if known else ()
 
 
 def _verdict(result: CrashReport) -> str:
@@ -234,7 +236,7 @@ def hang(result: HangReport, budget: int) -> str:
     rows += [folded, *notes]
     if result.end is not None:
         rows += [room.take(parts.beside(each)) for each in result.end.do]
-        rows += printed(result.end, room, folds=False)
+        rows += printed(result.end, room)
     return "\n".join(row for row in (*rows, last) if row)
 
 
@@ -300,19 +302,27 @@ def repeated_rows(repeated: Repeated) -> str:
 # Printed text
 
 
-def printed(end: AnyOutcome, room: Room, *, folds: bool) -> list[str]:
-    """What the program printed at last; `folds` says in a word what its runtime wrote of the error that is told already."""
-    stderr, said = end.stderr, ""
-    if folds and (match := _OWN_REPORT.search(stderr)):
-        begun = 0 if end.dropped and _is_middle(stderr[: match.start()]) else match.start()
-        own = stderr[begun:].rstrip().count("\n") + 1
-        stderr, said = stderr[:begun].lstrip("\n"), f"stderr: the error's own report, {own} line{'s' * (own > 1)}"
+def printed(end: AnyOutcome, room: Room, *, told: tuple[Failure, ...] = ()) -> list[str]:
+    """What the program printed at last; what its runtime wrote of the errors that are told already is said in a word."""
+    stderr, own = _without_own(end, told) if told else (end.stderr, 0)
+    said = f"stderr: the error's own report, {own} line{'s' * (own > 1)}" if own else ""
     dropped = f"{end.dropped:,} bytes of output are not shown" if end.dropped else ""
     rows = [room.take(each) for each in (said, dropped) if each]
     for name, text in (("output", end.output), ("stderr", stderr)):
         if text and room.left > 40:
             rows.append(room.take(parts.printed(name, text, room.left - 1)))
     return rows
+
+
+def _without_own(end: AnyOutcome, told: tuple[Failure, ...]) -> tuple[str, int]:
+    """Standard error without what the runtime wrote of these errors, and how many lines that is."""
+    if tracebacks.are_in(end.stderr):
+        return tracebacks.without(end.stderr, told, cut=bool(end.dropped))
+    match = _OWN_REPORT.search(end.stderr)
+    if match is None:
+        return end.stderr, 0
+    begun = 0 if end.dropped and _is_middle(end.stderr[: match.start()]) else match.start()
+    return end.stderr[:begun].lstrip("\n"), end.stderr[begun:].rstrip().count("\n") + 1
 
 
 def _is_middle(text: str) -> bool:
