@@ -180,6 +180,10 @@ def test_what_an_error_carries_beside_its_message_is_told(user: User) -> None:
     ]
     assert "with object=b'caf\\xe9!'" in user.ok("crash", "--", sys.executable, "order.py", "decode")
     assert "with doc[66:146]=" in user.ok("crash", "--", sys.executable, "order.py", "parse")
+    user.file("broken.py", "def f():\n    if True\n        pass\n")
+    user.file("order_in.py", "import broken\n")
+    told = user.ok("crash", "--", sys.executable, "order_in.py").splitlines()[1]
+    assert told.startswith("  with filename='") and told.endswith("broken.py', text='if True'")
     user.file("test_order.py", "import order_of\n\ndef test_order():\n    order_of.order(-1)\n")
     user.file("order_of.py", CARRYING.replace("\norder(-1)\n", "\n").replace("len(sys.argv) > 1", "False"))
     (failure,) = user.json("test", "test_order.py", "--once")["failures"]

@@ -23,6 +23,9 @@ def held_by(error, message):
     kind = type(error)
     if kind.__module__ == "builtins" and builtins.__dict__.get(kind.__name__) is not kind:
         return []  # pytest's own go by that name, and hold how they are to be shown
+    if is_a(error, SyntaxError):  # the line is in no call: the message names it, without the folder of its file
+        found = [("filename", error.filename), ("text", error.text.strip() if type(error.text) is str else None)]
+        return [(name, value) for name, value in found if value]
     near = _near(error)
     if near is not None:
         return [near]

@@ -111,7 +111,8 @@ class Teller:
 
     def held(self, error, message):
         """What the exception tells beside its message: what was added to it on its way, and what it holds."""
-        rows = [self.value(*one) for one in self._values.held_by(error, message)]
+        holds = [] if isinstance(error, SyntaxError) else self._values.held_by(error, message)  # its line is a frame here
+        rows = [self.value(*one) for one in holds]
         return {"added": self._values.notes_of(error), "held": rows}
 
     def locals(self, frame, line, most):
