@@ -238,6 +238,13 @@ def test_only_what_the_runtime_wrote_of_the_told_errors_is_left_out_of_what_was_
     ]
 
 
+def test_a_python_by_another_name_is_one_and_a_script_that_is_not_executable_is_told_how_to_run(user: User) -> None:
+    user.file("shop.py", SHOP)
+    (user.here / "py").symlink_to(sys.executable)
+    assert user.json("crash", "--", "./py", "shop.py")["failure"]["what"] == "ValueError: bad cart of ann"
+    assert "as in: shop.py" in user.fails("crash", "--", "./shop.py", code=1, error="launch_failed")
+
+
 KILLED = """\
 import ctypes, faulthandler, sys, threading
 

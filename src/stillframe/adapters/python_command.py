@@ -30,7 +30,7 @@ def understood(plan: Plan) -> Plan:
     words = plan.command
     if not words:
         raise UsageError("no command to run")
-    if NAMES.match(Path(words[0]).name):
+    if _is_python(plan, words[0]):
         return _python(plan, words[0], words[1:])
     script = _script(plan, words[0])
     line = named_interpreter(script, NAMES)
@@ -43,10 +43,20 @@ def runs_python(plan: Plan) -> bool:
     """Whether a command's first word is a Python, or a script that one runs."""
     if not plan.command:
         return False
-    if NAMES.match(Path(plan.command[0]).name):
+    if _is_python(plan, plan.command[0]):
         return True
     try:
         return named_interpreter(_script(plan, plan.command[0]), NAMES) is not None
+    except LaunchFailed:
+        return False
+
+
+def _is_python(plan: Plan, word: str) -> bool:
+    """Whether a word names a Python, as itself or as what a link of another name leads to."""
+    if NAMES.match(Path(word).name):
+        return True
+    try:
+        return NAMES.match(_script(plan, word).resolve().name) is not None
     except LaunchFailed:
         return False
 

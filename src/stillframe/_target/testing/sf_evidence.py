@@ -111,8 +111,8 @@ class Teller:
 
     def held(self, error, message):
         """What the exception tells beside its message: what was added to it on its way, and what it holds."""
-        holds = [] if isinstance(error, SyntaxError) else self._values.held_by(error, message)  # its line is a frame here
-        rows = [self.value(*one) for one in holds]
+        is_frame = isinstance(error, SyntaxError)  # whose line is told as one
+        rows = [self.value(*one) for one in ([] if is_frame else self._values.held_by(error, message))]
         return {"added": self._values.notes_of(error), "held": rows}
 
     def locals(self, frame, line, most):
