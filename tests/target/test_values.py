@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -58,7 +59,7 @@ def main():
     knot = {}; knot["self"] = knot
     deep = [[[[[1]]]]]
     nasty = "nul\\0 esc\\x1b lone\\ud800 bidi\\u202e"
-    raw = bytes(range(256)) * 100
+    raw, block = bytes(range(256)) * 100, bytearray(300)
     big = 1 << 100000
     small = {"a": 1, "b": [1, 2]}
     single = (1,)
@@ -130,6 +131,7 @@ def test_every_kind_of_value_has_a_short_true_text(run_to: RunTo, python: str) -
     assert told["text"]["total"] == 30000000 and told["text"]["truncated"]
     assert told["nasty"]["value"] == r"'nul\x00 esc\x1b lone\ud800 bidi\u202e'"
     assert told["raw"]["value"].endswith("'…") and told["table"]["value"].endswith("…}")
+    assert re.fullmatch(r"bytearray\(b'(\\x00)+'\)…", told["block"]["value"]), "no escape is cut through"
     assert len(json.dumps(stop)) < 16000
     peer.resume("continue", thread)
     peer.rest()

@@ -94,8 +94,12 @@ class _Writer:
             if len(text) <= room:
                 return text
         self.cut = True
-        text = repr(value[: max(room - 3, 1)])
-        return text[: max(room - 2, 1)].rstrip("\\") + text[-1] + MORE if len(text) > room else text + MORE
+        count = max(room - 3, 1)
+        while True:  # what is escaped takes several characters, and is told whole or not at all
+            text = repr(value[:count])
+            if len(text) < room or count == 1:
+                return text + MORE
+            count = max(1, min(count - 1, count * (room - 1) // len(text)))
 
     def _compound(self, value, kind, room, depth):
         plain = class_attribute(kind, "__repr__")
