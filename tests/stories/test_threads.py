@@ -93,3 +93,31 @@ def test_another_task_in_the_same_coroutine_is_another_frame(user: User) -> None
         assert not told.get("same_frame", False)
         assert not any("changes" in each for each in told.get("trail", []))
     user.ok("stop")
+
+
+ALIKE = """\
+import queue, threading
+jobs = queue.Queue()
+def take():
+    return jobs.get()
+for number in range(3):
+    threading.Thread(target=take, name=f"clerk-{number}", daemon=True).start()
+while jobs.not_empty._waiters.__len__() < 3:
+    pass
+print("all wait")  # held
+"""
+
+
+def test_threads_in_the_same_calls_are_told_together(user: User) -> None:
+    user.file("alike.py", ALIKE)
+    user.ok("launch", "alike.py", "--break", 'alike.py@"# held"')
+    told = user.json("threads", "--stacks")
+    clerks, main = told["stacks"]
+    names = {each["id"]: each["name"] for each in told["threads"]}
+    assert sorted(names[each] for each in clerks["threads"]) == ["clerk-0", "clerk-1", "clerk-2"]
+    assert [each["line"] for each in clerks["frames"] if each.get("file") == "alike.py"] == [4]
+    assert main["threads"] == [told["focus"]]
+    text = user.ok("threads", "--stacks").splitlines()
+    assert text[0].startswith("  3x ") and " take alike.py:4 < " in text[1]
+    assert text[2:] == [f"> 1x {told['focus']} MainThread stopped", "     f0 <module> alike.py:9"]
+    assert user.ok("threads", "--stacks", "--count", "2").endswith("… and 2 more threads (--start, --count)\n")

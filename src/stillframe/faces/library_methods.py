@@ -413,9 +413,11 @@ class Verbs(ABC):
             "Values", await self.call("expand", {"value": value, "start": start, "count": count, "text": text}, session)
         )
 
-    async def threads(self, *, start: int = 0, count: int = 50, session: str | None = None) -> Threads:
+    async def threads(
+        self, *, start: int = 0, count: int = 50, stacks: bool = False, session: str | None = None
+    ) -> Threads:
         """The threads of the program; the one that the other verbs act on is marked."""
-        return cast("Threads", await self.call("threads", {"start": start, "count": count}, session))
+        return cast("Threads", await self.call("threads", {"start": start, "count": count, "stacks": stacks}, session))
 
     async def thread(self, which: str, *, session: str | None = None) -> FrameView:
         """Select a thread for the verbs that follow, and look at where it is."""

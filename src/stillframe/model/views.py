@@ -24,12 +24,23 @@ class Caught(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     catch: tuple[str, ...]
 
 
+class SameStack(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Threads that are in the same calls."""
+
+    threads: tuple[str, ...]
+    frames: tuple[Frame, ...] = ()
+    """Innermost first; none where the debugger tells none, as of a thread that runs."""
+    total: int | None = None
+
+
 class Threads(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     threads: tuple[Thread, ...]
     total: int | None = None
     at_least: bool = False
     """There are more than `total`, which the debugger does not list."""
     focus: str | None = None
+    stacks: tuple[SameStack, ...] = ()
+    """Where those that are listed are, if that was asked for; the most of a kind first."""
 
 
 class Scopes(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

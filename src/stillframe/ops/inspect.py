@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
-from ..errors import NotFound, Try, Unsupported, UsageError
+from ..errors import AdapterGone, NotFound, StillframeError, Try, Unsupported, UsageError
 from ..model.backend import Bounds, Capability
 from ..model.outcomes import AnyOutcome, Stop
 from ..model.places import Place, SymbolPlace
 from ..model.plans import Caller
 from ..model.powers import CutsThreads
 from ..model.sources import HoldsSource, SourceText
-from ..model.values import ExceptionInfo, Frame, Frames, Modules, Values
-from ..model.views import FrameView, Scopes, Source, Threads
+from ..model.values import ExceptionInfo, Frame, Frames, Modules, Thread, Values
+from ..model.views import FrameView, SameStack, Scopes, Source, Threads
 from ..record.record import Record
 from ..registry import Access, From, Meant, Param, operation
 from ..session import holding
@@ -31,6 +32,8 @@ from .common import Count, FrameWord, Start, ThreadWord, at_hand
 HitWord = Annotated[
     str | None, Param("a hit of the record instead of what is held now: h3, or r2.h3 of another run", metavar="HIT")
 ]
+STACK = 20
+"""Calls of each thread that are looked at to tell which are alike."""
 Generated = Annotated[
     bool,
     Param("show what really runs, too, where the source shown is what it was made from (compiled, by a source map)"),
@@ -212,14 +215,45 @@ async def _ref_of(session: Session, name: str) -> str:
     return named.ref
 
 
-@operation(Access.INSPECT, example="dbg threads")
-async def threads(session: Session, start: Start = 0, count: Count = 50) -> Threads:
+@operation(Access.INSPECT, example="dbg threads --stacks")
+async def threads(
+    session: Session,
+    start: Start = 0,
+    count: Count = 50,
+    stacks: Annotated[bool, Param("where each is, those in the same calls together")] = False,
+) -> Threads:
     """The threads of the program; the one that the other verbs act on is marked."""
     session.need_debugger()
     found = session.handles.threads(await session.backend.threads(states=True))
     focus = session.handles.thread(session.focus_thread) if session.focus_thread else None
     cut = isinstance(session.backend, CutsThreads) and not await session.backend.lists_all_threads()
-    return Threads(threads=found[start : start + count], total=len(found), at_least=cut, focus=focus)
+    page = found[start : start + count]
+    told = await _same_stacks(session, page) if stacks else ()
+    return Threads(threads=page, total=len(found), at_least=cut, focus=focus, stacks=told)
+
+
+async def _same_stacks(session: Session, threads: Sequence[Thread]) -> tuple[SameStack, ...]:
+    """The threads by their calls, as a debugger tells them; many of a program mostly wait in the same place."""
+    groups: dict[tuple[object, ...], tuple[list[str], Frames]] = {}
+    for each in threads:
+        id = session.handles.thread_id(each.id)
+        try:
+            page = await session.backend.stack(id, 0, STACK)
+        except AdapterGone:
+            raise
+        except StillframeError:  # it runs, and its debugger tells nothing of it
+            page = Frames(frames=())
+        key = (page.total, *((frame.function, frame.file, frame.line) for frame in page.frames))
+        groups.setdefault(key, ([], page))[0].append(each.id)
+    return tuple(
+        SameStack(threads=tuple(names), frames=_shown(session, names[0], page), total=page.total)
+        for names, page in sorted(groups.values(), key=lambda group: -len(group[0]))
+    )
+
+
+def _shown(session: Session, name: str, page: Frames) -> tuple[Frame, ...]:
+    named = session.handles.frames(session.handles.thread_id(name), page.frames, 0)
+    return tuple(session.witness.show_frame(frame) for frame in named)
 
 
 @operation(Access.INSPECT, example="dbg thread t2")

@@ -19,7 +19,7 @@ from ..model.outcomes import Breakpoint, Cancelled, Ended, Exited, Lost, RawRepl
 from ..model.reports import CrashReport, HangReport
 from ..model.tested import TestReport
 from ..model.traces import TraceReport
-from ..model.values import ExceptionInfo, Frames, Modules, Values
+from ..model.values import ExceptionInfo, Frames, Modules, Thread, Values
 from ..registry import OPERATIONS
 from . import health, machine, parts, probes, reports, tested, traces
 from .escape import escape, lines, shorten, source
@@ -209,12 +209,25 @@ def _scopes(result: views.Scopes, name: str, budget: int) -> str:
 @show.register
 def _threads(result: views.Threads, name: str, budget: int) -> str:
     rows = []
-    for thread in result.threads:
+    for thread in result.threads if not result.stacks else ():
         mark = "> " if thread.id == result.focus else "  "
-        state = "" if thread.state == "unknown" else f" {thread.state}"
-        rows.append(f"{mark}{thread.id} {escape(thread.name)}{state}")
+        rows.append(f"{mark}{_thread(thread)}")
+    for same in result.stacks:
+        of = ", ".join(_thread(each) for each in result.threads if each.id in same.threads)
+        mark = "> " if result.focus in same.threads else "  "
+        rows.append(f"{mark}{len(same.threads):,}x {shorten(of, 200)}")
+        if same.frames:
+            rows.append(f"     {parts.stack_line(same.frames, same.total, 400)}")
     more = ("… and more, which the debugger does not list",) if result.at_least else ()
-    return "\n".join((clipped(rows, budget - len("\n".join(more)), total=result.total or len(rows)), *more))
+    whole = len(rows) if result.stacks else result.total or len(rows)
+    if result.stacks and (left := (result.total or 0) - len(result.threads)) > 0:
+        more = (f"… and {left:,} more threads (--start, --count)", *more)
+    return "\n".join((clipped(rows, budget - len("\n".join(more)), total=whole), *more))
+
+
+def _thread(thread: Thread) -> str:
+    state = "" if thread.state == "unknown" else f" {thread.state}"
+    return f"{thread.id} {escape(thread.name)}{state}"
 
 
 @show.register

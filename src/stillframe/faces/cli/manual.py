@@ -292,8 +292,12 @@ MANUAL: "dict[str, Page]" = {
     "threads": {
         "group": "inspect",
         "doc": "The threads of the program; the one that the other verbs act on is marked.",
-        "example": "dbg threads",
-        "fields": {"start": "where the page begins", "count": "how many at the most (default 50)"},
+        "example": "dbg threads --stacks",
+        "fields": {
+            "start": "where the page begins",
+            "count": "how many at the most (default 50)",
+            "stacks": "where each is, those in the same calls together",
+        },
     },
     "thread": {
         "group": "inspect",
