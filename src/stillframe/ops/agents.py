@@ -6,12 +6,12 @@ import importlib.util
 import json
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from ..errors import UsageError
-from ..model.agents import Installation
+from ..model.agents import Installation, Placed
 from ..model.plans import Caller
 from ..registry import Access, Param, operation
 from ..settings import directory, project_root
@@ -52,7 +52,7 @@ async def install(
     """
     chosen = _chosen(agents, all, project, caller.env)
     places = _places(chosen, caller, project=project, skill=skill or not mcp, mcp=mcp or not skill, allow=access)
-    placed = tuple(each.install(dry_run=dry_run, force=force) for each in places)
+    placed = _done([each.install for each in places], dry_run=dry_run, force=force)
     notes = [MISSING] if (mcp or not skill) and importlib.util.find_spec("mcp") is None else []
     if project and "claude" in [each.name for each in chosen] and (mcp or not skill):
         notes.append("Claude Code asks before it uses a project's MCP server for the first time")
@@ -73,7 +73,15 @@ async def uninstall(
     """Take the skill and the MCP server away again; what somebody has edited is kept, unless --force."""
     chosen = _chosen(agents, all, project, caller.env)
     places = _places(chosen, caller, project=project, skill=skill or not mcp, mcp=mcp or not skill, allow=None)
-    return Installation(placed=tuple(each.uninstall(dry_run=dry_run, force=force) for each in places), dry_run=dry_run)
+    return Installation(
+        placed=_done([each.uninstall for each in places], dry_run=dry_run, force=force), dry_run=dry_run
+    )
+
+
+def _done(steps: Sequence[Callable[..., Placed]], *, dry_run: bool, force: bool) -> tuple[Placed, ...]:
+    """All of them are tried without a change first: a file that cannot be read leaves every other one as it is, too."""
+    planned = tuple(step(dry_run=True, force=force) for step in steps)
+    return planned if dry_run else tuple(step(dry_run=False, force=force) for step in steps)
 
 
 def _chosen(names: tuple[str, ...], all: bool, project: bool, env: Mapping[str, str]) -> list[Agent]:
@@ -95,12 +103,13 @@ def _places(
 ) -> Iterator[Place]:
     """Everything that belongs to these agents; what two of them share, once."""
     env, root = caller.env, Path(project_root(caller.cwd))
+    base = root if project else Path(env.get("HOME") or Path.home())
     kept = directory("state", env) / "installed.json"
     seen: set[Path] = set()
     for agent in chosen:
         if mcp:
             path = root / agent.project_mcp if project else agent.below_home(agent.mcp, env)
-            yield Entry(agent.name, "mcp", path, agent.key, _entry(agent, env, project=project, allow=allow))
+            yield Entry(agent.name, "mcp", path, agent.key, _entry(agent, env, project=project, allow=allow), base)
         if not skill:
             continue
         folder = root / agent.project_skills if project else agent.below_home(agent.skills, env)
@@ -114,7 +123,7 @@ def _places(
         for kind, path, text in files:
             if path not in seen:
                 seen.add(path)
-                yield Shipped(agent.name, kind, path, text, kept)
+                yield Shipped(agent.name, kind, path, text, kept, base)
 
 
 def _entry(agent: Agent, env: Mapping[str, str], *, project: bool, allow: str | None) -> dict[str, Any]:

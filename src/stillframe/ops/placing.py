@@ -16,7 +16,14 @@ import msgspec
 from ..errors import NotFound
 from ..model.agents import Placed
 from .agentplaces import SERVER
-from .settingsfiles import JsonText, toml_table, with_toml_table, without_toml_table
+from .settingsfiles import (
+    JsonText,
+    spelled_as,
+    toml_table,
+    unspelled,
+    with_toml_table,
+    without_toml_table,
+)
 
 BACKUP = ".before-stillframe"
 EDITED = "edited by somebody; --force replaces it"
@@ -36,6 +43,8 @@ class Shipped(msgspec.Struct, frozen=True):
     path: Path
     text: str
     record: Path
+    base: Path
+    """The home directory or the project: folders below it that are left empty go, too."""
 
     def install(self, *, dry_run: bool, force: bool) -> Placed:
         now = _read(self.path)
@@ -57,10 +66,7 @@ class Shipped(msgspec.Struct, frozen=True):
         if not dry_run:
             self.path.unlink()
             self._remember(None)
-            with contextlib.suppress(OSError):  # a folder with something else in it stays
-                self.path.parent.rmdir()
-                if self.path.parent.name != SERVER and self.kind == "skill":
-                    self.path.parent.parent.rmdir()
+            _tidy(self.path, self.base)
         return self._placed("removed")
 
     def _placed(self, state: Any, note: str | None = None) -> Placed:
@@ -85,25 +91,30 @@ class Entry(msgspec.Struct, frozen=True):
     path: Path
     key: str
     value: dict[str, Any]
+    base: Path
 
     def install(self, *, dry_run: bool, force: bool) -> Placed:
-        text = _read(self.path)
+        raw = _raw(self.path)
+        text = unspelled(raw or "")
         now = self._now(text)
         if now == self.value:
             return self._placed("unchanged")
         if now is not None and not force and not _begun_by_us(now):
             return self._placed("kept", note=EDITED)
-        changed = self._with(text)
-        return self._placed("written" if now is None else "updated", self._save(text, changed, dry_run))
+        changed = spelled_as(raw or "", self._with(text))
+        backup = None if dry_run else self._save(raw, changed)
+        return self._placed("written" if now is None else "updated", backup)
 
     def uninstall(self, *, dry_run: bool, force: bool) -> Placed:
-        text = _read(self.path)
+        raw = _raw(self.path)
+        text = unspelled(raw or "")
         now = self._now(text)
-        if text is None or now is None:
+        if raw is None or now is None:
             return self._placed("absent")
         if not force and not _begun_by_us(now):
             return self._placed("kept", note="edited by somebody; --force removes it")
-        return self._placed("removed", self._save(text, self._without(text), dry_run))
+        rest = spelled_as(raw, self._without(text))
+        return self._placed("removed", None if dry_run else self._take_away(raw, rest))
 
     @property
     def _is_toml(self) -> bool:
@@ -113,36 +124,49 @@ class Entry(msgspec.Struct, frozen=True):
     def _table(self) -> str:
         return f"{self.key}.{SERVER}"
 
-    def _now(self, text: str | None) -> Any:
-        if not (text or "").strip():
-            return None
-        assert text is not None
-        if self._is_toml:
-            return toml_table(text, self._table, self.path.name)
-        return JsonText(text, self.path.name).get(self.key, SERVER)
+    @property
+    def _backup(self) -> Path:
+        return self.path.with_name(self.path.name + BACKUP)
 
-    def _with(self, text: str | None) -> str:
+    def _now(self, text: str) -> Any:
         if self._is_toml:
-            return with_toml_table(text or "", self._table, self.value)
-        return JsonText(text if (text or "").strip() and text else "{}\n", self.path.name).put(
-            (self.key, SERVER), self.value
-        )
+            return toml_table(text, self._table, str(self.path))
+        return JsonText(text, str(self.path)).get(self.key, SERVER)
+
+    def _with(self, text: str) -> str:
+        if self._is_toml:
+            return with_toml_table(text, self._table, self.value, str(self.path))
+        return JsonText(text, str(self.path)).put((self.key, SERVER), self.value)
 
     def _without(self, text: str) -> str:
         if self._is_toml:
-            return without_toml_table(text, self._table)
-        return JsonText(text, self.path.name).without((self.key, SERVER))
+            return without_toml_table(text, self._table, str(self.path))
+        return JsonText(text, str(self.path)).without((self.key, SERVER))
 
-    def _save(self, before: str | None, after: str, dry_run: bool) -> str | None:
+    def _holds_nothing(self, raw: str) -> bool:
+        """Whether a file is as good as none: without our entry it has neither a setting nor a comment."""
+        rest = self._without(unspelled(raw)).split()
+        return "".join(rest) in ("", "{}", f'{{"{self.key}":{{}}}}')
+
+    def _save(self, before: str | None, after: str) -> str | None:
         """Write it, with what was there kept beside it; the path of that."""
-        if dry_run:
-            return None
-        backup = None
-        if before is not None:
-            backup = self.path.with_name(self.path.name + BACKUP)
-            _write(backup, before)
+        kept = before is not None and not self._holds_nothing(before)
+        if kept and before is not None:
+            _keep(self._backup, before, like=self.path)
         _write(self.path, after)
-        return str(backup) if backup else None
+        return str(self._backup) if kept else None
+
+    def _take_away(self, before: str, after: str) -> str | None:
+        """As it was before us: a file that only we have written goes, and so does a copy of what is there again."""
+        if self._holds_nothing(after) and not self._backup.exists() and not self.path.is_symlink():
+            self.path.unlink()
+            _tidy(self.path, self.base)
+            return None
+        if self._backup.is_file() and not self._backup.is_symlink() and _raw(self._backup) == after:
+            _write(self.path, after)
+            self._backup.unlink()
+            return None
+        return self._save(before, after)
 
     def _placed(self, state: Any, backup: str | None = None, note: str | None = None) -> Placed:
         return Placed(agent=self.agent, kind=self.kind, path=str(self.path), state=state, backup=backup, note=note)
@@ -172,8 +196,14 @@ def _hash(text: str) -> str:
 
 
 def _read(path: Path) -> str | None:
+    """A text with plain newlines, as ours have them, whatever a checkout made of them."""
+    found = _raw(path)
+    return None if found is None else found.replace("\r\n", "\n")
+
+
+def _raw(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -183,13 +213,31 @@ def _read(path: Path) -> str | None:
 def _write(path: Path, text: str) -> None:
     """The whole of it or nothing, through a link to where the file really is, with the mode that it had."""
     real = Path(os.path.realpath(path))
-    mode = real.stat().st_mode & 0o777 if real.exists() else None
+    mode = real.stat().st_mode & 0o777 if real.exists() else 0o600 if real.name.startswith(".claude") else 0o644
+    _replace(real, text, mode)
+
+
+def _keep(path: Path, text: str, *, like: Path) -> None:
+    """A copy, as hidden from others as what it is a copy of; in the place of a link that somebody has laid there."""
+    _replace(path, text, like.stat().st_mode & 0o777)
+
+
+def _replace(path: Path, text: str, mode: int) -> None:
     try:
-        real.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
-        os.chmod(draft, mode if mode is not None else 0o600 if real.name.startswith(".claude") else 0o644)
-        os.replace(draft, real)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as out:
+            out.write(text.encode())
+        os.chmod(draft, mode)
+        os.replace(draft, path)
     except OSError as error:
         raise NotFound(f"{path} cannot be written: {error}") from None
+
+
+def _tidy(path: Path, base: Path) -> None:
+    """Take away the folders that are empty now, below the home directory or the project."""
+    with contextlib.suppress(OSError):  # a folder with something else in it stays
+        for folder in path.parents:
+            if base not in folder.parents:
+                return
+            folder.rmdir()
