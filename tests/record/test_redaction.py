@@ -15,6 +15,9 @@ BY_SHAPE = [
     KEY, TOKEN, WEB, "xoxb-" + "123456789012-abcdefghijkl", "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc", "AIza" + "Sy" + "A" * 33,
     "glpat-" + "x" * 20, "npm_" + "a" * 36, "SG." + "a" * 22 + "." + "b" * 43, "hf_" + "a" * 34, "sk-" + "a" * 48,
     "-----BEGIN RSA PRIVATE KEY-----\\nMIIEpAIBAAKCAQEA\\n-----END RSA PRIVATE KEY-----",
+    "-----BEGIN PGP PRIVATE KEY BLOCK-----\\nlQOYBGAAAAAB\\n-----END PGP PRIVATE KEY BLOCK-----", "whsec_" + "a1" * 16,
+    "gsk_" + "a1" * 26, "xai-" + "a1" * 20, "sbp_" + "a1" * 20, "r8_" + "a" * 37, "ATATT3x" + "a1" * 20,
+    "AGE-SECRET-KEY-1" + "Q" * 58,
 ]  # fmt: skip
 
 
@@ -38,6 +41,11 @@ def test_a_value_of_a_known_shape_is_left_out_whatever_it_is_called(secret: str)
         "authToken",
         "self.passwd",
         "PGPASSWORD",
+        "'x-api-key'",
+        "X-Auth-Token",
+        "DB_PASS",
+        "smtpPass",
+        "passcode",
     ],
 )
 def test_a_text_under_a_telling_name_is_left_out_and_the_marker_says_by_which(name: str) -> None:
@@ -58,6 +66,12 @@ def test_a_text_under_a_telling_name_is_left_out_and_the_marker_says_by_which(na
         "curl -H 'Authorization: Bearer tiger99tiger99tiger99'",
         "export SECRET_KEY=tiger99",
         "api_key: tiger99",
+        "X-Api-Key: tiger99",
+        "{'host': 'ann', 'x-api-key': 'tiger99'}",
+        "postgres://ann:t@tiger99@db.example/shop",
+        "['--user', 'ann', '--password', 'tiger99', '--quiet']",
+        "[('user', 'ann'), ('password', 'tiger99')]",
+        "[(b'user', b'ann'), (b'x-api-key', b'tiger99')]",
     ],
 )
 def test_a_secret_inside_other_text_is_left_out_and_the_rest_stays(text: str) -> None:
@@ -94,3 +108,27 @@ def test_the_directory_of_a_shell_is_no_password_and_a_value_ends_where_a_text_d
     printed = "PWD=/home/me/work\0OLDPWD=/\0DB_PWD=tiger\0NEXT=kept\0"
     assert redaction.text(printed) == printed.replace("tiger", "[redacted: named DB_PWD]")
     assert redaction.value(Value(name="pwd", type="str", value="'tiger'")).value == "[redacted: named pwd]"
+
+
+def test_a_secret_loses_its_first_letter_too() -> None:
+    assert redaction.text("csrf_token=u32t4o3tb3gg43") == "csrf_token=[redacted: named csrf_token]"
+    assert redaction.text("password=b'tiger99'") == "password=b'[redacted: named password]'"
+
+
+def test_a_part_of_a_row_is_left_out_where_the_one_before_it_tells() -> None:
+    def row(text: str, *parts: str) -> list[str]:
+        children = tuple(Value(name=f"[{at}]", type="str", value=part) for at, part in enumerate(parts))
+        kept = redaction.value(Value(name="x", type="list", value=text, children=children))
+        assert [child.name for child in kept.children] == [child.name for child in children]
+        return [child.value for child in kept.children]
+
+    hidden = "[redacted: named password]"
+    assert row("[…]", "'--password'", "'tiger99'", "'--quiet'") == ["'--password'", hidden, "'--quiet'"]
+    assert row("('password', …)", "'password'", "'tiger99'") == ["'password'", hidden]
+    # Names of fields, a flag that has its value with it, and one flag behind another.
+    for text, *parts in (
+        ("[…]", "'password'", "'email'"),
+        ("[…]", "'--password=a'", "'run'"),
+        ("[…]", "'--password'", "'-v'"),
+    ):
+        assert row(text, *parts)[-1] == parts[-1]

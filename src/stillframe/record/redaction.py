@@ -12,12 +12,13 @@ import msgspec
 from ..model.values import Value
 
 _STRONG = (
-    "password|passwd|passwort|passphrase|pwd|secret|secrets|api_?key|apikey|private_?key|access_?key|secret_?key|signing_?key|"
-    "encryption_?key|client_?secret|credential|credentials|auth_?token|access_?token|refresh_?token|bearer_?token|id_?token|"
-    "session_?token|csrf_?token|authorization|connection_?string|otp|pin_?code|ssn"
+    "password|passwd|passwort|passphrase|passcode|pwd|secret|secrets|(?:api|private|access|secret|signing|encryption)[_-]?key|"
+    "client[_-]?secret|credential|credentials|(?:auth|access|refresh|bearer|id|session|csrf)[_-]?token|authorization|"
+    "(?:db|database|user|admin|root|smtp|mail|email|mysql|pg|postgres|redis|mongo|ftp|ssh|ldap|proxy)[_-]?pass|"
+    "connection[_-]?string|otp|pin[_-]?code|ssn"
 )
 """Words that name a secret whatever it looks like."""
-_WEAK = "token|auth|cookie|session_?id|sessionid|jwt|bearer|dsn"
+_WEAK = "token|auth|cookie|session[_-]?id|jwt|bearer|dsn"
 """Words that name one where the value is a single long word, too: a parser's `token` is '+' or 'while'."""
 _EDGE, _REST = r"(?<![A-Za-z])", r"(?![a-z])"
 _ANYWHERE = "password|passwd|passphrase"
@@ -26,7 +27,10 @@ STRONG = re.compile(rf"(?:{_EDGE}(?:{_STRONG})|{_ANYWHERE}){_REST}", re.IGNORECA
 WEAK = re.compile(rf"{_EDGE}(?:{_WEAK})(?:{_REST}|\d)", re.IGNORECASE)
 
 SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("a private key", re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z0-9 ]*KEY-----|[\s\S]*)")),
+    ("a private key", re.compile(
+        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[\s\S]*?-----END [A-Z0-9 ]*KEY(?: BLOCK)?-----|[\s\S]*)"
+        r"|\bAGE-SECRET-KEY-1[A-Z0-9]{40,}"
+    )),
     ("an AWS key", re.compile(r"\b(?:AKIA|ASIA|AGPA|AIDA|AROA|ABIA|ACCA)[0-9A-Z]{16}\b")),
     ("a GitHub token", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})")),
     ("a GitLab token", re.compile(r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas)-[A-Za-z0-9_-]{20,}")),
@@ -43,27 +47,36 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
         r"\b(?:dop_v1_[a-f0-9]{64}|doo_v1_[a-f0-9]{64}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|dckr_pat_[A-Za-z0-9_-]{20,}"
         r"|lin_api_[A-Za-z0-9]{32,}|ntn_[A-Za-z0-9]{32,}|secret_[A-Za-z0-9]{40,}|tfp_[A-Za-z0-9_]{20,}|hvs\.[A-Za-z0-9_-]{24,}"
         r"|glsa_[A-Za-z0-9_]{32,}|atlasv1\.[A-Za-z0-9_-]{40,}|sq0(?:atp|csp)-[A-Za-z0-9_-]{22,}|EAAC[A-Za-z0-9]{30,}"
-        r"|key-[a-f0-9]{32}\b|NRAK-[A-Z0-9]{27}|PMAK-[a-f0-9]{24}-[a-f0-9]{34}|\d{8,10}:AA[A-Za-z0-9_-]{33})"
+        r"|key-[a-f0-9]{32}\b|NRAK-[A-Z0-9]{27}|PMAK-[a-f0-9]{24}-[a-f0-9]{34}|\d{8,10}:AA[A-Za-z0-9_-]{33}"
+        r"|whsec_[A-Za-z0-9+/]{24,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{32,}|sbp_[a-f0-9]{40}|r8_[A-Za-z0-9]{37}"
+        r"|ATATT3x[A-Za-z0-9_=-]{24,})"
     )),
     ("credentials", re.compile(r"(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{12,}|(?<=[Bb]asic )[A-Za-z0-9+/=]{12,}")),
     ("an account key", re.compile(r"(?<=AccountKey=)[A-Za-z0-9+/=]{40,}|(?<=SharedAccessKey=)[A-Za-z0-9+/=]{30,}")),
 )  # fmt: skip
-_URL = re.compile(r"(?P<head>\b[a-zA-Z][a-zA-Z0-9+.-]{0,30}://[^\s/:@'\"]*:)(?P<secret>[^\s/@'\"]+)(?=@)")
+_URL = re.compile(r"(?P<head>\b[a-zA-Z][a-zA-Z0-9+.-]{0,30}://[^\s/:@'\"]*:)(?P<secret>[^\s/'\"]+)(?=@)")
 _TELLTALES = (
     "-----BEGIN", "AKIA", "ASIA", "AGPA", "AIDA", "AROA", "ABIA", "ACCA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",
     "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-", "glagent-", "gloas-", "xox", "xapp-", "hooks.slack",
     "sk-", "sk_", "pk_", "pk-", "rk_", "rk-", "AIza", "ya29.", "GOCSPX-", "eyJ", "npm_", "pypi-", "SG.", "hf_", "_v1_", "shpat_",
     "shpca_", "shppa_", "shpss_", "dckr_pat_", "lin_api_", "ntn_", "secret_", "tfp_", "hvs.", "glsa_", "atlasv1.", "sq0", "EAAC",
-    "key-", "NRAK-", "PMAK-", ":AA", "earer ", "asic ", "Key=", "://",
+    "key-", "NRAK-", "PMAK-", ":AA", "whsec_", "gsk_", "xai-", "sbp_", "r8_", "ATATT3x", "AGE-SECRET", "earer ", "asic ", "Key=", "://",
 )  # fmt: skip
 """None of the shapes is in a text without one of these, which is quickly seen."""
 
 _NAMED = re.compile(
     rf"""(?P<head>(?P<quote>["']?)(?P<name>[A-Za-z0-9_.-]{{0,40}}(?:{_EDGE}(?:{_STRONG}|{_WEAK})|{_ANYWHERE}){_REST}[A-Za-z0-9_-]{{0,40}})(?P=quote)\]?
-    (?P<middle>\s*(?:=>|:=|==?|:)\s*(?:[bBuUrR]|new\s+\w+\()?))
+    (?P<middle>\s*(?:=>|:=|==?|:)\s*(?:[bBuUrR](?=["'])|new\s+\w+\()?))
     (?P<value>"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`[^`]*`?|[^\s\0,;&)\]}}"'`(\[{{]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_BESIDE = re.compile(
+    rf"""(?P<head>(?:(?P<flag>["'])--?|\([bB]?(?P<quote>["']))
+    (?P<name>[A-Za-z0-9_.-]{{0,40}}(?:{_EDGE}(?:{_STRONG}|{_WEAK})|{_ANYWHERE}){_REST}[A-Za-z0-9_-]{{0,40}})["'],\s*[bB]?)
+    (?P<value>(?!["']-)(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?))(?(flag)|(?=\)))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""The name beside its value: `['--password', 'x']` of a command line, `(b'x-api-key', b'x')` of a request's headers."""
 _HINTS = ("pass", "pwd", "secret", "key", "credential", "token", "auth", "connection", "otp", "pin", "ssn", "cookie", "session",
           "jwt", "bearer", "dsn")  # fmt: skip
 """No name tells of a secret without one of these, which is quickly seen."""
@@ -88,7 +101,7 @@ def by_name(name: str, text: str) -> str | None:
     kind = _kind(name)
     if kind is None or not _is_text(text):
         return None
-    body = text.lstrip("bBuUrR").strip(_QUOTES)
+    body = _bare(text)
     if not body or _PLAIN_WORDS.match(body):
         return None
     if body.startswith("/") and _FOLDER.fullmatch(_last(name)):
@@ -148,8 +161,12 @@ def _safe(found: str) -> str:
     if not _hinted(found):
         return found
     if "\n" not in found:
-        return _NAMED.sub(_named, found)
-    return "\n".join(_NAMED.sub(_named, line) if _hinted(line) else line for line in found.split("\n"))
+        return _unnamed(found)
+    return "\n".join(_unnamed(line) if _hinted(line) else line for line in found.split("\n"))
+
+
+def _unnamed(line: str) -> str:
+    return _BESIDE.sub(_named, _NAMED.sub(_named, line)) if "," in line else _NAMED.sub(_named, line)
 
 
 def _hinted(line: str) -> bool:
@@ -179,14 +196,42 @@ def value(found: Value) -> Value:
     """A value as it may be written down."""
     why = by_name(found.name, found.value) if found.value else None
     if why is not None:
-        return msgspec.structs.replace(
-            found, value=marker(why), children=(), total=None, ref=None, truncated=False, error=False, shape=""
-        )
+        return _left_out(found, why)
     safe = text(found.value)
-    children = tuple(value(child) for child in found.children)
+    children = _children(found)
     if safe is found.value and children == found.children:
         return found
     return msgspec.structs.replace(found, value=safe, children=children)
+
+
+def _left_out(found: Value, why: str) -> Value:
+    return msgspec.structs.replace(
+        found, value=marker(why), children=(), total=None, ref=None, truncated=False, error=False, shape=""
+    )
+
+
+def _children(found: Value) -> tuple[Value, ...]:
+    """The parts of a value; of a row of them also what stands behind a flag, or in a pair behind a name, that tells."""
+    kept = [value(child) for child in found.children]
+    if len(kept) < 2 or not kept[0].name.strip("[]").isdigit():
+        return tuple(kept)
+    is_pair = len(kept) == 2 and found.value[:1] == "("
+    for number, before in enumerate(found.children[:-1], 1):
+        if is_pair or "-" in before.value[:3]:
+            why = _why_beside(_bare(before.value), found.children[number].value)
+            kept[number] = kept[number] if why is None else _left_out(kept[number], why)
+    return tuple(kept)
+
+
+def _why_beside(name: str, text: str) -> str | None:
+    """Why a text is left out that stands behind this one, and is no flag itself."""
+    if len(name) > REMEMBERED or "=" in name or _bare(text).startswith("-"):
+        return None
+    return by_name(name, text)
+
+
+def _bare(text: str) -> str:
+    return text.lstrip("bBuUrR").strip(_QUOTES)
 
 
 def command(words: Sequence[str]) -> tuple[str, ...]:

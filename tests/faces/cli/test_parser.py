@@ -123,6 +123,8 @@ CORRECTED = [
     (["break", "shop.py:3", "--conditon", "x > 3"], "dbg break shop.py:3 --condition 'x > 3'"),
     (["break", "shop.py:3", "--when", "x"], "dbg break shop.py:3 --if x"),
     (["launch", "app.py", "--verbose"], "dbg launch app.py -- --verbose"),
+    (["export", "a.jsonl", "--to", "b"], None),
+    (["hit-trend", "a.py:3", "--x"], "dbg hit-trend a.py:3 -- --x"),
     (["launch", "app.py", "--session", "a"], "dbg launch app.py --name a"),
     (["--session=a", "attach", "--pid", "9"], "dbg attach --name=a --pid 9"),
     (["probe", "app.py:3", "--session", "a"], None),

@@ -312,7 +312,13 @@ class Reader:
         return [field for field in self.verb["fields"] if field.get("positional") and not _takes_many(field)]
 
     def _takes_text(self) -> bool:
-        return any(field["kind"] == "str" and field.get("positional") for field in self.verb["fields"])
+        """Whether there is room for one more word that may be any text, and for all that follow it."""
+        fields = self._positionals()
+        if any(_takes_many(field) for field in self.verb["fields"]):
+            return True
+        coming = sum(not is_flag(token) for token in self._after())
+        room = fields[len(self.words) :]
+        return coming < len(room) and room[0]["kind"] == "str"
 
     def _place_words(self) -> None:
         """Give the plain words to the fields that take words, and what stands behind `--` to where it belongs."""
