@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import timeit
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stillframe.model.values import Value
 from stillframe.record import redaction
@@ -132,3 +137,25 @@ def test_a_part_of_a_row_is_left_out_where_the_one_before_it_tells() -> None:
         ("[…]", "'--password'", "'-v'"),
     ):
         assert row(text, *parts)[-1] == parts[-1]
+
+
+WORDS = (
+    "password", "api_key", "X-Api-Key", "token", "db_pass", "monkey", "tiger99", "A1b2C3d4E5f6", "'", '"', ": ", "=", "=>", ", ",
+    "(", ")", "[", "]", " ", "b'", "--", "\\", "&", "new Foo(", "null",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=8).map("".join))
+def test_names_are_found_by_their_hints_as_if_they_were_looked_for_at_every_letter(line: str) -> None:
+    everywhere = redaction._BESIDE.sub(redaction._named, redaction._NAMED.sub(redaction._named, line))
+    if not re.search(r"[\w.-]{40}", line):  # longer names are cut elsewhere
+        assert redaction._unnamed(line) == everywhere
+
+
+def test_a_long_line_full_of_hints_takes_no_more_than_some_times_what_a_plain_one_takes() -> None:
+    def seconds(text: str) -> float:
+        return min(timeit.repeat(lambda: redaction.text(text), number=1, repeat=3))
+
+    plain = seconds("some plain words of a program " * 4000)
+    for line in ("data-a-b-c-" * 40 + "key", '{"data-first-key": 3, "monkey": 4}'):
+        assert seconds(line * (120_000 // len(line))) < 60 * plain
