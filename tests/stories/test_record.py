@@ -282,6 +282,7 @@ def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program
     user.ok("stop")
     user.ok("export", "run.jsonl")
     assert "is there already" in user.fails("export", "run.jsonl", code=2, error="usage")
+    user.fails("export", "nowhere/run.jsonl", code=1, error="not_found")
     assert oct((tmp_path / "run.jsonl").stat().st_mode & 0o777) == "0o600"
     there = User(tmp_path / "elsewhere")
     there.here.mkdir()
@@ -305,6 +306,7 @@ def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program
         there.fails("import", name, code=2, error="usage")
     os.mkfifo(there.here / "pipe.jsonl")
     there.fails("import", "pipe.jsonl", code=2, error="usage")
+    assert "is no plain file" in there.fails("import", ".", code=2, error="usage")
     there.fails("import", "absent.jsonl", code=1, error="not_found")
     assert there.json("history")["total"] == 1
 

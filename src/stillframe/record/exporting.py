@@ -9,10 +9,11 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..errors import StoreFull, UsageError
+from ..errors import UsageError
 from ..version import __version__
 from . import interchange, page
 from .finding import Run, View
+from .plots import unwritten
 
 
 def jsonl(connection: sqlite3.Connection, run: Run, path: Path, *, force: bool) -> int:
@@ -48,5 +49,5 @@ def _write(path: Path, parts: Iterable[bytes], *, force: bool) -> int:
             os.unlink(temporary)
             raise
     except OSError as error:
-        raise StoreFull(f"{path} cannot be written: {error.strerror or error}") from None
+        raise unwritten(path, error) from None
     return size

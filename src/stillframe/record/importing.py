@@ -26,10 +26,11 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
         raise NotFound(f"{path} cannot be read: {error.strerror}") from None
+    facts = os.fstat(handle)
+    if not stat.S_ISREG(facts.st_mode):
+        os.close(handle)
+        raise UsageError(f"{path} is no plain file")
     with os.fdopen(handle, "rb") as file:
-        facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode):
-            raise UsageError(f"{path} is no plain file")
         if facts.st_size > LARGEST:
             raise UsageError(f"{path} is larger than {LARGEST:,} bytes")
         yield file

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from ..errors import StoreFull
+from ..errors import NotFound, StillframeError, StoreFull
 
 WIDTH, HEIGHT, EDGE = 800, 240, 48
 MOST_POINTS = 2000
@@ -59,4 +60,10 @@ def write(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
         os.replace(temporary, path)
     except OSError as error:
-        raise StoreFull(f"{path} cannot be written: {error.strerror or error}") from None
+        raise unwritten(path, error) from None
+
+
+def unwritten(path: Path, error: OSError) -> StillframeError:
+    """Why a file could not be made: a disk that has no room is another thing than a folder that is not there."""
+    kind = StoreFull if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS) else NotFound
+    return kind(f"{path} cannot be written: {error.strerror or error}")
