@@ -414,8 +414,25 @@ def test_what_is_pruned_is_gone_and_what_is_saved_or_live_stays(user: User) -> N
     assert [each["run"] for each in user.json("history")["runs"]] == ["r4", "r1"]
     user.ok("continue")
     user.fails("prune", code=2, error="usage")
-    assert "removed 1 runs" in user.ok("prune", "--run", "good")
+    assert "removed 1 run with" in user.ok("prune", "--run", "good")
     assert user.json("hits")["total"] == 1
+
+
+def test_pruning_by_size_makes_the_record_that_small_whatever_fills_it(user: User) -> None:
+    user.file("loud.py", "for i in range(20):\n    print('x' * 50_000)\n")
+    user.file("a.py", "for i in range(5):\n    y = i\n")
+    for _ in range(3):
+        user.ok("launch", "loud.py")
+        run_through(user, "a.py:2", 5, "a.py")
+        user.ok("stop")
+    limit = 1.5
+    planned = user.json("prune", "--megabytes", str(limit), "--dry-run")
+    assert user.json("history")["total"] == 6
+    done = user.json("prune", "--megabytes", str(limit))
+    assert done == {key: value for key, value in planned.items() if key != "dry_run"}
+    assert done["bytes_before"] > 3e6 and done["bytes_after"] <= limit * 1e6
+    # No more than it takes: the newest of the loud ones is still there.
+    assert "loud" in [each["session"] for each in user.json("history")["runs"]]
 
 
 def test_names_that_are_paths_are_refused(user: User) -> None:

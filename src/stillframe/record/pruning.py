@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,31 +47,32 @@ def prune(
     root: str | None = None,
     dry_run: bool = False,
 ) -> Pruned:
-    """Remove runs that ended longer ago than so many days, and the oldest ones until the file is small enough."""
+    """Remove runs that began longer ago than so many days, and the oldest ones until the file is small enough. What each frees
+    is measured, since a run of no hits may have printed megabytes; a dry run does it all, and takes it back."""
     connection = pen.connection
     before = _size(connection)
-    candidates = _removable(connection, daemon, root)
+    connection.execute("SAVEPOINT pruning")
+    hits, removed, kept = 0, 0, 0
     saved = {row[0] for row in connection.execute("SELECT run FROM saved")}
     limit = time.time() - days * DAY if days is not None else None
-    old = [each for each in candidates if limit is not None and each[1] < limit]
-    removed = [each for each in old if each[0] not in saved]
-    if megabytes is not None:
-        removed += _until_small(connection, [each for each in candidates if each not in old], saved, removed, megabytes)
-    hits = sum(each[2] for each in removed)
-    if not dry_run:
-        for run, _, _ in removed:
-            remove(pen, run)
-        if removed:
-            _sweep(connection)
-            pen.forget()
-    return Pruned(
-        runs=len(removed),
-        hits=hits,
-        bytes_before=before,
-        bytes_after=_size(connection),
-        kept_saved=sum(each[0] in saved for each in old),
-        dry_run=dry_run,
-    )
+    for run, began, its_hits in _removable(connection, daemon, root):
+        is_old = limit is not None and began < limit
+        if not is_old and (megabytes is None or _size(connection) <= megabytes * 1e6):
+            break
+        if run in saved:
+            kept += 1
+            continue
+        remove(pen, run)
+        removed, hits = removed + 1, hits + its_hits
+    if removed:
+        _sweep(connection)
+    after = _size(connection)
+    if dry_run:
+        connection.execute("ROLLBACK TO pruning")
+    elif removed:
+        pen.forget()
+    connection.execute("RELEASE pruning")
+    return Pruned(runs=removed, hits=hits, bytes_before=before, bytes_after=after, kept_saved=kept, dry_run=dry_run)
 
 
 def prune_one(pen: Pen, run: Run, *, dry_run: bool) -> Pruned:
@@ -126,27 +126,6 @@ def _exists(pid: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _until_small(
-    connection: sqlite3.Connection,
-    candidates: Sequence[tuple[int, float, int]],
-    saved: set[int],
-    gone: Sequence[tuple[int, float, int]],
-    megabytes: float,
-) -> list[tuple[int, float, int]]:
-    """The oldest runs whose share of the file must go, by their share of all hits."""
-    total = max(1, connection.execute("SELECT sum(hits + 1) FROM run").fetchone()[0] or 1)
-    share = _size(connection) / total
-    excess = _size(connection) - megabytes * 1e6 - share * sum(each[2] + 1 for each in gone)
-    found: list[tuple[int, float, int]] = []
-    for each in candidates:
-        if excess <= 0:
-            break
-        if each[0] not in saved:
-            found.append(each)
-            excess -= share * (each[2] + 1)
-    return found
 
 
 def remove(pen: Pen, family: int) -> None:

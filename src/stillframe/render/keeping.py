@@ -27,10 +27,9 @@ def imported(result: recorded.Imported) -> list[str]:
 
 
 def pruned(result: recorded.Pruned) -> str:
-    word = "would remove" if result.dry_run else "removed"
-    text = f"{word} {result.runs:,} runs with {result.hits:,} hits"
-    if not result.dry_run:
-        text += f"; the record went from {size(result.bytes_before)} to {size(result.bytes_after)}"
+    word, went = ("would remove", "would go") if result.dry_run else ("removed", "went")
+    text = f"{word} {result.runs:,} run{'s' * (result.runs != 1)} with {result.hits:,} hit{'s' * (result.hits != 1)}"
+    text += f"; the record {went} from {size(result.bytes_before)} to {size(result.bytes_after)}"
     if result.kept_saved:
         text += f"; {result.kept_saved} older stay, since they are saved"
     return text
