@@ -243,6 +243,10 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
         user.ok(ending)
         assert user.json("hits")["total"] == 6, "of the run that is gone through, not of the newest"
     assert user.json("history")["total"] == 2, "a replay is no run"
+    user.ok("replay", "before")
+    user.ok("break", f"{program}:3")
+    over = user.ok("continue")
+    assert "the recording is over (its program exited 0)" in over and "child processes" not in over
 
 
 def test_the_record_outlives_a_killed_daemon_and_says_what_it_is(user: User, program: str) -> None:

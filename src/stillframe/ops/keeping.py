@@ -72,8 +72,8 @@ async def replay(
         return finding.info(connection, run.id), [each[0] for each in ids], _texts(connection, run)
 
     info, hits, texts = await record.look(ask)
-    backend = Replay(record.look, f"{info.run} {info.session}", hits, info.tool, meant.root)
-    plan = Plan(command=info.command, kind="command", cwd=caller.cwd, children=False)
+    backend = Replay(record.look, f"{info.run} {info.session}", hits, info.tool, meant.root, info.state)
+    plan = Plan(command=info.command, kind="command", cwd=caller.cwd)
     session = await sessions.open(backend, plan, f"replay-{info.session.replace('.', '-')}", caller)
     session.recorded_as = info.run
     for file, text in texts.items():

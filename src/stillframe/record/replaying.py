@@ -39,7 +39,7 @@ Look = Callable[[Callable[[sqlite3.Connection], Any]], Awaitable[Any]]
 class Replay:
     """The Backend of a replay: a cursor over the hits of a run."""
 
-    def __init__(self, look: Look, name: str, hits: Sequence[int], tool: str, root: str) -> None:
+    def __init__(self, look: Look, name: str, hits: Sequence[int], tool: str, root: str, ending: str) -> None:
         self.tool = Tool("record", name, f"a recording of {tool}")
         self.capabilities: frozenset[Capability] = frozenset({Capability.STEP_BACK})
         self.pid: int | None = None
@@ -48,6 +48,7 @@ class Replay:
         self._hits = tuple(hits)
         self._view = View("/", root)
         self._root = root
+        self._ending = ending
         self._at = -1
         self._row: reading.Row | None = None
         self._stop: Stop | None = None
@@ -102,7 +103,7 @@ class Replay:
         if direction < 0:
             self._events.put_nowait(Stopped("1", "beginning", all_threads=True, counts=False))
             return
-        self._end("the recording is over")
+        self._end(f"the recording is over (its program {self._ending})")
 
     def _named(self, row: reading.Row) -> tuple[str, ...]:
         whole = row.file if row.file.startswith("/") else f"{self._root}/{row.file}"
