@@ -15,7 +15,7 @@ from .model.backend import Tool
 from .model.host import Host
 from .model.recording import Operated, Recorder
 from .ops import load_all
-from .policy import TOLD_AS_THEY_ARE, Audit, check, must_ask, needed, unasked
+from .policy import TOLD_AS_THEY_ARE, Audit, check, in_question, must_ask, needed, unasked
 from .record import discretion
 from .registry import OPERATIONS, Access, Call, From, Judged, Meant, Operation
 from .session.kept import Kept
@@ -26,9 +26,6 @@ from .settings import DEFAULTS, Settings, root_of
 load_all()
 
 log = logging.getLogger(__name__)
-
-ASKED = 400
-"""Characters of a call's arguments that a question about it shows."""
 
 
 class ErrorReply(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -180,7 +177,7 @@ class Dispatcher:
     async def _ask(self, call: Call, operation: Operation, needs: str) -> None:
         """Have somebody agree to a call, where somebody is; else it is not made."""
         given = " ".join(f"{name}={value!r}" for name, value in call.args.items() if value not in (None, (), [], False))
-        question = f"{call.op} {given[:ASKED]}: it needs {needs}, which is asked about here. Let it?"
+        question = f"{call.op} {in_question(given)}: it needs {needs}, which is asked about here. Let it?"
         answer = await self._host.ask(question) if self._host is not None else None
         if answer is None:
             raise unasked(operation, needs)

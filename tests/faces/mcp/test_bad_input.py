@@ -85,6 +85,7 @@ def test_messages_that_are_none_are_answered_as_such_and_the_next_one_is_heard(p
     ("words", "said"),
     [
         (("--tools", "lunch"), "there is no tool 'lunch'; did you mean launch?"),
+        (("--tools", "state,launch", "--allow", "read"), "launch needs exec, and only read is allowed here"),
         (("--tools", ""), "--tools takes core, all, or names"),
         (("--allow", "everything"), "--allow takes read, inspect, control, exec"),
         (("--project", "/nowhere"), "--project /nowhere"),

@@ -13,6 +13,7 @@ import pytest
 
 from stillframe.faces.mcp.toolset import CLASSES, toolset
 from stillframe.ops import load_all
+from stillframe.policy import in_question
 from stillframe.registry import OPERATIONS, Access
 
 from ..conftest import call
@@ -80,12 +81,18 @@ async def test_a_reading_client_reaches_no_code_that_runs(agent: Connect, tmp_pa
             ("wait", {"do": "true"}),
             ("memory", {"where": "0", "write": "00"}),
         ):
-            assert (await client.call_tool(name, arguments)).is_error, name
+            refused = await client.call_tool(name, arguments)
+            assert refused.is_error and "dbg mcp --allow exec" in text_of(refused), text_of(refused)
+        refused = await client.call_tool("eval", {"expressions": ["1"]})
+        assert refused.structured_content["error"]["code"] == "denied"
+        assert text_of(refused).startswith("error denied: eval needs exec, and only inspect is allowed here")
+        assert "there is no tool" in text_of(await client.call_tool("evil", {}))
     async with agent("--allow", "control") as client:
         for name, arguments, way in (
             ("break", {"at": "count.py:3 if 1"}, "dbg mcp --allow exec"),
-            ("break", {"at": "count.py:3", "condition": "1"}, "has no parameter"),
-            ("go", {"do": "true"}, "has no parameter"),
+            ("break", {"at": "count.py:3", "condition": "1"}, "has no parameter condition here: it needs exec"),
+            ("go", {"do": "true"}, "has no parameter do here: it needs exec, which dbg mcp --allow exec grants"),
+            ("launch", {"program": ["count.py"]}, "launch needs exec, and only control is allowed here"),
         ):
             refused = await client.call_tool(name, arguments)
             assert refused.is_error and way in text_of(refused), text_of(refused)
@@ -143,6 +150,13 @@ async def test_a_client_that_wants_to_be_asked_is_asked_before_code_runs(
             assert told.structured_content["result"]["state"] == "stopped"
         else:
             assert told.is_error and "error denied: launch was not agreed to" in text_of(told)
+
+
+def test_a_question_shows_what_stands_at_the_end_of_a_long_call() -> None:
+    assert in_question("x" * 800) == "x" * 800
+    shown = in_question("eval " + "0, " * 5000 + "danger()")
+    assert shown.startswith("eval 0, ") and shown.endswith("danger()") and len(shown) < 900
+    assert "[… 14,213 characters are not shown here …]" in shown
 
 
 def test_a_client_that_cannot_ask_is_refused_with_the_way_out(pipe: Any) -> None:

@@ -12,14 +12,14 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 
 from ...errors import StillframeError
-from ...render.escape import escape, shorten
+from ...policy import in_question
+from ...render.escape import escape
 from ...settings import PerProject, project_root
 from .client import Client
 from .toolset import CLASSES
 
 MODERN = "2026-07-28"
 _SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
-SHOWN = 400
 
 
 class Approval:
@@ -41,9 +41,7 @@ class Approval:
                 f"{params.name} is asked about first, and this client cannot ask; `dbg mcp` without --ask, and settings "
                 "without `ask`, grant it"
             )
-        question = f"Let the debugger do this? {params.name} " + shorten(
-            escape(json.dumps(params.arguments or {})), SHOWN
-        )
+        question = f"Let the debugger do this? {params.name} " + in_question(escape(json.dumps(params.arguments or {})))
         if context.protocol_version >= MODERN:
             return self._modern(params, question)
         answer = await context.session.elicit_form(question, _SCHEMA, related_request_id=context.request_id)

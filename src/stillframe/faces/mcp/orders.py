@@ -86,6 +86,9 @@ def _unknown(tools: Toolset, tool: Tool, verb: str, name: str) -> str:
         return f"{_called(tool, verb)} takes no {name!r:.60}, only {', '.join(others)}; it takes {known}"
     if tool.other and any(name in fields for fields in tools.find(tool.other).fields.values()):
         return f"{tool.name} takes no {name}; the tool {tool.other} does"
+    above = next((each.get("access") for each in VERBS[verb]["fields"] if each["name"] == name), None)
+    if above:
+        return f"{_called(tool, verb)} has no parameter {name} here: it needs {above}, which dbg mcp --allow {above} grants"
     meant = nearest(name, mine)
     guess = f"; did you mean {meant}?" if meant else f"; it takes {known}"
     return f"{_called(tool, verb)} has no parameter {name!r:.60}{guess}"

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from ...errors import UsageError
+from ...errors import Denied, UsageError
 from ..cli.catalogue import VERBS
 from ..cli.manual import MANUAL
 from ..cli.shapes import Field
@@ -123,8 +123,9 @@ def schema_of(field: Field) -> dict[str, Any]:
 class Toolset:
     """The tools of one client."""
 
-    def __init__(self, tools: Iterable[Tool], *, brief: bool = False) -> None:
+    def __init__(self, tools: Iterable[Tool], allow: str = "exec", *, brief: bool = False) -> None:
         self._by_name = {tool.name: tool for tool in tools}
+        self._allow = allow
         self._brief = brief
 
     def __iter__(self) -> Iterator[Tool]:
@@ -139,6 +140,8 @@ class Toolset:
     def find(self, name: str) -> Tool:
         if name in self._by_name:
             return self._by_name[name]
+        if needs := _needed(name, self._allow):
+            raise Denied(f"{name} needs {needs}, and only {self._allow} is allowed here", detail={"needs": needs})
         meant = nearest(name, self._by_name)
         raise UsageError(
             f"there is no tool {name!r:.80}" + (f"; did you mean {meant}?" if meant else ""),
@@ -160,19 +163,28 @@ def toolset(asked: str = "core", allow: str = "exec") -> Toolset:
     core = list(_core(allow))
     every = [tool for verb in VERBS for tool in _of_verb(verb, allow)]
     if asked == "core":
-        return Toolset(core, brief=True)
+        return Toolset(core, allow, brief=True)
     if asked == "all":
-        return Toolset(every)
+        return Toolset(every, allow)
     known = {tool.name: tool for tool in (*every, *core)}
     chosen = []
     for name in filter(None, (word.strip().replace("-", "_") for word in asked.split(","))):
         if name not in known:
+            if needs := _needed(name, allow):
+                raise UsageError(f"--tools: {name} needs {needs}, and only {allow} is allowed here")
             meant = nearest(name, known)
             raise UsageError(f"--tools: there is no tool {name!r}" + (f"; did you mean {meant}?" if meant else ""))
         chosen.append(known[name])
     if not chosen:
         raise UsageError("--tools takes core, all, or names separated by commas")
-    return Toolset(chosen)
+    return Toolset(chosen, allow)
+
+
+def _needed(name: str, allow: str) -> str:
+    """The class of a tool that there is, but not for a client that is allowed no more than this."""
+    tools = (*_core("exec"), *(tool for verb in VERBS for tool in _of_verb(verb, "exec")))
+    needs = next((tool.access for tool in tools if tool.name == name), "read")
+    return needs if CLASSES.index(needs) > CLASSES.index(allow) else ""
 
 
 def _core(allow: str) -> Iterable[Tool]:
