@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import Denied
+from .record import redaction
 from .registry import Access, Call, Operation
 
 log = logging.getLogger(__name__)
@@ -104,9 +105,11 @@ class Audit:
 
 
 def _kept(name: str, given: Any) -> Any:
-    """An argument as the log keeps it: of variables their names alone, since their values are often secrets."""
+    """An argument as the log keeps it: of variables their names alone, since their values are often secrets; of all else what
+    does not look like one."""
     if isinstance(given, list | tuple):
-        return [_kept(name, each) for each in given]
+        safe = given if name == "env" else redaction.anything(list(given), name)
+        return [_kept(name, each) for each in safe]
     if isinstance(given, str):
-        return given.partition("=")[0] if name == "env" else given[:SHOWN]
+        return given.partition("=")[0] if name == "env" else redaction.text(given)[:SHOWN]
     return given

@@ -72,6 +72,8 @@ def test_a_text_under_a_telling_name_is_left_out_and_the_marker_says_by_which(na
         "export SECRET_KEY=tiger99",
         "api_key: tiger99",
         "X-Api-Key: tiger99",
+        "mysql --user ann --password tiger99 shop",
+        "login --api-key 'tiger99' ann",
         "{'host': 'ann', 'x-api-key': 'tiger99'}",
         "postgres://ann:t@tiger99@db.example/shop",
         "['--user', 'ann', '--password', 'tiger99', '--quiet']",
@@ -113,6 +115,17 @@ def test_the_directory_of_a_shell_is_no_password_and_a_value_ends_where_a_text_d
     printed = "PWD=/home/me/work\0OLDPWD=/\0DB_PWD=tiger\0NEXT=kept\0"
     assert redaction.text(printed) == printed.replace("tiger", "[redacted: named DB_PWD]")
     assert redaction.value(Value(name="pwd", type="str", value="'tiger'")).value == "[redacted: named pwd]"
+
+
+def test_what_a_usage_says_of_flags_stays() -> None:
+    for line in (
+        "--password PASSWORD  ann's",
+        "--password <word>",
+        "--password --quiet",
+        "the password of ann",
+        "--token-file a.txt",
+    ):
+        assert redaction.text(line) == line
 
 
 def test_a_secret_loses_its_first_letter_too() -> None:

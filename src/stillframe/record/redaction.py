@@ -83,11 +83,16 @@ _BESIDE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """The name beside its value: `['--password', 'x']` of a command line, `(b'x-api-key', b'x')` of a request's headers."""
+_AFTER_FLAG = re.compile(
+    rf"""(?P<head>--{_NAME}[ \t]+)(?P<value>(?![-<\[]|(?-i:[A-Z_]+)\b)(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s"']+))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""`--password x` in a line of a shell; but not `--password PASSWORD` of a usage."""
 _HINTS = ("pass", "pwd", "secret", "key", "credential", "token", "auth", "connection", "otp", "pin", "ssn", "cookie", "session",
           "jwt", "bearer", "dsn")  # fmt: skip
 """No name tells of a secret without one of these, which is quickly seen."""
 _HINT = re.compile("|".join(_HINTS), re.IGNORECASE)
-_SIGN = re.compile(rf"""([A-Za-z0-9_-]{{0,{2 * LONGEST_NAME}}})(?:["']?\]?\s*[=:]|["'],)""")
+_SIGN = re.compile(rf"""([A-Za-z0-9_-]{{0,{2 * LONGEST_NAME}}})(?:["']?\]?\s*[=:]|["'],|[ \t])""")
 """What follows the hint in a name that has its value behind it."""
 _PLAIN_WORDS = re.compile(r"(?:None|null|nil|undefined|true|false|True|False|-?\d{1,3}(?:\.\d+)?|\[redacted.*|)\Z")
 _FOLDER = re.compile(r"(?:old_?)?pwd", re.IGNORECASE)
@@ -199,6 +204,8 @@ def _behind_name(line: str, done: int, hint: re.Match[str]) -> re.Match[str] | N
     is_quoted = begin > done and line[begin - 1] in "\"'"
     if sign[0][-1] == ",":
         return _BESIDE.match(line, begin - 1) if is_quoted else None
+    if sign[0][-1] in " \t":
+        return _AFTER_FLAG.match(line, begin) if line.startswith("--", begin) else None
     return (_NAMED.match(line, begin - 1) if is_quoted else None) or _NAMED.match(line, begin)
 
 

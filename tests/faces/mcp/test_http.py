@@ -64,6 +64,21 @@ async def connected(server: Served, mode: str) -> Any:
         yield client
 
 
+async def test_a_token_of_the_users_own_is_not_handed_to_what_is_debugged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STILLFRAME_MCP_TOKEN", "a-token-of-mine")
+    (tmp_path / "look.py").write_text("import os\nprint('given', os.environ.get('STILLFRAME_MCP_TOKEN'))\n")
+    server = Served(tmp_path)
+    try:
+        assert server.token == "a-token-of-mine"
+        async with connected(server, MODERN) as client:
+            assert "given None" in text_of(await client.call_tool("launch", {"program": ["look.py"]}))
+    finally:
+        assert server.end() == 0
+        call("daemon", "stop")
+
+
 async def test_the_standard_job_over_http_in_both_eras(served: Served, tmp_path: Path) -> None:
     (tmp_path / "count.py").write_text(COUNT)
     for mode in (LEGACY, MODERN):

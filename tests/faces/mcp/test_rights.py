@@ -110,7 +110,7 @@ async def test_what_runs_code_is_written_down_made_or_refused(agent: Connect, tm
     async with agent() as client:
         await client.call_tool("launch", {"program": ["count.py"], "breaks": ["count.py:3"], "env": ["TOKEN=hush"]})
         await client.call_tool("state", {})
-        await client.call_tool("eval", {"expressions": ["word"]})
+        await client.call_tool("eval", {"expressions": ["word", "login(password='hush')"]})
     assert call("eval", "1", "--allow", "control", cwd=tmp_path).code == 7
     check_log(Path(os.environ["XDG_STATE_HOME"], "stillframe", "audit.log"))
 
@@ -122,7 +122,10 @@ def check_log(log: Path) -> None:
         ("launch", False), ("eval", False), ("eval", True),
     ]  # fmt: skip
     assert entries[0]["client"].startswith("mcp:")
-    assert (entries[0]["args"]["env"], entries[1]["args"]["expressions"]) == (["TOKEN"], ["word"])
+    assert (entries[0]["args"]["env"], entries[1]["args"]["expressions"]) == (
+        ["TOKEN"],
+        ["word", "login(password='[redacted: named password]')"],
+    )
     assert "hush" not in log.read_text()
 
 

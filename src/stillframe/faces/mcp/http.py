@@ -46,6 +46,7 @@ def main(argv: list[str]) -> int:
     try:
         port = int(next(word.partition("=")[2] for word in argv if word.startswith("--port=")))
         hello = json.loads(argv[-1])
+        token = os.environ.pop(TOKEN, "") or secrets.token_urlsafe(32)  # no program that is debugged inherits it
         first, schemas = client_of({**hello, "env": dict(os.environ)})
         listener = socket.create_server((HOST, port), reuse_port=False)
     except Refusal as refusal:
@@ -54,7 +55,6 @@ def main(argv: list[str]) -> int:
     except (OSError, OverflowError) as error:
         print(f"error usage: cannot listen on port {port}: {error}", file=sys.stderr)
         return 2
-    token = os.environ.get(TOKEN) or secrets.token_urlsafe(32)
     with listener:
         asyncio.run(_serve(listener, token, Clients(first), schemas))
     return 0
