@@ -256,6 +256,15 @@ async def test_a_fatal_signal_stops_with_its_address_and_is_how_the_program_ends
     assert failure is not None and failure.what == "SIGABRT: assertion failed: n % 2 == 0"
 
 
+async def test_what_crash_holds_has_no_breakpoints_of_ours(dbg: stillframe.Debugger, tmp_path: Path) -> None:
+    (tmp_path / "half.c").write_text("int main(void) {\n    int *none = 0;\n    return *none;\n}\n")
+    report = await dbg.crash("half.c", hold=True)
+    assert report.held is not None
+    assert (await dbg.breaks()).breakpoints == ()
+    end = await dbg.continue_()
+    assert isinstance(end, Exited) and (end.signal, end.never_hit) == ("SIGSEGV", ())
+
+
 @pytest.mark.parametrize("ending", ["c", "rs"])
 async def test_a_stack_that_overflows_is_called_so_and_its_calls_are_not_told_as_all_that_there_were(
     dbg: stillframe.Debugger, tmp_path: Path, ending: str

@@ -20,6 +20,7 @@ from ..model.recorder import Ask
 from ..model.reports import CrashReport, Failure, Held, Repeated, Verdict
 from ..model.tested import TestFailure
 from ..registry import Access, From, Param, operation
+from ..session import family
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
@@ -238,6 +239,9 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
             report, hang=msgspec.structs.replace(told, command=wish.plan.command, end=seen.end)
         )
     if wish.hold and (seen.held is not None or seen.overdue):
+        if exits:  # breakpoints of ours, which whoever takes over did not ask for
+            session.root.breakpoints.remove(tuple(exits))
+            await family.sync_breakpoints(session.root)
         sessions.hand_over(session, wish.caller.client, HELD_LEASE)
         report = msgspec.structs.replace(report, held=Held(session=(seen.held or session).name, lease=HELD_LEASE))
     return report

@@ -190,9 +190,9 @@ async def _from_outside(session: Session, frame: Frame, line: str, page: Values,
 
 
 def _is_no_news(value: Value) -> bool:
-    """Code, or what is named for its value, as the constants of a C enumeration are."""
+    """Code, or what is named for its value, as the constants of a C enumeration are; a name of a type is void to lldb."""
     return (
-        value.value == value.name
+        value.value in (value.name, "void")
         or _CODE.search(value.type) is not None
         or value.value.startswith(("<function", "<class", "<module", "[Function", "[class"))
     )

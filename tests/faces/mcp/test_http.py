@@ -139,6 +139,7 @@ def test_only_a_request_to_us_from_us_with_the_token_passes(served: Served) -> N
     for token in (None, "", "Bearer", "Bearer ", "Bearer x", right + "x", right.lower(), f"Basic {served.token}"):
         assert status(served, "POST", host=own, origin=None, token=token) == 401
     assert status(served, "POST", host=f"localhost:{served.port}", origin=None, token=right) == 200
+    assert status(served, "POST", host=own, origin=None, token=f"bearer {served.token}") == 200
     assert status(served, "POST", host=own, origin=None, token=right, body="x" * 2_000_000) == 413
 
 

@@ -112,6 +112,8 @@ async def test_what_runs_code_is_written_down_made_or_refused(agent: Connect, tm
         await client.call_tool("state", {})
         await client.call_tool("eval", {"expressions": ["word", "login(password='hush')"]})
     assert call("eval", "1", "--allow", "control", cwd=tmp_path).code == 7
+    async with agent("--ask", "exec") as client:  # which nobody can be
+        assert "cannot ask" in text_of(await client.call_tool("eval", {"expressions": ["2"]}))
     check_log(Path(os.environ["XDG_STATE_HOME"], "stillframe", "audit.log"))
 
 
@@ -119,7 +121,7 @@ def check_log(log: Path) -> None:
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     entries = [json.loads(line) for line in log.read_text().splitlines()]
     assert [(each["op"], each.get("refused", False)) for each in entries] == [
-        ("launch", False), ("eval", False), ("eval", True),
+        ("launch", False), ("eval", False), ("eval", True), ("eval", True),
     ]  # fmt: skip
     assert entries[0]["client"].startswith("mcp:")
     assert (entries[0]["args"]["env"], entries[1]["args"]["expressions"]) == (

@@ -7,6 +7,7 @@ no program can know.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import secrets
@@ -82,6 +83,13 @@ class Client(msgspec.Struct):
         if not outcome.ok:
             return self._failed(msgspec.json.decode(reply), tool)
         return self._done(reply, outcome.session, answer.text.decode("utf-8", "replace"))
+
+    async def disown(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """Have a call that nobody agreed to written down: the daemon is told of it without the right to make it."""
+        with contextlib.suppress(StillframeError):  # what cannot be understood would not have run
+            tool = self.tools.find(name)
+            request = self._request(tool, understand(self.tools, tool, arguments), agreed=False)
+            await LINES.ask({**request, "allow": CLASSES[0], "env": {}})
 
     def _enter(self, project: str | None) -> None:
         """Take another directory as the one that paths are relative to, for this call and those that follow."""

@@ -119,7 +119,7 @@ class Guard:
 
     def __init__(self, app: App, token: str, hosts: list[str]) -> None:
         self._app = app
-        self._token = f"Bearer {token}".encode()
+        self._token = token.encode()
         self._hosts = [host.encode() for host in hosts]
         self._origins = [b"http://" + host for host in self._hosts]
 
@@ -147,8 +147,9 @@ class Guard:
             return 421, b"not this host"
         if any(origin not in self._origins for origin in given(b"origin")):
             return 403, b"not from this origin"
-        tokens = given(b"authorization")
-        if len(tokens) != 1 or not hmac.compare_digest(tokens[0], self._token):
+        # The name of the scheme may be spelt as one likes.
+        tokens = [each.partition(b" ") for each in given(b"authorization")]
+        if len(tokens) != 1 or tokens[0][0].lower() != b"bearer" or not hmac.compare_digest(tokens[0][2], self._token):
             return 401, b"no token, or a wrong one"
         if scope["type"] != "http":
             return 404, b""

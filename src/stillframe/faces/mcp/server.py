@@ -104,6 +104,7 @@ class Handlers:
         if isinstance(asked, types.InputRequiredResult):
             return asked
         if asked:
+            await client.disown(params.name, arguments)
             return _failure(f"error denied: {asked}")
 
         async def progress(done: float, most: float, word: str) -> None:
