@@ -13,6 +13,7 @@ from stillframe.dispatch import Dispatched, ErrorReply, Reply
 from stillframe.model.backend import Tool
 from stillframe.model.outcomes import Change, Exited, Lost, Passed, Running, Stop
 from stillframe.model.recorded import Hit, Hits
+from stillframe.model.reports import Failure
 from stillframe.model.values import Frame, Frames, Modules, Thread, Value, Values
 from stillframe.model.values import Module as LoadedModule
 from stillframe.model.views import OutputPage, ProbedPlace, ProbeReport, Threads
@@ -191,6 +192,10 @@ def test_a_long_value_that_every_hit_has_is_told_once() -> None:
     ],
 )
 def test_what_a_runtime_wrote_of_an_error_itself_is_said_in_a_word(stderr: str, dropped: int, lines: int) -> None:
-    rows = printed_of(Exited(exit_code=1, stderr=stderr, dropped=dropped), Room(4000), folds=True)
+    rows = printed_of(
+        Exited(exit_code=1, stderr=stderr, dropped=dropped),
+        Room(4000),
+        told=(Failure(what="Error: bad", kind="exception"),),
+    )
     assert rows[0] == f"stderr: the error's own report, {lines} lines"
     assert not any("main" in row for row in rows)
