@@ -278,7 +278,7 @@ def _notes(seen: Watched, failure: Failure | None, wish: Wish) -> tuple[str, ...
     if isinstance(seen.end, Running) and seen.failures and seen.held is None:
         notes.append("it ran on after that, so it was ended")
     if seen.overdue and seen.end.do and not any(each.running for each in seen.end.do):
-        notes.append(WAITED_AFTER_DO)
+        notes.append(WAITED_AFTER_DO + ("" if wish.hold else ", and was then ended"))
     if failure is None and seen.failures:
         notes.append(f"{len(seen.failures)} rejected promises were handled after all, {seen.failures[0].what} first")
     if failure is None and isinstance(seen.end, Exited) and seen.end.exit_code:
