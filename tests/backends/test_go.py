@@ -22,6 +22,7 @@ from stillframe.errors import AdapterDied, AdapterMissing, EvalFailed, LaunchFai
 from stillframe.model.outcomes import AnyOutcome
 from stillframe.model.plans import Plan
 from stillframe.model.values import Frame
+from stillframe.render.reports import hang as rendered
 
 from ..guard import free_port, gone
 from .nodes import exited, place, stopped, where
@@ -205,6 +206,18 @@ async def test_panics_and_deadlocks_stop_in_the_users_line(shop: Path) -> None:
         assert stop.exception is not None
         assert stop.exception.message == "all goroutines are asleep - deadlock!"
         assert where(stop) == mark(shop, "main.go", "wait")
+    async with stillframe.Debugger(cwd=str(shop)) as dbg:
+        report = await dbg.hang(".", "deadlock")
+        (group,) = report.groups
+        assert report.said == "fatal error: all goroutines are asleep - deadlock!"
+        at = group.stack.frames[0]
+        assert (group.waits_for, f"{at.file}:{at.line}") == ("sync.(*WaitGroup).Wait", mark(shop, "main.go", "wait"))
+        assert exited(report.end).exit_code == 2
+        told = rendered(report, 4000)
+        assert told.startswith(
+            ". deadlock ended by itself: fatal error: all goroutines are asleep - deadlock!; exit 2 "
+        )
+        assert "goroutine 1 [" not in told and "the error's own report" in told
     async with launched(shop, ".", "index", catch=("off",)) as (_, first):
         assert exited(first).exit_code == 2
 

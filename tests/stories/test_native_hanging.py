@@ -80,7 +80,7 @@ async def test_goroutines_are_grouped_and_the_holder_of_a_mutex_is_unknown(tmp_p
     async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
         report = await dbg.hang("main.go", ready="up", timeout=1)
     told = {(each.count, each.stack.frames[0].function): each for each in report.groups}
-    assert told[3, "main.take"].what == "goroutine"
+    assert (told[3, "main.take"].what, told[3, "main.take"].waits_for) == ("goroutine", "something from a channel")
     assert told[1, "main.main"].held_by == told[1, "main.main.func1"].held_by == "unknown"
     assert (told[1, "main.main"].waits_for, report.cycle) == ("sync.(*Mutex).Lock", ())
 

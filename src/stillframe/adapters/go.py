@@ -48,6 +48,7 @@ class GoAdapter:
     claims: tuple[str, ...] = ("*.go",)
     roots: tuple[str, ...] = ("go.mod",)
     leaving: tuple[Leaving, ...] = (Leaving("os.Exit", ("code",)),)
+    deadlock = "all goroutines are asleep - deadlock!"
     needs: tuple[Needs, ...] = (
         Needs(
             "dlv", ("dlv",), (Recipe("go", ("github.com/go-delve/delve/cmd/dlv@latest",)),), (1, 26), "version",
@@ -213,7 +214,7 @@ _COMMON: dict[str, Any] = {
     ),
     "threads_cut": re.compile(r"Too many goroutines, only loaded"),
     "catches": {"uncaught": ("unrecovered-panic", "runtime-fatal-throw")},
-    "unshown_names": re.compile(r"~"),
+    "unshown_names": re.compile(r"[~.]"),  # results without a name, and what the compiler adds
     "error_prefix": "Unable to evaluate expression: ",
     "pages": True,
     "repeats_ids": True,

@@ -56,6 +56,22 @@ def last_words_of(plan: Plan, stderr: str) -> LastWords | None:
 
 
 @runtime_checkable
+class SeesDeadlock(Protocol):
+    """An adapter whose programs end by themselves when nobody in them can go on, and can be held before they do."""
+
+    deadlock: str
+    """What their runtime says of it."""
+
+
+def deadlock_of(plan: Plan) -> str | None:
+    """How a program of this plan says that nobody in it can go on; None where its runtime never sees that."""
+    from . import for_plan
+
+    adapter = for_plan(plan)
+    return adapter.deadlock if isinstance(adapter, SeesDeadlock) else None
+
+
+@runtime_checkable
 class Misjudges(Protocol):
     """An adapter whose debugger may take an error for handled that nobody handles: when that shows, its calls are gone."""
 

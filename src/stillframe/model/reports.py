@@ -105,6 +105,8 @@ class HangReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     command: tuple[str, ...] = ()
     session: str | None = None
     after: float | None = None
+    said: str | None = None
+    """What its runtime said as it ended a program in which nobody could go on."""
     groups: tuple[Waiting, ...] = ()
     parties: int = 0
     """Threads, tasks and the like that were found in all."""

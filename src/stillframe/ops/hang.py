@@ -8,12 +8,14 @@ from typing import Annotated, Final
 import msgspec
 from msgspec.structs import replace
 
+from ..adapters.leaving import deadlock_of
 from ..errors import NoSession, Try
 from ..model.backend import Move
 from ..model.outcomes import Exited, Lost, Running, Stop
 from ..model.plans import AttachPlan, Caller, Plan
 from ..model.powers import Unpauses
 from ..model.reports import HangReport, Held
+from ..model.values import ExceptionInfo
 from ..registry import Access, From, Param, operation
 from ..session.phases import Phase
 from ..session.ready import Ready
@@ -29,6 +31,8 @@ from .programs import Command, Program, ReadyWord, RunTerms, default_name
 
 PATIENCE = 10.0
 """Seconds that a program is given to come to its end by itself."""
+ENDS = 5.0
+"""Seconds that one is given to end, that has said itself that it cannot go on."""
 Patience = Annotated[
     float | None, Param(f"seconds that it may take before it counts as hanging; {PATIENCE:g} if left out", metavar="S")
 ]
@@ -99,8 +103,10 @@ async def _run(
     if readiness:
         await readiness.check_free()
     word = default_name(plan) if isinstance(plan, Plan) else f"pid-{plan.pid}"
+    deadlock = deadlock_of(plan) if isinstance(plan, Plan) else None
+    catch = ("uncaught" if deadlock else "off",)
     starting = start(
-        sessions, plan, caller, breaks=(), catch=("off",), name=None, default_name=f"hang-{word}", private=True
+        sessions, plan, caller, breaks=(), catch=catch, name=None, default_name=f"hang-{word}", private=True
     )
     session = await started(sessions, asyncio.ensure_future(starting))
     kept = False
@@ -109,7 +115,7 @@ async def _run(
             await readiness.wait(session, max(seconds, sessions.settings(caller.cwd).wait))
         if do:
             await run_beside(session, do, caller)
-        report = await _watched(session, plan, seconds, hold)
+        report = await _watched(session, plan, seconds, hold, deadlock)
         if hold and isinstance(report.end, Running):
             kept = True
             sessions.hand_over(session, caller.client, HELD_LEASE)
@@ -123,7 +129,9 @@ async def _run(
     return From(session, report)
 
 
-async def _watched(session: Session, plan: Plan | AttachPlan, seconds: float, hold: bool) -> HangReport:
+async def _watched(
+    session: Session, plan: Plan | AttachPlan, seconds: float, hold: bool, deadlock: str | None
+) -> HangReport:
     """Wait for the end that is to come, and look where it does not."""
     command = plan.command if isinstance(plan, Plan) else ("pid", str(plan.pid))
     if isinstance(plan, Plan):
@@ -134,6 +142,8 @@ async def _watched(session: Session, plan: Plan | AttachPlan, seconds: float, ho
             outcome = member.outcome(news=False)
             if not isinstance(outcome, Stop) or member.phase is not Phase.STOPPED:
                 break
+            if deadlock and outcome.exception and deadlock in outcome.exception.message:
+                return await _locked(session, member, outcome.exception, command)
             await member.resume(Move.CONTINUE)  # nobody asked for this stop: a `breakpoint()` of the program's own
         if isinstance(outcome, Exited | Lost):
             end = session.outcome()
@@ -144,3 +154,13 @@ async def _watched(session: Session, plan: Plan | AttachPlan, seconds: float, ho
     end = Running(after=seconds, output=told.output, stderr=said, dropped=told.dropped, do=told.do)
     left: Final = None if isinstance(plan, Plan) or hold else "running"
     return msgspec.structs.replace(report, command=command, end=end, left=left)
+
+
+async def _locked(session: Session, member: Session, error: ExceptionInfo, command: tuple[str, ...]) -> HangReport:
+    """Of a program whose own runtime sees that nobody can go on: who waits, told before it is let come to its end."""
+    report = await gathered(session, after=None, live=False)
+    if member.phase is Phase.STOPPED:
+        await member.resume(Move.CONTINUE)
+    await session.settle(ENDS)
+    said = f"{error.type}: {error.message}"
+    return msgspec.structs.replace(report, command=command, said=said, end=session.outcome())

@@ -25,6 +25,14 @@ _TAKES_LOCK = re.compile(
     re.IGNORECASE,
 )
 """Calls that take a lock, by name: pthread_mutex_lock, std::mutex::lock, Mutex<T>::lock, sync.(*Mutex).Lock, Mutex#lock."""
+_WORDS = {
+    "runtime.chansend1": "somebody to receive from a channel",
+    "runtime.chanrecv1": "something from a channel",
+    "runtime.chanrecv2": "something from a channel",
+    "runtime.selectgo": "any of the channels of a select",
+    "runtime.block": "nothing that could come: an empty select, or a channel that is nil",
+}
+"""What calls wait for that a compiler puts in the place of a statement."""
 MOST_PARTIES = 200
 MOST_KEPT = 20
 """Groups that go to the record."""
@@ -69,7 +77,8 @@ class Stand(msgspec.Struct):
         if self.party.waits_for or self.party.state == "running" or not self.is_users:
             return self.party.waits_for
         inside = self.calls[0].folded
-        return inside[-1].function.removeprefix("[C] ").lstrip("_") if inside else None  # rdbg marks C so
+        name = inside[-1].function.removeprefix("[C] ").lstrip("_") if inside else None  # rdbg marks C so
+        return _WORDS.get(name, name) if name else None
 
     @property
     def held_by(self) -> str | None:

@@ -23,7 +23,7 @@ NAMES = 4
 _RUNS = ("in the passing run", "in the failing one")
 RECORDED = "recorded: values only (--hold keeps it live)"
 _OWN_REPORT = re.compile(
-    r"^(panic: |fatal error: "
+    r"^(panic: |fatal error: |goroutine \d+ \[.*\]:$"
     r"|terminate called|node:|\s*thread '.*' (?:\(\d+\) )?panicked at "
     r"|(?:/|file:|\[|evalmachine\.).*:\d+$|.*:in [`'].*\([\w:]+\)$|Uncaught|\[?\w*Error"
     r"|note: Some details are omitted, run with `RUST_BACKTRACE)",
@@ -31,6 +31,7 @@ _OWN_REPORT = re.compile(
 )
 """How the report of an error begins that a runtime writes itself (Go, libstdc++, Node, Ruby), or how Rust's ends: ours
 tells the same, with values."""
+_GO_CALL = re.compile(r"^\t/.*:\d+ \+0x[0-9a-f]+$", re.MULTILINE)
 
 
 def crash(result: CrashReport, budget: int) -> str:
@@ -236,7 +237,7 @@ def hang(result: HangReport, budget: int) -> str:
     rows += [folded, *notes]
     if result.end is not None:
         rows += [room.take(parts.beside(each)) for each in result.end.do]
-        rows += printed(result.end, room)
+        rows += printed(result.end, room, told=(Failure(what=result.said, kind="exception"),) if result.said else ())
     return "\n".join(row for row in (*rows, last) if row)
 
 
@@ -246,7 +247,7 @@ def _who(result: HangReport) -> str:
 
 def _hangs(result: HangReport) -> str:
     who = _who(result)
-    if result.end is not None and not isinstance(result.end, Running):
+    if result.end is not None and not isinstance(result.end, Running) and not result.said:
         left = sum(group.count for group in result.groups)
         waited = f"; {left:,} call{'s' * (left != 1)} still waited when it had nothing more to do" if left else ""
         return f"{who} does not hang: {ending(result.end)}{waited}"
@@ -258,6 +259,8 @@ def _hangs(result: HangReport) -> str:
         kinds[group.what] = kinds.get(group.what, 0) + group.count
     found = ", ".join(f"{count:,} {kind}{'s' * (count != 1)}" for kind, count in kinds.items())
     how = "held" if result.was == "held" else "still running"
+    if result.said and result.end is not None:
+        after, how = "", f"ended by itself: {escape(result.said)}; {ending(result.end)}"
     return f"{who} {how}{after}; {found + ', ' if found else ''}{stacks}"
 
 
@@ -327,4 +330,4 @@ def _without_own(end: AnyOutcome, told: tuple[Failure, ...]) -> tuple[str, int]:
 
 def _is_middle(text: str) -> bool:
     """Whether all of it is calls that an error went through, as where the beginning of its report is not kept."""
-    return all(line.startswith("  ") for line in text.splitlines()[1:])
+    return _GO_CALL.search(text) is not None or all(line.startswith("  ") for line in text.splitlines()[1:])
