@@ -265,10 +265,12 @@ async def test_what_crash_holds_has_no_breakpoints_of_ours(dbg: stillframe.Debug
     assert isinstance(end, Exited) and (end.signal, end.never_hit) == ("SIGSEGV", ())
 
 
-@pytest.mark.parametrize("ending", ["c", "rs"])
+@pytest.mark.parametrize(("ending", "adapter"), [("c", "gdb"), ("c", "lldb"), ("rs", "gdb")])
 async def test_a_stack_that_overflows_is_called_so_and_its_calls_are_not_told_as_all_that_there_were(
-    dbg: stillframe.Debugger, tmp_path: Path, ending: str
+    dbg: stillframe.Debugger, tmp_path: Path, ending: str, adapter: str
 ) -> None:
+    if adapter == "lldb" and find(LLDB.needs[0], os.environ, ".").path is None:
+        pytest.skip("lldb-dap is not installed")
     if ending == "rs" and shutil.which("rustc") is None:
         pytest.skip("rustc is not installed")
     (tmp_path / "deep.c").write_text(
@@ -277,7 +279,7 @@ async def test_a_stack_that_overflows_is_called_so_and_its_calls_are_not_told_as
     (tmp_path / "deep.rs").write_text(
         'fn down(n: u64) -> u64 { let all = [n; 100]; down(n + 1) + all[5] }\nfn main() { println!("{}", down(0)); }\n'
     )
-    report = await dbg.crash(f"deep.{ending}")
+    report = await dbg.crash(f"deep.{ending}", adapter=adapter)
     assert report.failure is not None
     assert report.failure.what.startswith("SIGSEGV: stack overflow, invalid memory access at address 0x")
     assert (report.failure.stack.goes_on, sum(each.times for each in report.failure.stack.frames)) == (True, DEEP)

@@ -21,6 +21,8 @@ _WORDS = {
 }
 _FAULT = re.compile(r"fault address(?:: |=)(0x[0-9a-fA-F]+)")
 """As lldb 19 and 22 write it."""
+_BELOW = 256
+"""Bytes below the stack's top that a call may be just about to use."""
 _TRAP = b"\xcc"
 """The instruction by which a program itself stops for its debugger, on x86."""
 _HELD_BY_US = ("SIGSTOP", "SIGINT")
@@ -135,7 +137,15 @@ def _of_signal(thread, name):
     words = _WORDS.get(name, "")
     if fault := _FAULT.search(thread.GetStopDescription(400) or ""):
         words += " at address " + fault.group(1)
+        if name == "SIGSEGV" and _is_on_stack(thread, int(fault.group(1), 16)):
+            words = "stack overflow, " + words
     return {"type": name, "message": words.strip(), "mode": "uncaught" if name in FATAL else "unknown"}
+
+
+def _is_on_stack(thread, address):
+    """Whether an address is of the innermost call's own part of the stack: it can be used, unless the stack is full."""
+    here, older = thread.GetFrameAtIndex(0), thread.GetFrameAtIndex(1)
+    return older.IsValid() and here.GetSP() - _BELOW <= address < older.GetSP()
 
 
 def _is_left_over(thread):
