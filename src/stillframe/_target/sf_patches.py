@@ -297,9 +297,26 @@ def _unnumbered(init):
     return made
 
 
+class _OneEach(dict):
+    """What there is one of for each thread, made by whoever asks first: of two that ask at once both get the same.
+
+    In pydevd 1.8.22 it is a defaultdict, whose maker is code of Python's. A thread that was just being held and the reader that
+    was asked about it could then each make a queue: the thread never heard what it was asked.
+    """
+
+    def __init__(self, make, made):
+        dict.__init__(self, made)
+        self._make = make
+
+    def __missing__(self, key):
+        return self.setdefault(key, self._make())
+
+
 def _new_db(init):
     def made(self, set_as_global=True):
         init(self, set_as_global)
+        self._cmd_queue = _OneEach(self._cmd_queue.default_factory, self._cmd_queue)
+        self._thread_events = _OneEach(self._thread_events.default_factory, self._thread_events)
         self.stillframe_pid = os.getpid()
         sf_headroom.install()
         self.fix_top_level_trace_and_get_trace_func = sf_headroom.watch(self.fix_top_level_trace_and_get_trace_func)
