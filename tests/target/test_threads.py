@@ -130,3 +130,25 @@ def test_a_thread_that_runs_is_neither_held_nor_blocked(run_to: RunTo, new_pytho
     assert not threads["spinner"]["held"] and not threads["spinner"]["blocked"]
     assert peer.refusal("stop", threadId=threads["spinner"]["threadId"]).startswith("running: ")
     assert peer.stop(thread)["frames"][0]["function"] == "work"
+
+
+AT_ONCE = """
+import sys
+db = sys.modules["_pydevd_bundle.pydevd_constants"].get_global_debugger()
+for each in (db._cmd_queue, db._thread_events):
+    make, others = each._make, []
+    def while_another_comes():
+        each._make = make
+        others.append(each["a thread"])
+        return make()
+    each._make = while_another_comes
+    print(each["a thread"] is others[0])
+here = 1  # @here
+"""
+
+
+def test_whoever_asks_first_for_what_there_is_one_of_for_a_thread_makes_it_for_all(run_to: RunTo, python: str) -> None:
+    target, peer, thread = run_to(python, AT_ONCE)
+    peer.resume("continue", thread)
+    peer.rest()
+    assert target.end() == (0, "True\nTrue\n", "")
