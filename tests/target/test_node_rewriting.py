@@ -48,8 +48,8 @@ def test_a_program_of_every_shape_prints_what_it_prints_by_itself(tmp_path: Path
         ProbeAsk(place=at, where=Where(file=str(ODD), line=at + 1), evals=("typeof say",), expects=("said.length < 0",))
         for at in range(lines)
     )
-    assert recorded(tmp_path / "trace", Ask(trace=trace, root=str(HERE)), "node", str(ODD)) == plain
-    assert recorded(tmp_path / "probes", Ask(probes=probes, root=str(HERE)), "node", str(ODD)) == plain
+    assert recorded(tmp_path / "trace", Ask(trace=trace), "node", str(ODD)) == plain
+    assert recorded(tmp_path / "probes", Ask(probes=probes), "node", str(ODD)) == plain
     for folder in ("trace", "probes"):
         (told,) = read(tmp_path / folder)
         assert not [each.text for each in told.said if isinstance(each, Note)]

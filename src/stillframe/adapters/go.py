@@ -49,6 +49,13 @@ class GoAdapter:
     roots: tuple[str, ...] = ("go.mod",)
     leaving: tuple[Leaving, ...] = (Leaving("os.Exit", ("code",)),)
     deadlock = "all goroutines are asleep - deadlock!"
+    waits: Mapping[str, str] = {
+        "runtime.chansend1": "somebody to receive from a channel",
+        "runtime.chanrecv1": "something from a channel",
+        "runtime.chanrecv2": "something from a channel",
+        "runtime.selectgo": "any of the channels of a select",
+        "runtime.block": "nothing that could come: an empty select, or a channel that is nil",
+    }
     needs: tuple[Needs, ...] = (
         Needs(
             "dlv", ("dlv",), (Recipe("go", ("github.com/go-delve/delve/cmd/dlv@latest",)),), (1, 26), "version",

@@ -1,7 +1,8 @@
-"""Where programs of a language end themselves: functions whose caller is the one to ask about a failing exit code."""
+"""How programs of a language end, or come to no end: calls that leave or wait, and what their runtimes say of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 import msgspec
@@ -69,6 +70,22 @@ def deadlock_of(plan: Plan) -> str | None:
 
     adapter = for_plan(plan)
     return adapter.deadlock if isinstance(adapter, SeesDeadlock) else None
+
+
+@runtime_checkable
+class NamesWaits(Protocol):
+    """An adapter whose compiler puts calls in the place of statements that wait."""
+
+    waits: Mapping[str, str]
+    """What each such call waits for, in the words of the language."""
+
+
+def waited_for(function: str) -> str:
+    """What a call waits for, where its language has words for it; else its name."""
+    from . import adapters
+
+    tables = (each.waits for each in adapters() if isinstance(each, NamesWaits))
+    return next((table[function] for table in tables if function in table), function)
 
 
 @runtime_checkable

@@ -58,8 +58,6 @@ class ProbeAsk(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 class Ask(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     trace: TraceAsk | None = None
     probes: tuple[ProbeAsk, ...] = ()
-    root: str = "."
-    """The project's directory: what is below it, and in no library's folder, is the user's code."""
     all_code: bool = False
     text: int = 100
     """Characters of one value."""

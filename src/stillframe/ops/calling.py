@@ -60,19 +60,19 @@ class Calls(msgspec.Struct, frozen=True):
         return sum(isinstance(each, Call) and _is_told(each) for each in self.said)
 
 
-def calls_asked(frames: Iterable[ReportFrame], around: tuple[Where, str] | None, root: str) -> Ask | None:
+def calls_asked(frames: Iterable[ReportFrame], around: tuple[Where, str] | None, cwd: str) -> Ask | None:
     """What to record: the runner's own call of the test, else the outermost call of the user's that failed."""
     where, condition = around or (None, None)
     if where is None:
         own = [each for each in frames if each.file and each.line and not each.library]
         if not own:
             return None
-        where = Where(file=str(Path(root, own[-1].file or "").resolve()), line=own[-1].line)
+        where = Where(file=str(Path(cwd, own[-1].file or "").resolve()), line=own[-1].line)
     trace = TraceAsk(
         where=where, call=None if condition else 1, condition=condition, depth=DEPTH, most_lines=MOST_LINES,
         most_calls=MOST_CALLS,
     )  # fmt: skip
-    return Ask(trace=trace, root=root)
+    return Ask(trace=trace)
 
 
 def calls_of(recordings: Iterable[Recording], end: AnyOutcome, failure: TestFailure, *, passed: bool | None) -> Calls:

@@ -142,7 +142,7 @@ async def counted(
         )
         for number, spec in enumerate(question.places)
     )
-    ask = Ask(probes=asks, root=caller.cwd, all_code=not plan.just_my_code)
+    ask = Ask(probes=asks, all_code=not plan.just_my_code)
     async with recorded_run(
         sessions, caller, plan, recorder, ask, verb="probe", readiness=readiness, do=do, timeout=timeout
     ) as run:

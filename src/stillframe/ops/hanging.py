@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from ..adapters.leaving import waited_for
 from ..errors import AdapterGone, AdapterUnresponsive, StillframeError
 from ..model.backend import Bounds
 from ..model.outcomes import Stop
@@ -25,14 +26,6 @@ _TAKES_LOCK = re.compile(
     re.IGNORECASE,
 )
 """Calls that take a lock, by name: pthread_mutex_lock, std::mutex::lock, Mutex<T>::lock, sync.(*Mutex).Lock, Mutex#lock."""
-_WORDS = {
-    "runtime.chansend1": "somebody to receive from a channel",
-    "runtime.chanrecv1": "something from a channel",
-    "runtime.chanrecv2": "something from a channel",
-    "runtime.selectgo": "any of the channels of a select",
-    "runtime.block": "nothing that could come: an empty select, or a channel that is nil",
-}
-"""What calls wait for that a compiler puts in the place of a statement."""
 MOST_PARTIES = 200
 MOST_KEPT = 20
 """Groups that go to the record."""
@@ -78,7 +71,7 @@ class Stand(msgspec.Struct):
             return self.party.waits_for
         inside = self.calls[0].folded
         name = inside[-1].function.removeprefix("[C] ").lstrip("_") if inside else None  # rdbg marks C so
-        return _WORDS.get(name, name) if name else None
+        return waited_for(name) if name else None
 
     @property
     def held_by(self) -> str | None:

@@ -49,7 +49,7 @@ def ask_for(failure: TestFailure, cwd: str, ordinal: int, *, alone: bool) -> Ask
         return None
     where = Where(file=str(Path(cwd, test.file).resolve()), line=test.line)
     trace = TraceAsk(where=where, call=ordinal, depth=DEPTH, most_lines=MOST_LINES, most_calls=MOST_CALLS)
-    return Ask(trace=trace, root=cwd)
+    return Ask(trace=trace)
 
 
 def _own(failure: TestFailure, *, alone: bool) -> tuple[ReportFrame, ...]:

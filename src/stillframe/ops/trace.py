@@ -105,7 +105,7 @@ async def _recorded(
     do: str | None,
     timeout: float | None,
 ) -> From[TraceReport]:
-    ask = Ask(trace=asked, root=caller.cwd, all_code=not plan.just_my_code)
+    ask = Ask(trace=asked, all_code=not plan.just_my_code)
     async with recorded_run(
         sessions, caller, plan, recorder, ask, verb="trace", readiness=readiness, do=do, timeout=timeout
     ) as run:

@@ -14,7 +14,6 @@
     let ask;
     try {
       ask = JSON.parse(fs.readFileSync(path.join(folder, 'ask.json'), 'utf8'));
-      ask.root = fs.realpathSync(ask.root || '.');
     } catch (error) {
       return; // the run is over, and this one has outlived it
     }
