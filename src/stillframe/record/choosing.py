@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import compress
 
 import msgspec
 
 from .columns import Column, Columns, numbers
-from .conditions import Told
+from .conditions import Judge, Path, Told, Verdict
 from .stretches import SQL, Stretch
 from .where import Conjunct
 
@@ -69,17 +70,30 @@ def _judged(columns: Columns, stretch: Stretch, part: Conjunct) -> list[int] | N
         holds = {told for told in all_told if judge({path: told})}
         return [hit for hit, told in zip(only.hits, only.told, strict=True) if told in holds]
     hits, rows = _side_by_side(read)
-    all_hold = {row for row in set(rows) if judge(dict(zip(paths, row, strict=True)))}
-    return [hit for hit, row in zip(hits, rows, strict=True) if row in all_hold]
+    return list(compress(hits, map(_Verdicts(paths, judge).__getitem__, rows)))
 
 
-def _side_by_side(several: Sequence[Column]) -> tuple[list[int], list[tuple[Told, ...]]]:
+class _Verdicts(dict[tuple[Told, ...], Verdict]):
+    """Whether a condition holds of what its paths lead to: of what is alike it is asked once."""
+
+    def __init__(self, paths: Sequence[Path], judge: Judge) -> None:
+        super().__init__()
+        self._paths = paths
+        self._judge = judge
+
+    def __missing__(self, row: tuple[Told, ...]) -> Verdict:
+        self[row] = holds = self._judge(dict(zip(self._paths, row, strict=True)))
+        return holds
+
+
+def _side_by_side(several: Sequence[Column]) -> tuple[list[int], Iterator[tuple[Told, ...]]]:
     """What some paths lead to in each hit that has one of their names."""
-    if all(each.hits == several[0].hits for each in several):
-        return several[0].hits, list(zip(*(each.told for each in several), strict=True))
+    first, *others = several
+    if all(each.hits == first.hits for each in others):
+        return first.hits, zip(*(each.told for each in several), strict=True)
     known = [dict(zip(each.hits, each.told, strict=True)) for each in several]
     hits = sorted(set[int]().union(*known))
-    return hits, [tuple(each.get(hit) for each in known) for hit in hits]
+    return hits, (tuple(each.get(hit) for each in known) for hit in hits)
 
 
 def _tested(stretch: Stretch, part: Conjunct, further: SQL) -> tuple[SQL, str]:
