@@ -45,7 +45,7 @@ class Known(object):
             target.GetBroadcaster().AddListener(self._modules, heard | lldb.SBTarget.eBroadcastBitSymbolsLoaded)
             self.forget()
         event = lldb.SBEvent()
-        while self._modules.GetNextEvent(event):
+        while self._modules.PeekAtNextEvent(event) and self._modules.GetNextEvent(event):  # the latter naps where there is none
             self.forget()
 
 
