@@ -60,7 +60,9 @@ def test_every_agent_gets_the_skill_and_the_server_where_it_looks_and_loses_them
         assert (Path(entry["command"]).name, entry["args"]) == ("dbg", ["mcp"]), path
     codex = tomllib.loads((home() / ".codex/config.toml").read_text())["mcp_servers"]["stillframe"]
     assert codex["args"] == ["mcp"]
-    for folder in (".claude", ".agents", ".cursor", ".gemini", ".copilot"):
+    # Gemini CLI looks into both folders, and says that they conflict where both have it.
+    assert not (home() / ".gemini/skills").exists()
+    for folder in (".claude", ".agents", ".cursor", ".copilot"):
         skill = home() / folder / "skills/stillframe"
         assert (skill / "SKILL.md").read_text().startswith("---\nname: stillframe\n")
         assert (skill / "references/verbs.md").is_file()
@@ -81,6 +83,15 @@ def test_every_agent_gets_the_skill_and_the_server_where_it_looks_and_loses_them
     assert not list(home().rglob("stillframe-debugger.*")) + list(home().rglob("skills/stillframe"))
     # No file and no folder of an agent's is left, by which it would be found here.
     assert {path for path in home().rglob("*") if "state" not in path.parts} == before
+
+
+def test_a_skill_that_another_agent_reads_stays_for_it(user: User) -> None:
+    user.ok("install", "codex", "gemini")
+    skill = home() / ".agents/skills/stillframe/SKILL.md"
+    assert f"skill: kept {skill} (Codex reads it, too)" in user.ok("uninstall", "gemini")
+    assert skill.is_file() and not (home() / ".gemini").exists()
+    user.ok("uninstall", "codex")
+    assert not (home() / ".agents").exists()
 
 
 def test_settings_are_merged_with_their_comments_and_backed_up(user: User) -> None:

@@ -1007,7 +1007,10 @@ class Verbs(ABC):
         dry_run: bool = False,
         force: bool = False,
     ) -> Installation:
-        """Take the skill and the MCP server away again; what somebody has edited is kept, unless --force."""
+        """Take the skill and the MCP server away again; what somebody has edited is kept, unless --force.
+
+        A skill that another agent reads in the same place stays for it.
+        """
         return cast(
             "Installation",
             await self.call(

@@ -16,7 +16,7 @@ class Placed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     kind: Literal["skill", "mcp", "subagent"]
     path: str
     state: PlacedState
-    """`kept`: somebody has edited it, so it was left as it is."""
+    """`kept`: somebody has edited it, or another agent reads it, too, so it was left as it is."""
     backup: str | None = None
     note: str | None = None
 

@@ -71,7 +71,7 @@ AGENTS = {
         ),
         Agent(
             "gemini", "Gemini CLI", ".gemini", "gemini", ".gemini/settings.json", ".gemini/settings.json", "mcpServers",
-            ".gemini/skills", subagents=_MD.format(".gemini"), project_subagents=_MD.format(".gemini"),
+            ".agents/skills", subagents=_MD.format(".gemini"), project_subagents=_MD.format(".gemini"),
         ),
         Agent(
             "copilot", "Copilot", ".copilot", "copilot", ".copilot/mcp-config.json", ".github/mcp.json", "mcpServers",

@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +17,7 @@ from ..model.plans import Caller
 from ..registry import Access, Param, operation
 from ..settings import directory, project_root
 from .agentplaces import AGENTS, SERVER, SUBAGENT, Agent
-from .placing import Entry, Place, Shipped
+from .placing import Entry, Kind, Place, Shipped
 
 _PACKAGED = Path(__file__).parents[1] / "_agents"
 _CHECKOUT = Path(__file__).parents[3]
@@ -70,12 +71,20 @@ async def uninstall(
     dry_run: DryRun = False,
     force: Force = False,
 ) -> Installation:
-    """Take the skill and the MCP server away again; what somebody has edited is kept, unless --force."""
+    """Take the skill and the MCP server away again; what somebody has edited is kept, unless --force.
+
+    A skill that another agent reads in the same place stays for it.
+    """
     chosen = _chosen(agents, all, project, caller.env)
     places = _places(chosen, caller, project=project, skill=skill or not mcp, mcp=mcp or not skill, allow=None)
-    return Installation(
-        placed=_done([each.uninstall for each in places], dry_run=dry_run, force=force), dry_run=dry_run
-    )
+    readers = _readers([each for each in AGENTS.values() if each not in chosen], caller, project=project)
+    steps = [
+        partial(each.keep_for, readers[each.path])
+        if isinstance(each, Shipped) and each.path in readers
+        else each.uninstall
+        for each in places
+    ]
+    return Installation(placed=_done(steps, dry_run=dry_run, force=force), dry_run=dry_run)
 
 
 def _done(steps: Sequence[Callable[..., Placed]], *, dry_run: bool, force: bool) -> tuple[Placed, ...]:
@@ -114,7 +123,7 @@ def _places(
             continue
         folder = root / agent.project_skills if project else agent.below_home(agent.skills, env)
         subagent = agent.project_subagents if project else agent.subagents
-        files: list[tuple[Literal["skill", "subagent"], Path, str]] = [
+        files: list[tuple[Kind, Path, str]] = [
             ("skill", folder / SERVER / name, text) for name, text in _skill().items()
         ]
         if subagent:
@@ -124,6 +133,16 @@ def _places(
             if path not in seen:
                 seen.add(path)
                 yield Shipped(agent.name, kind, path, text, kept, base)
+
+
+def _readers(others: list[Agent], caller: Caller, *, project: bool) -> dict[Path, str]:
+    """The skills that agents read which have something of ours beside it, each with the name of such an agent."""
+    found: dict[Path, str] = {}
+    for agent in others:
+        own = list(_places([agent], caller, project=project, skill=True, mcp=True, allow=None))
+        if any(each.kind != "skill" and each.is_there() for each in own):
+            found.update({each.path: agent.title for each in own if each.kind == "skill"})
+    return found
 
 
 def _entry(agent: Agent, env: Mapping[str, str], *, project: bool, allow: str | None) -> dict[str, Any]:

@@ -27,9 +27,18 @@ from .settingsfiles import (
 
 BACKUP = ".before-stillframe"
 EDITED = "edited by somebody; --force replaces it"
+Kind = Literal["skill", "mcp", "subagent"]
 
 
 class Place(Protocol):
+    @property
+    def kind(self) -> Kind: ...
+
+    @property
+    def path(self) -> Path: ...
+
+    def is_there(self) -> bool: ...
+
     def install(self, *, dry_run: bool, force: bool) -> Placed: ...
 
     def uninstall(self, *, dry_run: bool, force: bool) -> Placed: ...
@@ -39,7 +48,7 @@ class Shipped(msgspec.Struct, frozen=True):
     """A file of ours. What we wrote is remembered by its hash, so that a newer one may take its place and an edited not."""
 
     agent: str
-    kind: Literal["skill", "mcp", "subagent"]
+    kind: Kind
     path: Path
     text: str
     record: Path
@@ -56,6 +65,13 @@ class Shipped(msgspec.Struct, frozen=True):
             _write(self.path, self.text)
             self._remember(_hash(self.text))
         return self._placed("written" if now is None else "updated")
+
+    def is_there(self) -> bool:
+        return _read(self.path) is not None
+
+    def keep_for(self, reader: str, **_how: bool) -> Placed:
+        """Left where it is when its agent goes, since another one reads it, too."""
+        return self._placed("kept", note=f"{reader} reads it, too") if self.is_there() else self._placed("absent")
 
     def uninstall(self, *, dry_run: bool, force: bool) -> Placed:
         now = _read(self.path)
@@ -87,7 +103,7 @@ class Entry(msgspec.Struct, frozen=True):
     """Our entry among the MCP servers of an agent's settings."""
 
     agent: str
-    kind: Literal["skill", "mcp", "subagent"]
+    kind: Kind
     path: Path
     key: str
     value: dict[str, Any]
@@ -104,6 +120,12 @@ class Entry(msgspec.Struct, frozen=True):
         changed = spelled_as(raw or "", self._with(text))
         backup = None if dry_run else self._save(raw, changed)
         return self._placed("written" if now is None else "updated", backup)
+
+    def is_there(self) -> bool:
+        """Whether somebody's settings have it; those that cannot be read are for whoever changes them to be told of."""
+        with contextlib.suppress(NotFound):
+            return self._now(unspelled(_raw(self.path) or "")) is not None
+        return False
 
     def uninstall(self, *, dry_run: bool, force: bool) -> Placed:
         raw = _raw(self.path)

@@ -52,6 +52,25 @@ async def test_the_standard_job_takes_four_calls_and_little_text(
         assert not any(each.is_error for each in (stop, looked, moved, ended))
 
 
+@pytest.mark.parametrize("mode", [LEGACY, MODERN])
+async def test_agents_that_show_their_model_the_json_alone_get_the_text_alone(agent: Connect, mode: str) -> None:
+    told = {}
+    for program, words in (
+        ("codex-mcp-client", ()),
+        ("codex-mcp-client", ("--answers", "both")),
+        ("mcp", ()),
+        ("mcp", ("--answers", "text")),
+    ):
+        about = types.Implementation(name=program, version="1")
+        async with agent(*words, mode=mode, client_info=about) as client:
+            asked = ({"part": "sessions"}, {"part": "sessions"}, {"part": "stack"})  # the second takes the short way
+            answers = [await client.call_tool("state", each) for each in asked]
+        assert [each.is_error for each in answers] == [False, False, True] and all(map(text_of, answers))
+        told[program, *words] = [each.structured_content is not None for each in answers]
+    assert told["codex-mcp-client",] == told["mcp", "--answers", "text"] == [False] * 3
+    assert told["mcp",] == told["codex-mcp-client", "--answers", "both"] == [True] * 3
+
+
 async def test_what_the_command_line_started_is_there_over_mcp(agent: Connect, tmp_path: Path) -> None:
     (tmp_path / "count.py").write_text(COUNT)
     assert call("launch", "count.py", "--break", "count.py:3", cwd=tmp_path).code == 0

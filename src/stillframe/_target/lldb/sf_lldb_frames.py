@@ -45,7 +45,8 @@ class Known(object):
             target.GetBroadcaster().AddListener(self._modules, heard | lldb.SBTarget.eBroadcastBitSymbolsLoaded)
             self.forget()
         event = lldb.SBEvent()
-        while self._modules.PeekAtNextEvent(event) and self._modules.GetNextEvent(event):  # the latter naps where there is none
+        while self._modules.PeekAtNextEvent(event):  # to get one where there is none takes a nap
+            self._modules.GetNextEvent(event)
             self.forget()
 
 

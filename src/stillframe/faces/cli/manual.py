@@ -690,7 +690,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "uninstall": {
         "group": "agents",
-        "doc": "Take the skill and the MCP server away again; what somebody has edited is kept, unless --force.",
+        "doc": "Take the skill and the MCP server away again; what somebody has edited is kept, unless --force.\n\nA skill that another agent reads in the same place stays for it.",
         "example": "dbg uninstall claude\ndbg uninstall --all",
         "fields": {
             "agents": "agents: claude, codex, cursor, gemini, copilot, vscode",

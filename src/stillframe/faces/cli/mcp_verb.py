@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from .shapes import Json
 
 CLASSES = ("read", "inspect", "control", "exec")
-VALUED = ("--tools", "--allow", "--ask", "--project", "--port")
+VALUED = ("--tools", "--allow", "--ask", "--answers", "--project", "--port")
+ANSWERS = ("text", "both")
 SWITCHES = ("--http", "--schemas")
 CHUNK = 65536
 MISSING = "MCP's own library is not installed here; it comes with: pip install 'stillframe[mcp]'"
@@ -38,6 +39,7 @@ def run(words: "list[str]") -> int:
         "allow": highest(given.get("--allow", "exec"), "--allow"),
         "ask": highest(given["--ask"], "--ask") if "--ask" in given else "",
         "schemas": "--schemas" in given,
+        "answers": answers(given),
         "cwd": directory(given.get("--project", ".")),
         "umask": umask(),
     }
@@ -72,6 +74,16 @@ def highest(text: str, flag: str) -> str:
     if wrong:
         raise Usage(f"{flag} takes {', '.join(CLASSES)}, not {wrong[0]!r}", None, "mcp")
     return max(names, key=CLASSES.index)
+
+
+def answers(given: "dict[str, str]") -> str:
+    """What every answer holds; nothing where that is left to who asks."""
+    word = given.get("--answers", "")
+    if word and word not in ANSWERS:
+        raise Usage(f"--answers takes {' or '.join(ANSWERS)}, not {word!r}", None, "mcp")
+    if word == "text" and "--schemas" in given:
+        raise Usage("--schemas lists the shapes of what --answers text leaves out", ["mcp", "--schemas"], "mcp")
+    return word
 
 
 def directory(word: str) -> str:

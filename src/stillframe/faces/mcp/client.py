@@ -34,6 +34,11 @@ OURS = frozenset({"usage", "no_session", "wrong_state", "stale_handle", "busy", 
 LINES = daemonline.KeptLines()
 """The lines of this process to the daemon, whichever client asks."""
 
+ANSWERS = ("", "text", "both")
+SHOWS_JSON = ("claude-code", "codex", "cursor")
+"""Clients, by how their names begin, that show their model the JSON alone where an answer has both: four times the characters.
+Seen so with Claude Code 2.1 and Codex 0.169; Gemini CLI 0.61 shows the text."""
+
 Progress = Callable[[float, float, str], Awaitable[None]]
 """Called now and then during a call: seconds so far, seconds at the most, and a word."""
 
@@ -61,11 +66,17 @@ class Client(msgspec.Struct):
     allow: str = "exec"
     ask: str = ""
     """The class from which on a call is made only after somebody agreed to it; empty: nobody is asked."""
+    answers: str = ""
+    """`both`: the text and the JSON; `text`: never the JSON; empty: as suits the program that calls."""
     tools: Toolset = msgspec.field(default_factory=toolset)
     cancelled: list[str] = msgspec.field(default_factory=list[str])
     """What became of calls that were cancelled, told with the next answer."""
     known: set[str] = msgspec.field(default_factory=set[str])
     """The sessions that it has heard of."""
+
+    def hears_json(self, program: str) -> bool:
+        """Whether answers to a program of this name have the JSON beside their text."""
+        return self.answers == "both" or (not self.answers and not program.lower().startswith(SHOWS_JSON))
 
     async def call(self, name: str, arguments: Mapping[str, Any], progress: Progress, *, agreed: bool = False) -> Told:
         """Do what a tool call asks; whatever goes wrong is an answer."""

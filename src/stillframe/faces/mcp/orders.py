@@ -79,7 +79,7 @@ def _called(tool: Tool, verb: str) -> str:
 
 def _unknown(tools: Toolset, tool: Tool, verb: str, name: str) -> str:
     """What to do about a parameter that is not there: another tool, another verb, or another spelling."""
-    mine = [*tool.fields[verb], *OWN]
+    mine = [*([tool.by] if tool.by else ()), *tool.fields[verb], *OWN]
     known = ", ".join(mine)
     others = [each for each, fields in tool.fields.items() if name in fields]
     if others:

@@ -23,7 +23,7 @@ from ..daemon.attendance import ended
 from ..daemon.lifecycle import LOOK_AGAIN, Claim
 from ..daemon.serve import Listening, keep_log, reason_to_leave, spare_the_loaded
 from ..daemon.server import READ_SECONDS, WRITE_SECONDS, Refusal, check_peer
-from .client import Client
+from .client import ANSWERS, Client
 from .pipes import FAREWELL, Ends, handed_over
 from .server import server_for
 from .shortcut import Shortcut
@@ -169,7 +169,7 @@ def client_of(hello: dict[str, Any]) -> tuple[Client, bool]:
     allow, ask, env = hello.get("allow") or "exec", hello.get("ask") or "", hello.get("env") or {}
     sound = (
         allow in CLASSES and (not ask or ask in CLASSES) and isinstance(hello.get("cwd"), str)
-        and isinstance(env, dict) and isinstance(hello.get("umask", 0), int)
+        and isinstance(env, dict) and isinstance(hello.get("umask", 0), int) and hello.get("answers", "") in ANSWERS
     )  # fmt: skip
     if not sound:
         raise Refusal("usage", "the first line's parts have the wrong types")
@@ -185,5 +185,6 @@ def client_of(hello: dict[str, Any]) -> tuple[Client, bool]:
         allow=allow,
         ask=ask,
         tools=tools,
+        answers="both" if hello.get("schemas") else hello.get("answers", ""),
     )
     return client, bool(hello.get("schemas"))

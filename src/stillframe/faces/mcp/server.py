@@ -115,9 +115,11 @@ class Handlers:
             await self.bus.publish(ResourcesListChanged())
         elif told.met:
             await context.session.send_resource_list_changed()
+        known = context.session.client_params
+        hears_json = client.hears_json(known.client_info.name if known else "")
         return types.CallToolResult(
             content=[types.TextContent(text=told.text)],
-            structured_content=msgspec.json.decode(told.envelope),
+            structured_content=msgspec.json.decode(told.envelope) if hears_json else None,
             is_error=told.failed,
         )
 

@@ -60,12 +60,13 @@ class PlainCall(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Known(NamedTuple):
-    """A call that the SDK has answered: what it said about itself, of that what it said about the protocol, and what the SDK
-    put around its answer."""
+    """A call that the SDK has answered: what it said about itself, of that what it said about the protocol, what the SDK
+    put around its answer, and whether that had JSON in it."""
 
     meta: bytes
     protocol: dict[str, Any]
     around: dict[str, Any]
+    structured: bool
 
 
 Says = Callable[[bytes, int | str | None], Awaitable[None]]
@@ -104,7 +105,8 @@ class Shortcut:
         if self._watched is not None and self._watched[0].id == number and "content" in answer:
             call, protocol = self._watched
             around = {name: said for name, said in answer.items() if name not in _ANSWER}
-            self._known, self._watched = Known(bytes(call.params.meta), protocol, around), None
+            structured = "structuredContent" in answer
+            self._known, self._watched = Known(bytes(call.params.meta), protocol, around, structured), None
 
     def cancel(self, number: object) -> None:
         """Give up a call, if it went this way; nothing more is said about it."""
@@ -136,9 +138,9 @@ class Shortcut:
                 return
             if told.met:
                 await self._tell_of_resources(modern=bool(self._known.protocol))
-            content = [{"type": "text", "text": told.text}]
-            structured = msgspec.Raw(told.envelope)
-            answer = {"content": content, "structuredContent": structured, "isError": told.failed, **self._known.around}
+            answer = {"content": [{"type": "text", "text": told.text}], "isError": told.failed, **self._known.around}
+            if self._known.structured:
+                answer["structuredContent"] = msgspec.Raw(told.envelope)
             await self._answer(call, result=answer)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             log.info("nobody is there to hear what came of %s", call.params.name)
