@@ -8,7 +8,7 @@ import socket
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol, cast
 
-from ..errors import AdapterUnresponsive, LaunchFailed
+from ..errors import AdapterUnresponsive, Denied, LaunchFailed
 
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 """Linux only: without it the kernel may hold back an acknowledgement for 40 ms, and Nagle on the far side waits for it."""
@@ -104,6 +104,10 @@ class Listener:
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: SocketLine(self._on_line), self.host, 0, backlog=256)
+        if (
+            not self._server.sockets
+        ):  # asyncio leaves out the kinds of sockets that it may not make, and here there is one
+            raise Denied(f"no port can be opened on {self.host}: the sandbox that this runs in forbids it")
         self.port = self._server.sockets[0].getsockname()[1]
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -211,3 +212,17 @@ def test_no_daemon_is_refused_for_verbs_that_leave_a_session() -> None:
     said = call("launch", "app.py", "--no-daemon")
     assert said.code == 2
     assert "probe" in said.err
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="the kernel's numbers are not known here")
+def test_a_sandbox_without_sockets_is_named_and_the_way_out_of_it(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    sandboxed = [sys.executable, str(Path(__file__).parents[1] / "sandbox.py"), *CLIENT]
+    for words, why in (
+        (["sessions"], "the daemon in "),
+        (["probe", "a.py:1", "--no-daemon", "--", sys.executable, "a.py"], "no port can be opened on 127.0.0.1"),
+    ):
+        done = subprocess.run([*sandboxed, *words], cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE)
+        assert (done.returncode, done.stdout) == (7, ""), done
+        assert done.stderr.startswith("error denied: ") and "sandbox" in done.stderr and why in done.stderr
+        assert done.stderr.count("\n") == 1, done.stderr

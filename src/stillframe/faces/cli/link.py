@@ -123,7 +123,10 @@ def connect(directory: str, post: "Post" = DAEMON) -> "Line | None":
     """A line to the daemon of this directory, or to a server of another kind; None where nobody listens."""
     if not rendezvous.secure(directory, create=False):
         return None
-    sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    except PermissionError:
+        raise rendezvous.Forbidden(directory) from None
     patience = answer_seconds()
     sock.settimeout(patience)
     try:
@@ -140,6 +143,9 @@ def connect(directory: str, post: "Post" = DAEMON) -> "Line | None":
         raise Gone(
             f"the {post.package} takes no calls{known_pid(directory, post)}; `dbg daemon stop` ends it"
         ) from None
+    except PermissionError:
+        sock.close()
+        raise rendezvous.Forbidden(directory) from None
     except OSError as error:
         raise Gone(f"cannot reach the {post.package} in {directory}: {error.strerror}") from None
     _check_peer(sock)

@@ -44,6 +44,16 @@ class Unsafe(Exception):
     """The directory is not ours alone; talking through it could hand our rights to somebody else."""
 
 
+class Forbidden(Unsafe):
+    """A sandbox lets this process have no sockets, as those of agents do for the commands that they run."""
+
+    def __init__(self, directory: str) -> None:
+        super().__init__(
+            f"the sandbox that this runs in forbids sockets, so that the daemon in {directory} cannot be reached: "
+            "run it outside, or let the sandbox have the network; MCP servers (dbg install) run outside anyway"
+        )
+
+
 def variable(name: str) -> str:
     """An environment variable, or nothing where it is unset or empty."""
     return posix.environ.get(name.encode(), b"").decode("utf-8", "surrogateescape")
