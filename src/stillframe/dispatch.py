@@ -208,7 +208,7 @@ class Dispatcher:
         return None, found
 
     def _injected(self, operation: Operation, call: Call, session: Session | None, kept: Kept | None) -> dict[str, Any]:
-        there = {
+        there: dict[str, Any] = {
             "session": session,
             "session?": session,
             "kept": kept,
@@ -216,8 +216,10 @@ class Dispatcher:
             "caller": call.caller,
             "host": self._host,
             "record": self.sessions.recorder,
-            "meant": _meant(call, session),
         }
+        if "meant" in operation.injected.values():
+            nobody = session is None and call.session is None
+            there["meant"] = _meant(call, session, self.sessions.in_other_projects(call.caller) if nobody else ())
         return {name: there[kind] for name, kind in operation.injected.items()}
 
     def _done(self, call: Call, session: Session | None, result: Any, here: Settings) -> Dispatched:
@@ -254,7 +256,7 @@ class Dispatcher:
         return Dispatched(reply=reply, exit_code=error.exit_code, failure=error)
 
 
-def _meant(call: Call, session: Session | None) -> Meant:
+def _meant(call: Call, session: Session | None, others: tuple[str, ...]) -> Meant:
     known = session.recorded_as if session else None
     named = known if session and call.session == session.name else call.session
-    return Meant(named, root_of(call.caller), known)
+    return Meant(named, root_of(call.caller), known, others)

@@ -59,6 +59,14 @@ def test_a_session_that_was_stopped_is_not_meant_where_another_lives(user: User)
     user.file("loop.py", LOOP)
     user.file("done.py", "print('done')\n")
     user.ok("launch", "loop.py", "--timeout", "0")
+    # Somebody who has gone to another directory meanwhile hears where it lives, and by its name reaches it from there.
+    away = User(user.file("away/pyproject.toml", "").parent)
+    for verb in ("next", "state"):
+        assert f"no session here; there is loop in {user.here}: --session NAME" in away.fails(
+            verb, code=3, error="no_session"
+        )
+    assert away.ok("sessions").startswith(f"no sessions here; there is loop in {user.here} (sessions --all)")
+    assert away.ok("state", "-s", "loop").startswith("loop running")
     user.ok("launch", "done.py", "--break", "done.py:1")
     user.ok("stop", "--session", "done")
     assert user.ok("state").startswith("loop running")

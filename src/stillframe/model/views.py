@@ -123,6 +123,8 @@ class SessionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
 
 class SessionList(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     sessions: tuple[SessionInfo, ...]
+    others: tuple[str, ...] = ()
+    """Where there is none: those that live in other projects, each with where that is."""
 
 
 class Capabilities(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

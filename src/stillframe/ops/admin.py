@@ -69,7 +69,8 @@ async def sessions_(
         for kept in sessions.elsewhere(caller)
         if (daemon := kept.elsewhere)
     ]
-    return SessionList(sessions=(*found, *others, *lost))
+    known = (*found, *others, *lost)
+    return SessionList(sessions=known, others=() if known else sessions.in_other_projects(caller))
 
 
 def _way_back(kept: Kept) -> str:

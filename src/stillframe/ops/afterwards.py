@@ -14,6 +14,7 @@ from ..record.finding import Run, View
 from ..record.record import Record
 from ..registry import Meant
 from ..session.session import Session
+from ..session.sessions import nobody_here
 
 
 async def _seen(
@@ -40,7 +41,7 @@ async def _seen(
 
 def _nobody(meant: Meant) -> NoSession:
     if meant.name is None:
-        return NoSession("no session here", hint=Try("launch"))
+        return nobody_here(meant.others)
     return NoSession(f"there is no session {meant.name}, and none is recorded", hint=Try("sessions"))
 
 

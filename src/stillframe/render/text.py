@@ -305,7 +305,7 @@ def _lost(count: int) -> str:
 @show.register
 def _sessions(result: views.SessionList, name: str, budget: int) -> str:
     if not result.sessions:
-        return "no sessions here"
+        return "no sessions here" + (f"; there is {', '.join(result.others)} (sessions --all)" if result.others else "")
     return clipped([_info(each, name, budget) for each in result.sessions], budget)
 
 

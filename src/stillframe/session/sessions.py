@@ -96,12 +96,21 @@ class Sessions:
         if name is None:
             found = next((each for each in self._kept_here(caller) if each.state == "live"), None)
         if found is None:
-            raise NoSession("no session here", hint=Try("launch"))
+            raise nobody_here(self.in_other_projects(caller))
         found.need_here()
         if name is None:
             raise NoSession(f"{found.name} was lost with its daemon", hint=found.again)
         what = "not debugged any more" if found.attached else "not running"
         raise NoSession(f"{found.name} is {what}; its breakpoints are kept", hint=found.again)
+
+    def in_other_projects(self, caller: Caller) -> tuple[str, ...]:
+        """The sessions that live in other projects than the caller's, each with where that is."""
+        here = root_of(caller)
+        return tuple(
+            f"{each.name} in {each.origin.root}"
+            for each in self._all.values()
+            if each.live and each.parent is None and not each.private and each.origin.root != here
+        )
 
     def find_or_kept(self, name: str | None, caller: Caller) -> Session | Kept | None:
         """For what can do without a session in memory: that one, else what is on disk of it, or of the newest here."""
@@ -409,3 +418,13 @@ class Sessions:
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def nobody_here(others: Sequence[str]) -> NoSession:
+    """That a project has no session; and whom else was meant, perhaps, by somebody who has gone to another directory."""
+    if not others:
+        return NoSession("no session here", hint=Try("launch"))
+    listed = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+    return NoSession(
+        f"no session here; there is {listed}: --session NAME reaches it", hint=Try("sessions", {"all": True})
+    )
