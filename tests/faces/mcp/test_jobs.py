@@ -53,7 +53,7 @@ async def test_the_standard_job_takes_four_calls_and_little_text(
 
 
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])
-async def test_agents_that_show_their_model_the_json_alone_get_the_text_alone(agent: Connect, mode: str) -> None:
+async def test_agents_that_show_their_model_the_json_get_the_text_alone(agent: Connect, mode: str) -> None:
     told = {}
     for program, words in (
         ("codex-mcp-client", ()),

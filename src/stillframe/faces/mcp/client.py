@@ -35,9 +35,10 @@ LINES = daemonline.KeptLines()
 """The lines of this process to the daemon, whichever client asks."""
 
 ANSWERS = ("", "text", "both")
-SHOWS_JSON = ("claude-code", "codex", "cursor")
-"""Clients, by how their names begin, that show their model the JSON alone where an answer has both: four times the characters.
-Seen so with Claude Code 2.1 and Codex 0.169; Gemini CLI 0.61 shows the text."""
+SHOWS_JSON = ("claude-code", "codex", "copilot", "cursor")
+"""Clients, by how their names begin, that show their model the JSON of an answer: four times the characters of the text, and in
+its place (seen with Claude Code 2.1 and Codex 0.169) or beside it (Copilot CLI 1.0). Gemini CLI 0.61 and opencode 1.18 show the
+text alone."""
 
 Progress = Callable[[float, float, str], Awaitable[None]]
 """Called now and then during a call: seconds so far, seconds at the most, and a word."""
