@@ -267,6 +267,8 @@ async def test_a_program_that_rdbg_listens_in_is_joined_twice_and_lives_on(tmp_p
         await printed(process, "can attach")
         async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
             for _ in range(2):
+                with pytest.raises(UsageError, match="is joined by the HOST:PORT that rdbg listens on"):
+                    await dbg.attach(pid=process.pid)
                 stop = stopped(await dbg.attach(f"127.0.0.1:{port}", breaks=["tick"]))
                 assert stop.frame is not None, stop
                 assert place(stop)[0] == "tick"

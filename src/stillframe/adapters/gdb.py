@@ -154,6 +154,7 @@ class GdbAdapter:
         return {
             "tool": self.tool(found.version, how),
             "reach": Stdio(),
+            "traces": True,
             "helper": None if missing else _HELPER,
             "adds": _ADDS | ({Capability.STEP_BACK} if record else set()),
             "quirks": frozenset({Quirk.TALKS_AS_PROGRAM}),

@@ -214,6 +214,7 @@ _COMMON: dict[str, Any] = {
     "is_library": is_library,
     "thread_name": thread_name,
     "threads_are": "goroutine",
+    "traces": True,
     "in_module": lambda module, function: f"{module}.{function}",
     "log_prefix": re.compile(r"^> \[Go \d+\]: "),
     "log_failure": re.compile(

@@ -23,6 +23,14 @@ def owners_of(port: int) -> Iterator[str]:
             continue
 
 
+def program_of(pid: int) -> str:
+    """The name of the program that a process runs; empty where there is none, or we may not see it."""
+    try:
+        return Path(psutil.Process(pid).exe()).name
+    except (psutil.Error, OSError):
+        return ""
+
+
 def commands_of(port: int) -> Iterator[str]:
     """The commands by which those were started."""
     for each in listeners(port):

@@ -218,6 +218,7 @@ class LldbAdapter:
             "env": {**env, "TMPDIR": folder, **({"STILLFRAME_LINE": HELPER} if helped else {})},
             "tool": self.tool(found.version, "" if helped else _WITHOUT),
             "reach": Stdio(),
+            "traces": True,
             "helper": _HELPER if helped else None,
             "greeting": _NO_INIT_FILE,
             "adds": _ADDS,

@@ -22,6 +22,7 @@ from ..backends.cdp.client import CdpClient
 from ..errors import AdapterUnresponsive, Busy, Denied, LaunchFailed, NotFound, Unsupported
 from ..transport.trees import MARK, wait_pid
 from ..transport.websocket import open_websocket
+from .listening import program_of
 
 _OPENS = 5.0
 """Seconds that a signalled process has to open its inspector."""
@@ -36,10 +37,7 @@ _HERE = "127.0.0.1"
 
 def is_node(pid: int) -> bool:
     """Whether a process runs Node."""
-    try:
-        return Path(psutil.Process(pid).exe()).name in ("node", "nodejs")
-    except (psutil.Error, OSError):
-        return False
+    return program_of(pid) in ("node", "nodejs")
 
 
 def is_nodes_port(port: int) -> bool:

@@ -19,11 +19,20 @@ from ..errors import (
     Unsupported,
     WrongState,
 )
+from ..transport import tracing
+
+
+class NotJoined(Denied):
+    """A process that is there and may not be joined; where nobody may trace it, told with what to do about that."""
+
+    def __init__(self, message: str, **more: Any) -> None:
+        super().__init__(f"{message}; {tracing.advice()}" if "ptrace" in message else message, **more)
+
 
 FAILURES: Mapping[int, type[StillframeError]] = {
     3: NotFound,
     5: AdapterMissing,
-    6: Denied,
+    6: NotJoined,
     8: WrongState,
     9: Busy,
     10: AdapterUnresponsive,

@@ -20,7 +20,7 @@ from . import matches
 from .finding import Needs, Recipe
 from .interpreters import identity, on_path
 from .leaving import Leaving
-from .listening import owners_of
+from .listening import owners_of, program_of
 from .ruby_command import is_script, runs_ruby, understood
 from .ruby_joining import bring
 
@@ -97,7 +97,9 @@ class RubyAdapter:
     # Joining
 
     def joins(self, plan: AttachPlan) -> bool:
-        """Whether a Ruby listens there."""
+        """Whether a Ruby listens there; or runs there, which is then told how it is joined."""
+        if plan.pid is not None:
+            return program_of(plan.pid).startswith("ruby")
         return plan.port is not None and any(each.startswith("ruby") for each in owners_of(plan.port))
 
     async def attach(self, plan: AttachPlan) -> DapLaunch:

@@ -9,6 +9,7 @@ import msgspec
 
 from ..errors import StillframeError
 from ..model.backend import Ended
+from ..transport import tracing
 from ..transport.process import Exit
 
 SILENT = (
@@ -42,6 +43,8 @@ class Signs(msgspec.Struct):
     """From an `exited` event."""
     signal: str | None = None
     """The signal that ended the program, where the debugger told it."""
+    unstarted: str | None = None
+    """Why the program never began, where the debugger told it."""
     last_word: bool = False
     """Our code inside the program said that the program ends."""
     by_us: bool = False
@@ -101,12 +104,17 @@ async def _of_another(signs: Signs, pid: int | None) -> Ended:
     if signs.detached:
         return Ended(detached=True)
     if signs.terminated.done() or signs.exit_code is not None or signs.signal is not None:
-        return Ended(exit_code=None if signs.signal else signs.exit_code, signal=signs.signal)
+        cause = await _never_began(signs.unstarted) if signs.unstarted else None
+        return Ended(exit_code=None if signs.signal else signs.exit_code, signal=signs.signal, cause=cause)
     if signs.by_us:
         return Ended(cause="ended by us")
     if signs.gone is not None and signs.gone.done():
         return Ended(cause=f"process {pid} ended; only its parent knows its exit code")
     return Ended(lost=True, cause=_what_happened(signs) + (f"; process {pid} is still running" if pid else ""))
+
+
+async def _never_began(said: str) -> str:
+    return f"never began: {await tracing.why_refused(said) or said}"
 
 
 def _what_happened(signs: Signs) -> str:

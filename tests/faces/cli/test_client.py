@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 
 from stillframe.faces.cli.catalogue import VERSION
 
+from ... import sandbox
 from ..conftest import CLIENT, DEADLINE, ENTRY, SRC, Tiny, begin, call
 
 HEAVY = {
@@ -214,10 +214,10 @@ def test_no_daemon_is_refused_for_verbs_that_leave_a_session() -> None:
     assert "probe" in said.err
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="the kernel's numbers are not known here")
+@pytest.mark.skipif(not sandbox.KNOWN, reason="the kernel's numbers are not known here")
 def test_a_sandbox_without_sockets_is_named_and_the_way_out_of_it(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
-    sandboxed = [sys.executable, str(Path(__file__).parents[1] / "sandbox.py"), *CLIENT]
+    sandboxed = sandbox.without("network", *CLIENT)
     for words, why in (
         (["sessions"], "the daemon in "),
         (["probe", "a.py:1", "--no-daemon", "--", sys.executable, "a.py"], "no port can be opened on 127.0.0.1"),

@@ -297,6 +297,8 @@ def _executing(desk, send, held_back, told):
         try:
             said = gdb.execute(command, from_tty=True, to_string=True)
         except gdb.error as error:
+            if str(error).startswith("During startup program "):
+                send(REQUEST, {"kind": "unstarted", "message": str(error)})
             if raises:
                 raise dap_startup.DAPException(str(error)) from error
             dap_startup.log_stack()

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ...errors import AdapterUnresponsive, Denied, LaunchFailed
+from ...transport import tracing
 from . import translate
 from .client import Body, DapClient, Refused
 from .helper import Helper
@@ -114,6 +115,9 @@ async def settled(client: DapClient, started: asyncio.Future[Body], launch: DapL
     try:
         await client.settle(started, launch.request, launch.start_timeout)
     except Refused as refused:
+        why = await tracing.why_refused(refused.message) if launch.traces else None
+        if why is not None:
+            raise Denied(f"{refused.message.rstrip('.')}; {why}") from None
         raise LaunchFailed(refused.message) from None
 
 

@@ -195,6 +195,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     count_hits: Callable[[str | None, str, HitRule], str] | None = None
     """Makes condition, breakpoint id and hit rule into one condition that counts inside the target, where the
     debugger's own hit counts do not mean the Nth time that the condition holds."""
+    traces: bool = False
+    """The debugger traces the program by ptrace, which a machine may forbid."""
     failures: Mapping[int, type[StillframeError]] = msgspec.field(default_factory=dict[int, type[StillframeError]])
     """Exit codes of the spawned process that mean more than a failed launch."""
     mark: str = ""

@@ -359,6 +359,8 @@ class News:
                 self._told.put(Output("log", data, self._breakpoints.named(number)))
             case {"kind": "signal", "signal": str(name)}:
                 self._signs.signal = name
+            case {"kind": "unstarted", "message": str(message)}:
+                self._signs.unstarted = message
             case {"kind": "untraced", "message": str(message)}:
                 self._told.put(Output("console", f"{message}\n".encode()))
             case {"kind": "started", "pid": int(pid)}:
