@@ -137,7 +137,17 @@ def _parsed(path: Path) -> dict[str, Any]:
     return known[1]
 
 
-_ROOTS = (".git", "pyproject.toml", "package.json", "go.mod", "Cargo.toml", "stillframe.toml", ".hg", "setup.py")
+_ROOTS = (
+    ".git",
+    "pyproject.toml",
+    "package.json",
+    "go.mod",
+    "Cargo.toml",
+    "stillframe.toml",
+    ".hg",
+    "setup.py",
+    "manage.py",
+)
 
 
 _SEEN: dict[str, tuple[tuple[int, ...], str]] = {}

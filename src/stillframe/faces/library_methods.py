@@ -703,8 +703,8 @@ class Verbs(ABC):
     ) -> TestReport:
         """Run tests, and report why the first red one is red: what was compared, the frame that failed, the calls that led there.
 
-        The runner is found from the project: pytest, unittest, node:test, Jest, Vitest, Mocha, go test, cargo test. Green says
-        green, with the count; a selector that matches nothing is not found, and the nearest names are told.
+        The runner is found from the project: pytest, unittest, Django, node:test, Jest, Vitest, Mocha, go test, cargo test. Green
+        says green, with the count; a selector that matches nothing is not found, and the nearest names are told.
         """
         return cast(
             "TestReport",

@@ -102,9 +102,9 @@ def runners() -> tuple[Runner, ...]:
     from .gotest import GO_TEST
     from .jsrunners import JEST, MOCHA, VITEST
     from .nodes import NODE_TEST
-    from .pythons import PYTEST, UNITTEST
+    from .pythons import DJANGO, PYTEST, SCRIPT, UNITTEST
 
-    return (PYTEST, UNITTEST, VITEST, JEST, MOCHA, NODE_TEST, GO_TEST, CARGO_TEST)
+    return (PYTEST, DJANGO, UNITTEST, SCRIPT, VITEST, JEST, MOCHA, NODE_TEST, GO_TEST, CARGO_TEST)
 
 
 class Choice(msgspec.Struct, frozen=True):

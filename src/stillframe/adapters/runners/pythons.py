@@ -1,4 +1,5 @@
-"""pytest and unittest: run as they are, with our code in their process, where the frames of a failed test live on."""
+"""pytest, unittest, and what runs tests of unittest by itself, as Django does: with our code in their process, where the frames
+of a failed test live on."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from ...errors import LaunchFailed
+from ...errors import LaunchFailed, UsageError
 from ...model.outcomes import AnyOutcome, Exited, Running, Stop
 from ...model.plans import Plan
 from ...model.recorder import Where
@@ -28,6 +29,7 @@ _TESTING = Path(__file__).resolve().parents[2] / "_target" / "testing"
 _MODULE = re.compile(r"^def test|^async def test|^import pytest|^from pytest|@pytest\.", re.MULTILINE)
 _UNITTEST = re.compile(r"^\s*(import unittest|from unittest|from django)", re.MULTILINE)
 _INTERNAL = "INTERNALERROR> "
+_MANAGE = "manage.py"
 _PLACE = re.compile(r'  File "(.+)", line (\d+)')
 
 
@@ -166,6 +168,51 @@ class Unittest(PythonRunner):
         return tuple(name for file in files for name in _cases(file, show(str(file)) or str(file)))
 
 
+class Script(Unittest):
+    """A script of the project's that runs tests of unittest by itself, behind --: python tests/run.py -v."""
+
+    name = "script"
+    module = "sf_script"
+
+    def signs(self, signs: Signs) -> int:
+        return 0
+
+    def words(self, ask: TestAsk) -> tuple[str, ...]:
+        if not ask.args:
+            raise UsageError("which script? Its whole command stands behind --: dbg test -- python tests/run.py")
+        return (*ask.args, *(_unittest_name(ask.selector, ask.cwd) if ask.selector is not None else ()))
+
+
+class Django(Script):
+    """Django's own tests of a project: manage.py test."""
+
+    name = "django"
+    by_id = True
+
+    def signs(self, signs: Signs) -> int:
+        return 2 if "DJANGO_SETTINGS_MODULE" in signs.text(_MANAGE) else 0
+
+    def words(self, ask: TestAsk) -> tuple[str, ...]:
+        script = os.path.relpath(Path(ask.root, _MANAGE), ask.cwd)
+        # In one process, where the frames of a failed test live on; and nobody is there to agree to an older database's end.
+        own = ["--parallel=1", "--noinput", *(["--failfast"] if ask.first or ask.hold else [])]
+        return (script, "test", *_labels(ask), *ask.args, *own)
+
+
+def _labels(ask: TestAsk) -> list[str]:
+    """What is to be tested in Django's words: names are dotted from where manage.py is, also those of whole files."""
+    if ask.selector is None:
+        return []
+    file, colons, names = ask.selector.partition("::")
+    if Path(ask.cwd, file).is_dir():
+        return [file]
+    if file.endswith(".py"):
+        file = os.path.relpath(Path(ask.cwd, file), ask.root)
+    if file.endswith(".py") and not names:
+        return [file.removesuffix(".py").replace("/", ".")]
+    return _unittest_name(file + colons + names, ask.cwd)
+
+
 def _unittest_name(selector: str, cwd: str) -> list[str]:
     """`tests/test_shop.py::Shop::test_total` in unittest's own words; a bare word chooses among all tests."""
     file, *names = selector.split("::")
@@ -212,4 +259,4 @@ def _without_traceback(text: str) -> str:
     return "\n".join([f"internal error at {file}:{line}", *rows[calls[-1] + 1 :]])
 
 
-PYTEST, UNITTEST = Pytest(), Unittest()
+PYTEST, UNITTEST, SCRIPT, DJANGO = Pytest(), Unittest(), Script(), Django()

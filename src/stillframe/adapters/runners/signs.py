@@ -20,7 +20,7 @@ TEST_FILES = {
     ".go": re.compile(r".*_test\.go$"),
     ".rs": re.compile(r".*\.rs$"),
 }
-_FAMILY = {"pytest": ".py", "unittest": ".py", "go": ".go", "cargo": ".rs"}
+_FAMILY = {"pytest": ".py", "unittest": ".py", "django": ".py", "script": ".py", "go": ".go", "cargo": ".rs"}
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 
 

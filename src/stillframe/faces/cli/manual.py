@@ -467,7 +467,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "test": {
         "group": "testing",
-        "doc": "Run tests, and report why the first red one is red: what was compared, the frame that failed, the calls that led there.\n\nThe runner is found from the project: pytest, unittest, node:test, Jest, Vitest, Mocha, go test, cargo test. Green says\ngreen, with the count; a selector that matches nothing is not found, and the nearest names are told.",
+        "doc": "Run tests, and report why the first red one is red: what was compared, the frame that failed, the calls that led there.\n\nThe runner is found from the project: pytest, unittest, Django, node:test, Jest, Vitest, Mocha, go test, cargo test. Green\nsays green, with the count; a selector that matches nothing is not found, and the nearest names are told.",
         "example": "dbg test tests/test_price.py",
         "fields": {
             "selector": "a file, FILE::NAME, or a test's name; all tests of the project if left out",

@@ -1,0 +1,108 @@
+"""Scripts that run tests of unittest by themselves: Django's manage.py, found from the project, and others behind `--`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from stillframe.adapters.runners.spelled import Spelled, spelled
+from stillframe.errors import UsageError
+
+from .conftest import User
+from .test_test_runners import missing
+
+MANAGE = """\
+import os, sys
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings")
+from django.core.management import execute_from_command_line
+execute_from_command_line(sys.argv)
+"""
+SETTINGS = "SECRET_KEY = 'x'\nINSTALLED_APPS = ['shop']\nDATABASES = {}\n"
+TESTS = """\
+from django.http import HttpResponse
+from django.test import SimpleTestCase
+def total(prices, off=0):
+    return sum(prices) - off * len(prices)
+class Totals(SimpleTestCase):
+    def test_plain(self):
+        self.assertEqual(total([2, 3]), 5)
+    def test_off(self):
+        prices = [2, 3]
+        self.assertEqual(total(prices, off=1), 4)
+    def test_page(self):
+        self.assertContains(HttpResponse("hello"), "bye")
+"""
+RUN = """\
+import sys, unittest
+class Sums(unittest.TestCase):
+    def test_sum(self):
+        x = 3
+        self.assertEqual(x + 1, 5)
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
+"""
+
+
+def test_djangos_tests_are_run_by_manage_py_wherever_the_call_comes_from(user: User) -> None:
+    packages = Path(sys.prefix, "guests", ".".join(map(str, sys.version_info[:2])), "site-packages")
+    if not (packages / "django").is_dir():
+        missing("django")
+    for name, text in (
+        ("manage.py", MANAGE),
+        ("settings.py", SETTINGS),
+        ("shop/tests.py", TESTS),
+        ("shop/__init__.py", ""),
+    ):
+        user.file(name, text)
+    how = ("--python", sys.executable, "--timeout", "100")
+    env = {"PYTHONPATH": str(packages)}
+    report = user.json("test", *how, "--", "--parallel", "4", env=env)
+    assert (report["runner"], report["verdict"]) == ("django", "red"), report
+    assert report["counts"] == {"total": 3, "passed": 1, "failed": 2}
+    assert report["version"][0].isdigit() and report["ran"] == 2
+    first = report["failures"][0]
+    assert (first["id"], first["file"], first["line"]) == ("shop.tests.Totals.test_off", "shop/tests.py", 10)
+    assert [each["value"] for each in first["operands"]] == ["3"], first
+    assert "total(prices=[2, 3], off=1) = 3" in user.ok("test", "shop/tests.py::Totals::test_off", *how, env=env)
+    # From below it, by a file's name from there; and as people write it.
+    below = User(user.here / "shop")
+    assert "django" in below.ok("test", "tests.py::Totals::test_plain", *how, env=env)
+    said = user.ok("test", *how, "--once", "--", "python", "manage.py", "test", "shop.tests.Totals.test_page", env=env)
+    assert "1 of 1 failed" in said and "Couldn't find 'bye' in the following response" in said
+    user.file("settings.py", SETTINGS.replace("['shop']", "['shopp']"))
+    assert "No module named 'shopp'" in user.ok("test", *how, env=env)
+
+
+def test_a_script_that_runs_tests_is_run_as_it_is(user: User) -> None:
+    user.file("checks/run.py", RUN)
+    said = user.ok("test", "--", sys.executable, "checks/run.py", "-v")
+    assert "1 of 1 failed" in said and "> 5  self.assertEqual(x + 1, 5)    x + 1=4" in said
+    user.file("checks/run.py", RUN.replace("x = 3", "x = 4"))
+    assert "green, 1 passed" in user.ok("test", "--", sys.executable, "checks/run.py")
+    user.file("checks/run.py", "raise SystemExit('no tests today')\n")
+    assert "no tests today" in user.ok("test", "--", sys.executable, "checks/run.py")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("manage.py test shop", Spelled(("shop",), "django")),
+        ("./manage.py test", Spelled((), "django")),
+        ("uv run manage.py test", Spelled((), "django")),
+        ("poetry run python manage.py test -k x", Spelled(("-k", "x"), "django")),
+        ("v/bin/python manage.py test", Spelled((), "django", "v/bin/python")),
+        ("python manage.py check", Spelled(("manage.py", "check"), "script")),
+        ("python tests/runtests.py forms", Spelled(("tests/runtests.py", "forms"), "script")),
+        ("-x tests", Spelled(("-x", "tests"))),
+    ],
+)
+def test_whose_runner_a_command_is(words: str, meant: Spelled) -> None:
+    assert spelled(tuple(words.split())) == meant
+
+
+def test_a_command_of_no_runner_names_the_verb_that_takes_any() -> None:
+    for words in (("make", "test"), ("tox", "-q"), ("python", "-c", "pass")):
+        with pytest.raises(UsageError, match="`dbg crash -- COMMAND` runs any command"):
+            spelled(words)
