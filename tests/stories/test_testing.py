@@ -190,7 +190,7 @@ class Price(unittest.TestCase):
     def test_parts(self):
         for part in range(3):
             with self.subTest(part=part):
-                self.assertLess(part, 2)
+                self.assertLess(net([part * 10], "B"), 18)
 
     @unittest.expectedFailure
     def test_expected_to_fail(self):
@@ -226,6 +226,9 @@ def test_unittest_tells_the_same_of_its_assertions_subtests_and_classes(user: Us
     text = user.ok("test", "tests/test_price.py::Price::test_again", *OURS, "--once", "--runner", "unittest")
     assert ": 1 of 1 failed\n" in text
     assert "self.assertEqual(got, 40)    got=30" in text
+    # What failed in a part of a test was handled there: the calls up to it led to it.
+    text = user.ok("test", "tests/test_price.py::Price::test_parts", *OURS, "--runner", "unittest")
+    assert "(part=2)" in text and "ran 2x" in text and "net(basket=[20], code='B') = 20" in text, text
     asks = (
         "import unittest\n\nclass Asks(unittest.TestCase):\n    def test_asks(self):\n        raise KeyboardInterrupt\n"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ..adapters.recorders import Recording, read
-from ..model.recorder import Ask, Call, Line, Returned, Threw, TraceAsk, Where
+from ..model.recorder import Ask, Call, Line, Raised, Returned, Threw, TraceAsk, Where
 from ..model.reports import ReportFrame
 from ..model.tested import MadeCall, TestFailure
 from ..model.values import Value
@@ -35,6 +35,8 @@ class Node(msgspec.Struct):
     line: int | None = None
     returned: str | None = None
     raised: str | None = None
+    handled: list[tuple[str, int]] = msgspec.field(default_factory=list[tuple[str, int]])
+    """What was raised in it, whoever handled it, and how many calls it had made by then."""
 
 
 def ask_for(failure: TestFailure, cwd: str, ordinal: int, *, alone: bool) -> Ask | None:
@@ -61,10 +63,12 @@ def _own(failure: TestFailure, *, alone: bool) -> tuple[ReportFrame, ...]:
 def with_calls(failure: TestFailure, folder: Path, cwd: str, *, alone: bool) -> TestFailure | None:
     """The failure with the calls behind it; None where the recorded run did not fail in that call."""
     roots = [root for each in read(folder) if (root := _tree(each)) is not None]
-    root = next((each for each in roots if each.raised is not None), None)
-    if root is None or not is_same(root.raised, failure):
+    ended = next((each for each in roots if each.raised is not None), None)
+    if ended is None or not is_same(ended.raised, failure):
+        ended = next((found for each in roots if (found := _up_to_handled(each, failure))), None)
+    if ended is None:
         return None
-    failed = _failed(root, len(_own(failure, alone=alone)) - 1)
+    failed = _failed(ended, len(_own(failure, alone=alone)) - 1)
     lines = set(failure.makers)
     made = [each for each in failed.calls if each.call.caller is None or each.call.caller[2] in lines]
     made = [each for each in made if not _is_for_show(each, failure)]
@@ -103,9 +107,17 @@ def _tree(recording: Recording) -> Node | None:
             case Returned(call, value, changes) if call in nodes:
                 nodes[call].returned = value
                 nodes[call].locals.update(changes)
+            case Raised(call, exception) if call in nodes:
+                nodes[call].handled.append((exception, len(nodes[call].calls)))
             case Threw(call, exception) if call in nodes:
                 nodes[call].raised = exception
     return root
+
+
+def _up_to_handled(test: Node, failure: TestFailure) -> Node | None:
+    """A test up to a failure that did not end it, as that of a `with self.subTest()` does not."""
+    made = next((count for exception, count in test.handled if is_same(exception, failure)), None)
+    return None if made is None else msgspec.structs.replace(test, raised=failure.type, calls=test.calls[:made])
 
 
 def _failed(root: Node, depth: int) -> Node:
