@@ -17,7 +17,7 @@ from _pydevd_bundle.pydevd_constants import get_global_debugger
 from _pydevd_bundle.sf_command import FOLDER, FOLLOW, PYTHON, Command
 
 _TRACKER = "from multiprocessing.resource_tracker import main"
-_FORKSERVER = "from multiprocessing.forkserver import main"
+_FORKSERVER = ("from multiprocessing.forkserver import main", "import sys; from multiprocessing.forkserver import main")
 _ENVIRONMENT_AT = 4  # of fork_exec's arguments after the first: executables, close_fds, pass_fds, cwd, env
 _PATH = "PYTHONPATH"
 

@@ -42,10 +42,10 @@ class _Kept:
 def _is_entry(frame, line):
     """Whether the frame has come to this line for the first time: at the first instruction that is of it.
 
-    A function on one line begins with instructions of the interpreter's own, which are of that line too. Until 3.9 a loop
-    that is the first statement begins at the very first instruction, so the frame itself has to remember.
+    A function on one line begins with instructions of the interpreter's own, which are of that line too. Until 3.9, and from
+    3.14 on, a loop that is the first statement begins at the very first instruction, so the frame itself has to remember.
     """
-    if sys.version_info < (3, 10):
+    if not (3, 10) <= sys.version_info < (3, 14):
         record = Returns.of(frame)
         entered, record.entered = record.entered, True
         return not entered

@@ -16,7 +16,7 @@ import msgspec
 from ..errors import LaunchFailed
 from ..settings import directory
 
-OLDEST, NEWEST = (3, 8), (3, 13)
+OLDEST, NEWEST = (3, 8), (3, 14)
 _PROBE = "import sys; print(*sys.version_info[:3], sys.implementation.name)"
 _PATIENCE = 20.0
 
