@@ -36,6 +36,7 @@ def test_an_uncaught_exception_is_told_with_its_causes_its_calls_and_its_end(use
     rows = text.splitlines()
     assert rows[0].startswith("ValueError: bad cart of ann at shop.py:14 in checkout; exit 1 after ")
     assert rows[1] == "  from KeyError: 'qty' at shop.py:7 in total"
+    assert rows[2].startswith("    out=24.0, price=4.0, item={'price': 4.0}, items=[")
     assert '> 14          raise ValueError(f"bad cart of {user}") from missing' in rows
     assert "  user='ann', cart=[{'price': 2.0, 'qty': 12}, {'price': 4.0}]" in rows
     assert '< <module> shop.py:17  checkout([{"price": 2.0, "qty": 12}, {"price": 4.0}], "ann")' in rows

@@ -9,7 +9,7 @@ import re
 import sys
 import types
 
-from _pydevd_bundle import sf_values
+from _pydevd_bundle import sf_raised, sf_values
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_CAUGHT_EXCEPTION
 from _pydevd_bundle.pydevd_constants import RETURN_VALUES_DICT
@@ -201,11 +201,12 @@ class Stop:
         frames = self.frames
         if frames.exc_type is None:
             return None
-        row = self._tell_error(frames.exc_desc, frames.trace_obj, bounds, itertools.repeat(None, MEMBERS))
+        left = sf_raised.Left(self.is_user, self.visible)
+        row = self._tell_error(frames.exc_desc, frames.trace_obj, bounds, left, itertools.repeat(None, MEMBERS))
         row["mode"] = self._mode()
         return row
 
-    def _tell_error(self, error, trace, bounds, room, most=20):
+    def _tell_error(self, error, trace, bounds, left, room, most=20):
         """An exception, where it passed, what it came from, and those inside it where it is a group of them."""
         chain = _chain(error)
         kind, _, message = sf_values.told(error, bounds).partition(": ")
@@ -213,16 +214,34 @@ class Stop:
         row["notes"] = sf_values.notes_of(error)
         row["values"] = [sf_values.describe(*held, bounds, _no_reference) for held in sf_values.held_by(error, message)]
         row["cause"] = sf_values.told(chain[0][1], bounds) if chain else None
-        row["causes"] = [self._tell_cause(link, one, bounds) for link, one in chain]
+        row["causes"] = [self._tell_cause(link, one, bounds, left) for link, one in chain]
         inside = _members(error)
-        row["members"] = [self._tell_error(one, one.__traceback__, bounds, room, 8) for one, _ in zip(inside, room)]
+        row["members"] = [self._tell_member(one, bounds, left, room) for one, _ in zip(inside, room)]
         row["members_total"] = len(inside)
         return row
 
-    def _tell_cause(self, link, error, bounds):
+    def _tell_member(self, error, bounds, left, room):
+        row = self._tell_error(error, error.__traceback__, bounds, left, room, 8)
+        if not row["members"]:
+            row["locals"] = self._tell_left(error, bounds, left)
+        return row
+
+    def _tell_cause(self, link, error, bounds, left):
         """An exception of the chain that led to another one: where it passed, and how the one before came of it."""
         kind, _, message = sf_values.told(error, bounds).partition(": ")
-        return {"type": kind, "message": message, "link": link, "frames": self._raise_path(error.__traceback__, 8)}
+        row = {"type": kind, "message": message, "link": link, "frames": self._raise_path(error.__traceback__, 8)}
+        row["locals"] = self._tell_left(error, bounds, left)
+        return row
+
+    def _tell_left(self, error, bounds, left):
+        """The values of the call that an exception was raised in, those first that its line names."""
+        frame, line = left.call_of(error) or (None, 0)
+        if frame is None:
+            return []
+        here = _WORD.findall(linecache.getline(frame.f_code.co_filename, line))
+        rows = sorted(local_rows(frame, line), key=lambda row: here.index(row[0]) if row[0] in here else len(here))
+        small = sf_values.Bounds(sf_raised.TEXT, sf_raised.ITEMS, bounds.seconds)
+        return [sf_values.describe(*row, small, _no_reference) for row in left.share(rows)]
 
     def _mode(self):
         """How the exception came to stop us, as pydevd marked its list of frames."""

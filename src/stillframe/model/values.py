@@ -128,3 +128,5 @@ class ExceptionInfo(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
     """What was added to it on its way (`add_note` of Python)."""
     values: tuple[Value, ...] = ()
     """What it holds beside its message."""
+    locals: tuple[Value, ...] = ()
+    """Of a cause or a member: some values of the innermost call of the user's that it left, what the line names first."""

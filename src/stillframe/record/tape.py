@@ -411,4 +411,5 @@ def _safe(info: ExceptionInfo | None) -> ExceptionInfo | None:
         members=tuple(each for member in info.members[:8] if (each := _safe(member))),
         notes=tuple(redaction.text(each) for each in info.notes),
         values=tuple(redaction.value(each) for each in info.values),
+        locals=tuple(redaction.value(each) for each in info.locals),
     )

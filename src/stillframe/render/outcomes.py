@@ -13,6 +13,9 @@ from ..model.values import ExceptionInfo
 from .escape import escape, shorten
 from .parts import beside, breakpoint_row, change, printed, source_lines, stack_line, trail, value_list, where
 
+LEFT = 200
+"""Characters of the values that are told of a cause, or of a member of a group."""
+
 
 class Room:
     """The characters that are left of a budget."""
@@ -121,16 +124,22 @@ def exception(info: ExceptionInfo, limit: int = 2000) -> str:
 
 
 def background(info: ExceptionInfo, limit: int) -> str:
-    """What an exception was raised from, and the exceptions in it where it is a group; those that have no room are counted."""
+    """What an exception was raised from, and the exceptions in it where it is a group: each by its place, and by values where
+    there is room left for them."""
     rows = _held(info, limit // 2)
-    rows += [_cause(each) for each in info.causes] or (
-        [f"  from {shorten(escape(info.cause), 200)}"] if info.cause else []
-    )
-    for row in _members(info, "  "):
+    if info.cause and not info.causes:
+        rows.append(f"  from {shorten(escape(info.cause), 200)}")
+    causes = [(_cause(each), _left(each, "    ")) for each in info.causes]
+    members = list(_members(info, "  "))
+    spare = limit - sum(len(row) + 1 for row, _ in (*causes, *members))
+    for row, values in (*causes, *members):
         limit -= len(row) + 1
-        if limit < 0 and rows:
+        if limit < 0 and rows and len(rows) >= len(causes):
             return "\n".join([*rows, "  …"])
         rows.append(row)
+        if values and len(values) < spare:
+            rows.append(values)
+            limit, spare = limit - len(values) - 1, spare - len(values) - 1
     return "\n".join(rows)
 
 
@@ -147,15 +156,21 @@ def _cause(info: ExceptionInfo) -> str:
     return shorten(f"  {word} {_raised(info)}", 300) + (f" at {where(at)}" if at else "")
 
 
-def _members(info: ExceptionInfo, indent: str) -> Iterator[str]:
+def _left(info: ExceptionInfo, indent: str) -> str:
+    """The values in the call that an exception was raised in, where that is not told as a call of its own."""
+    return indent + value_list(info.locals, None, LEFT) if info.locals else ""
+
+
+def _members(info: ExceptionInfo, indent: str) -> Iterator[tuple[str, str]]:
+    """The exceptions in a group, each with the values where it was raised."""
     for each in info.members:
         at = next((frame for frame in each.frames if frame.kind == "user"), next(iter(each.frames), None))
         row = f"{indent}{_raised(each)}" + (f" at {where(at)}" if at and not each.members else "")
-        yield shorten(row + (f", from {escape(each.cause)}" if each.cause else ""), 240)
+        yield shorten(row + (f", from {escape(each.cause)}" if each.cause else ""), 240), _left(each, indent + "  ")
         yield from _members(each, indent + "  ")
     missing = (info.members_total or 0) - len(info.members)
     if missing > 0:
-        yield f"{indent}… {missing:,} more"
+        yield f"{indent}… {missing:,} more", ""
 
 
 def _runs(name: str, running: Running) -> str:

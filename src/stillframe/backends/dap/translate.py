@@ -204,6 +204,7 @@ def helper_exception(body: Body) -> ExceptionInfo:
         members_total=number(body.get("members_total")) or None,
         notes=tuple(str(each) for each in body.get("notes") or ()),
         values=helper_values(items(body, "values")),
+        locals=helper_values(items(body, "locals")),
     )
 
 
