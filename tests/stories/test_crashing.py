@@ -57,7 +57,7 @@ def test_an_uncaught_exception_is_told_with_its_causes_its_calls_and_its_end(use
 
 
 WAYS = """\
-import asyncio, multiprocessing, os, sys, threading; LIMIT = 1
+import asyncio, atexit, logging, multiprocessing, os, sys, threading, traceback; LIMIT = 1
 
 def by_code(limit):
     sys.exit(3)
@@ -78,6 +78,24 @@ async def main():
 
 def work(n):
     assert n < LIMIT, f"n is {n}"
+
+class Kept:
+    def __init__(self, n): self.n = n
+    def __del__(self):
+        work(self.n)
+
+def bye(names):
+    print(names["nme"])
+
+def load(path):
+    return {}[path]
+
+def logs(path):
+    try:
+        return load(path)
+    except KeyError:
+        logging.exception("no file")
+        return 5
 
 match sys.argv[1]:
     case "code":
@@ -106,6 +124,21 @@ match sys.argv[1]:
     case "pool":
         with multiprocessing.get_context("fork").Pool(1) as pool:
             pool.map(work, [8])
+    case "del":
+        Kept(1)
+        print("on")
+    case "late":
+        kept = Kept(2)
+    case "atexit":
+        atexit.register(bye, {"name": 1})
+    case "logged":
+        sys.exit(logs("cfg"))
+    case "printed":
+        try:
+            logs("cfg") and work(5)
+        except AssertionError:
+            traceback.print_exc()
+            sys.exit(6)
     case "uvloop":
         import uvloop
 
@@ -137,12 +170,30 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     child = told("child")
     assert child[0].startswith("AssertionError: n is 8 at ways.py:21 in work, in its child crash-ways.1; exit 0"), child
     pool = told("pool")
-    assert pool[0].startswith("AssertionError: n is 8 at ways.py:49 in <module>; exit 1 after "), pool
+    assert pool[0].startswith("AssertionError: n is 8 at ways.py:67 in <module>; exit 1 after "), pool
     assert re.fullmatch(
         r"  from RemoteTraceback: in another process at .*ways.py:21 in work: AssertionError: n is 8", pool[1]
     )
+    assert pool[2].startswith("    n=8"), pool
+    kept = told("del")
+    assert kept[0].startswith("AssertionError: n is 1 at ways.py:21 in work; exit 0 after "), kept
+    assert "< Kept.__del__ ways.py:26  work(self.n)  self=Kept(n=1)" in kept and 'output: "on\\n"' in kept, kept
+    assert not any("ignored" in row for row in kept), kept
+    late = told("late")
+    assert late[0].startswith("AssertionError: n is 2 at ways.py:21 in work; exit 0 after "), late
+    assert any("no values" in row for row in late) and not late[-1].startswith("recorded:"), late
+    assert told("atexit")[0].startswith("KeyError: 'nme' at ways.py:29 in bye; exit 0 after ")
+    logged = told("logged")
+    assert logged[0].startswith("SystemExit: 5 at ways.py:"), logged
+    assert "handled before the exit: KeyError: 'cfg' at ways.py:32 in load" in logged and "  path='cfg'" in logged
+    assert 'stderr: "ERROR:root:no file\\n"' in logged, logged
+    printed = told("printed")
+    assert printed[0].startswith("SystemExit: 6 at ") and printed[1].startswith(
+        "  while handling AssertionError: n is 5"
+    )
+    assert "handled before the exit: KeyError: 'cfg' at ways.py:32 in load" in printed, printed
     abort = told("abort")
-    assert abort[0].startswith("SIGABRT: Aborted at ways.py:42 in <module>; ended by SIGABRT after "), abort
+    assert abort[0].startswith("SIGABRT: Aborted at ways.py:60 in <module>; ended by SIGABRT after "), abort
     assert not any("_target" in row for row in abort), abort
     assert "ended by SIGKILL" in told("kill")[0]
     well = told("well")

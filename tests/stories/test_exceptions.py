@@ -68,13 +68,18 @@ def test_raised_stops_in_your_code_wherever_it_is_handled(user: User) -> None:
     assert told["exit_code"] == 1
 
 
-def test_what_is_no_class_name_is_refused(user: User) -> None:
+def test_what_is_no_class_name_is_refused_and_a_name_of_no_class_is_said_to_be_one(user: User) -> None:
     user.file("raise.py", PROGRAM)
     user.ok("launch", "raise.py", "--stop-on-entry")
     user.fails("catch", "Key Error", code=2, error="usage")
     user.fails("catch", "off", "KeyError", code=2, error="usage")
     user.fails("exception", code=1, error="not_found")
-    user.ok("stop")
+    assert user.json("catch", "KeyEror")["notes"] == ["there is no exception class KeyEror so far; KeyError is one"]
+    assert user.ok("catch", "Brokn", "IndexError") == (
+        "catch Brokn IndexError\nnote: there is no exception class Brokn so far\n"
+    )
+    end = user.json("continue")
+    assert end["notes"] == ["Brokn was never raised: there was no exception class of that name; Broken is one"]
 
 
 def test_an_exception_in_a_thread_stops_there(user: User) -> None:

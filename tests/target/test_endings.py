@@ -18,6 +18,7 @@ from .conftest import PYTHONS
 from .wireclient import PATIENCE, NeverCame, Peer, Target
 
 Start = Callable[..., Target]
+RunTo = Callable[..., tuple[Target, Peer, int]]
 
 ENDINGS = {
     "error": "def f(x):\n    return 1 / x\n\nf(0)\n",
@@ -105,6 +106,26 @@ def test_no_log_point_is_lost_at_the_end(start: Start, tmp_path: Path, version: 
     peer.go()
     told = [event["body"] for event in peer.rest() if event["event"] == "stillframe"]
     assert [each["text"] for each in told if each["kind"] == "log"] == [f"at {i}" for i in range(HITS)]
+
+
+LAST = """
+import atexit, threading
+class Odd:
+    def __repr__(self): return "odd"
+def bye(thing):
+    alive = threading.main_thread().is_alive()
+    print("bye")  # @here
+atexit.register(bye, Odd())
+"""
+
+
+def test_breakpoints_hold_in_callbacks_of_atexit(run_to: RunTo, python: str) -> None:
+    target, peer, thread = run_to(python, LAST)
+    stop = peer.stop(thread)
+    assert [(each["name"], each["value"]) for each in stop["locals"]] == [("thing", "odd"), ("alive", "False")]
+    assert [each["name"] for each in peer.call("crowd")["threads"]] == ["MainThread"]
+    peer.resume("continue", thread)
+    assert target.end()[:2] == (0, "bye\n")
 
 
 def test_the_last_event_tells_which_named_files_were_loaded(start: Start, deep_python: str, tmp_path: Path) -> None:

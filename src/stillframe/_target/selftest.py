@@ -15,11 +15,11 @@ NAMES = {
         "PyDB.dispose_and_kill_all_pydevd_threads PyDB._PyDB__wait_for_threads_to_finish PyDB._internal_get_file_type "
         "PyDB.get_file_type PyDB.get_cache_file_type PyDB.apply_files_filter PyDB.in_project_roots_filename_uncached "
         "PyDB.process_internal_commands PyDB.prepare_to_run PyDB.notify_thread_created PyDB.enable_tracing PyDB.find_frame "
-        "PyDB.has_user_threads_alive PyDB.check_output_redirect PyDB.post_method_as_internal_command "
+        "PyDB.check_output_redirect PyDB.post_method_as_internal_command "
         "PyDB.handle_breakpoint_condition PyDB.handle_breakpoint_expression PyDB._do_wait_suspend PyDB.do_wait_suspend "
         "PyDB.set_suspend PyDB.set_tracing_for_untraced_contexts collect_return_info "
         "PyDB.ignore_system_exit_code PyDB.set_exclude_filters PyDB.trigger_exception_handler "
-        "PyDB.set_trace_for_frame_and_parents PyDB.notify_skipped_step_in_because_of_filters "
+        "PyDB.do_stop_on_unhandled_exception PyDB.set_trace_for_frame_and_parents PyDB.notify_skipped_step_in_because_of_filters "
         "CheckAliveThread._on_run PyDBDaemonThread.__init__ SetupHolder.setup settrace config "
         "start_client patch_stdin time get_current_thread_id pydevd_utils.get_non_pydevd_threads pydevd_gevent_integration"
     ),
@@ -37,6 +37,7 @@ NAMES = {
     "_pydevd_bundle.pydevd_additional_thread_info_regular": "_current_frames",
     "_pydev_bundle.pydev_log": "_pydevd_log_exception",
     "_pydevd_bundle.pydevd_breakpoints": "get_exception_class ExceptionBreakpoint LineBreakpoint.has_condition",
+    "_pydev_bundle.pydev_is_thread_alive": "is_thread_alive",
     "_pydev_bundle._pydev_saved_modules": "ThreadingEvent thread threading time _queue",
     "_pydevd_bundle.pydevd_command_line_handling": "process_command_line get_pydevd_file",
     "_pydevd_bundle.pydevd_constants": (
@@ -79,12 +80,13 @@ NAMES = {
 FIELDS = {  # set by constructors
     "_pydevd_bundle.pydevd_additional_thread_info.PyDBAdditionalThreadInfo": (
         "pydev_state pydev_step_cmd pydev_step_stop pydev_use_scoped_step_frame hit_breakpoint_ids "
-        "pydev_message conditional_breakpoint_exception"
+        "pydev_message conditional_breakpoint_exception is_tracing"
     ),
     "pydevd.PyDB": (
         "ready_to_run pydb_disposed terminate_requested authentication writer created_pydb_daemon_threads _thread_events "
         "_cmd_queue _py_db_command_thread_event _main_lock _client_socket suspended_frames_manager cmd_factory PYDEV_FILE "
-        "function_breakpoint_name_to_breakpoint fix_top_level_trace_and_get_trace_func _break_on_system_exit"
+        "function_breakpoint_name_to_breakpoint fix_top_level_trace_and_get_trace_func _break_on_system_exit "
+        "break_on_caught_exceptions"
     ),
     "_pydevd_bundle.pydevd_suspended_frames.SuspendedFramesManager": "_thread_id_to_tracker",
     "_pydevd_bundle.pydevd_frame_utils.FramesList": (

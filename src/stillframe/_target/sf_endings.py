@@ -8,6 +8,8 @@ import types
 
 from _pydevd_bundle import sf_imports
 from _pydevd_bundle.pydevd_constants import get_global_debugger
+from _pydevd_bundle.sf_reported import hold
+from _pydevd_bundle.sf_reported import watch as watch_reports
 
 MOST = 200  # frames that the way to an exit is told in
 
@@ -43,7 +45,7 @@ def exits(db, status):
         if db.get_file_type(frame) != db.PYDEV_FILE:
             trace = types.TracebackType(trace, frame, max(frame.f_lasti, 0), frame.f_lineno or 0)
         frame = frame.f_back
-    _hold(db, OsExit(status), trace)
+    hold(db, OsExit(status), trace)
 
 
 def watch(db):
@@ -54,6 +56,7 @@ def watch(db):
         )
         sf_imports.after("uvloop", lambda: _watch_loops(db, sys.modules["uvloop"].Loop))
         sf_imports.after("multiprocessing.process", _watch_processes)
+        watch_reports(db)
         _tell_signals()
 
 
@@ -74,7 +77,7 @@ def _watch_loops(db, loops):
     def call_exception_handler(self, context):
         error = context.get("exception") if type(context) is dict else None
         if isinstance(error, Exception) and error.__traceback__ is not None and not db.pydb_disposed:
-            _hold(db, error, error.__traceback__)
+            hold(db, error, error.__traceback__)
         return real(self, context)
 
     loops.call_exception_handler = call_exception_handler
@@ -94,15 +97,10 @@ def _watch_processes():
             except Exception as error:
                 db = get_global_debugger()
                 if db is not None and not db.pydb_disposed and error.__traceback__ is not None:
-                    _hold(db, error, error.__traceback__.tb_next)
+                    hold(db, error, error.__traceback__.tb_next)
                 raise
 
         self.run = watched
         return real(self, *arguments, **options)
 
     processes._bootstrap = _bootstrap
-
-
-def _hold(db, error, trace):
-    if trace is not None:
-        db.trigger_exception_handler((type(error), error, trace))

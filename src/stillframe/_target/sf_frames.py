@@ -9,7 +9,7 @@ import re
 import sys
 import types
 
-from _pydevd_bundle import sf_raised, sf_values
+from _pydevd_bundle import sf_raised, sf_reported, sf_values
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_CAUGHT_EXCEPTION
 from _pydevd_bundle.pydevd_constants import RETURN_VALUES_DICT
@@ -247,6 +247,8 @@ class Stop:
         """How the exception came to stop us, as pydevd marked its list of frames."""
         if isinstance(self.frames.exc_desc, SystemExit):
             return "exit"
+        if id(self.frames.exc_desc) == sf_reported.Caught.told_now:
+            return "raised"
         thread = pydevd_find_thread_by_id(self.thread_id)
         if getattr(thread, "stop_reason", None) == CMD_STEP_CAUGHT_EXCEPTION:
             current = self.frames.current_frame

@@ -145,9 +145,13 @@ def _skipped(self, frame):
 class _NameMatch(type):
     """A class of exceptions known by its name alone, so that it can be asked for before the program has made it."""
 
+    met = False
+
     def __subclasscheck__(cls, other):
         mro = getattr(other, "__mro__", ())
-        return any(cls.wanted in (each.__name__, "%s.%s" % (each.__module__, each.__qualname__)) for each in mro)
+        found = any(cls.wanted in (each.__name__, "%s.%s" % (each.__module__, each.__qualname__)) for each in mro)
+        cls.met = cls.met or found
+        return found
 
 
 def _exception_class(name):
@@ -159,6 +163,12 @@ def _exception_class(name):
     if isinstance(found, type) and issubclass(found, BaseException) and found.__module__ != "__main__":
         return found
     return _NameMatch(name.rpartition(".")[2], (), {"wanted": name})
+
+
+def never_met(db):
+    """Names of classes that were to be caught of which none was raised, where they are but names."""
+    asked = (each.type for each in list(db.break_on_caught_exceptions.values()))
+    return [kind.wanted for kind in asked if isinstance(kind, _NameMatch) and not kind.met]
 
 
 def _frames_of_traceback(trace, frame, kind, error, exception_type=None):

@@ -21,6 +21,7 @@ from _pydevd_bundle import (
     sf_endings,
     sf_greenlets,
     sf_headroom,
+    sf_last,
     sf_leaving,
     sf_release,
     sf_stepping,
@@ -186,18 +187,15 @@ def _on_disconnect(self):
 
 
 def _watch_for_the_end(self):
-    """CheckAliveThread's work without its polling: wait for each thread of the program, then dispose."""
-    db = self.py_db
-    while not self._kill_received and db.has_user_threads_alive():
-        for thread in pydevd.pydevd_utils.get_non_pydevd_threads():
-            if not thread.daemon and thread.is_alive():
-                threading.Thread.join(thread, POLL)  # not its own join: that may be the program's, or gevent's
-                break
-        else:
-            self._wait_event.wait(POLL)
-        db.check_output_redirect()
-    if not self._kill_received:
-        db.dispose_and_kill_all_pydevd_threads()
+    """CheckAliveThread's work without its polling: wait for each thread of the program. The interpreter waits for us in its
+    turn, then runs the callbacks of atexit, of which pydevd's own is the last and disposes."""
+    while not self._kill_received:
+        threads = (each for each in pydevd.pydevd_utils.get_non_pydevd_threads() if not each.daemon)
+        thread = next((each for each in threads if sf_last.is_alive(each)), None)
+        if thread is None:
+            return
+        threading.Thread.join(thread, POLL)  # not its own join: that may be the program's, or gevent's
+        self.py_db.check_output_redirect()
 
 
 def _dispose(self, wait=True, timeout=0.5):
@@ -351,6 +349,7 @@ def patch(settings):
     DebugInfoHolder.DEBUG_TRACE_LEVEL = -1  # pydevd's own complaints are not the program's stderr
     pydev_log._pydevd_log_exception = lambda *arguments: None
     sf_tracing.patch()
+    sf_last.patch()
     pydevd_additional_thread_info_regular._current_frames = sf_release.current_frames
     cls.set_tracing_for_untraced_contexts = sf_release.trace_everybody
     pydevd.start_client = _start_client

@@ -9,8 +9,10 @@ import os
 import sys
 
 from _pydevd_bundle import (
+    sf_classes,
     sf_evaluate,
     sf_frames,
+    sf_judging,
     sf_patches,
     sf_places,
     sf_release,
@@ -117,6 +119,7 @@ class Desk:
             "loaded": self.loaded,
             "modules": self.modules,
             "release": self.release,
+            "classes": self.classes,
         }
         self.on_looker = {"crowd": self.threads, "waits": self.waits}
         self.on_thread = {"stop": self.stop, "locals": self.locals, "expand": self.expand}
@@ -212,6 +215,10 @@ class Desk:
         if sys.version_info < (3, 12) and "coverage" in sys.modules:
             message = "coverage is loaded: while it measures, breakpoints do not stop the program before Python 3.12"
             sf_patches.send_event(db, {"kind": "untraced", "message": message + " (pytest: --no-cov)"})
+        for each in sf_classes.lacking(sf_judging.never_met(db)):
+            meant = "; %s is one" % each["nearest"] if each["nearest"] else ""
+            message = "%s was never raised: there was no exception class of that name%s" % (each["name"], meant)
+            sf_patches.send_event(db, {"kind": "untraced", "message": message})
         return {"kind": "ending", "loaded": self.places.ever_named()}
 
     def hello(self, db, arguments):
@@ -244,6 +251,9 @@ class Desk:
 
     def modules(self, db, arguments):
         return self.places.modules(int(arguments.get("start", 0)), int(arguments.get("count", 100)))
+
+    def classes(self, db, arguments):
+        return {"lacking": sf_classes.lacking([str(each) for each in arguments["names"]])}
 
     def release(self, db, arguments):
         sf_release.release(db)

@@ -204,11 +204,18 @@ class Lookers:
         if self.present is None or self.present.py_db is not db:  # none yet, or that of a debugger before this one
             self.jobs = _queue.Queue()
             self.replace(db)
-        self.jobs.put(job)
+        if self.present is None:
+            job()
+        else:
+            self.jobs.put(job)
 
     def replace(self, db):
+        """None can be started in 3.12 once the main thread is over; then the reader does it after all."""
         self.present = _Looker(db, self)
-        self.present.start()
+        try:
+            self.present.start()
+        except RuntimeError:
+            self.present = None
 
 
 class _Looker(PyDBDaemonThread):

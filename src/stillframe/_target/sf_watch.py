@@ -8,6 +8,7 @@ bytecode. What cannot be freed: code that blocks in C on another thread, and C c
 
 import ctypes
 import signal
+import sys
 
 from _pydev_bundle._pydev_saved_modules import thread, threading, time
 from _pydevd_bundle.pydevd_constants import get_global_debugger
@@ -143,6 +144,12 @@ def _watchdog():
         found = db.stillframe_watchdog = Watchdog(db)
         found.start()
     return found
+
+
+def begin():
+    """Have the watching thread from the start where none can be started once the main thread is over: in 3.12."""
+    if sys.version_info[:2] == (3, 12):
+        _watchdog()
 
 
 def _ignore(number, frame):

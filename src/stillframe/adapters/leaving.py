@@ -57,6 +57,21 @@ def last_words_of(plan: Plan, stderr: str) -> LastWords | None:
 
 
 @runtime_checkable
+class TellsIgnored(Protocol):
+    """An adapter whose programs write down errors that could go nowhere, as one in a destructor, and end well."""
+
+    def ignored(self, stderr: str) -> LastWords | None: ...
+
+
+def ignored_by(plan: Plan, stderr: str) -> LastWords | None:
+    """The first error of a program of this plan that its runtime wrote down and ignored; None where there is none."""
+    from . import for_plan
+
+    adapter = for_plan(plan)
+    return adapter.ignored(stderr) if isinstance(adapter, TellsIgnored) else None
+
+
+@runtime_checkable
 class SeesDeadlock(Protocol):
     """An adapter whose programs end by themselves when nobody in them can go on, and can be held before they do."""
 

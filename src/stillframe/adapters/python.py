@@ -25,7 +25,7 @@ from .finding import Needs, Recipe
 from .interpreters import Interpreter, choose, probe
 from .leaving import LastWords
 from .python_command import runs_python, understood
-from .python_endings import last_words
+from .python_endings import ignored, last_words
 from .python_imports import FindsPythonImports
 from .python_joining import FAILURES, check_process, mapped
 from .python_logs import log_text
@@ -94,6 +94,9 @@ class PythonAdapter(FindsPythonImports):
 
     def last_words(self, stderr: str) -> LastWords | None:
         return last_words(stderr)
+
+    def ignored(self, stderr: str) -> LastWords | None:
+        return ignored(stderr)
 
     def understands(self, plan: Plan) -> bool:
         if plan.kind == "command":

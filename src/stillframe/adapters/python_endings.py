@@ -1,4 +1,4 @@
-"""What Python writes of itself when a fatal signal ends it: the calls that it was in, without their values."""
+"""What Python writes of itself when a fatal signal ends it, and of errors that it ignores: calls, without their values."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ _REPORT = re.compile(
 )
 _EACH = re.compile(rf"^{_THREAD.format('')}", re.MULTILINE)
 _CALL = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+) in (?P<function>.+)\n', re.MULTILINE)
+_IGNORED = re.compile(
+    r"^(?:Exception ignored (?:in|on) .+|Exception ignored in: .+|Error in atexit\._run_exitfuncs:)\n"
+    r"Traceback \(most recent call last\):\n(?P<calls>(?:  .+\n)+)(?P<what>\S.*)$",
+    re.MULTILINE,
+)
+_LINE = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+), in (?P<function>.+)\n', re.MULTILINE)
 _DEBUGGERS = re.compile(r"[/\\]_pydevd?_bundle[/\\]")
 _DEBUGGERS_OWN = "pydevd_daemon_thread.py"
 """What all threads of the debugger run in, and none of the program's, though those have a call of pydevd's in them, too."""
@@ -33,6 +39,19 @@ def last_words(stderr: str) -> LastWords | None:
     others = [each[0] for each in threads if each is not failed and _DEBUGGERS_OWN not in each["calls"]]
     rest = stderr[: found.start()] + _CALL.sub(_theirs, "".join(others)) + stderr[found.end() :]
     return LastWords(what=found["what"], calls=_calls(failed["calls"]), rest=rest)
+
+
+def ignored(stderr: str) -> LastWords | None:
+    """The first error that Python could only report: of a destructor as it cleans up, of a callback of atexit until 3.9."""
+    found = _IGNORED.search(stderr)
+    if found is None:
+        return None
+    calls = tuple(reversed(_calls(_LINE.sub(_as_call, found["calls"]))))
+    return LastWords(what=found["what"], calls=calls, rest=stderr[: found.start()] + stderr[found.end() :])
+
+
+def _as_call(line: re.Match[str]) -> str:
+    return f'  File "{line["file"]}", line {line["line"]} in {line["function"]}\n'
 
 
 def _calls(text: str) -> tuple[Frame, ...]:

@@ -50,6 +50,13 @@ class CutsThreads(Protocol):
 
 
 @runtime_checkable
+class KnowsClasses(Protocol):
+    async def lacking_classes(self, names: Sequence[str]) -> Mapping[str, str | None]:
+        """Those of these names that no exception class of the program has by now, each with the nearest that one has."""
+        ...
+
+
+@runtime_checkable
 class Prints(Protocol):
     def read_output(self) -> None:
         """Take in what the program has printed by now, as events."""

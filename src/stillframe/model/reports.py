@@ -152,6 +152,8 @@ class CrashReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     verdict: Verdict
     end: AnyOutcome
     failure: Failure | None = None
+    handled: Failure | None = None
+    """Of a program that ended itself with a failing code: the last error that it had caught and reported."""
     also: tuple[Failure, ...] = ()
     """What else went wrong in the same run, without its values."""
     also_total: int = 0

@@ -22,6 +22,7 @@ class Caught(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Which exceptions stop the program now."""
 
     catch: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 class SameStack(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

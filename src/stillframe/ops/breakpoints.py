@@ -11,6 +11,7 @@ from ..model.backend import Capability, CatchMode, CatchRule
 from ..model.outcomes import Breakpoint, Spot
 from ..model.places import BreakSpec, HitRule
 from ..model.plans import Caller
+from ..model.powers import KnowsClasses
 from ..model.views import Breakpoints, Caught
 from ..registry import Access, Param, operation
 from ..session import family
@@ -178,7 +179,17 @@ async def catch(
         rule = catch_rule(what)
         _need(session, Capability.EXCEPTION_CLASSES, rule.classes)
         await family.set_catch(session.root, rule)
+        return Caught(catch=caught_words(session.catch), notes=await _lacking(session, rule.classes))
     return Caught(catch=caught_words(session.catch))
+
+
+async def _lacking(session: Session, classes: tuple[str, ...]) -> tuple[str, ...]:
+    """A class may come to be later on, so that a name of none is no error; but it may be misspelt."""
+    if not isinstance(session.backend, KnowsClasses):
+        return ()
+    lacking = await session.backend.lacking_classes(classes)
+    meant = {name: f"; {near} is one" if near else "" for name, near in lacking.items()}
+    return tuple(f"there is no exception class {name} so far{near}" for name, near in meant.items())
 
 
 def catch_rule(words: tuple[str, ...]) -> CatchRule:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -33,9 +34,13 @@ def last_calls(session: Session, plan: Plan) -> LastCalls | None:
     found = last_words_of(plan, stderr)
     if found is None or not found.calls:
         return None
-    calls = folded([_judged(each, session, plan) for each in found.calls])[:MOST]
-    frames = tuple(told_frame(session, call, number) for number, call in enumerate(calls))
-    return LastCalls(found.what, frames, len(found.calls), found.rest)
+    return LastCalls(found.what, told_calls(session, plan, found.calls), len(found.calls), found.rest)
+
+
+def told_calls(session: Session, plan: Plan, found: Sequence[Frame]) -> tuple[ReportFrame, ...]:
+    """Calls that a runtime only wrote down, as a report tells them."""
+    calls = folded([_judged(each, session, plan) for each in found])[:MOST]
+    return tuple(told_frame(session, call, number) for number, call in enumerate(calls))
 
 
 def with_last_words(session: Session, plan: Plan, report: CrashReport) -> CrashReport:

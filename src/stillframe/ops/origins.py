@@ -13,12 +13,16 @@ import msgspec
 from ..model.reports import Failure, ReportFrame, Witnessed, spot
 from ..model.values import ExceptionInfo, Frame
 
+SENT = 6
+"""Values that are told of an error in another process."""
+
 
 def with_origin(found: Failure, raised: Sequence[Failure], *, live: bool) -> Failure:
     """A failure with the calls that threw it, where `raised` has them; else with the place, where its own calls do not tell.
 
     What is held `live` is to be asked further, so that its own calls stay what is told.
     """
+    found = _with_sent(found, raised)
     top = found.stack.frames[0] if found.stack.frames else None
     if top is not None and top.note is not None:
         return _unwound(found, raised)
@@ -32,6 +36,27 @@ def with_origin(found: Failure, raised: Sequence[Failure], *, live: bool) -> Fai
     passed_on = f"caught, and passed on at {top.file}:{top.line} in {top.function}"
     notes = (*found.notes, passed_on, *_several(alike))
     return msgspec.structs.replace(found, stack=alike[-1].stack, notes=notes)
+
+
+def _with_sent(found: Failure, raised: Sequence[Failure]) -> Failure:
+    """A failure with the values of the error in another process that it was made from, which itself came as text alone."""
+    if found.exception is None or not any(not each.frames for each in found.exception.causes):
+        return found
+    causes, notes = list[ExceptionInfo](), list[str]()
+    for each in found.exception.causes:
+        alike = [one for one in raised if not each.frames and one.process is not None and _is_sent(one, each)]
+        causes.append(msgspec.structs.replace(each, locals=alike[-1].stack.frames[0].values[:SENT]) if alike else each)
+        notes += _several(alike)
+    exception = msgspec.structs.replace(found.exception, causes=tuple(causes))
+    return msgspec.structs.replace(found, exception=exception, notes=(*found.notes, *notes))
+
+
+def _is_sent(thrown: Failure, cause: ExceptionInfo) -> bool:
+    """Whether it says the same as this text, and was raised in the line that this names."""
+    top = next(iter(thrown.stack.frames), None)
+    if top is None or not cause.message.endswith(thrown.what):
+        return False
+    return f":{top.line} in {top.function.rpartition('.')[2]}: " in cause.message
 
 
 def _first_throws(alike: Sequence[Failure], made: Frame) -> list[Failure]:

@@ -47,6 +47,9 @@ def crash(result: CrashReport, budget: int) -> str:
     also = _also(result, room)
     if result.failure:
         rows += failure_rows(result.failure, room, spare=400)
+    if result.handled:
+        rows.append(room.take(f"handled before the exit: {failure_line(result.handled)}"))
+        rows += failure_rows(result.handled, room, spare=400)
     if result.since:
         rows += [room.take(each) for each in since_rows(result.since, ending)]
     rows += also + notes
@@ -56,14 +59,16 @@ def crash(result: CrashReport, budget: int) -> str:
 
 
 def _was_held(failure: Failure | None) -> bool:
-    """Whether the debugger saw it: what only the runtime wrote, as a signal ended it, is no stop, and cannot be kept."""
-    return failure is not None and (failure.kind != "signal" or failure.exception is not None)
+    """Whether the debugger saw it: what only the runtime wrote, as it ended, is no stop, and cannot be kept."""
+    return failure is not None and (failure.exception is not None or failure.kind not in ("signal", "exception"))
 
 
 def _told(result: CrashReport) -> tuple[Failure, ...]:
     """The errors of which the runtime wrote no more than is told: but where no call of the user's is known, as of a file that
     cannot be compiled, that may name the place."""
     failure = result.failure
+    if result.handled:
+        return (result.handled,)
     if failure is None or failure.kind != "exception":
         return ()
     known = not failure.stack.frames or not failure.stack.frames[0].library
@@ -126,6 +131,7 @@ def ending(end: AnyOutcome) -> str:
 def _notes(result: CrashReport) -> tuple[str, ...]:
     top = result.failure.stack.frames[0] if result.failure and result.failure.stack.frames else None
     mine = result.failure.notes if result.failure and not (top and top.note) else ()  # which says the same
+    mine += result.handled.notes if result.handled else ()
     return tuple(dict.fromkeys((*mine, *result.notes, *result.end.notes)))
 
 

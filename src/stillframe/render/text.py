@@ -106,7 +106,9 @@ def _breakpoints(result: views.Breakpoints, name: str, budget: int) -> str:
 
 @show.register
 def _caught(result: views.Caught, name: str, budget: int) -> str:
-    return "catch " + (" ".join(result.catch) or "off")
+    return "\n".join(
+        ["catch " + (" ".join(result.catch) or "off"), *(f"note: {escape(note)}" for note in result.notes)]
+    )
 
 
 @show.register

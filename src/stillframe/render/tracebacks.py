@@ -15,7 +15,9 @@ from ..model.reports import Failure
 _BEGIN = "Traceback (most recent call last):"
 _GROUP = "Exception Group Traceback (most recent call last):"
 _RAISED = re.compile(r"  \| \S.*: ")  # what a group says, in its frame
-_HEAD = re.compile(r'Exception in thread |Process \S+:$|[\w.]*RemoteTraceback: $|"""$')
+_HEAD = re.compile(
+    r'Exception in thread |Exception ignored (?:in|on)|Error in atexit|Process \S+:$|[\w.]*RemoteTraceback: $|"""$'
+)
 _LINKS = (
     "The above exception was the direct cause of the following exception:",
     "During handling of the above exception, another exception occurred:",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -125,6 +125,13 @@ class Looking:
     def _tells_exceptions(self) -> bool:
         """Whether it can be asked about an exception: some debuggers do not bear a request that they do not know."""
         return self._helper is not None or Capability.EXCEPTION_INFO in self.capabilities
+
+    async def lacking_classes(self, names: Sequence[str]) -> Mapping[str, str | None]:
+        is_told = self._launch.exception_root is not None and Capability.EXCEPTION_CLASSES not in self._launch.adds
+        if self._helper is None or not is_told or not names:
+            return {}
+        told = translate.items(await self._looked(self._helper.call("classes", names=list(names))), "lacking")
+        return {str(each.get("name")): translate.text(each.get("nearest")) for each in told}
 
     async def modules(self, start: int = 0, count: int = 100) -> Modules:
         return await self._looked(self._evidence.modules(start, count))

@@ -1,0 +1,50 @@
+"""Errors that did not end a program by themselves, as part of a report: caught before it gave up, or only written down by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ..adapters.leaving import ignored_by
+from ..model.outcomes import Exited
+from ..model.plans import Plan
+from ..model.reports import CrashReport, Failure, Witnessed
+from ..session.session import Session
+from .dying import told_calls
+from .failing import Watched
+
+_READ = 64 * 1024
+NO_VALUES = (
+    "the runtime only wrote this at its end, when nothing could be held any more: there are places, and no values"
+)
+
+
+def handled_before(seen: Watched, failure: Failure | None) -> Failure | None:
+    """The last error that the program caught and reported before it gave up with a failing code, unless its end tells it."""
+    if not isinstance(seen.end, Exited) or not seen.end.exit_code or (failure is not None and failure.kind != "exit"):
+        return None
+    told = [each.what for each in _chain(failure)]
+    own = [each for each in seen.raised if each.process is None and each.what not in told]
+    if not own:
+        return None
+    several = (f"the last of {len(own)} errors that it caught and reported",) if len(own) > 1 else ()
+    return msgspec.structs.replace(own[-1], notes=(*own[-1].notes, *several))
+
+
+def _chain(failure: Failure | None) -> Sequence[Failure]:
+    causes = failure.exception.causes if failure is not None and failure.exception is not None else ()
+    return [Failure(what=f"{each.type}: {each.message}" if each.message else each.type) for each in causes]
+
+
+def with_ignored(session: Session, plan: Plan, report: CrashReport) -> CrashReport:
+    """A good end at which the runtime wrote of an error that it could only ignore, told as that error."""
+    if report.failure is not None or not isinstance(report.end, Exited) or report.verdict != "ended well":
+        return report
+    stderr = "".join(piece.text for piece in session.output.tail(_READ, ("stderr",))[0])
+    found = ignored_by(plan, stderr)
+    if found is None or not (frames := told_calls(session, plan, found.calls)) or frames[0].library:
+        return report
+    stack = Witnessed(frames=frames, total=len(found.calls))
+    failure = Failure(what=found.what, kind="exception", stack=stack, notes=(NO_VALUES,))
+    return msgspec.structs.replace(report, failure=failure, verdict="crashed")
