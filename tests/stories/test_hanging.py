@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import psutil
@@ -9,7 +10,7 @@ import psutil
 from .conftest import User, eventually
 
 LOCKS = """\
-import queue, sys, threading
+import multiprocessing, os, queue, subprocess, sys, threading
 
 a, b, plain, lost = threading.RLock(), threading.RLock(), threading.Lock(), threading.Lock()
 both, jobs = threading.Barrier(2), queue.Queue()
@@ -34,11 +35,23 @@ def miss():
 def take():
     return jobs.get()
 
+def run():
+    return subprocess.Popen(["sh", "-c", "head -c 1000000 /dev/zero; true"], stdout=subprocess.PIPE).wait()
+
+def read():
+    return os.read(os.pipe()[0], 1)
+
+def put(items):
+    for item in items:
+        full.put(item)
+
+full = multiprocessing.Queue(1)
 both_kept, kept = threading.Event(), threading.Event()
 lost.acquire()
 for name, target, args in (
     ("one", transfer, (a, b)), ("two", transfer, (b, a)), ("keeper", keep, ()), ("first", want, ()),
-    ("second", want, ()), ("misser", miss, ()), ("taker", take, ()),
+    ("second", want, ()), ("misser", miss, ()),
+    ("runner", run, ()), ("reader", read, ()), ("putter", put, ("ab",)), ("taker", take, ()),
 ):
     thread = threading.Thread(target=target, args=args, name=name, daemon=True)
     thread.start()
@@ -65,6 +78,13 @@ def test_threads_are_told_by_place_with_what_they_wait_for_and_who_holds_it(user
     assert waits("misser") == ("Lock lost", "unknown")
     assert waits("taker") == ("an item of a Queue that is empty", None)
     assert waits("MainThread") == ("thread taker to end", None)
+    assert re.fullmatch(
+        r"process \d+ to end, head \(pid \d+\) waits for room in a pipe that this process is to read \(fd \d+\)",
+        waits("runner")[0],
+    )
+    assert waits("reader")[0].startswith("os.read(os.pipe()[0], 1): data from a pipe (fd ")
+    assert waits("reader")[0].endswith(" could write to"), waits("reader")
+    assert waits("putter") == ("room in a Queue, 1 of 1", None)
     wanting = [names for names in told if "first" in names or "second" in names]
     assert wanting == [("first", "second")]
     assert waits("first", "second") == ("Lock plain", "keeper (inside its with, locks.py:13)")
@@ -75,6 +95,30 @@ def test_threads_are_told_by_place_with_what_they_wait_for_and_who_holds_it(user
     assert {(each["reason"], each["thread"]) for each in hits} == {("hang", "one"), ("hang", "two")}, (
         "it is in the record"
     )
+
+
+FED = """\
+import multiprocessing
+
+def fill(queue):
+    queue.put("x" * 1000000)
+
+queue = multiprocessing.get_context("fork").Queue()
+process = multiprocessing.get_context("fork").Process(target=fill, args=(queue,))
+process.start()
+process.join()
+"""
+
+
+def test_a_process_whose_queue_nobody_reads_is_told_by_its_parent_and_by_itself(user: User) -> None:
+    user.file("fed.py", FED)
+    report = user.json("hang", "--timeout", "2", "--", "python3", "fed.py")
+    told = {each["names"][0]: (each["waits_for"], each.get("state")) for each in report["groups"]}
+    assert re.fullmatch(
+        r"process \d+ to end, which waits for room in a pipe that this process is to read \(fd \d+\)",
+        told["MainThread in hang-fed"][0],
+    )
+    assert told["MainThread in hang-fed.1"] == ("thread QueueFeederThread to end", None)
 
 
 TASKS = """\

@@ -19,6 +19,8 @@ LOOKS = (
 )  # at the least, for the one and for the other: on a busy machine time passes in which no thread could move
 GREENLETS = 100  # told at the most
 DEPTH = 25  # frames from the top among which pydevd's own are, where it is about to hold a thread
+# Of pydevd and of ours, what a forked process of the program's runs inside of, for its whole life.
+BELOW = ("pydev_monkey.py", "sf_children.py", "sf_endings.py", "sf_release.py")
 HELD, BLOCKED, RUNNING = "held", "blocked", "running"
 
 
@@ -165,7 +167,7 @@ def _is_being_held(db, one):
     for _ in range(DEPTH):
         if frame is None:
             return False
-        own = db.get_file_type(frame) == db.PYDEV_FILE
+        own = db.get_file_type(frame) == db.PYDEV_FILE and not frame.f_code.co_filename.endswith(BELOW)
         if within and not own:
             return True
         within = within or own

@@ -4,7 +4,7 @@ import os
 import sys
 import types
 
-from _pydevd_bundle import pydevd_utils, sf_frames, sf_locks, sf_threads, sf_values
+from _pydevd_bundle import pydevd_utils, sf_frames, sf_greenlets, sf_locks, sf_pipes, sf_threads, sf_values
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_constants import get_thread_id
 
@@ -16,12 +16,13 @@ UNKNOWN = "unknown"
 class Party:
     """A thread or a task: its frames, innermost first, and what we find out about it."""
 
-    def __init__(self, number, what, name, frames, ident=None, state=None):
+    def __init__(self, number, what, name, frames, ident=None, state=None, native_id=None):
         self.number = number
         self.what = what
         self.name = name
         self.frames = frames
         self.ident = ident  # of a thread
+        self.native_id = native_id  # the kernel's word for it
         self.state = state
         self.waits = None  # in words
         self.lock = None
@@ -95,7 +96,8 @@ def _threads(db, crowd):
         frames = [frame for frame in _outwards(tops.get(one.ident)) if db.get_file_type(frame) != db.PYDEV_FILE]
         number = BaseSchema._translate_id_to_dap(get_thread_id(one))
         state = None if states.get(id(one)) == sf_threads.BLOCKED else "running"
-        found.append(Party(number, "thread", one.name, frames[:DEEP], one.ident, state))
+        native_id = os.getpid() if one is sf_greenlets.real_threading().main_thread() else one.native_id
+        found.append(Party(number, "thread", one.name, frames[:DEEP], one.ident, state, native_id))
     return found
 
 
@@ -183,6 +185,8 @@ def _find_out(party, parties):
         party.lock, party.waits = found[0], "%s %s" % (sf_locks.kind_of(found[0]), found[1])
     elif party.user and party.user[0] is top and sf_locks.is_calling(top):
         party.waits = sf_locks.call_on(top)
+    if party.lock is None and (piped := sf_pipes.waited_at(party.native_id)):
+        party.waits = "%s: %s" % (party.waits, piped) if party.waits else piped
 
 
 def _runs_loop(frame):
@@ -215,7 +219,14 @@ def _by_library(party, frame, parties):
     elif file == "queue.py" and name in ("get", "put", "join"):
         party.waits = _queue_words(name, own)
     elif file == "subprocess.py" and name in ("wait", "communicate", "_wait", "_communicate"):
-        party.waits = "process %s to end" % getattr(own, "pid", "?")
+        party.waits = _end_of(getattr(own, "pid", None))
+    elif (file, name) == ("popen_fork.py", "poll"):
+        party.waits = _end_of(getattr(own, "pid", None))
+    elif file == "queues.py" and name == "put" and hasattr(own, "_sem"):
+        most = getattr(own, "_maxsize", "?")
+        party.waits = "room in a %s, %s of %s" % (kind, most, most)
+    elif file == "queues.py" and name == "get" and hasattr(own, "_reader"):
+        party.waits = "an item of a %s" % kind
     elif (file, name) == ("_base.py", "result"):
         party.on = [each for each in parties if _works_on(each, own)]
         begun = "that %s works on" % party.on[0].name if party.on else "that no worker has begun"
@@ -224,6 +235,11 @@ def _by_library(party, frame, parties):
     elif words is not None:
         party.waits = words
     return party.waits is not None
+
+
+def _end_of(pid):
+    why = sf_pipes.held_up(pid) if type(pid) is int else None
+    return "process %s to end%s" % (pid or "?", ", %s" % why if why else "")
 
 
 def _works_on(party, future):
@@ -248,7 +264,6 @@ _WORDS = {
     ("ssl.py", "recv_into"): "data from a socket",
     ("selectors.py", "select"): "a file or socket to be ready",
     ("connection.py", "_recv"): "data from a pipe",
-    ("popen_fork.py", "poll"): "a child process to end",
     ("base_events.py", "run_forever"): "its event loop, where nothing is ready",
 }
 
