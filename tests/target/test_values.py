@@ -59,7 +59,8 @@ def main():
     knot = {}; knot["self"] = knot
     deep = [[[[[1]]]]]
     nasty = "nul\\0 esc\\x1b lone\\ud800 bidi\\u202e"
-    raw, block = bytes(range(256)) * 100, bytearray(300)
+    raw, block = bytes(range(256)) * 100, bytearray(bytes(300) + b"z")
+    zeros, buffer, seven = bytes(5000), bytearray(300), bytes(7)
     big = 1 << 100000
     small = {"a": 1, "b": [1, 2]}
     single = (1,)
@@ -132,6 +133,8 @@ def test_every_kind_of_value_has_a_short_true_text(run_to: RunTo, python: str) -
     assert told["nasty"]["value"] == r"'nul\x00 esc\x1b lone\ud800 bidi\u202e'"
     assert told["raw"]["value"].endswith("'…") and told["table"]["value"].endswith("…}")
     assert re.fullmatch(r"bytearray\(b'(\\x00)+'\)…", told["block"]["value"]), "no escape is cut through"
+    assert [told[name]["value"] for name in ("zeros", "buffer")] == [r"b'\x00' * 5000", r"bytearray(b'\x00') * 300"]
+    assert told["seven"]["value"] == repr(bytes(7)) and told["zeros"]["total"] == 5000
     assert len(json.dumps(stop)) < 16000
     peer.resume("continue", thread)
     peer.rest()

@@ -66,6 +66,8 @@ class _Writer:
         if kind in _SCALARS:
             return self._short(repr(value), room)
         if kind in _STRINGS:
+            if kind is not str and 4 * len(value) > room and value.count(value[:1]) == len(value):
+                return "%r * %d" % (value[:1], len(value))  # as a buffer that nothing was read into
             return self._string(value, room)
         if id(value) in self.path:
             return "{...}" if is_a(value, (dict, set)) else "[...]" if is_a(value, list) else "(...)"

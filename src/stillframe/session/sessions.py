@@ -190,6 +190,7 @@ class Sessions:
     ) -> Session:
         """Open a debugger for the plan, want the breakpoints, and let the program run."""
         found = self._joined_before(plan, caller) if isinstance(plan, AttachPlan) else None
+        self._check_unheld(plan)
         if found is not None:
             kept, catch, default_name = found, catch or found.catch, found.name
         name = self._free_name(name, default_name, caller)
@@ -233,6 +234,14 @@ class Sessions:
         """A session over something that is there already, such as a recorded run; nothing of it is kept."""
         origin = Origin(plan, caller.cwd, root_of(caller), caller.client, kept=False)
         return self._add(self._free_name(None, name, caller), backend, origin, None)
+
+    def _check_unheld(self, plan: Plan | AttachPlan) -> None:
+        """Refuse to join a process that one of our sessions has, by that session's name."""
+        pid = plan.pid if isinstance(plan, AttachPlan) else None
+        held = next((each for each in self._all.values() if pid and each.live and each.backend.pid == pid), None)
+        if held is not None:
+            known = {"session": held.name}
+            raise Busy(f"process {pid} is debugged here already, as session {held.name}", hint=Try("state", known))
 
     def _joined_before(self, plan: AttachPlan, caller: Caller) -> Kept | None:
         """What a daemon that died had attached to, if this is the same process or address."""

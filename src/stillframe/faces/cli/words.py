@@ -60,6 +60,11 @@ _INFO = {
     "breakpoints": "breaks", "break": "breaks", "b": "breaks", "breaks": "breaks", "locals": "locals", "args": "locals",
     "threads": "threads", "stack": "stack", "frame": "stack", "source": "source", "sources": "modules",
 }  # fmt: skip
+_BREAKPOINT = {
+    "set": "break", "add": "break", "list": "breaks", "ls": "breaks", "show": "breaks", "remove": "unbreak", "rm": "unbreak",
+    "delete": "unbreak", "del": "unbreak", "clear": "unbreak", "enable": "enable", "disable": "disable",
+}  # fmt: skip
+"""What other debuggers have behind their word for breakpoints, as a verb of ours."""
 
 
 def resolve(word: str, rest: "list[str]", verbs: "dict[str, Verb]") -> "tuple[str, list[str]]":
@@ -74,6 +79,8 @@ def resolve(word: str, rest: "list[str]", verbs: "dict[str, Verb]") -> "tuple[st
             return _INFO[rest[0]], rest[1:]
         case "logpoint" if verb == "break":
             return verb, _log_text(rest)
+        case _ if verb in ("break", "breaks") and (meant := _of_breakpoints(rest, verb)) is not None:
+            return meant
     if verb == "launch" and [each for each in rest if each != "--json"] == ["--config"]:
         return "configs", [each for each in rest if each == "--json"]
     if verb == "break":
@@ -81,6 +88,18 @@ def resolve(word: str, rest: "list[str]", verbs: "dict[str, Verb]") -> "tuple[st
     if verb == "set" and rest[1:2] == ["="]:
         return verb, [rest[0], *rest[2:]]
     return verb, _counted(verb, rest, verbs)
+
+
+def _of_breakpoints(rest: "list[str]", verb: str) -> "tuple[str, list[str]] | None":
+    """`break set LOC` is `break LOC`; but `break set` alone stops in a function of that name, and `break set if x` too."""
+    meant = _BREAKPOINT.get(rest[0]) if rest else None
+    if meant is None:
+        return None
+    if len(rest) == 1:
+        return (meant, []) if meant == "breaks" and verb == "breaks" else None
+    if rest[1].startswith("-") or rest[1] == "if":
+        return None
+    return meant, _if_words(rest[1:]) if meant == "break" else rest[1:]
 
 
 def canonical(word: str, verbs: "dict[str, Verb]") -> str:
@@ -134,6 +153,8 @@ def unknown_verb(word: str, rest: "list[str]", leading: "list[str]", verbs: "dic
         guess = nearest(word, known)
     if guess is None:
         return Usage(f"unknown verb {word!r}; `dbg help` lists them")
+    if guess == "break" and rest[:1] and rest[0] in _BREAKPOINT:
+        return Usage(f"unknown verb {word!r}", [*leading, _BREAKPOINT[rest[0]], *rest[1:]])
     return Usage(f"unknown verb {word!r}", [*leading, guess, *rest])
 
 
