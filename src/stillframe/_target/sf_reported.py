@@ -8,12 +8,13 @@ import functools
 import os
 import sys
 
-from _pydev_bundle._pydev_saved_modules import threading
+from _pydev_bundle._pydev_saved_modules import threading, time
 from _pydevd_bundle import sf_imports
 from _pydevd_bundle.pydevd_constants import STATE_SUSPEND, get_global_debugger
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MOST = 20  # errors that somebody caught of which a process tells
+MOST = 10  # errors that somebody caught of which a process tells each
+REST = 1.0  # seconds between two of those that come after them
 _POOLS = (("multiprocessing.pool", "ExceptionWithTraceback"), ("concurrent.futures.process", "_ExceptionWithTraceback"))
 
 
@@ -22,6 +23,7 @@ class Caught:
 
     told_now = None  # the id of the one that is held
     count = 0
+    at = 0.0  # when the last of them was held
     last = None  # marks of the last error of any kind that was held
 
 
@@ -133,12 +135,9 @@ def _watch_pool(module, name):
 
 def _tell_caught(error):
     db, trace = get_global_debugger(), getattr(error, "__traceback__", None)
-    if (
-        not isinstance(error, Exception)
-        or _marks(error, trace) == Caught.last
-        or Caught.count >= MOST
-        or Caught.told_now is not None
-    ):
+    if not isinstance(error, Exception) or _marks(error, trace) == Caught.last or Caught.told_now is not None:
+        return
+    if Caught.count >= MOST and time.monotonic() < Caught.at + REST:
         return
     if trace is None or not _can_be_held(db, sys._getframe(2)):
         return
@@ -146,4 +145,4 @@ def _tell_caught(error):
     try:
         hold(db, error, trace)
     finally:
-        Caught.told_now = None
+        Caught.told_now, Caught.at = None, time.monotonic()

@@ -14,6 +14,8 @@ from ..session.session import Session
 from .dying import told_calls
 from .failing import Watched
 
+EACH = 10
+"""From so many such errors on not each of them is looked at."""
 _READ = 64 * 1024
 NO_VALUES = (
     "the runtime only wrote this at its end, when nothing could be held any more: there are places, and no values"
@@ -28,8 +30,15 @@ def handled_before(seen: Watched, failure: Failure | None) -> Failure | None:
     own = [each for each in seen.raised if each.process is None and each.what not in told]
     if not own:
         return None
-    several = (f"the last of {len(own)} errors that it caught and reported",) if len(own) > 1 else ()
-    return msgspec.structs.replace(own[-1], notes=(*own[-1].notes, *several))
+    return msgspec.structs.replace(own[-1], notes=(*own[-1].notes, *_several(len(own))))
+
+
+def _several(count: int) -> tuple[str, ...]:
+    if count < 2:
+        return ()
+    if count < EACH:
+        return (f"the last of {count} errors that it caught and reported",)
+    return ("the last that was looked at of many errors that it caught and reported",)
 
 
 def _chain(failure: Failure | None) -> Sequence[Failure]:
