@@ -97,6 +97,12 @@ def logs(path):
         logging.exception("no file")
         return 5
 
+def quiet(path):
+    try:
+        return load(path)
+    except KeyError:
+        return 5
+
 match sys.argv[1]:
     case "code":
         by_code(9)
@@ -133,6 +139,8 @@ match sys.argv[1]:
         atexit.register(bye, {"name": 1})
     case "logged":
         sys.exit(logs("cfg"))
+    case "silent":
+        sys.exit(quiet("cfg"))
     case "printed":
         try:
             logs("cfg") and work(5)
@@ -170,7 +178,7 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     child = told("child")
     assert child[0].startswith("AssertionError: n is 8 at ways.py:21 in work, in its child crash-ways.1; exit 0"), child
     pool = told("pool")
-    assert pool[0].startswith("AssertionError: n is 8 at ways.py:67 in <module>; exit 1 after "), pool
+    assert pool[0].startswith("AssertionError: n is 8 at ways.py:73 in <module>; exit 1 after "), pool
     assert re.fullmatch(
         r"  from RemoteTraceback: in another process at .*ways.py:21 in work: AssertionError: n is 8", pool[1]
     )
@@ -187,13 +195,15 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     assert logged[0].startswith("SystemExit: 5 at ways.py:"), logged
     assert "handled before the exit: KeyError: 'cfg' at ways.py:32 in load" in logged and "  path='cfg'" in logged
     assert 'stderr: "ERROR:root:no file\\n"' in logged, logged
+    (note,) = (row for row in told("silent") if row.startswith("note: "))
+    assert "dbg launch --catch raised -- " in note and "silent" in note
     printed = told("printed")
     assert printed[0].startswith("SystemExit: 6 at ") and printed[1].startswith(
         "  while handling AssertionError: n is 5"
     )
     assert "handled before the exit: KeyError: 'cfg' at ways.py:32 in load" in printed, printed
     abort = told("abort")
-    assert abort[0].startswith("SIGABRT: Aborted at ways.py:60 in <module>; ended by SIGABRT after "), abort
+    assert abort[0].startswith("SIGABRT: Aborted at ways.py:66 in <module>; ended by SIGABRT after "), abort
     assert not any("_target" in row for row in abort), abort
     assert "ended by SIGKILL" in told("kill")[0]
     well = told("well")

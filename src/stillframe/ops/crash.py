@@ -35,7 +35,7 @@ from .programs import Command, Program, ReadyWord, RunTerms, default_name
 from .recorded_run import recorded_run
 from .repeating import Attempt, Times, UntilFail, check, compare, ended_well, nothing_to_compare
 from .repeating import repeat as repeat_runs
-from .reported import handled_before, with_ignored
+from .reported import handled_before, unseen, with_ignored
 from .sanitized import with_own_words
 from .since import SinceWord, places_of
 from .since import since as since_revision
@@ -224,15 +224,16 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
     )  # fmt: skip
     handled = seen.answered if wish.do else []
     failure = _primary(seen) or next(iter(handled), None)
+    caught = handled_before(seen, failure)
     report = CrashReport(
         command=wish.plan.command,
         verdict=_verdict(seen, failure),
         end=seen.end,
         failure=failure,
-        handled=handled_before(seen, failure),
+        handled=caught,
         also=tuple(_bare(each) for each in (*seen.failures, *handled[:MOST_ALSO]) if each is not failure),
         also_total=max(0, seen.total + len(handled) - (failure is not None)),
-        notes=_notes(seen, failure, wish),
+        notes=(*_notes(seen, failure, wish), *unseen(failure, caught, wish.plan)),
     )
     report = with_last_words(session, wish.plan, with_own_words(session, report))
     report = with_ignored(session, wish.plan, report)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Sequence
 
 import msgspec
 
-from ..adapters.leaving import ignored_by
+from ..adapters.leaving import ignored_by, tells_handed_errors
 from ..model.outcomes import Exited
 from ..model.plans import Plan
 from ..model.reports import CrashReport, Failure, Witnessed
@@ -16,6 +18,7 @@ from .failing import Watched
 
 EACH = 10
 """From so many such errors on not each of them is looked at."""
+_EXITS_WITH_CALL = re.compile(r"\bexit\(\s*[\w.]+\(")
 _READ = 64 * 1024
 NO_VALUES = (
     "the runtime only wrote this at its end, when nothing could be held any more: there are places, and no values"
@@ -31,6 +34,20 @@ def handled_before(seen: Watched, failure: Failure | None) -> Failure | None:
     if not own:
         return None
     return msgspec.structs.replace(own[-1], notes=(*own[-1].notes, *_several(len(own))))
+
+
+def unseen(failure: Failure | None, handled: Failure | None, plan: Plan) -> tuple[str, ...]:
+    """That an error may have been caught in silence, where a program exits with what a call gave (`sys.exit(main())`)."""
+    if failure is None or handled is not None or failure.kind != "exit" or not tells_handed_errors(plan):
+        return ()
+    top = next(iter(failure.stack.frames), None)
+    line = next((each.text for each in top.source if each.here), "") if top is not None and not top.library else ""
+    if _EXITS_WITH_CALL.search(line) is None or _chain(failure):
+        return ()
+    again = shlex.join(plan.command)
+    return (
+        f"no error was reported before; dbg launch --catch raised -- {again} stops at one that is caught in silence",
+    )
 
 
 def _several(count: int) -> tuple[str, ...]:
