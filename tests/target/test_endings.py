@@ -128,6 +128,31 @@ def test_breakpoints_hold_in_callbacks_of_atexit(run_to: RunTo, python: str) -> 
     assert target.end()[:2] == (0, "bye\n")
 
 
+GOES_ON = """
+import threading, time
+def work():
+    while True:
+        time.sleep(0.01)
+thread = threading.Thread(target=work, name="w")
+thread.start()
+class Done(threading.Thread):
+    def run(self):
+        threading.main_thread().join()
+        print("over", flush=True)  # @here
+Done().start()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12"])
+def test_threads_that_go_on_without_the_main_one_are_paused(run_to: RunTo, version: str) -> None:
+    _, peer, thread = run_to(PYTHONS.get(version, sys.executable), GOES_ON)
+    peer.resume("continue", thread)
+    peer.request("pause", threadId="*")
+    held = peer.stopped(reason="pause")
+    assert peer.stop(held)["frames"]
+    assert {"MainThread", "w"} <= {each["name"] for each in peer.call("crowd")["threads"]}
+
+
 def test_the_last_event_tells_which_named_files_were_loaded(start: Start, deep_python: str, tmp_path: Path) -> None:
     program, used, unused = (tmp_path / name for name in ("program.py", "used.py", "unused.py"))
     program.write_text("import used\n")

@@ -13,9 +13,9 @@ from _pydevd_bundle import (
     sf_endings,
     sf_greenlets,
     sf_judging,
+    sf_last,
     sf_patches,
     sf_pdb,
-    sf_watch,
 )
 from _pydevd_bundle.pydevd_api import PyDevdAPI
 
@@ -93,7 +93,7 @@ def begin(db):
         db.wait_for_ready_to_run()
         sf_greenlets.hide_threads()
         sf_endings.watch(db)
-        sf_watch.begin()
+        sf_last.begin(db)
     names = itertools.count(1).__next__
     sf_greenlets.real_threading()._counter = names  # the program's first thread is Thread-1, as in a plain run
     if db is None or db.pydb_disposed:

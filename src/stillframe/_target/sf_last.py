@@ -7,13 +7,20 @@ lets go at the end of all callbacks, too, since its own was registered before an
 import sys
 
 from _pydev_bundle import pydev_is_thread_alive
-from _pydevd_bundle import sf_greenlets
+from _pydevd_bundle import sf_greenlets, sf_watch
 
 is_alive = pydev_is_thread_alive.is_thread_alive
 
 
 def _is_there(thread):
     return is_alive(thread) or thread is sf_greenlets.real_threading().main_thread()
+
+
+def begin(db):
+    """Have the threads that may be needed later from the start: 3.12 alone starts none once the main thread is over."""
+    if sys.version_info[:2] == (3, 12):
+        sf_watch.watchdog()
+        db.timeout_tracker.call_on_timeout(0.0, int)  # pydevd's own, for a pause
 
 
 def patch():

@@ -8,7 +8,6 @@ bytecode. What cannot be freed: code that blocks in C on another thread, and C c
 
 import ctypes
 import signal
-import sys
 
 from _pydev_bundle._pydev_saved_modules import thread, threading, time
 from _pydevd_bundle.pydevd_constants import get_global_debugger
@@ -137,19 +136,14 @@ class when_stuck:  # noqa: N801 (used like contextlib's)
         _on_stuck.pop(thread.get_ident(), None)
 
 
-def _watchdog():
+def watchdog():
+    """The watching thread of this process, started where there is none yet."""
     db = get_global_debugger()
     found = getattr(db, "stillframe_watchdog", None)
     if found is None or not found.is_alive():
         found = db.stillframe_watchdog = Watchdog(db)
         found.start()
     return found
-
-
-def begin():
-    """Have the watching thread from the start where none can be started once the main thread is over: in 3.12."""
-    if sys.version_info[:2] == (3, 12):
-        _watchdog()
 
 
 def _ignore(number, frame):
@@ -188,7 +182,7 @@ def within(seconds, function, *arguments):
     here, so none ever reaches the program's own code or pydevd's.
     """
     shift = _Shift(seconds)
-    dog = _watchdog()
+    dog = watchdog()
     with _Handler(shift):
         try:
             try:
