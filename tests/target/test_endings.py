@@ -150,6 +150,9 @@ def test_threads_that_go_on_without_the_main_one_are_paused(run_to: RunTo, versi
     peer.request("pause", threadId="*")
     held = peer.stopped(reason="pause")
     assert peer.stop(held)["frames"]
+    for command, arguments in (("pause", {"threadId": 0}), ("next", {"threadId": 0}), ("restartFrame", {"frameId": 1})):
+        answer = peer.answer(peer.send(command, **arguments))
+        assert not answer["success"], "refused, and neither the end of the line nor in silence"
     assert {"MainThread", "w"} <= {each["name"] for each in peer.call("crowd")["threads"]}
 
 

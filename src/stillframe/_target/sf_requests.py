@@ -15,6 +15,7 @@ from _pydevd_bundle import (
     sf_judging,
     sf_patches,
     sf_places,
+    sf_refusals,
     sf_release,
     sf_threads,
     sf_values,
@@ -406,6 +407,7 @@ def _debugpy_version():
 def install(settings, program):
     """Make the request known to pydevd."""
     desk = Desk(settings, program)
+    sf_refusals.install()
     PyDevJsonCommandProcessor.on_stillframe_request = lambda self, db, request: desk.handle(db, request)
     desk.places.install()
     sf_patches.Quick.gone_on = staticmethod(desk.gone_on)
