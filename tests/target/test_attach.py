@@ -18,6 +18,7 @@ import pytest
 
 from ..guard import eventually
 from ..interpreters import PYCACHE
+from .conftest import PYTHONS
 from .wireclient import PATIENCE, TARGET, TOKENS, VENDORED, Peer
 
 PROGRAM = """
@@ -51,9 +52,9 @@ print("over", flush=True)
 class Running:
     """A plain python process that answers each line on stdin, and a listener for it to dial."""
 
-    def __init__(self, python: str, folder: Path) -> None:
+    def __init__(self, python: str, folder: Path, text: str) -> None:
         self.path = folder / "program.py"
-        self.path.write_text(PROGRAM)
+        self.path.write_text(text)
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.process = subprocess.Popen(
             [python, str(self.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -103,8 +104,8 @@ def attach(pid: int, address: str, **environment: str) -> subprocess.CompletedPr
 def running(tmp_path: Path) -> Iterator[Any]:
     with ExitStack() as stack:
 
-        def begin(python: str) -> Running:
-            target = Running(python, tmp_path)
+        def begin(python: str, text: str = PROGRAM) -> Running:
+            target = Running(python, tmp_path, text)
             stack.callback(target.close)
             return target
 
@@ -148,6 +149,26 @@ def test_a_process_can_be_joined_again(running: Any) -> None:
         assert peer.stop(peer.stopped())["frames"][0]["function"] == "tick"
         peer.request("disconnect", terminateDebuggee=False)
         peer.close()
+    target.process.stdin.close()
+    target.process.stdin = None
+    assert target.end() == ("over\n", "", 0)
+
+
+MAIN_IS_OVER = """
+import sys, threading
+def worker():
+    threading.main_thread().join()
+    print("ready", flush=True)
+    sys.stdin.read()
+    print("over", flush=True)
+threading.Thread(target=worker).start()
+"""
+
+
+@pytest.mark.skipif("3.12" not in PYTHONS, reason="no Python 3.12 here, which alone refuses")
+def test_a_process_that_can_start_no_threads_any_more_says_so_and_is_left_alone(running: Any) -> None:
+    target = running(PYTHONS["3.12"], MAIN_IS_OVER)
+    assert "starts no thread" in target.attach().event("stillframe", kind="refused")["message"]
     target.process.stdin.close()
     target.process.stdin = None
     assert target.end() == ("over\n", "", 0)

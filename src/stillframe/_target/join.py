@@ -14,6 +14,9 @@ LEAVING = 10.0  # seconds for a debugger that is about to leave to be gone
 def join(host, port, server_token, client_token, vendored, pycache):
     """Connect this process to the debugger that waits at host:port; the program goes on meanwhile."""
     _import_threading()
+    if not _starts_threads():
+        _refuse(host, port, "Python 3.12 starts no thread once the main one is over, and a debugger needs some")
+        return
     boot = _load_boot()
     quiet = os.environ.get("PYDEVD_DISABLE_FILE_VALIDATION")
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # else pydevd 1.8.22 warns about frozen modules on stderr
@@ -48,6 +51,18 @@ def _import_threading():
     threading._active.pop(main.ident, None)
     main._tstate_lock, main._ident, main._native_id = lock, list(sys._current_frames())[-1], os.getpid()  # the eldest
     threading._active[main.ident] = main
+
+
+def _starts_threads():
+    """3.12 alone refuses from the moment on at which the main thread waits for the others to end."""
+    if sys.version_info[:2] == (3, 12):
+        import _thread
+
+        try:
+            _thread.start_new_thread(int, ())
+        except RuntimeError:
+            return False
+    return True
 
 
 def _is_free():
