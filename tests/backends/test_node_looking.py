@@ -68,6 +68,22 @@ function look() {
   const many = new AggregateError([missing, new RangeError('two')], 'many'), match = 'abc'.match(/b/);
   const statics = class Kinds { static count = 3; static #own = 'h'; static { this.more = 1; } };
   const taker = { set only(v) {}, get both() { console.log('RAN'); return 1; } };
+  const headers = new Headers({ 'x-a': '1' }), none = new Headers();
+  const form = new FormData(), blob = new Blob(['abc'], { type: 't/x' });
+  form.append('k', 'v');
+  const request = new Request('http://a/', { method: 'PUT', headers }), response = new Response('', { status: 404 });
+  const stop = new AbortController(), emitter = new (class Bus extends EventTarget { n = 1; #m = 2; })();
+  stop.abort(new Error('late'));
+  class Own { url = 'u'; get headers() { console.log('RAN'); } }
+  const lookalike = new ({ Request: class Request extends Own {} }).Request();
+  const trap = () => { console.log('RAN'); throw 1; };
+  const proxy = new Proxy([1, { a: 2 }], { get: trap, ownKeys: trap, getOwnPropertyDescriptor: trap, getPrototypeOf: trap });
+  const http = require('http'), message = Object.assign(new http.IncomingMessage(), { method: 'GET', url: '/x', body: { a: 1 } });
+  const answer = new http.ServerResponse(message).setHeader('x-b', '2');
+  const ended = made(), revoked = Proxy.revocable({}, {});
+  ended.return();
+  revoked.revoke();
+  const gone = revoked.proxy, wide = new Proxy({ text: 'x'.repeat(500) }, { get: trap });
   return failed.catch(() => [url, sly, search, view, weak, intl, walk, each, generator, letters, derived, pair, args, empty,
     nothing, done, missing, many, match, statics, taker]);
 }
@@ -77,11 +93,12 @@ look(1, 'b');
 
 async def test_what_no_field_holds_is_told_too_and_only_what_is_empty_looks_empty(tmp_path: Path) -> None:
     async with debugged(tmp_path, INNER, breaks=['app.js@"return failed"'], catch=("off",)) as (dbg, first):
-        told = {each.name: each.value for each in stopped(first).locals}
+        told = {each.name: each.value for each in (*stopped(first).locals, *(await dbg.locals(start=40)).values)}
         expected = {
             "url": "URL {href: 'http://a/b?c=1'}", "sly": "Sly {href: 'http://e/'}",
             "search": "URLSearchParams {text: 'a=1'}", "weak": "WeakRef {ref: {z: 1}}", "intl": "[Intl.NumberFormat]",
-            "walk": "[Array Iterator]", "each": "[Map Entries] { [ 1, 2 ] }", "generator": "[Generator]",
+            "walk": "[Array Iterator]", "each": "[Map Entries] { [ 1, 2 ] }",
+            "generator": "[Generator: made, suspended]", "ended": "[Generator: made, closed]",
             "letters": "[String Iterator]", "derived": "Derived {open: 1, #secret: {deep: [1]}, #text: 'own'}",
             "pair": "[Base {#secret: {deep: […]}}]", "args": "[Arguments] [1, 'b']", "empty": "{}",
             "nothing": "Nothing {}", "failed": "Promise { <rejected> Error: nope }", "done": "Promise { {a: [4]} }",
@@ -89,9 +106,20 @@ async def test_what_no_field_holds_is_told_too_and_only_what_is_empty_looks_empt
             "many": "AggregateError: many {errors: [Error: gone {…}, RangeError: two]}",
             "match": "['b', index: 1, input: 'abc', groups: undefined]",
             "statics": "[class Kinds] {count: 3, more: 1, #own: 'h'}", "taker": "{only: <setter>, both: <getter>}",
+            "headers": "Headers {'x-a': '1'}", "none": "Headers {}", "form": "FormData {k: 'v'}",
+            "blob": "Blob {size: 3, type: 't/x'}",
+            "request": "Request {method: 'PUT', url: 'http://a/', headers: Headers {'x-a': '1'}, bodyUsed: false}",
+            "stop": "AbortController {signal: AbortSignal {aborted: true, reason: Error: late}}",
+            "emitter": "Bus {n: 1, #m: 2}", "lookalike": "Request {url: 'u'}",
+            "proxy": "Proxy of [1, {a: 2}]", "gone": "<Revoked Proxy>",
         }  # fmt: skip
         assert {name: told.get(name) for name in expected} == expected
         assert told["view"].startswith("DataView {byteOffset: 1, byteLength: 3, buffer: ArrayBuffer {")
+        assert told["response"].startswith("Response {status: 404, statusText: '', url: '', headers: Headers {")
+        assert told["message"].startswith("IncomingMessage {method: 'GET', url: '/x', body: {a: 1}, headers: {}, ")
+        assert told["answer"].startswith("ServerResponse {statusCode: 200, headers: {'x-b': '2'}, headersSent: false, ")
+        wide = (await dbg.eval("wide", text=30)).values[0]
+        assert [each.name for each in (await dbg.expand(wide.ref or "")).values] == ["[[Target]]", "[[Handler]]"]
         cut = (await dbg.eval("derived", text=30)).values[0]
         assert cut.ref, cut
         rows = {each.name: each.value for each in (await dbg.expand(cut.ref)).values}

@@ -166,6 +166,8 @@ async def test_an_idle_server_that_a_step_has_left_is_told_to_wait_for_its_event
     async with debugged(tmp_path, text, stdin="-", breaks=["app.js:2"], timeout=0) as (dbg, _):
         await dbg.input("abc")
         assert where(stopped(await dbg.wait())) == "app.js:2"
+        done = stopped(await dbg.finish())
+        assert (done.reason, where(done), done.returned and done.returned.value) == ("return", "app.js:3", "undefined")
         assert isinstance(await dbg.finish(timeout=0.5), Running)
         paused = await dbg.pause(timeout=0.2)
         assert isinstance(paused, Running)
@@ -177,10 +179,32 @@ async def test_an_idle_server_that_a_step_has_left_is_told_to_wait_for_its_event
         assert where(stopped(await dbg.wait())) == "app.js:2"
 
 
+async def test_finish_of_what_only_library_code_called_is_held_at_its_return_with_the_value(tmp_path: Path) -> None:
+    text = """
+async function later(a) {
+  await null;
+  return a + 1;
+}
+function tick(a) {
+  setImmediate(later, a);
+  return a * 10;
+}
+setTimeout(tick, 1, 4);
+"""
+    async with debugged(tmp_path, text, breaks=["tick", "later"]) as (dbg, _):
+        for line, value in ((7, "40"), (3, "Promise { 5 }")):
+            stop = stopped(await dbg.finish())
+            assert (stop.reason, stop.frame and stop.frame.line, stop.returned and stop.returned.value) == (
+                "return", line, value,
+            )  # fmt: skip
+            left = await dbg.finish()
+        assert exited(left).notes == ("later returned Promise { 5 }, and nothing of your code went on with that",)
+
+
 async def test_a_debugger_statement_is_a_stop(tmp_path: Path) -> None:
     async with debugged(tmp_path, "let a = 1;\ndebugger;\na = 2;\n") as (dbg, first):
         stop = stopped(first)
-        assert (stop.reason, place(stop), stop.breakpoints) == ("breakpoint", ("<module>", 2), ())
+        assert (stop.reason, place(stop), stop.breakpoints) == ("debugger statement", ("<module>", 2), ())
         assert place(await dbg.next()) == ("<module>", 3)
 
 

@@ -151,8 +151,9 @@ class NodeAdapter(FindsNodeImports):
 
 
 def _in_target() -> str:
-    """Our code for every target: four functions, of which the first takes the others."""
-    store, *parts = ((_TARGET / f"{name}.js").read_text("utf-8") for name in ("store", "inner", "values", "shapes"))
+    """Our code for every target: five functions, of which the first takes the others."""
+    names = ("store", "inner", "states", "values", "shapes")
+    store, *parts = ((_TARGET / f"{name}.js").read_text("utf-8") for name in names)
     return f"{store}({','.join(parts)})"
 
 

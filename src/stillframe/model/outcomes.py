@@ -106,7 +106,7 @@ class Stop(Outcome, frozen=True, kw_only=True, tag="stopped"):
     """The program is held; everything an agent needs to see at once."""
 
     reason: str
-    """breakpoint, step, pause, exception, entry, jump, function breakpoint, or the tool's own word."""
+    """breakpoint, step, return, pause, exception, entry, jump, function breakpoint, debugger statement, or a tool's own word."""
     thread: str = ""
     thread_name: str | None = None
     """Only where the program has more than one thread."""

@@ -29,6 +29,7 @@ MOST_RAISED = 100
 KEPT_RAISED = 20
 MOST_ALSO = 6
 """Further failures of a run that a report tells."""
+_NO_FAILURES = ("pause", "step", "return", "entry", "breakpoint", "debugger statement")
 
 
 class Watched(msgspec.Struct):
@@ -110,7 +111,7 @@ def _exit_of(stop: Stop, exits: Mapping[str, Leaving]) -> Leaving | None:
 
 async def _failed(member: Session, stop: Stop, seen: Watched, *, live: bool) -> Failure | None:
     """The failure that a stop is for, noted; None where it is for none, or for one more than are looked into."""
-    if stop.exception is None and stop.reason in ("pause", "step", "entry", "breakpoint"):
+    if stop.exception is None and stop.reason in _NO_FAILURES:
         return None
     if stop.exception is not None and stop.exception.mode == "raised":
         await _raised(member, stop, seen)

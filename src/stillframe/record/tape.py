@@ -25,7 +25,7 @@ LINE_BYTES = 8192
 PENDING_BYTES = 4 * 1024 * 1024
 """Printed bytes that may wait for the writer; more are counted and left out."""
 SMALL_CHARACTERS = 8192
-STEPS = frozenset({"step", "jump", "restart", "goto"})
+STEPS = frozenset({"step", "return", "jump", "restart", "goto"})
 """Reasons of stops that nobody set a breakpoint for."""
 DETAIL = 4000
 

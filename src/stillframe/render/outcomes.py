@@ -90,6 +90,8 @@ def _why(stop: Stop) -> str:
     place = where(stop.frame) if stop.frame else "an unknown place"
     if stop.thread_name:
         place += f", thread {stop.thread} ({escape(stop.thread_name)})"
+    if stop.returned is not None and stop.reason == "return":  # held there: only library code called it
+        return f"returned {shorten(escape(stop.returned.value), 400)} at {place}"
     if stop.returned is not None and not stop.same_frame and stop.exception is None:
         return f"returned {shorten(escape(stop.returned.value), 400)} to {place}"
     if stop.breakpoints:

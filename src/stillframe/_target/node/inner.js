@@ -1,5 +1,6 @@
-// What of a value only V8 knows: private fields, and what a settled promise holds. Asked by a conversation with the inspector
-// that lasts for the question alone, since no JavaScript can see these; nothing of the program's is run.
+// What of a value only V8 knows: private fields, what a settled promise holds, what a proxy stands before, whether a generator is
+// done. Asked by a conversation with the inspector that lasts for the question alone, since no JavaScript can see these; nothing
+// of the program's is run.
 (function (load) {
   'use strict';
   const MOST = 24; // questions within one answer of ours: each takes a fraction of a millisecond
@@ -92,6 +93,20 @@
     return found ? found.map(([, value]) => value) : [];
   }
 
+  const named = (told, name) => told.filter((each) => each.name === name);
+
+  // What a proxy stands before and what handles it, as [name, value] each; nothing of one that was revoked.
+  function proxied(proxy) {
+    const found = account(proxy, ({ internalProperties: told }) => [...named(told, '[[Target]]'), ...named(told, '[[Handler]]')]);
+    return found && found[0] && found[0][1] !== null ? found.map(([name, value]) => [name, value]) : [];
+  }
+
+  // Whether a generator is suspended, running or closed, and the function that it is of.
+  function generated(generator) {
+    const pick = ({ internalProperties: told }) => [...named(told, '[[GeneratorState]]'), ...named(told, '[[GeneratorFunction]]')];
+    return (account(generator, pick) || []).map(([, value]) => value);
+  }
+
   // Only within this may be asked: a program that runs would be held by our own questions.
   function within(answer) {
     left = MOST;
@@ -102,5 +117,5 @@
     }
   }
 
-  return { hand, privates, settled, within };
+  return { hand, privates, settled, proxied, generated, within };
 })

@@ -1,7 +1,7 @@
 // Evaluated in every Node target: what a held program is asked, conditions, hit counts, logs, and modules about to be loaded.
 //
 // It lives under a symbol of the global object that no enumeration shows.
-(function (makeInner, makeValues, makeShapes) {
+(function (makeInner, makeStates, makeValues, makeShapes) {
   'use strict';
   const KEY = Symbol.for('stillframe');
   if (globalThis[KEY]) return 'known';
@@ -9,9 +9,10 @@
   const load = typeof require === 'function' ? require : (name) => process.getBuiltinModule(name);
   const Module = globalThis[Symbol.for('stillframe.loader')] || load('module');
   const inner = makeInner(load);
-  const values = makeValues(load, inner);
+  const stateOf = makeStates(load);
+  const values = makeValues(load, inner, stateOf);
   const {
-    Writer, typeName, className, errorLine, errorName, keyText, entriesOf, membersOf, fieldsOf, stateOf, totalOf, hasMore, quoted, accessor,
+    Writer, typeName, className, errorLine, errorName, keyText, entriesOf, membersOf, fieldsOf, fieldsBeside, totalOf, hasMore, quoted, accessor,
   } = values;
   const shapeOf = makeShapes(load, values);
   const util = load('util');
@@ -158,7 +159,7 @@
 
   function children(value, start, count, bounds) {
     if (typeof value === 'string') return slices(value, start, count, bounds);
-    if (isArray(value) || isTypedArray(value) || isArgumentsObject(value)) {
+    if (!isProxy(value) && (isArray(value) || isTypedArray(value) || isArgumentsObject(value))) {
       const total = totalOf(value);
       const page = [];
       for (let at = start; at < Math.min(start + count, total); at++) {
@@ -175,16 +176,18 @@
       const page = membersOf(value, start, count).map((item, index) => describe(`[${start + index}]`, item, bounds));
       return { values: page, total: totalOf(value) };
     }
-    const keys = isNativeError(value) ? ownKeys(value) : fieldsOf(value);
-    const rows = [...hidden(value), ...keys, ...(inner.privates(value) || [])];
+    const rows = isProxy(value) ? inner.proxied(value) : partsOf(value);
     const one = (key) => (isArray(key) ? describe(key[0], key[1], bounds) : row(keyText(key), descriptor(value, key), bounds));
     return { values: rows.slice(start, start + count).map(one), total: rows.length };
   }
 
-  // What is in no field: the state of built-in classes, what a promise is settled with.
-  function hidden(value) {
+  // Fields, and what is in none: the state of built-in classes, what a promise is settled with.
+  function partsOf(value) {
+    const state = stateOf(value);
+    if (state !== undefined) return [...state, ...fieldsBeside(state, value)];
+    const keys = isNativeError(value) ? ownKeys(value) : fieldsOf(value);
     const settled = isPromise(value) ? inner.settled(value).map((each) => ['[[Result]]', each]) : [];
-    return [...settled, ...stateOf(value)];
+    return [...settled, ...keys, ...(inner.privates(value) || [])];
   }
 
   function slices(value, start, count, bounds) {

@@ -1,10 +1,10 @@
 // Values as bounded text, without running the program's code: getters are not run, proxies are not asked, and nothing is walked
 // beyond its bounds, so that every answer comes soon. All built-in functions are taken before the program could replace them.
-(function (load, inner) {
+(function (load, inner, stateOf) {
   'use strict';
   const util = load('util');
   const { isProxy, isMap, isSet, isDate, isRegExp, isNativeError, isPromise, isTypedArray, isModuleNamespaceObject,
-    isArgumentsObject } = util.types;
+    isArgumentsObject, isGeneratorObject } = util.types;
   const apply = Reflect.apply;
   const descriptor = Object.getOwnPropertyDescriptor;
   const isEnumerable = Object.prototype.propertyIsEnumerable;
@@ -33,35 +33,10 @@
 
   // What Node's own tracking of asynchronous calls leaves on promises while an inspector is there.
   const TRACKED = /,? ?\[Symbol\((?:async_id_symbol|trigger_async_id_symbol|destroyed)\)\]: (?:\d+|\{[^}]*\}|\[[^\]]*\])/g;
-  const TRACKS = new Set(['async_id_symbol', 'trigger_async_id_symbol', 'destroyed']);
-
-  // Classes whose state is in no field, each with how it is told: built-in functions alone are run.
-  const getter = (made, name) => descriptor(made.prototype, name).get;
-  const call = (method) => (value) => apply(method, value, []);
-  const STATES = new Map([
-    [URL.prototype, { href: call(getter(URL, 'href')) }],
-    [URLSearchParams.prototype, { text: call(URLSearchParams.prototype.toString) }],
-    [WeakRef.prototype, { ref: call(WeakRef.prototype.deref) }],
-    [DataView.prototype, {
-      byteOffset: call(getter(DataView, 'byteOffset')),
-      byteLength: call(getter(DataView, 'byteLength')),
-      buffer: call(getter(DataView, 'buffer')),
-    }],
+  const TRACKS = new Set([
+    'async_id_symbol', 'trigger_async_id_symbol', 'destroyed',
+    'kEvents', 'kHandlers', 'events.maxEventTargetListeners', 'events.maxEventTargetListenersWarned', 'kCapture', 'shapeMode', // of whatever has listeners
   ]);
-
-  // The fields of such a value as [name, value]; nothing of any other.
-  function stateOf(value) {
-    for (let at = prototype(value), hops = 0; at !== null && hops < 20 && !isProxy(at); at = prototype(at), hops++) {
-      const known = STATES.get(at);
-      if (known === undefined) continue;
-      try {
-        return Object.entries(known).map(([name, read]) => [name, read(value)]);
-      } catch (error) { // only made to look like one
-        return [];
-      }
-    }
-    return [];
-  }
 
   // Text
 
@@ -151,11 +126,10 @@
     }
 
     object(value, room, depth) {
-      if (isProxy(value)) return this.short(inspect(value, PLAIN), room);
       if (this.path.includes(value)) return '[Circular]';
       this.path.push(value);
       try {
-        return this.compound(value, room, depth);
+        return isProxy(value) ? this.proxy(value, room, depth) : this.compound(value, room, depth);
       } finally {
         this.path.pop();
       }
@@ -172,6 +146,7 @@
       if (isNativeError(value)) return this.error(value, room, depth);
       if (isPromise(value)) return this.promise(value, room, depth);
       if (isArgumentsObject(value)) return this.array(value, lengthOf(value), '[Arguments] [', room, depth);
+      if (isGeneratorObject(value)) return this.generator(value, room);
       if (isExotic(value)) return this.short(oneLine(inspect(value, PLAIN)), room);
       return this.fields(value, name, room, depth);
     }
@@ -212,10 +187,11 @@
 
     fields(value, name, room, depth) {
       const plain = prototype(value) === PROTOTYPE; // as most are: neither state nor private fields
-      const state = plain ? [] : stateOf(value);
-      const keys = state.length ? fieldsOf(value).filter((key) => typeof key === 'string') : fieldsOf(value);
-      const inside = plain || state.length ? [] : this.privates(value);
-      if (!state.length && !keys.length && !inside.length && isOpaque(value, name)) return this.short(`[${tagOf(value) || name}]`, room);
+      const known = plain ? undefined : stateOf(value);
+      const state = known || [];
+      const keys = known ? fieldsBeside(known, value) : fieldsOf(value);
+      const inside = plain || known ? [] : this.privates(value);
+      if (!known && !keys.length && !inside.length && isOpaque(value, name)) return this.short(`[${tagOf(value) || name}]`, room);
       const open = name === 'Object' ? '{' : name ? `${name} {` : prototype(value) === null ? '[Object: null prototype] {' : '{';
       const pair = (key, left, deeper) => {
         if (isArray(key)) return key.length === 1 ? key[0] : `${key[0]}: ${this.text(key[1], left - key[0].length - 2, deeper)}`;
@@ -251,6 +227,19 @@
       if (!found.length) return this.short(known, room);
       const open = known.replace(/(\{ (?:<rejected> )?).*$/, '$1');
       return open + this.text(found[0], room - open.length - 2, depth - 1) + ' }';
+    }
+
+    // What it stands before, as it is: no trap of it is asked.
+    proxy(value, room, depth) {
+      const found = inner.proxied(value);
+      return found.length && room > 12 ? `Proxy of ${this.text(found[0][1], room - 9, depth)}` : this.short(inspect(value, PLAIN), room);
+    }
+
+    generator(value, room) {
+      const [state, made] = inner.generated(value);
+      const name = typeof made === 'function' ? descriptor(made, 'name') : undefined;
+      const told = name && typeof name.value === 'string' && name.value ? `: ${name.value}` : '';
+      return this.short(`[${tagOf(value) || 'Generator'}${told}${state ? `, ${state}` : ''}]`, room);
     }
 
     walk(items, length, room, depth, one) {
@@ -362,6 +351,12 @@
     });
   }
 
+  // What a value of a built-in class has besides its state, what was put on it last first.
+  function fieldsBeside(state, value) {
+    const told = new Set(state.map(([name]) => name));
+    return fieldsOf(value).filter((key) => typeof key === 'string' && !told.has(key)).reverse();
+  }
+
   // What an array has besides its items.
   function namedFields(value) {
     if (ownKeys(value).at(-1) === 'length') return []; // items come first, then names as they were given: this was the first
@@ -380,11 +375,11 @@
   }
 
   function hasMore(value) {
-    return typeof value === 'string' || ((typeof value === 'object' || typeof value === 'function') && value !== null && !isProxy(value));
+    return typeof value === 'string' || ((typeof value === 'object' || typeof value === 'function') && value !== null);
   }
 
   return {
-    Writer, typeName, className, errorLine, errorName, keyText, entriesOf, membersOf, fieldsOf, stateOf, totalOf, hasMore, quoted,
+    Writer, typeName, className, errorLine, errorName, keyText, entriesOf, membersOf, fieldsOf, fieldsBeside, totalOf, hasMore, quoted,
     grouped, accessor,
   };
 })

@@ -26,7 +26,7 @@ class Departures:
     """Sets out with a step and leads a `finish` to its end. Answers are orders for V8; None where a pause is to be judged."""
 
     def __init__(
-        self, client: CdpClient, scripts: Scripts, wording: Wording, note: Callable[[Held], Awaitable[None]]
+        self, client: CdpClient, scripts: Scripts, wording: Wording, note: Callable[[Held, bool], Awaitable[None]]
     ) -> None:
         self._client = client
         self._scripts = scripts
@@ -36,7 +36,7 @@ class Departures:
     async def begin(self, journey: Journey, held: Held) -> str:
         journey.kind = kind_of(held.top, await self._wording.lines(position(held.top)[0]))
         if held.at_return:
-            await self._note(held)
+            await self._note(held, True)
         if journey.move is not Move.FINISH:
             await self._guard(held, journey)
             return STEPS[journey.move]
@@ -58,8 +58,7 @@ class Departures:
         if held.depth > journey.depth:
             await remove_own(self._client, journey)
         elif held.at_return:
-            await self._note(held)
-            return await self._left(held, journey)
+            return await self._at_end(held, journey)
         elif not journey.own:
             await self._prepare(journey)
         return _OUT
@@ -67,6 +66,13 @@ class Departures:
     async def _prepare(self, journey: Journey) -> None:
         journey.own = await set_own(self._client, journey.call, returns=True)
         journey.outer = await set_outer(self._client, journey)
+
+    async def _at_end(self, held: Held, journey: Journey) -> str | None:
+        """The call has its value. Where only library code called it, nothing of the user's may go on for long, as in a server: it
+        is held here, with that."""
+        journey.over = not any(self._is_user(call) and not _is_same(call, held.top) for call in held.chain)
+        await self._note(held, not journey.over)
+        return None if journey.over else await self._left(held, journey)
 
     async def _left(self, held: Held, journey: Journey) -> str:
         """On from the return of the call that is to be finished: to its caller, or to whoever awaits it."""
@@ -91,8 +97,7 @@ class Departures:
         if held.hits and held.depth != journey.depth:  # another call of it
             return RESUME
         if held.at_return:
-            await self._note(held)
-            return await self._left(held, journey)
+            return await self._at_end(held, journey)
         return await self._stretch(held, journey)
 
     async def _stretch(self, held: Held, journey: Journey) -> str:
@@ -156,6 +161,11 @@ class Departures:
             await self._await_with(held, journey)
         else:
             journey.outer = await set_outer(self._client, journey)
+
+
+def _is_same(call: Body, other: Body) -> bool:
+    """Whether both are of one function, as far as a call that awaits tells of itself."""
+    return position(call)[0] == position(other)[0] and call.get("functionName") == other.get("functionName")
 
 
 def _at(lines: list[str], place: Body) -> str:

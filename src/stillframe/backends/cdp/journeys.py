@@ -36,6 +36,8 @@ class Journey(msgspec.Struct):
     """Breakpoints of ours in those that the call to be finished goes back to, or that may catch its error."""
     leaving: bool = False
     """Its call is at its end, or has returned."""
+    over: bool = False
+    """It ends where its call gives back its value."""
     entering: bool = False
     kind: Kind = Kind.PLAIN
 

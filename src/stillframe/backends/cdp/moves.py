@@ -113,8 +113,9 @@ class Mover:
         await self._breakpoints.hold(False)
         self._client.order(method)
 
-    async def _note_return(self, held: Held) -> None:
-        self._calls.left(held.depth)
+    async def _note_return(self, held: Held, leaves: bool = True) -> None:
+        if leaves:
+            self._calls.left(held.depth)
         name = self._evidence.teller.frames(held)[0].function
         try:
             value: Value = await self._evidence.asking.describe(name, held.top["returnValue"], Bounds())
@@ -256,7 +257,7 @@ class Mover:
             return "entry", None
         if held.reason == "OOM":
             return "out of memory", "the heap is almost full"
-        return "breakpoint", "debugger statement"
+        return "debugger statement", None
 
     async def _stop(
         self, held: Held, reason: str, description: str | None = None, ids: tuple[str, ...] = (), *,
@@ -274,7 +275,7 @@ class Mover:
     def _gone_elsewhere(self, held: Held, journey: Journey, reason: str) -> tuple[str, ...]:
         """A step that left a call which nobody waits for ends wherever the program stops next: nothing was returned to there."""
         returned = self._evidence.returned
-        if not journey.leaving or not returned or (journey.move is Move.FINISH and reason == "step"):
+        if not journey.leaving or not returned or (journey.move is Move.FINISH and reason in ("step", "return")):
             return ()
         if reason != "exception" and journey.leads_back_to(held, self._evidence.teller.is_user):
             return ()
@@ -411,6 +412,9 @@ class Mover:
             return
         if journey.move is Move.FINISH and (order := await self._departures.finishing(held, journey)):
             await self._send(order)
+            return
+        if journey.over:
+            await self._stop(held, "return")
             return
         if self._scripts.hides_library and not self._evidence.teller.is_user(held.top):
             await self._send(STEPS[Move.FINISH] if held.depth > 1 else RESUME)

@@ -24,9 +24,14 @@ const END = Symbol('end');
 const GETTER = Symbol('getter');
 
 // What only an inspector knows is not asked for here: private fields are said to be there, and no more.
-const inner = { privates: (value) => (hasPrivates(value) ? undefined : []), settled: () => [] };
-const file = path.join(__dirname, '..', 'values.js');
-const values = vm.runInThisContext(fs.readFileSync(file, 'utf8'), { filename: file })(require, inner);
+const inner = { privates: (value) => (hasPrivates(value) ? undefined : []), settled: () => [], proxied: () => [], generated: () => [] };
+const values = shared('values')(require, inner, shared('states')(require));
+
+// Code that a debugged program is asked by, too.
+function shared(name) {
+  const file = path.join(__dirname, '..', `${name}.js`);
+  return vm.runInThisContext(fs.readFileSync(file, 'utf8'), { filename: file });
+}
 
 const COUNT = 16; // characters that the number of what was left out may take
 
