@@ -129,3 +129,24 @@ def test_a_nameless_function_that_goes_on_after_an_await_is_not_called_the_modul
     user.file("top.mjs", "await null;\nnull.x;\n")
     user.ok("launch", "top.mjs")
     assert user.ok("exception").endswith("\npassed: <module> top.mjs:2\n")
+
+
+def test_a_promise_that_is_rejected_by_what_is_no_error_is_told_where_it_was(user: User) -> None:
+    user.file("why.mjs", "function ask(n) {\n  return Promise.reject(n + 1);\n}\nask(2);\n")
+    rows = user.ok("crash", "--", "node", "why.mjs").splitlines()
+    assert rows[0].startswith("number: 3 at why.mjs:2 in ask; exit 1 after "), rows
+    assert "  n=2" in rows
+    assert not any(row.startswith("also:") for row in rows), "Node's own error for it is no further one"
+    rows = user.ok("crash", "--", "node", "-e", "Promise.reject({ code: 7 })").splitlines()
+    assert rows[0].startswith("Object: {code: 7} at [eval]:1 in <module>; exit 1 after "), rows
+    user.file("why.js", "const ask = (n) => Promise.reject('no ' + n);\nask(2);\n")
+    said = user.ok("launch", "why.js").splitlines()
+    assert said[0].endswith("why stopped: string: 'no 2', uncaught, at why.js:1 in ask"), said
+    user.ok("stop")
+
+
+def test_an_import_that_node_cannot_follow_is_told_at_its_line(user: User) -> None:
+    user.file("gone.mjs", "import fs from 'fs';\nimport {\n  a,\n} from './lib/../none.mjs';\nfs.x(a);\n")
+    rows = user.ok("crash", "--", "node", "gone.mjs").splitlines()
+    assert rows[0].startswith("Error: Cannot find module '") and " at gone.mjs:4 in <module>; exit 1 after " in rows[0]
+    assert "> 4  } from './lib/../none.mjs';" in rows

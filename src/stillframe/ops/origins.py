@@ -24,6 +24,8 @@ def with_origin(found: Failure, raised: Sequence[Failure], *, live: bool) -> Fai
     """
     found = _with_sent(found, raised)
     top = found.stack.frames[0] if found.stack.frames else None
+    if found.exception is not None and not found.exception.frames and (top is None or top.library):
+        return _placed(found, raised)
     if top is not None and top.note is not None:
         return _unwound(found, raised)
     made = _made(found.exception)
@@ -57,6 +59,12 @@ def _is_sent(thrown: Failure, cause: ExceptionInfo) -> bool:
     if top is None or not cause.message.endswith(thrown.what):
         return False
     return f":{top.line} in {top.function.rpartition('.')[2]}: " in cause.message
+
+
+def _placed(found: Failure, raised: Sequence[Failure]) -> Failure:
+    """What was thrown is no error and knows no place: that of an equal one that was thrown last."""
+    same = [each for each in raised if each.what == found.what and each.stack.frames]
+    return msgspec.structs.replace(found, stack=same[-1].stack, notes=_several(same)) if same else found
 
 
 def _first_throws(alike: Sequence[Failure], made: Frame) -> list[Failure]:

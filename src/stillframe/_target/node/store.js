@@ -399,7 +399,7 @@
         const found = hasOwn.call(at, 'constructor') && descriptor(at, 'constructor');
         if (found && typeof found.value === 'function') names.push(found.value.name);
       }
-      return { names, known: typeof value === 'object' && value !== null && seen.has(value) };
+      return { names, known: typeof value === 'object' && value !== null && seen.has(value), foreseen: isForeseen(value) };
     },
   };
   Object.defineProperty(globalThis, KEY, { value: Object.freeze(store), enumerable: false, configurable: true, writable: false });

@@ -59,6 +59,8 @@ class Evidence:
         self.held: Held | None = None
         self.lost_error: Body | None = None
         """An error that nobody caught, where the calls that threw it are gone already."""
+        self.lost_places: tuple[Frame, ...] = ()
+        """Where it came up, as far as that was noted; an error itself tells more."""
         self.returned: list[Value] = []
         self.calls = Calls()
         self._ahead: Ahead | None = None
@@ -345,13 +347,16 @@ class Evidence:
 
     async def _exception(self, held: Held) -> ExceptionInfo | None:
         if self.lost_error is not None:
-            return await described(self.asking, self.teller, self.lost_error, "uncaught")
+            info = await described(self.asking, self.teller, self._texts, self.lost_error, "uncaught")
+            return info if info.frames else msgspec.structs.replace(info, frames=self.lost_places)
         if held.reason not in _THROWN:
             return None
         # Whether a promise's rejection is handled is only foreseen by V8: a handler may still be set.
         foreseen: Mode = "unhandled" if held.reason == "promiseRejection" else "uncaught"
         mode = foreseen if held.data.get("uncaught") else "raised"
-        return named_as_held(await described(self.asking, self.teller, held.data, mode), self.teller.frames(held))
+        return named_as_held(
+            await described(self.asking, self.teller, self._texts, held.data, mode), self.teller.frames(held)
+        )
 
     # Modules
 

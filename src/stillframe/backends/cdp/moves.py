@@ -22,6 +22,7 @@ from .finishing import RESUME, STEPS, Departures
 from .frames import Held, is_top_level, position
 from .journeys import Journey, remove_own, set_at, set_own
 from .pausing import PauseOrder
+from .rejected import Rejections, plain
 from .scripts import Scripts
 from .suspending import Kind, suspending
 from .texts import Texts
@@ -80,11 +81,10 @@ class Mover:
         self.order = PauseOrder(client, scripts, evidence.teller, brittle=brittle)
         self._paused = asyncio.Event()
         self.restarting = False
-        self._plain_error: Body = {}
-        """What was thrown last, where it is no object."""
         self.compile_id = ""
         self.uncaught_id = ""
         self._handing = Handing(scripts)
+        self._rejections = Rejections(client, scripts, evidence)
         self.exit_id: str | None = None
         self.classes: tuple[str, ...] = ()
         """Where not empty, only these classes of what is thrown and caught stop the program."""
@@ -342,11 +342,12 @@ class Mover:
         arguments = {"callFrameId": held.top.get("callFrameId"), "expression": "error", "silent": True}
         answer = await self._client.request("Debugger.evaluateOnCallFrame", arguments)
         error = answer.get("result") or {}
-        if "objectId" not in error and error == self._plain_error:
-            await self._go_on(held)  # a thrown text or number has no identity; this one was told when it was thrown
+        reason = await self._rejections.meant(held, error)
+        if await self._rejections.is_told(reason, stands_in=reason is not error):
+            await self._go_on(held)
             return
         self._handing.told()
-        self._evidence.lost_error = error
+        self._evidence.lost_error, self._evidence.lost_places = reason, self._rejections.places(reason)
         await self._stop(held, "exception", notes=("the calls that threw it are gone, and their values with them",))
 
     async def _thrown(self, held: Held) -> None:
@@ -354,7 +355,7 @@ class Mover:
             await self._go_on(held)
             return
         if held.data.get("uncaught"):
-            self._plain_error = {key: value for key, value in held.data.items() if key != "uncaught"}
+            self._rejections.told = plain(held.data)
         await self._stop(held, "exception")
 
     async def _is_wanted(self, held: Held) -> bool:
@@ -368,7 +369,9 @@ class Mover:
         """A promise that is made rejected, not by a throw: whoever is given it may handle it; if nobody does, Node tells."""
         if held.reason != "promiseRejection":
             return False
-        return await self._wording.begins(held, _REJECTS)
+        if handed := await self._wording.begins(held, _REJECTS):
+            self._rejections.note(held)
+        return handed
 
     async def _go_on(self, held: Held) -> None:
         """Past a pause that is nobody's, as the program was going before it. V8 has forgotten a step that this was no part of."""

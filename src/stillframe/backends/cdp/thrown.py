@@ -12,7 +12,9 @@ from ...model.values import ExceptionInfo, Frame
 from .asking import Asking, argument, text_of
 from .client import Body
 from .frames import TOP, FrameTeller, Held, position
+from .imports import importing
 from .scripts import Scripts
+from .texts import Texts
 
 _RUNS_SCRIPTS = ("node:vm", "node:internal/vm")
 _HANDING = ("runInThisContext", "runInContext", "runScriptInThisContext")
@@ -22,7 +24,7 @@ _PLACES = 8
 Mode = Literal["uncaught", "unhandled", "raised"]
 
 
-async def described(asking: Asking, teller: FrameTeller, remote: Body, mode: Mode) -> ExceptionInfo:
+async def described(asking: Asking, teller: FrameTeller, texts: Texts, remote: Body, mode: Mode) -> ExceptionInfo:
     """All that is worth knowing of a thrown value."""
     try:
         body = await asking.ask(
@@ -31,11 +33,14 @@ async def described(asking: Asking, teller: FrameTeller, remote: Body, mode: Mod
     except EvalFailed:  # of a world that our code is not in
         head = text_of(remote).partition("\n    at ")[0]
         body = {"type": str(remote.get("className") or remote.get("type")), "message": head}
+    message, frames = str(body.get("message") or ""), teller.of_stack(str(body.get("stack") or ""))
+    if all(each.kind == "library" for each in frames) and (line := importing(message, texts.file)):
+        frames = (line, *frames)
     return ExceptionInfo(
         type=str(body.get("type") or ""),
-        message=str(body.get("message") or ""),
+        message=message,
         mode=mode,
-        frames=teller.of_stack(str(body.get("stack") or "")),
+        frames=frames,
         cause=str(body["cause"]) if body.get("cause") else None,
         causes=tuple(_other(teller, each, "cause") for each in body.get("causes") or ()),
         members=tuple(_other(teller, each) for each in body.get("members") or ()),
@@ -95,3 +100,12 @@ async def classes(asking: Asking, remote: Body) -> tuple[tuple[str, ...], bool]:
         body = {}
     names = body.get("names") or (remote.get("className") or remote.get("type"),)
     return tuple(str(each) for each in names), bool(body.get("known"))
+
+
+async def is_foreseen(asking: Asking, remote: Body) -> bool:
+    """Whether it was told as what nobody would catch."""
+    try:
+        body = await asking.ask("chain(value)", "value", objects=[argument(remote)])
+    except EvalFailed:
+        return False
+    return bool(body.get("foreseen"))
