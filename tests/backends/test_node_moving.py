@@ -158,7 +158,11 @@ async def test_an_idle_server_is_paused_when_it_does_something_and_runs_until_th
         if isinstance(outcome, Running):  # as nothing of it runs that could be held
             await dbg.input("abc")
             outcome = await dbg.wait()
-        assert (stopped(outcome).reason, where(stopped(outcome)).partition(":")[0]) == ("pause", "app.js")
+        runtime = (
+            ("node",) if (await dbg.tool()).version.startswith("18.") else ()
+        )  # whose code V8 may crash in, by steps
+        assert stopped(outcome).reason == "pause"
+        assert where(stopped(outcome)).partition(":")[0] in ("app.js", *runtime)
 
 
 async def test_an_idle_server_that_a_step_has_left_is_told_to_wait_for_its_event_loop(tmp_path: Path) -> None:
