@@ -220,6 +220,22 @@ async def test_a_source_that_only_the_map_carries_is_shown_from_there(tmp_path: 
         assert [each.text for each in (await dbg.frame("1")).source if each.here] == ["console.log(twice(n));"]
 
 
+async def test_names_that_only_a_compiler_gave_to_imports_are_not_told(tmp_path: Path) -> None:
+    written = (
+        "import { rate } from './rate';\nfunction taxed(n) {\n  return n * rate + _own;\n}\nvar _own = taxed(1);\n"
+    )
+    runs = written.replace("import { rate } from './rate'", "var rate_1 = { rate: 2 }").replace(
+        "n * rate", "n * rate_1.rate"
+    )
+    (tmp_path / "app.ts").write_text(written)
+    (tmp_path / "app.js").write_text(runs + "//# sourceMappingURL=app.js.map\n")
+    (tmp_path / "app.js.map").write_text(json.dumps({"version": 3, "sources": ["app.ts"], "mappings": STRAIGHT}))
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch("app.js", breaks=["app.ts:3"]))
+        assert [each.name for each in stop.locals] == ["n", "_own"]
+        assert (await dbg.eval("rate_1.rate")).values[0].value == "2"
+
+
 async def test_a_map_that_leads_past_the_end_of_its_source_is_noted_and_what_runs_is_shown(tmp_path: Path) -> None:
     (tmp_path / "app.js").write_text(PLAIN)
     made = {"version": 3, "sources": ["app.ts"], "sourcesContent": ["const one = 1;"], "mappings": STRAIGHT}

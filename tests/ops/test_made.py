@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stillframe.adapters.runners.stacks import makers
 from stillframe.model import tested
 from stillframe.model.reports import ReportFrame
 from stillframe.ops.made import with_calls
@@ -34,3 +35,15 @@ def test_a_repr_by_which_the_runner_tells_of_the_failure_did_not_lead_to_it(
     failed = tested.TestFailure(id="t", type="AssertionError", expression=expression, frames=frames, makers=(4,))
     found = with_calls(failed, tmp_path, "/", alone=False)
     assert found is not None and [each.function for each in found.calls] == told
+
+
+def test_the_lines_that_made_what_a_failing_line_uses_are_found_in_typescript_too(tmp_path: Path) -> None:
+    rows = [
+        "const given: Map<string, number> = load('a');",
+        "const { price: cost, ...rest }: Item = given.get('x')!;",
+        "let other: () => number;",
+        "const got: number = total(cost, rest);",
+        "expect(got).toBe(90);",
+    ]
+    (tmp_path / "cart.test.ts").write_text("\n".join(rows))
+    assert makers(tmp_path / "cart.test.ts:5") == ((1, 2, 4, 5), ("got",))

@@ -159,6 +159,14 @@ async def test_a_call_is_told_in_the_same_shape_as_in_python(tmp_path: Path) -> 
     assert (node.how.partition(",")[0], life(node).lines) == ("rewriting", life(python).lines)
 
 
+async def test_a_recorder_that_is_preloaded_twice_tells_once_and_never_of_itself(tmp_path: Path) -> None:
+    """Node 24 hands the `--require` of its environment on to the processes that `--test` starts."""
+    (tmp_path / "shop.js").write_text(SHOP_JS)
+    boot = str(Path(stillframe.__file__).parent / "_target" / "node" / "recording" / "boot.cjs")
+    report = await traced(tmp_path, "total", "node", "--require", boot, "shop.js", depth=2)
+    assert (life(report).result, report.calls, report.end.output) == ("32", 1, "32\n")
+
+
 async def test_waiting_private_fields_and_what_is_outside_are_told(work: Path) -> None:
     report = await traced(work, "Service.price", "node", "work.mjs", depth=1)
     assert lines(report) == [

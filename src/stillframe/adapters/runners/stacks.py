@@ -151,7 +151,9 @@ def makers(spot: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 
 def _gives(name: str, row: str) -> bool:
+    """Whether a line gives a name its value: plainly, with a type before it as in TypeScript, or out of what it takes apart."""
     word = re.escape(name)
-    return bool(
-        re.search(rf"(?<![.\w$]){word}\s*(?:[-+*/%&|^?]{{0,3}}=)(?![=>])|[{{\[,]\s*{word}\s*[,}}\]].*=[^=>]", row)
-    )
+    plain = rf"(?<![.\w$]){word}\s*(?:[-+*/%&|^?]{{0,3}}=)(?![=>])"
+    typed = rf"\b(?:const|let|var)\s+{word}\s*!?:.*[^=!<>]=(?![=>])"
+    apart = rf"[{{\[,:]\s*{word}\s*[,}}\]].*=[^=>]"
+    return re.search(f"{plain}|{typed}|{apart}", row) is not None

@@ -28,6 +28,8 @@ from .texts import Texts
 from .thrown import Mode, described, named_as_held
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+_IMPORTED = re.compile(r"import_[\w$]+|_[\w$]+|[\w$]+_\d+|__vi[\w$]+")
+"""Names that esbuild, Babel, TypeScript and Vite give to modules."""
 _OWN = frozenset({"local", "block", "catch", "with", "eval"})
 _QUESTIONS = 1000
 """How many ways of asking for variables are kept."""
@@ -233,7 +235,7 @@ class Evidence:
             self._questions[key] = question(
                 "locals(fresh, kinds, used, mentioned, start, count, bounds, self === globalThis ? null : self, scopes)",
                 "fresh, kinds, used, mentioned, start, count, bounds, self, ...scopes",
-                fresh, kinds, self._used(call), self._mentioned(whole, lines, kinds), start, bounds.values, limits(bounds),
+                fresh, kinds, self._used(call), self._mentioned(call, whole, lines, kinds), start, bounds.values, limits(bounds),
             )  # fmt: skip
         return self._questions[key]
 
@@ -281,12 +283,19 @@ class Evidence:
         script = self._scripts.get(position(call)[0])
         return await self._texts.lines(script) if script is not None else []
 
-    def _mentioned(self, whole: Body, lines: Sequence[str], kinds: Sequence[str]) -> list[str]:
+    def _mentioned(self, call: Body, whole: Body, lines: Sequence[str], kinds: Sequence[str]) -> list[str]:
         """The names in a function's text that matter: of what a module holds, these are worth telling."""
         key = position({"location": whole.get("startLocation")})
         if key not in self._names:
-            self._names[key] = sorted(names_in(lines, whole))
+            self._names[key] = sorted(self._written(call, names_in(lines, whole)))
         return self._names[key] if "used" in kinds else [name for name in self._names[key] if name == "arguments"]
+
+    def _written(self, call: Body, names: set[str]) -> set[str]:
+        """Without those that only a compiler gave, to what a file imports: no text of the user's has them."""
+        doubtful = {each for each in names if _IMPORTED.fullmatch(each)}
+        spot = self._scripts.spot(*position(call)) if doubtful else None
+        text = "\n".join(self._texts.file(spot.file)) if spot is not None and spot.mapped else ""
+        return names - {each for each in doubtful if text and each not in text}
 
     def _used(self, call: Body) -> list[str]:
         """The names on the line that is about to run."""

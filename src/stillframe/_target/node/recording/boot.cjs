@@ -8,6 +8,7 @@
 
   function comeUp() {
     const folder = process.env.STILLFRAME_RECORD_NODE;
+    if (globalThis.__stillframe_r) return; // Node 24 hands --require on to what --test starts, which finds it in its environment, too
     if (!folder || RUNNERS.test(process.argv[1] || '') || isLoaderThread()) return;
     const fs = require('fs');
     const path = require('path');

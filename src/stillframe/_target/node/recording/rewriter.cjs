@@ -8,6 +8,7 @@ const { place } = require('./probing.cjs');
 const { Tracing } = require('./tracing.cjs');
 
 const LIBRARY = /[\\/]node_modules[\\/]/;
+const OURS = path.join(path.dirname(__dirname), path.sep);
 const TYPED = /\.([cm]?ts|[jt]sx)$/;
 const MOST_DEFINED = 2000;
 
@@ -49,7 +50,7 @@ class Rewriter {
   }
 
   isUsers(file) {
-    return this.ask.all_code || !LIBRARY.test(file); // wherever it lies: packages of a workspace are linked to each other
+    return !file.startsWith(OURS) && (this.ask.all_code || !LIBRARY.test(file)); // wherever it lies: packages of a workspace are linked to each other
   }
 
   // {text, said, metas, moved, begin}; undefined where nothing in it was asked for. `follows`: with the functions that may be called.
