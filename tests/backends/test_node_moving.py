@@ -205,6 +205,24 @@ setTimeout(tick, 1, 4);
         assert exited(left).notes == ("later returned Promise { 5 }, and nothing of your code went on with that",)
 
 
+async def test_a_call_of_an_imported_function_as_compilers_write_it_is_one_step_in_the_line_around_it(
+    tmp_path: Path,
+) -> None:
+    text = """
+const m = { f: (t) => t.length };
+function go(out) {
+  out.push((0, m.f)('x'), (0, m.f)('y'));
+  for (const t of ['a', 'b']) out.push((0, m.f)(t));
+  while (out.length < 6) out.push((0, m.f)('q'));
+  return out;
+}
+go([]);
+"""
+    async with debugged(tmp_path, text, breaks=["app.js:3"]) as (dbg, _):
+        done = exited(await dbg.next(count=12))
+        assert [each.line for each in done.trail if each.function is None] == [3, 4, 4, 4, 5, 5, 5]
+
+
 async def test_a_debugger_statement_is_a_stop(tmp_path: Path) -> None:
     async with debugged(tmp_path, "let a = 1;\ndebugger;\na = 2;\n") as (dbg, first):
         stop = stopped(first)

@@ -80,3 +80,44 @@ def test_what_compilers_export_a_function_by_is_no_function_of_the_users(tmp_pat
     )
     (told,) = json.loads(ran("node", str(HERE / "rewrite.cjs"), str(FOLDER), str(made)))
     assert (told["functions"], told["notes"]) == (2, [])
+
+
+BUNDLE = """\
+var __webpack_modules__ = ({ './src/shop.ts': (() => {
+class Shop {
+  total(n) {
+    return n * 2;
+  }
+}
+console.log(new Shop().total(2)); }) });
+__webpack_modules__['./src/shop.ts']();
+"""
+STRAIGHT = "AAAA;AACA;AACA;AACA;AACA;AACA;AACA;AACA"
+
+
+@pytest.mark.parametrize("way", ["a map", "an index"])
+def test_sources_that_a_bundler_names_are_the_files_of_the_project(tmp_path: Path, way: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "dist").mkdir()
+    source, bundle = tmp_path / "src" / "shop.ts", tmp_path / "dist" / "main.js"
+    source.write_text(BUNDLE)
+    bundle.write_text(BUNDLE + "//# sourceMappingURL=main.js.map\n")
+    made: dict[str, object] = {"version": 3, "sources": ["webpack://shop/./src/shop.ts?1f3b"], "mappings": STRAIGHT}
+    index = {"version": 3, "sections": [{"offset": {"line": 0, "column": 0}, "map": made | {"names": []}}]}
+    (tmp_path / "dist" / "main.js.map").write_text(json.dumps(made | {"names": []} if way == "a map" else index))
+    ask = Ask(probes=(ProbeAsk(place=0, where=Where(file=str(source.resolve()), line=4)),))
+    assert recorded(tmp_path / "told", ask, "node", str(bundle)) == "4\n"
+    (told,) = read(tmp_path / "told")
+    (found,) = [each for each in told.said if isinstance(each, Found)]
+    assert (found.function, found.file, found.line) == ("Shop.total", str(source.resolve()), 4)
+
+
+def test_modules_that_a_bundle_evaluates_are_said_not_to_be_recorded(tmp_path: Path) -> None:
+    bundle = tmp_path / "main.js"
+    bundle.write_text(
+        'const run = () => eval("console.log(1);\\n//# sourceURL=webpack-internal:///./a.ts\\n");\nrun();\n'
+    )
+    recorded(tmp_path / "told", Ask(trace=TraceAsk(where=Where(function="total"))), "node", str(bundle))
+    (told,) = read(tmp_path / "told")
+    (note,) = [each.text for each in told.said if isinstance(each, Note)]
+    assert note == "main.js evaluates its modules (devtool: eval): what is in those is not recorded"

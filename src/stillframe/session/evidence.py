@@ -176,7 +176,9 @@ def compare(before: Remembered, values: tuple[Value, ...]) -> tuple[tuple[Value,
         old = before.values.get(value.name)
         changed = old != (value.value, value.total)
         marked.append(msgspec.structs.replace(value, changed=True) if changed else value)
-        if changed:
+        if changed and old is not None and old[0] == value.value:  # it is so long that only its length shows
+            changes.append(Change(name=value.name, old=f"{old[0]} ({old[1]})", new=f"{value.value} ({value.total})"))
+        elif changed:
             changes.append(Change(name=value.name, old=old[0] if old else None, new=value.value))
     return tuple(marked), tuple(changes)
 

@@ -30,6 +30,7 @@
   const PART = 80; // characters of each
   const PLAIN = { depth: 2, customInspect: false, showProxy: true, getters: false, breakLength: Infinity, maxArrayLength: 100, maxStringLength: 1000 };
   const CJS = new Set(['exports', 'require', 'module', '__filename', '__dirname', 'arguments']);
+  const GLUE = /^__(?:unused_)?webpack_|__WEBPACK_/; // names that webpack gives to its own
   const BUILTIN = new Set(Module.builtinModules);
   // The world of a test is behind a Proxy in Jest 30, whose traps are Jest's own and let everything through.
   const OF_JEST = /[\\/]jest(-cli)?[\\/]/.test(String(process.argv?.[1])); // a worker has no argv yet
@@ -100,7 +101,7 @@
     const seen = new Set();
     scopes.forEach((scope, index) => {
       for (const [name, known] of variables(scope)) {
-        if (known.unset || seen.has(name) || (kinds[index] !== 'own' && CJS.has(name))) continue;
+        if (known.unset || seen.has(name) || GLUE.test(name) || (kinds[index] !== 'own' && CJS.has(name))) continue;
         if (kinds[index] === 'used' && !mentioned.includes(name)) continue;
         if (kinds[index] !== 'own' && (typeof known.value === 'function' || isModule(name, known.value))) continue;
         if (name === 'arguments' && !mentioned.includes(name)) continue;

@@ -24,8 +24,8 @@ class Journey(msgspec.Struct):
     """The script and line of what runs where it began; None where any line is another one."""
     written: tuple[str, int] | None = None
     """The same as the user wrote it: a line of that may have become many, or be one of many on a line of what runs."""
-    passed: set[tuple[int, int]] = msgspec.field(default_factory=set[tuple[int, int]])
-    """Positions of that line that it came by."""
+    passed: list[tuple[int, int]] = msgspec.field(default_factory=list[tuple[int, int]])
+    """Positions of that line that it came by, in their order."""
     call: Body = msgspec.field(default_factory=dict[str, Any])
     """The call in which it began."""
     held: Held | None = None
@@ -45,13 +45,22 @@ class Journey(msgspec.Struct):
     def start(cls, move: Move, held: Held, written: tuple[str, int] | None = None) -> Journey:
         script, line, column = position(held.top)
         return cls(
-            move, held.depth, (script, line), written, {(line, column)}, held.top, held, leaving=held.at_return
+            move, held.depth, (script, line), written, [(line, column)], held.top, held, leaving=held.at_return
         )  # fmt: skip
 
     def is_at(self, held: Held) -> bool:
         """Whether a pause is in the very call in which it began."""
         began = self.call.get("functionLocation")
         return held.depth == self.depth and held.top.get("functionLocation") == began
+
+    def passed_since(self, at: tuple[int, int]) -> list[tuple[int, int]] | None:
+        """What was passed since it was at this position; None where it never was, and nothing where it was so twice."""
+        if at not in self.passed:
+            return None
+        return self.passed[self.passed.index(at) + 1 :] if self.passed.count(at) == 1 else []
+
+    def pass_by(self, at: tuple[int, int]) -> None:
+        self.passed.append(at)
 
     def leads_back_to(self, held: Held, is_user: Callable[[Body], bool]) -> bool:
         """Whether a pause is in a call of the user's that called or awaited the one in which it began, or in what that calls."""

@@ -428,9 +428,16 @@ class Mover:
             journey.line, journey.leaving = None, True
             await self._send(STEPS[journey.move])
             return
-        at = position(held.top)[1:]
-        if same and at not in journey.passed and journey.move is not Move.FINISH:
-            journey.passed.add(at)
+        if same and journey.move is not Move.FINISH and await self._is_further(held, journey):
             await self._send(STEPS[journey.move])
             return
         await self._stop(held, "step")
+
+    async def _is_further(self, held: Held, journey: Journey) -> bool:
+        """Whether a position of the line where a step began is one more on its way, and no other round of a loop."""
+        at = position(held.top)[1:]
+        since = journey.passed_since(at)
+        if since is not None and not await self._wording.are_arguments(held, since):
+            return False
+        journey.pass_by(at)
+        return True

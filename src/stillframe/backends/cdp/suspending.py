@@ -78,6 +78,22 @@ def is_called(lines: Sequence[str], line: int, column: int, name: str) -> bool:
     )
 
 
+def end_of_call(lines: Sequence[str], line: int, column: int) -> tuple[int, int] | None:
+    """Where the brackets end that follow a position, as those of a call do its name; None where none do on its line."""
+    depth = 0
+    for at in range(line, min(line + _LONGEST, len(lines))):
+        for place in range(column if at == line else 0, len(lines[at])):
+            letter = lines[at][place]
+            depth += (letter in _OPENS) - (letter in _CLOSES)
+            if depth < 0 or (depth == 0 and letter == ";"):
+                return None
+            if depth == 0 and letter in _CLOSES:
+                return at, place
+        if depth == 0:
+            return None
+    return None
+
+
 def _end_of_expression(lines: Sequence[str], number: int, column: int) -> int:
     """The line where its brackets are closed; those in strings count too, which makes it longer at the worst."""
     depth = 0

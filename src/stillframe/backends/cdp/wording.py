@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from .client import Body
 from .frames import Held, position
 from .scripts import Scripts
+from .suspending import end_of_call
 from .texts import Texts
 
 
@@ -35,6 +37,13 @@ class Wording:
         script, line, column = position(held.top)
         lines = await self.lines(script)
         return line < len(lines) and re.match(rf"(?:{pattern})(?![\w$])", lines[line][column:]) is not None
+
+    async def are_arguments(self, held: Held, places: Sequence[tuple[int, int]]) -> bool:
+        """Whether these positions, of which there are some, are in the arguments of the call at the held one. V8 is at a call
+        before it comes to `(0, m.f)(x)` in these, as compilers write imported functions, and once more when it has them."""
+        script, line, column = position(held.top)
+        end = end_of_call(await self.lines(script), line, column)
+        return bool(places) and end is not None and all((line, column) < each < end for each in places)
 
     async def is_closing(self, held: Held) -> bool:
         """Whether the held position is the brace that ends a function, or the end of a module: no line to be told."""

@@ -4,7 +4,7 @@ const path = require('path');
 const { parts } = require('./parsing.cjs');
 
 const FUNCTION = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
-const KEPT_IN = /^(exports\d*|module\d*|this|prototype|__proto__|default)$/; // words that only say where something is kept
+const KEPT_IN = /^(exports\d*|module\d*|this|prototype|__proto__|default|__webpack_modules__)$/; // words that only say where something is kept
 const DEEPEST = 8;
 const ANONYMOUS = '<anonymous>';
 
@@ -23,7 +23,8 @@ function functions(tree) {
     if (isFunction(node)) {
       const own = [...kept(hint.slice(0, -1)), (node.id && node.id.name) || hint[hint.length - 1] || ANONYMOUS];
       const name = own[own.length - 1];
-      inside = name === 'constructor' || name === ANONYMOUS ? outside : [...outside, ...own].slice(-DEEPEST);
+      const isScope = name !== 'constructor' && name !== ANONYMOUS && !name.includes('/'); // a module of webpack's is called by its path
+      inside = !isScope ? outside : [...outside, ...own].slice(-DEEPEST);
       if (!isAlias(node, name)) found.push({ node, name, qualified: [...outside, ...own].slice(-DEEPEST).join('.'), around, owner });
       within = [...around, node];
     } else if (isClass(node)) {

@@ -5,6 +5,7 @@ const { SourceMap } = require('module');
 const path = require('path');
 const { fileURLToPath } = require('url');
 const vm = require('vm');
+const { Originals } = require('./originals.cjs');
 
 const ACORN = 'internal/deps/acorn/acorn/dist/acorn'; // in Node 18 to 24
 const MAP = /^[ \t]*\/\/[#@][ \t]*sourceMappingURL=(\S+)[ \t]*$/gm;
@@ -94,7 +95,6 @@ class Places {
     this.columns = columns; // of the first line, which are not the file's
     this.starts = lineStarts(text);
     this.map = mapOf(text, file);
-    this.resolved = new Map();
   }
 
   generated(offset) {
@@ -115,15 +115,11 @@ class Places {
   }
 
   source(name) {
-    if (!this.resolved.has(name)) {
-      const plain = name.startsWith('file://') ? fileURLToPath(name) : name;
-      this.resolved.set(name, real(path.resolve(this.map.folder, this.map.root, plain)));
-    }
-    return this.resolved.get(name);
+    return this.map.originals.resolve(name, this.map.roots.get(name));
   }
 
   get files() {
-    return this.map ? this.map.sources.map((name) => this.source(name)) : [this.file];
+    return this.map ? [...this.map.roots.keys()].map((name) => this.source(name)) : [this.file];
   }
 }
 
@@ -148,14 +144,6 @@ function lastBefore(all, offset, at) {
   return low;
 }
 
-function real(file) {
-  try {
-    return fs.realpathSync(file);
-  } catch (error) { // of a map whose sources were not shipped
-    return file;
-  }
-}
-
 function mapOf(text, file) {
   let url;
   for (const found of text.matchAll(MAP)) url = found[1];
@@ -163,10 +151,10 @@ function mapOf(text, file) {
   try {
     const [content, folder] = mapText(url, file);
     const payload = JSON.parse(content);
-    if (!Array.isArray(payload.sources) || typeof payload.mappings !== 'string') return undefined;
-    const root = payload.sourceRoot || '';
-    const plain = root.startsWith('file://') ? fileURLToPath(root) : root;
-    return { table: new SourceMap({ ...payload, sourceRoot: '' }), sources: payload.sources.filter(Boolean), folder, root: plain };
+    const maps = Array.isArray(payload.sections) ? payload.sections.map((each) => each.map) : [payload];
+    if (!maps.every((each) => Array.isArray(each.sources) && typeof each.mappings === 'string')) return undefined;
+    const roots = new Map(maps.flatMap((each) => each.sources.filter(Boolean).map((name) => [name, each.sourceRoot || ''])));
+    return { table: new SourceMap({ ...payload, sourceRoot: '' }), roots, originals: new Originals(file, folder) };
   } catch (error) { // a map that cannot be read is none: the lines of the text itself are true, too
     return undefined;
   }

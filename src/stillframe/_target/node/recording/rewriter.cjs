@@ -10,6 +10,7 @@ const { Tracing } = require('./tracing.cjs');
 const LIBRARY = /[\\/]node_modules[\\/]/;
 const OURS = path.join(path.dirname(__dirname), path.sep);
 const TYPED = /\.([cm]?ts|[jt]sx)$/;
+const EVALUATED = /\beval\(.*\/\/# sourceURL=webpack/; // as bundles of webpack's for development do
 const MOST_DEFINED = 2000;
 
 class Rewriter {
@@ -57,7 +58,7 @@ class Rewriter {
   rewrite(text, file, type, columns = 0, follows = true) {
     if (this.unreadable || text.length > LARGEST || text.includes('__stillframe_r.')) return undefined;
     if (!this.isUsers(file) && !this.isNamed(file)) return undefined;
-    const said = [];
+    const said = EVALUATED.test(text) ? [['note', `${path.basename(file)} evaluates its modules (devtool: eval): what is in those is not recorded`]] : [];
     let tree;
     try {
       tree = parse(text, type);
