@@ -136,6 +136,7 @@ NONSENSE = [
     ["launch", "-c", "1", "--env", "novalue"],
     ["attach"],
     ["attach", "nowhere"],
+    ["attach", "4711"],
     ["attach", "localhost:99999"],
     ["probe"],
     ["probe", "nofile", "--cwd", "."],

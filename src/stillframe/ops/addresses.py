@@ -26,6 +26,10 @@ def parse_address(text: str) -> tuple[str, int, str | None]:
 
 
 def _host_and_port(text: str) -> tuple[str, int]:
+    if text.isdigit():
+        raise UsageError(
+            f"a number alone may be either: `attach --pid {text}` joins a process, `attach :{text}` a port"
+        )
     host, colon, port = text.rpartition(":")
     if not colon or not port.isdigit() or not 0 < int(port) < 65536:
         raise UsageError(f"{text!r} is no HOST:PORT")

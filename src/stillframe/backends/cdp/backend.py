@@ -375,8 +375,9 @@ class CdpBackend(Looking, ClosesOnce):
     async def _detach(self) -> None:
         """Leave the program running, without a trace of us."""
         self._signs.detached = True
+        self._mover.order.take_back()
         try:
-            self._client.send_all(last_words(self._launch, worker=self._worker))
+            self._client.part(last_words(self._launch, worker=self._worker))
             if self._gate is not None and not self._gate.is_passed:
                 await self._gate.open(self._signs.line)
             async with asyncio.timeout(_LETTING_GO):

@@ -44,6 +44,7 @@ class CdpClient:
         """What was asked, by its number; orders without anybody who waits."""
         self.on_refusal: Callable[[Refused], None] = lambda refused: None
         """Takes the refusals of orders."""
+        self._parting = False
         self.ended: StillframeError | None = None
         self.why_ended: str | None = None
         """What the other side did to end it, where that is known."""
@@ -64,9 +65,15 @@ class CdpClient:
         if not self.ended:
             self._messages.write(*(self._numbered(method, params, asyncio.Future()) for method, params in words))
 
+    def part(self, words: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """Send what lets the program go. From now on no step is ordered: where the last words themselves come to a pause that
+        was asked for before, V8 (of Node 20) would end the program by a step that reaches it behind them."""
+        self.send_all(words)
+        self._parting = True
+
     def order(self, method: str) -> None:
         """Send a request for whose answer nobody waits, since what it brings about tells itself; a refusal is told."""
-        if not self.ended:
+        if not self.ended and not self._parting:
             self._messages.write(self._numbered(method, None, None))
 
     def _numbered(self, method: str, params: Mapping[str, Any] | None, answer: asyncio.Future[Body] | None) -> bytes:
