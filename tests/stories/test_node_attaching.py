@@ -193,6 +193,7 @@ def test_a_program_that_takes_the_signal_for_itself_is_left_alone_and_named(here
 
 def test_a_port_that_is_taken_is_named_before_anything_is_signalled(here: User) -> None:
     with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # who had it last may be gone only just
         with contextlib.suppress(OSError):  # somebody else of this machine has Node's own port just now: as good
             taken.bind(("127.0.0.1", 9229))
             taken.listen()
@@ -236,3 +237,22 @@ def test_a_server_outlives_a_pause_that_had_not_come_when_it_was_left(here: User
         assert served() == "served"
     finally:
         running.end()
+
+
+def test_what_a_process_listens_at_itself_is_not_asked_for_its_inspector(here: User) -> None:
+    here.file("server.js", SERVER.replace("answer.end('served')", "console.log('ASKED', asked.url)"))
+    here.file("started.js", "require('inspector').open(0);\n" + SERVER)
+    plain, opened = run(here, "--inspect-port=0", "server.js"), None
+    try:
+        eventually(lambda: "port " in plain.said, "it does not listen")
+        here.ok("attach", "--pid", str(plain.pid), "--timeout", "0")
+        assert "ASKED" not in plain.said
+        opened = run(here, "--inspect-port=0", "started.js")
+        eventually(lambda: "port " in opened.said, "it does not listen")
+        here.ok("attach", "--pid", str(opened.pid), "--name", "opened", "--timeout", "0")
+        assert here.json("stop", "--session", "opened")["action"] == "detached"
+        assert opened.listens()
+    finally:
+        plain.end()
+        if opened is not None:
+            opened.end()

@@ -26,6 +26,8 @@ from .listening import program_of
 
 _OPENS = 5.0
 """Seconds that a signalled process has to open its inspector."""
+_SOON = 1.0
+"""Seconds after which one may have been open before."""
 _STARTS = 10.0
 """Seconds of a process's life in which it may not have come to handle signals yet, on a busy machine."""
 _LOOK = 0.02
@@ -116,18 +118,39 @@ async def inspector_of(pid: int) -> tuple[str, bool]:
         raise NotFound(f"no process {pid}") from None
     except psutil.AccessDenied:
         raise Denied(f"not permitted to look at process {pid}") from None
-    for port in sorted(before, key=lambda each: each != _PORT):
-        if (url := await asyncio.to_thread(listed, _HERE, port)) is not None:
-            return url, False
+    if (url := await _listed(before if _speaks_of_inspectors(process) else before & {_PORT})) is not None:
+        return url, False
     await _come_up(process)
-    _check_signal(process)
+    try:
+        _check_signal(process)
+    except (Busy, Unsupported):
+        if (url := await _listed(before)) is not None:
+            return url, False
+        raise
     try:
         os.kill(pid, signal.SIGUSR1)
     except PermissionError:
         raise Denied(f"not permitted to signal process {pid}") from None
     except ProcessLookupError:
         raise NotFound(f"no process {pid}") from None
-    return await _opened(process, before), True
+    return await _opened(process, before)
+
+
+async def _listed(ports: set[int]) -> str | None:
+    """The first of these ports that an inspector answers at. What else listens there takes it for a request of its own."""
+    for port in sorted(ports, key=lambda each: each != _PORT):
+        if (url := await asyncio.to_thread(listed, _HERE, port)) is not None:
+            return url
+    return None
+
+
+def _speaks_of_inspectors(process: psutil.Process) -> bool:
+    """Whether a process was started with an inspector, as far as its words tell, so that one of its ports may be that."""
+    try:
+        words = " ".join([*process.cmdline(), process.environ().get("NODE_OPTIONS", "")])
+        return re.search(r"--inspect(?!-port|-publish)", words) is not None
+    except (psutil.Error, OSError):
+        return True
 
 
 async def _come_up(process: psutil.Process) -> None:
@@ -138,17 +161,23 @@ async def _come_up(process: psutil.Process) -> None:
                 await asyncio.wait({ended}, timeout=_LOOK)
 
 
-async def _opened(process: psutil.Process, before: set[int]) -> str:
+async def _opened(process: psutil.Process, before: set[int]) -> tuple[str, bool]:
+    """The inspector that comes up, and True; or, where none does for a while, one that was there all the time: what the program
+    itself listens at is asked last."""
     why = "it handles that signal itself, or does not come to handle any"
     if _is_marked(process):
         why = "a Stillframe session started it, and may still debug it (dbg sessions); or " + why
     late = f"process {process.pid} opened no inspector within {_OPENS:g} s of SIGUSR1: {why}"
     async with _deadline(_OPENS, late), _watched(process.pid) as ended:
+        since, asked = time.monotonic(), False
         while not ended.done():
             with contextlib.suppress(psutil.NoSuchProcess):
-                for port in _ports(process) - before:
-                    if (url := await asyncio.to_thread(listed, _HERE, port)) is not None:
-                        return url
+                if (url := await _listed(_ports(process) - before)) is not None:
+                    return url, True
+            if not asked and time.monotonic() - since > _SOON:
+                asked = True
+                if (url := await _listed(before)) is not None:
+                    return url, False
             await asyncio.wait({ended}, timeout=_LOOK)
     raise NotFound(f"process {process.pid} ended when it was to open its inspector")
 
