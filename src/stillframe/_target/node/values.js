@@ -351,10 +351,11 @@
     });
   }
 
-  // What a value of a built-in class has besides its state, what was put on it last first.
+  // What a value of a built-in class has besides its state: what was put on it last first, and what calls itself inner last.
   function fieldsBeside(state, value) {
     const told = new Set(state.map(([name]) => name));
-    return fieldsOf(value).filter((key) => typeof key === 'string' && !told.has(key)).reverse();
+    const keys = fieldsOf(value).filter((key) => typeof key === 'string' && !told.has(key)).reverse();
+    return [...keys.filter((key) => !key.startsWith('_')), ...keys.filter((key) => key.startsWith('_'))];
   }
 
   // What an array has besides its items.
