@@ -18,10 +18,12 @@ from stillframe.adapters.finding import find, needed
 from stillframe.adapters.go import GO, is_library, thread_name
 from stillframe.adapters.go_building import is_go_binary
 from stillframe.adapters.go_command import parsed
+from stillframe.adapters.go_panics import panic_text
 from stillframe.errors import AdapterDied, AdapterMissing, EvalFailed, LaunchFailed, Unsupported, UsageError, WrongState
 from stillframe.model.outcomes import AnyOutcome
 from stillframe.model.plans import Plan
 from stillframe.model.values import Frame
+from stillframe.render.reports import crash as crash_text
 from stillframe.render.reports import hang as rendered
 
 from ..guard import free_port, gone
@@ -61,6 +63,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, line, problem)
 		where, _ := os.Getwd()
 		fmt.Println(where, os.Getenv("SHOP"), os.Getenv("GO_TELEMETRY_CHILD") == "")
+	case "handed":
+		fmt.Println("serving")
+		for _, missing := os.Stat("asked"); missing != nil; _, missing = os.Stat("asked") {
+			time.Sleep(time.Millisecond)
+		}
+		var number int
+		fmt.Sscan("x", &number)
+		fmt.Println(label{here.Items})
+		safely(here.Items)
 	case "tick":
 		fmt.Println("ticking")
 		for n := 0; ; n++ {
@@ -68,6 +79,15 @@ func main() {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
+}
+
+type label struct{ words []string }
+
+func (label label) String() string { return label.words[5] } // @label
+
+func safely(words []string) (text string) {
+	defer func() { recover() }()
+	return words[6]
 }
 """,
     "name.go": 'package main\n\nvar name = "of another file"\n',
@@ -142,8 +162,16 @@ async def test_one_file_stands_for_its_package_and_methods_are_places_by_several
         assert made.state == "bound"
         assert made.actual is not None
         assert (made.actual.file or "").endswith("cart/cart.go")
-        for name in ("cart.(*Cart).Sum", "Sum"):
-            assert (await dbg.break_(name)).state in ("bound", "failed")
+        first_line = f"cart/cart.go:{made.actual.line}"
+        shared = [await dbg.break_(name) for name in ("cart.(*Cart).Sum", "Sum", first_line)]
+        assert {each.state for each in shared} == {"bound"}, "the same place by other names"
+        assert len({each.actual.line for each in shared if each.actual}) == 1
+        for each in (made, *shared[:2]):
+            await dbg.unbreak(each.id)
+        (kept,) = (await dbg.breaks()).breakpoints
+        assert (kept.id, kept.state) == (shared[2].id, "bound"), "those that it shared the place with are gone"
+        other = await dbg.break_("Sum", condition="n == 2")
+        assert (other.state, other.actual and other.actual.line) == ("bound", made.actual.line)
         nowhere = await dbg.break_("no.such")
         assert (nowhere.state, bool(nowhere.message)) == ("failed", True)
         await dbg.unbreak(all=True)
@@ -220,6 +248,46 @@ async def test_panics_and_deadlocks_stop_in_the_users_line(shop: Path) -> None:
         assert "goroutine 1 [" not in told and "the error's own report" in told
     async with launched(shop, ".", "index", catch=("off",)) as (_, first):
         assert exited(first).exit_code == 2
+
+
+async def test_panics_that_somebody_recovers_from_are_told_of_what_is_asked_something(shop: Path) -> None:
+    async with stillframe.Debugger(cwd=str(shop)) as dbg:
+        report = await dbg.crash("main.go", "handed", ready="serving", do="touch asked")
+        assert (report.verdict, report.failure is None) == ("handled", False)
+        assert report.failure is not None
+        assert report.failure.what == "panic: runtime error: index out of range [5] with length 2"
+        assert report.failure.exception is not None
+        assert report.failure.exception.mode == "user", "it is fmt that recovers"
+        top = report.failure.stack.frames[0]
+        assert f"{top.file}:{top.line}" == mark(shop, "main.go", "label")
+        assert 'words: []string len: 2, cap: 2, ["fig","pear"]' in top.values[0].value
+        assert [each.what for each in report.also] == ["panic: runtime error: index out of range [6] with length 2"], (
+            "what fmt raises and handles itself, reading a number, is none"
+        )
+        (shop / "asked").unlink()
+        waits = await dbg.crash("main.go", "handed", ready="80", do="touch asked", timeout=0.5)
+        assert "note: it was never ready: it has not printed '80' (a port is :80); --do was not run" in crash_text(
+            waits, 4000
+        )
+
+
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        ('interface {}(runtime.plainError) "close of nil channel"', "close of nil channel"),
+        ('interface {}(runtime.errorString) "integer divide by zero"', "runtime error: integer divide by zero"),
+        (
+            "interface {}(runtime.boundsError) {x: 5, y: 2, signed: true, code: BoundsSliceAcap (2)}",
+            "runtime error: slice bounds out of range [:5] with capacity 2",
+        ),
+        ('interface {}(*fmt.wrapError) *{msg: "saving: full", err: error(*errors.errorString) *{s: "full"}}', "saving: full"),
+        ("interface {}(*main.myErr) *{code: 3}", "*main.myErr {code: 3}"),
+        ("interface {}(int) 42", "int 42"),
+        ("interface {} nil", "interface {} nil"),
+    ],
+)  # fmt: skip
+def test_what_a_program_panicked_with_is_told_as_go_would(told: str, text: str) -> None:
+    assert panic_text(told) == text
 
 
 async def test_streams_directory_and_environment_are_the_programs_own(shop: Path) -> None:

@@ -25,6 +25,7 @@ from .finding import Found, Needs, Recipe, needed
 from .go_building import Built, build, is_go_binary
 from .go_command import parsed, runs_go, understood
 from .go_names import own_function
+from .go_panics import RECOVER
 from .go_values import value_text
 from .interpreters import on_path
 from .leaving import Leaving
@@ -48,6 +49,7 @@ class GoAdapter:
     claims: tuple[str, ...] = ("*.go",)
     roots: tuple[str, ...] = ("go.mod",)
     leaving: tuple[Leaving, ...] = (Leaving("os.Exit", ("code",)),)
+    recovering = RECOVER
     deadlock = "all goroutines are asleep - deadlock!"
     waits: Mapping[str, str] = {
         "runtime.chansend1": "somebody to receive from a channel",
@@ -220,6 +222,7 @@ _COMMON: dict[str, Any] = {
     "log_failure": re.compile(
         r"\{eval err: (?:&\{%!e\(string=|\[%!e\(\*scanner\.Error=&\{\{[^}]*\} )(.*?)(?:\)(?: %!e\(.*?\))?\}\}|\}\)\]\})"
     ),
+    "taken": re.compile(r"Breakpoint exists at (.+):(\d+) at [0-9a-f]+$"),
     "threads_cut": re.compile(r"Too many goroutines, only loaded"),
     "catches": {"uncaught": ("unrecovered-panic", "runtime-fatal-throw")},
     "unshown_names": re.compile(r"[~.]"),  # results without a name, and what the compiler adds

@@ -1,8 +1,8 @@
-"""How programs of a language end, or come to no end: calls that leave or wait, and what their runtimes say of it."""
+"""How programs of a language end, or come to no end: calls that leave, recover or wait, and what their runtimes say of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import msgspec
@@ -131,6 +131,40 @@ def tells_handed_errors(plan: Plan) -> bool:
 
     adapter = for_plan(plan)
     return isinstance(adapter, TellsHanded) and adapter.tells_handed_errors
+
+
+class Recovering(msgspec.Struct, frozen=True):
+    """The function by which a program handles an error while the calls that failed are still there."""
+
+    function: str
+    condition: str
+    """Whether there is an error, where it is entered."""
+    error: str
+    """An expression for the error."""
+    text: Callable[[str], str]
+    """The error's message, of what the debugger tells of it."""
+    type: str
+    """What such errors are called."""
+    thrown_by: str
+    """The function that the calls which failed are outside of."""
+    reach: Callable[[Sequence[str], Sequence[str]], int]
+    """Of the handler's calls and of those that failed, innermost first: how many of the latter lie inside the one that
+    handles it."""
+
+
+@runtime_checkable
+class TellsRecovering(Protocol):
+    """An adapter whose debugger has no word for errors that are handled, and can be held where they are."""
+
+    recovering: Recovering
+
+
+def recovering_of(plan: Plan) -> Recovering | None:
+    """Where a program of this plan handles its errors; None where its debugger tells them by itself, or nobody can."""
+    from . import for_plan
+
+    adapter = for_plan(plan)
+    return adapter.recovering if isinstance(adapter, TellsRecovering) else None
 
 
 def leaving_of(plan: Plan) -> tuple[Leaving, ...]:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from ..adapters.leaving import Leaving, leaving_of, misjudges_errors, tells_handed_errors
+from ..adapters.leaving import (
+    Leaving,
+    Recovering,
+    leaving_of,
+    misjudges_errors,
+    recovering_of,
+    tells_handed_errors,
+)
 from ..adapters.recorders import recorder_for
 from ..adapters.revisions import Revision
 from ..adapters.runners.shown import shown_from
@@ -40,6 +48,8 @@ from .sanitized import with_own_words
 from .since import SinceWord, places_of
 from .since import since as since_revision
 from .walking import walk
+
+T = TypeVar("T")
 
 HELD_LEASE = 600.0
 """Seconds that `--hold` keeps a program that nobody uses."""
@@ -183,12 +193,14 @@ async def _compared(sessions: Sessions, wish: Wish, now: CrashReport, name: str)
 
 async def run_once(sessions: Sessions, wish: Wish) -> From[CrashReport]:
     """One run to its end, and the report of it."""
-    exits = leaving_of(wish.plan)
-    breaks = tuple(BreakSpec(SymbolPlace(each.function)) for each in exits)
+    exits = {BreakSpec(SymbolPlace(each.function)): each for each in leaving_of(wish.plan)}
+    how = recovering_of(wish.plan) if wish.do else None
+    recovers = {BreakSpec(SymbolPlace(how.function), condition=how.condition): how} if how else {}
     catch = _catch(wish)
     starting = start(
-        sessions, wish.plan, wish.caller, breaks=breaks, catch=catch, name=None, default_name=wish.name, private=True
-    )
+        sessions, wish.plan, wish.caller, breaks=(*exits, *recovers), catch=catch, name=None, default_name=wish.name,
+        private=True,
+    )  # fmt: skip
     try:
         session = await started(sessions, asyncio.ensure_future(starting))
     except LaunchFailed as failed:
@@ -197,7 +209,8 @@ async def run_once(sessions: Sessions, wish: Wish) -> From[CrashReport]:
         return From(None, _stillborn(wish.plan, failed))
     kept = False
     try:
-        report = await _report(sessions, session, wish, _by_id(session, exits, wish.caller))
+        cwd = wish.caller.cwd
+        report = await _report(sessions, session, wish, _by_id(session, exits, cwd), _by_id(session, recovers, cwd))
         kept = report.held is not None
     finally:
         if not kept:
@@ -212,15 +225,17 @@ def _catch(wish: Wish) -> tuple[str, ...]:
     return ("uncaught", "user") if wish.do and tells_handed_errors(wish.plan) else ()
 
 
-def _by_id(session: Session, exits: tuple[Leaving, ...], caller: Caller) -> dict[str, Leaving]:
-    return {session.breakpoints.id_of(BreakSpec(SymbolPlace(each.function)), caller.cwd): each for each in exits}
+def _by_id(session: Session, specs: Mapping[BreakSpec, T], cwd: str) -> dict[str, T]:
+    return {session.breakpoints.id_of(spec, cwd): each for spec, each in specs.items()}
 
 
-async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[str, Leaving]) -> CrashReport:
+async def _report(
+    sessions: Sessions, session: Session, wish: Wish, exits: dict[str, Leaving], recovers: dict[str, Recovering]
+) -> CrashReport:
     patience = max(wish.seconds, sessions.settings(wish.caller.cwd).wait) if wish.ready else wish.seconds
     seen = await watch(
         session, wish.seconds, lambda seconds: wish.cue.given(session, wish.caller, seconds), patience,
-        hold=wish.hold, exits=exits,
+        hold=wish.hold, exits=exits, recovers=recovers,
     )  # fmt: skip
     handled = seen.answered if wish.do else []
     failure = _primary(seen) or next(iter(handled), None)
@@ -243,8 +258,8 @@ async def _report(sessions: Sessions, session: Session, wish: Wish, exits: dict[
             report, hang=msgspec.structs.replace(told, command=wish.plan.command, end=seen.end)
         )
     if wish.hold and (seen.held is not None or seen.overdue):
-        if exits:  # breakpoints of ours, which whoever takes over did not ask for
-            session.root.breakpoints.remove(tuple(exits))
+        if ours := [id for id in (*exits, *recovers) if id in session.root.breakpoints]:
+            session.root.breakpoints.remove(ours)  # which whoever takes over did not ask for
             await family.sync_breakpoints(session.root)
         sessions.hand_over(session, wish.caller.client, HELD_LEASE)
         report = msgspec.structs.replace(report, held=Held(session=(seen.held or session).name, lease=HELD_LEASE))

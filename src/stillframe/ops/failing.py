@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
-from ..adapters.leaving import Leaving
+from ..adapters.leaving import Leaving, Recovering
 from ..errors import AdapterGone, StillframeError
 from ..model.backend import Bounds, CatchRule, Move
 from ..model.outcomes import AnyOutcome, Exited, Running, Stop
@@ -20,6 +20,7 @@ from ..session.reporting import unlinked, witnessed
 from ..session.session import Session
 from .common import heard_of
 from .origins import with_origin
+from .recovering import recovered
 
 LET_GO = 5.0
 """Seconds that a program is given to come to its end after something went wrong in it."""
@@ -68,11 +69,12 @@ class Watched(msgspec.Struct):
 
 async def watch(
     session: Session, seconds: float, cue: Callable[[float], Awaitable[bool]], patience: float, *, hold: bool,
-    exits: Mapping[str, Leaving],
+    exits: Mapping[str, Leaving], recovers: Mapping[str, Recovering],
 ) -> Watched:  # fmt: skip
     """Follow a run from failure to failure to its end, or to the end of the time; `exits` names the breakpoints at functions
-    that end a program. With `hold` the first failure is where it stays. The time begins when the program has had its cue,
-    for which it has `patience`; what stops it before that is looked into like anything else."""
+    that end a program, `recovers` those at functions that handle its errors. With `hold` the first failure is where it
+    stays. The time begins when the program has had its cue, for which it has `patience`; what stops it before that is looked
+    into like anything else."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     until = began + patience
@@ -84,12 +86,17 @@ async def watch(
         stop = member.outcome(news=False)
         if not isinstance(stop, Stop):
             break
-        exit_ = _exit_of(stop, exits)
-        found = await (_left(member, stop, seen, exit_, live=hold) if exit_ else _failed(member, stop, seen, live=hold))
+        inside = 0
+        if (exit_ := _exit_of(stop, exits)) is not None:
+            found = await _left(member, stop, seen, exit_, live=hold)
+        elif recovers and not recovers.keys().isdisjoint(stop.breakpoints):
+            found, inside = await _recovered(member, stop, seen, recovers, live=hold)
+        else:
+            found = await _failed(member, stop, seen, live=hold)
         if found is not None and hold:
             seen.held = member
             if found.stack.frames and not found.stack.frames[0].library:
-                member.focus_frame = found.stack.frames[0].folded  # where the failure is, and not in what it called
+                member.focus_frame = inside + found.stack.frames[0].folded  # not in what it called
             break
         if seen.failures:
             until = min(until, loop.time() + LET_GO)
@@ -150,6 +157,26 @@ async def _handed(member: Session, stop: Stop, seen: Watched, *, live: bool) -> 
     seen.handed.append(found)
     if len(seen.handed) >= KEPT_RAISED:
         await family.set_catch(member.root, CatchRule())
+    return found
+
+
+async def _recovered(
+    member: Session, stop: Stop, seen: Watched, recovers: Mapping[str, Recovering], *, live: bool
+) -> tuple[Failure | None, int]:
+    """An error that somebody is about to handle, noted once, and how many calls the handler has; a program that recovers all
+    the time is soon left alone."""
+    seen.raised_total += 1
+    if seen.raised_total == MOST_RAISED:
+        member.root.breakpoints.remove(tuple(recovers))
+        await family.sync_breakpoints(member.root)
+    how = next(recovers[id] for id in stop.breakpoints if id in recovers)
+    try:
+        found = await recovered(member, stop, how, live=live) if seen.cued else None
+    except StillframeError:  # it is gone already, or cannot be read
+        found = None
+    if found is None or any(each.what == found[0].what for each in seen.handed) or len(seen.handed) >= KEPT_RAISED:
+        return None, 0
+    seen.handed.append(found[0])
     return found
 
 

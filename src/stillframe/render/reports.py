@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
+
+import msgspec
 
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.reports import CrashReport, Failure, HangReport, Held, Repeated, ReportFrame, Waiting, Witnessed
@@ -36,7 +39,7 @@ _GO_CALL = re.compile(r"^\t/.*:\d+ \+0x[0-9a-f]+$", re.MULTILINE)
 
 def crash(result: CrashReport, budget: int) -> str:
     if result.hang is not None:
-        return hang(result.hang, budget)
+        return _hung(result, result.hang, budget)
     room = Room(budget)
     rows: list[str] = []
     last = room.take(last_line(result.held, told=_was_held(result.failure)))
@@ -56,6 +59,15 @@ def crash(result: CrashReport, budget: int) -> str:
     rows += [room.take(parts.beside(each)) for each in result.end.do]
     rows += printed(result.end, room, told=_told(result))
     return "\n".join(row for row in (*rows, last) if row)
+
+
+def _hung(result: CrashReport, told: HangReport, budget: int) -> str:
+    """A run that came to no end, with what was asked and noted of it beside that."""
+    room = Room(budget)
+    rows = [room.take(repeated_rows(result.repeated))] if result.repeated else []
+    further = [room.take(each) for each in since_rows(result.since, ending)] if result.since else []
+    told = msgspec.structs.replace(told, notes=(*result.notes, *told.notes))
+    return "\n".join(row for row in (*rows, hang(told, room.left, further)) if row)
 
 
 def _was_held(failure: Failure | None) -> bool:
@@ -87,9 +99,10 @@ def _caught(result: CrashReport) -> str:
     """Of an error that did not end the program, who caught it, as far as that is known."""
     if result.verdict != "handled" or result.failure is None or result.failure.exception is None:
         return ""
+    to_library = result.failure.exception.mode == "user"
     if result.held:
-        return ", leaving your code"
-    return ", which library code caught" if result.failure.exception.mode == "user" else ", which was caught"
+        return ", leaving your code" if to_library else ", about to be caught"
+    return ", which library code caught" if to_library else ", which was caught"
 
 
 def failure_line(failure: Failure) -> str:
@@ -219,7 +232,7 @@ def _folded(frame: ReportFrame) -> str:
 # Hangs
 
 
-def hang(result: HangReport, budget: int) -> str:
+def hang(result: HangReport, budget: int, further: Sequence[str] = ()) -> str:
     room = Room(budget)
     said = last_line(result.held, told=bool(result.groups))
     if result.left and not result.held:
@@ -240,7 +253,7 @@ def hang(result: HangReport, budget: int) -> str:
             break
         part = Room(min(share, room.left))
         rows.append(room.take("\n".join(row for row in _group(group, part) if row)))
-    rows += [folded, *notes]
+    rows += [folded, *further, *notes]
     if result.end is not None:
         rows += [room.take(parts.beside(each)) for each in result.end.do]
         rows += printed(result.end, room, told=(Failure(what=result.said, kind="exception"),) if result.said else ())

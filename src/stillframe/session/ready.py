@@ -42,9 +42,10 @@ class Ready(msgspec.Struct, frozen=True):
             raise Busy(f"another process listens on :{self.port} already, so the program cannot")
 
     def __str__(self) -> str:
-        return (
-            f"nothing of it listens on :{self.port}" if self.port is not None else f"it has not printed {self.text!r}"
-        )
+        if self.port is not None:
+            return f"nothing of it listens on :{self.port}"
+        number = (self.text or "").removeprefix("port:")
+        return f"it has not printed {self.text!r}" + (f" (a port is :{number})" if number.isdigit() else "")
 
     async def wait(self, session: Session, timeout: float) -> str | None:
         """Wait until it is so; None where the program stopped, ended or took too long."""

@@ -57,11 +57,14 @@ class Call(msgspec.Struct):
     skipped: int = 0
 
 
-async def witnessed(session: Session, thread: str, *, live: bool = False, full: int = FULL) -> Witnessed:
-    """The stack of a held thread for a report; `live` keeps handles to its values, for a program that stays held."""
-    inner = await session.backend.stack(thread, 0, DEEP)
+async def witnessed(
+    session: Session, thread: str, *, live: bool = False, full: int = FULL, start: int = 0
+) -> Witnessed:
+    """The stack of a held thread for a report, from a call on; `live` keeps handles to its values, for a program that stays
+    held."""
+    inner = await session.backend.stack(thread, start, DEEP)
     calls = folded(inner.frames)
-    outer, between = await _outer_end(session, thread, inner)
+    outer, between = await _outer_end(session, thread, inner, start)
     if outer:
         end = folded(outer)
         end[0].skipped += between
@@ -71,9 +74,9 @@ async def witnessed(session: Session, thread: str, *, live: bool = False, full: 
     return Witnessed(frames=tuple(told), total=inner.total, goes_on=goes_on)
 
 
-async def _outer_end(session: Session, thread: str, inner: Frames) -> tuple[tuple[Frame, ...], int]:
+async def _outer_end(session: Session, thread: str, inner: Frames, at: int) -> tuple[tuple[Frame, ...], int]:
     """The outermost frames of a stack that goes on, and how many lie between: where it all began."""
-    total, read = inner.total or 0, len(inner.frames)
+    total, read = inner.total or 0, at + len(inner.frames)
     if total <= read:
         return (), 0
     start = max(read, total - OUTER)

@@ -1,12 +1,77 @@
-"""What is known of one wanted line before the debugger is asked, or from our helper that was."""
+"""What is known of one wanted breakpoint before the debugger is asked, or from our helper; and those that share a place."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from ...model.backend import Binding, Wanted
-from . import translate
+from . import terms, translate
+from .launch import DapLaunch, Quirk
+
+Arguments = dict[str, Any]
+
+
+class Spot(msgspec.Struct):
+    """A line that the debugger is to hold, and the wanted breakpoints that share it."""
+
+    line: int
+    arguments: Arguments
+    owners: list[str] = msgspec.field(default_factory=list[str])
+
+
+def join(launch: DapLaunch, spots: list[Spot], wanted: Wanted, *, helped: bool) -> str | None:
+    """Put one wanted breakpoint on its line; says what is wrong where the line is taken by another kind."""
+    arguments = terms.of_line(launch, wanted, helped=helped)
+    line = wanted.line or 0
+    spot = next((each for each in spots if each.line == line), None)
+    if spot is None or Quirk.ONE_BREAKPOINT_PER_LINE not in launch.quirks:
+        spots.append(Spot(line, arguments, [wanted.id]))
+    elif spot.arguments == arguments:
+        spot.owners.append(wanted.id)
+    elif "logMessage" in arguments or "logMessage" in spot.arguments:
+        return f"{spot.owners[0]} already holds line {line}, and one of them logs"
+    elif arguments.keys() == {"line"}:
+        # One that always stops covers one that stops sometimes.
+        spot.arguments, spot.owners = arguments, [wanted.id, *spot.owners]
+    elif spot.arguments.keys() == {"line"}:
+        spot.owners.append(wanted.id)
+    else:
+        return f"{spot.owners[0]} already holds line {line} with another condition"
+    return None
+
+
+def is_taken(launch: DapLaunch, binding: Binding) -> bool:
+    """Whether the debugger did not set a breakpoint since it has one there, under another name."""
+    return _taken_spot(launch, binding) is not None
+
+
+def _taken_spot(launch: DapLaunch, binding: Binding) -> tuple[str, int] | None:
+    match = launch.taken.match(binding.message or "") if launch.taken and binding.state == "failed" else None
+    return (Path(match[1]).name, int(match[2])) if match else None
+
+
+def shared(
+    launch: DapLaunch, wanted: Wanted, others: Sequence[Wanted], bindings: Mapping[str, Binding]
+) -> tuple[Binding, str | None]:
+    """One that was not set since another stands there, as it is with that one, and who that is; it holds where the other
+    stops no less often."""
+    binding, spot = bindings[wanted.id], _taken_spot(launch, bindings[wanted.id])
+    for other in others:
+        at = bindings[other.id]
+        if at.state != "bound" or spot != (Path(at.file or "").name, at.line):
+            continue
+        mine, its = terms.terms(launch, wanted), terms.terms(launch, other)
+        if mine != its and (wanted.log or other.log):
+            return replace(binding, message=f"{other.id} already holds line {at.line}, and one of them logs"), other.id
+        if mine != its and its:
+            return replace(binding, message=f"{other.id} already holds line {at.line} with another condition"), other.id
+        return replace(binding, state="bound", file=at.file, line=at.line, message=None), other.id
+    return binding, None
 
 
 def line_count(file: str) -> int | None:

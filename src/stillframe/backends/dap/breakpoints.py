@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from ...errors import Unsupported
 from ...model.backend import Binding, BreakpointChanged, Capability, Wanted
 from . import terms, translate
-from .bindings import line_binding, line_count
+from .bindings import Spot, is_taken, join, line_binding, line_count, shared
 from .client import Body, DapClient
 from .deep import DeepBreakpoints, is_deep
 from .helper import Helper
@@ -21,14 +20,6 @@ from .launch import DapLaunch, Quirk
 
 Arguments = dict[str, Any]
 _BY_NAME = "it has no source file and stops where it is called"
-
-
-class _Spot(msgspec.Struct):
-    """A line that the debugger is to hold, and the wanted breakpoints that share it."""
-
-    line: int
-    arguments: Arguments
-    owners: list[str] = msgspec.field(default_factory=list[str])
 
 
 class Breakpoints:
@@ -50,7 +41,8 @@ class Breakpoints:
         self._one_at_a_time = asyncio.Lock()
         self._sent: dict[str, list[Arguments]] = {}
         """File to what the debugger was last told of it: a file that did not change is not told again."""
-        self._functions: list[Arguments] = []
+        self._functions: list[Arguments] | None = []
+        self._function_answers: list[translate.Body] = []
         self._wire_ids: dict[int, tuple[str, ...]] = {}
         """The debugger's number to wanted ids; old numbers stay, since a stop may cross a change on the way."""
         self._answers: dict[tuple[str, int], translate.Body] = {}
@@ -71,8 +63,11 @@ class Breakpoints:
             self._refuse_what_is_not_offered(wanted)
             plain = [each for each in wanted if not is_deep(each)]
             placed, bindings = self._without_bad_logs(*await self._places(plain))
-            await self._set_lines(placed, bindings)
-            await self._set_functions([each for each in plain if self._is_by_name(each, bindings)], bindings)
+            for _ in range(2):
+                await self._set_lines(placed, bindings)
+                await self._set_functions([each for each in plain if self._is_by_name(each, bindings)], bindings)
+                if self._share(plain, bindings):
+                    break
             bindings |= await self._deep.set([each for each in wanted if is_deep(each)])
             self._bindings = bindings
             return tuple(bindings[each.id] for each in wanted)
@@ -285,9 +280,9 @@ class Breakpoints:
     # Telling the debugger
 
     async def _set_lines(self, placed: Sequence[Wanted], bindings: dict[str, Binding]) -> None:
-        spots: dict[str, list[_Spot]] = {}
+        spots: dict[str, list[Spot]] = {}
         for each in placed:
-            problem = self._join(spots.setdefault(each.file or "", []), each)
+            problem = join(self._launch, spots.setdefault(each.file or "", []), each, helped=self._helper is not None)
             if problem:
                 bindings[each.id] = replace(bindings[each.id], state="failed", message=problem)
         gone = [file for file in self._sent if file not in spots]
@@ -301,35 +296,15 @@ class Breakpoints:
             for index, spot in enumerate(held):
                 self._apply(file, index, spot, bindings)
 
-    def _join(self, spots: list[_Spot], wanted: Wanted) -> str | None:
-        """Put one wanted breakpoint on its line; says what is wrong where the line is taken by another kind."""
-        arguments = terms.of_line(self._launch, wanted, helped=self._helper is not None)
-        line = wanted.line or 0
-        spot = next((each for each in spots if each.line == line), None)
-        if spot is None or Quirk.ONE_BREAKPOINT_PER_LINE not in self._launch.quirks:
-            spots.append(_Spot(line, arguments, [wanted.id]))
-        elif spot.arguments == arguments:
-            spot.owners.append(wanted.id)
-        elif "logMessage" in arguments or "logMessage" in spot.arguments:
-            return f"{spot.owners[0]} already holds line {line}, and one of them logs"
-        elif arguments.keys() == {"line"}:
-            # One that always stops covers one that stops sometimes.
-            spot.arguments, spot.owners = arguments, [wanted.id, *spot.owners]
-        elif spot.arguments.keys() == {"line"}:
-            spot.owners.append(wanted.id)
-        else:
-            return f"{spot.owners[0]} already holds line {line} with another condition"
-        return None
-
-    def _is_news(self, file: str, held: Sequence[_Spot]) -> bool:
+    def _is_news(self, file: str, held: Sequence[Spot]) -> bool:
         return self._sent.get(file) != [spot.arguments for spot in held]
 
-    def _tell_file(self, file: str, held: Sequence[_Spot]) -> asyncio.Future[Body]:
+    def _tell_file(self, file: str, held: Sequence[Spot]) -> asyncio.Future[Body]:
         arguments = [spot.arguments for spot in held]
         source = {"path": file, "name": Path(file).name}
         return self._client.send("setBreakpoints", {"source": source, "breakpoints": arguments})
 
-    async def _take_answer(self, file: str, held: Sequence[_Spot], answer: asyncio.Future[Body]) -> None:
+    async def _take_answer(self, file: str, held: Sequence[Spot], answer: asyncio.Future[Body]) -> None:
         body = await self._client.settle(answer, "setBreakpoints")
         self._sent[file] = [spot.arguments for spot in held]
         if not held:
@@ -339,7 +314,7 @@ class Breakpoints:
             del self._answers[key]
         self._answers.update({(file, index): each for index, each in enumerate(told)})
 
-    def _apply(self, file: str, index: int, spot: _Spot, bindings: dict[str, Binding]) -> None:
+    def _apply(self, file: str, index: int, spot: Spot, bindings: dict[str, Binding]) -> None:
         told = self._answers.get((file, index), {})
         number = translate.number(told.get("id"))
         if number is not None:
@@ -375,8 +350,15 @@ class Breakpoints:
         if self._launch.entry and not self._entered:
             arguments.append({"name": self._launch.entry})
             self._entered = True
-        if arguments == self._functions or Capability.FUNCTION_BREAKPOINTS not in self._offers():
-            return
+        if arguments != self._functions and Capability.FUNCTION_BREAKPOINTS in self._offers():
+            await self._tell_functions(arguments, len(symbols))
+        for each, answer in zip(symbols, self._function_answers, strict=False):
+            number = translate.number(answer.get("id"))
+            if number is not None:
+                self._wire_ids[number] = (each.id,)
+            self._answered(each.id, answer, bindings)
+
+    async def _tell_functions(self, arguments: list[Arguments], named: int) -> None:
         body = await self._client.request("setFunctionBreakpoints", {"breakpoints": arguments})
         self._functions = arguments
         answers = translate.items(body, "breakpoints")
@@ -384,10 +366,23 @@ class Breakpoints:
         if apart:
             body = await self._client.request("setFunctionBreakpoints", {"breakpoints": apart})
             answers = translate.items(body, "breakpoints")
-        if len(arguments) > len(symbols):
+        if len(arguments) > named:
             self.entry = translate.number(answers[-1].get("id")) if len(answers) == len(arguments) else None
-        for each, answer in zip(symbols, answers, strict=False):
-            number = translate.number(answer.get("id"))
-            if number is not None:
-                self._wire_ids[number] = (each.id,)
-            self._answered(each.id, answer, bindings)
+        self._function_answers = answers
+
+    def _share(self, wanted: Sequence[Wanted], bindings: dict[str, Binding]) -> bool:
+        """Of those that the debugger did not set since another one stands there, make it so that they are hit with that one;
+        whether all are, since the other may have just gone."""
+        refused = [each for each in wanted if is_taken(self._launch, bindings[each.id])]
+        alone = False
+        for each in refused:
+            # When the other goes, this one is to be told again.
+            self._functions = None
+            if each.file in self._sent:
+                self._sent[each.file] = []
+            bindings[each.id], holder = shared(self._launch, each, wanted, bindings)
+            alone = alone or holder is None
+            for number, owners in self._wire_ids.items():
+                if bindings[each.id].state == "bound" and holder in owners and each.id not in owners:
+                    self._wire_ids[number] = (*owners, each.id)
+        return not alone

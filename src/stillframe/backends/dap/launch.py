@@ -171,6 +171,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """A function of a module as the debugger calls it, where no helper of ours knows modules."""
     told_apart: Callable[[str, str], str | None] = lambda _name, _said: None
     """The function of the user's own that is meant by a name, of which the debugger said why it will not do."""
+    taken: re.Pattern[str] | None = None
+    """What the debugger says of a breakpoint where it has one under another name; the groups are the file and the line of it."""
     keeps_functions: bool = False
     """Function breakpoints stay what they are, terms and all, where our helper only tells where they stand."""
     notes: tuple[str, ...] = ()
