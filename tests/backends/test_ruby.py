@@ -163,13 +163,21 @@ end
         assert "no 2 (KeyError)" in end.stderr
 
 
-async def test_hang_tells_the_lock_that_the_main_thread_waits_for(tmp_path: Path) -> None:
-    text = "lock = Mutex.new\nThread.new { lock.synchronize { sleep } }\nThread.pass until lock.locked?\nlock.synchronize { 1 }\n"
+async def test_hang_tells_what_threads_wait_for_held_or_not(tmp_path: Path) -> None:
+    text = (
+        "lock = Mutex.new\nholder = Thread.new { lock.synchronize { sleep } }\nThread.pass until lock.locked?\n"
+        "def wait(queue) = queue.pop\n[Thread.new { wait(Queue.new) }, holder, Thread.new { holder.join }]\n"
+        "  .zip(%w[popper holder joiner]) { |each, name| each.name = name }\nlock.synchronize { 1 }\n"
+    )
     (tmp_path / "app.rb").write_text(text)
     async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
         report = await dbg.hang("app.rb", timeout=2)
         main = next(each for each in report.groups if each.names == ("main",))
         assert (main.waits_for, main.held_by) == ("Thread::Mutex#synchronize", "unknown")
+        others = {each.names[0]: (each.waits_for, each.stack.frames[0].function) for each in report.groups}
+        assert others["joiner"] == ("Thread#join", "block in <main>")
+        assert others["popper"] == ("Thread::Queue#pop or Thread::SizedQueue#pop", "wait"), "a method of the user's own"
+        assert others["holder"] == ("Thread::Mutex#sleep or Kernel#sleep", "block (2 levels) in <main>")
 
 
 LEAVES = """

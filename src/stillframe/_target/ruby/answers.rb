@@ -65,9 +65,12 @@ module Stillframe
     # Where a thread is that runs, or waits for something outside of Ruby.
     def whereabouts(number, given)
       places = thread_of(number).backtrace_locations || []
+      code = Frames.code_of(places.map(&:path))
       told = places.first(given['levels']).map do |each|
         path = each.absolute_path || each.path
-        { id: 0, function: each.label, file: path, line: each.lineno, user: !Frames.library?(path) }
+        native = Frames.native?(each, code)
+        name = native ? "[C] #{Frames.native_name(each)}" : each.label
+        { id: 0, function: name, file: path, line: each.lineno, user: !native && !Frames.library?(path) }
       end
       { frames: told, total: places.size, at: 0, locals: [], locals_total: 0, loaded: [] }
     end

@@ -16,7 +16,36 @@ module Stillframe
       end
     end
 
+    # Classes whose methods written in C let a thread wait.
+    WAITING = %w[
+      Thread::Mutex Monitor Thread Thread::Queue Thread::SizedQueue Thread::ConditionVariable IO BasicSocket TCPServer
+      UNIXServer Kernel
+    ].freeze
+
     module_function
+
+    # File to the functions that its code has, by name, and the first lines of each.
+    def code_of(paths)
+      found = paths.to_h { |path| [path, Hash.new { |names, name| names[name] = [] }] }
+      ObjectSpace.each_iseq { |each| found[each.path]&.[](each.base_label)&.push(each.first_lineno) }
+      found
+    end
+
+    # Whether a place is in a method written in C: it is told with the file and line of its caller, which has no such function.
+    def native?(place, code)
+      code[place.path][place.base_label].none? { |first| first <= place.lineno }
+    end
+
+    # `Thread#join`; where two classes have a method of the name, both: nothing tells which one it is.
+    def native_name(place)
+      return place.label if place.label.match?(/[#.]/) # Ruby 3.4 and later
+
+      name = place.base_label.to_sym
+      known = WAITING.filter_map { |each| Object.const_get(each) if Object.const_defined?(each) }
+      owners = known.select { |each| each.method_defined?(name, false) || each.private_method_defined?(name, false) }
+      owners.select! { |each| each.instance_method(name).source_location.nil? }
+      owners.empty? || owners.size > 2 ? name.to_s : owners.map { |each| "#{each}##{name}" }.join(' or ')
+    end
 
     def library?(path)
       path.nil? || path.start_with?(*LIBRARY)
