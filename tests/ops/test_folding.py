@@ -52,10 +52,14 @@ def test_a_value_of_another_sort_makes_a_turn_worth_telling() -> None:
     (loop,) = fold.steps()
     assert isinstance(loop, Loop)
     assert [(turn.number, turn.why) for turn in loop.told] == [(1, "first"), (3, "differs"), (4, "last")]
-    assert [kind(each) for each in ("-1.5e3", "NaN", "None", "Cart(items=[])", "[1]", "true")] == [
-        "number", "number", "None", "Cart", "[", "bool",
+    assert [kind(each) for each in ("-1.5e3", "NaN", "None", "Cart(items=[])", "[1]", "true", "0x5f {a = 1}")] == [
+        "number", "number", "None", "Cart", "[", "bool", "address",
     ]  # fmt: skip
 
 
 def test_loops_that_nobody_told_of_are_known_by_coming_back() -> None:
-    assert inferred([4, 5, 6, 7, 5, 6, 7, 5, 9]) == ((5, 7),)
+    sources = {5: "    for item in items {", 6: "        if item.qty > best {"}
+    assert inferred([4, 5, 6, 7, 5, 6, 7, 5, 9], sources) == ((5, 7),)
+    assert inferred([4, 5, 6, 7, 6, 5, 6, 7, 6, 5, 9], sources) == ((5, 7),), (
+        "the end of a branch is told as its first line"
+    )

@@ -547,7 +547,11 @@ async def test_a_function_that_rust_makes_for_each_type_is_stopped_at_by_its_nam
     assert stopped(await dbg.continue_()).breakpoints == ("b1",)
     stop = stopped(await dbg.continue_())
     assert stop.frame is not None and (stop.frame.line, stop.breakpoints) == (5, ("b2",))
+    assert (stop.local("self") or "").endswith(" kinds::deep::Stack<i32> {items: Vec(size=1) = {1}}"), (
+        "what it leads to"
+    )
     stop = stopped(await dbg.finish())
+    assert [each.type for each in stop.locals if each.name == "add"] == ["Box<dyn Fn<(i32), Output=i32>>"]
     assert stop.local("add") and not [note for note in stop.notes if "nternal error" in note]
     assert [each.id for each in exited(await dbg.continue_()).never_hit] == ["b3"]
 

@@ -72,6 +72,8 @@ def test_a_place_with_a_condition_and_no_command_at_all(user: User) -> None:
     assert report["places"][0]["state"] == "not_reached"
     assert report["assumed"] is True
     assert report["end"]["exit_code"] == 0
+    report = user.json("probe", "shop.py:5", "--", "shop.py")
+    assert report["places"][0]["state"] == "reached", "a source behind the --"
 
 
 def test_a_program_that_fails_or_runs_on_is_reported_as_such(user: User) -> None:

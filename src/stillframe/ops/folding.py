@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -22,6 +22,8 @@ def kind(text: str | None) -> str:
         return "text"
     if _NUMBER.match(text):
         return "number"
+    if text.startswith("0x"):
+        return "address"
     if text in ("True", "False", "true", "false"):
         return "bool"
     return text[0] if text[0] in "[{(" else re.split(r"[({\s]", text, maxsplit=1)[0]
@@ -146,12 +148,16 @@ class Fold:
         return tuple(self._steps)
 
 
-def inferred(lines: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Loops that nobody told of, by the lines themselves: where the run came back to one, up to the last line before that."""
+_BRANCH = re.compile(r"\s*(\}\s*)?(else\s+)?(if|match|switch)\b")
+
+
+def inferred(lines: Sequence[int], sources: Mapping[int, str]) -> tuple[tuple[int, int], ...]:
+    """Loops that nobody told of, by the lines themselves: where the run came back to one, up to the last line before that. A
+    branch is none: compilers let its first line be come to again at its end."""
     loops: dict[int, int] = {}
     seen: dict[int, int] = {}
     for at, line in enumerate(lines):
-        if line in seen and at and line < lines[at - 1]:
+        if line in seen and at and line < lines[at - 1] and not _BRANCH.match(sources.get(line, "")):
             loops[line] = max(loops.get(line, 0), *lines[seen[line] : at])
         seen[line] = at
     return tuple(sorted(loops.items()))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
+from pathlib import Path
 from typing import Literal
 
 from msgspec.structs import replace
 
+from ..adapters.interpreters import on_path
 from ..errors import StillframeError, UsageError
 from ..model.places import BreakSpec, LinePlace, TextPlace
 from ..model.plans import Caller, Plan
+from ..session.breakpoints import absolute
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .programs import RunTerms, environment, interpreter, make_plan
@@ -48,6 +52,8 @@ def plan_for(
     """The program to run, and where none was given how it was found: the script that a place names, else the last command."""
     if how.stdin == "-":
         raise UsageError(f"{verb} runs a program by itself: --stdin takes a file here")
+    if places and not program and _is_source(command, caller, how):
+        program, command = command, ()
     given = program or command or how.module is not None or how.code is not None
     files = [spec.place.file for spec in places if isinstance(spec.place, LinePlace | TextPlace)]
     if given or files:
@@ -75,6 +81,17 @@ def plan_for(
         adapter=how.adapter or last.adapter,
     )
     return plan, "last command"
+
+
+def _is_source(command: tuple[str, ...], caller: Caller, how: RunTerms) -> bool:
+    """Whether a command begins with a file that only a debugger's language makes a program of; verbs whose first words are
+    places take it behind the `--`, where others take it before."""
+    if not command or how.module is not None or how.code is not None:
+        return False
+    here = absolute(how.cwd, caller.cwd) if how.cwd else caller.cwd
+    path = Path(here, command[0])
+    is_command = os.access(path, os.X_OK) if "/" in command[0] else on_path(command[0], environment(caller, how), here)
+    return path.is_file() and not is_command
 
 
 def assumed_note(how: Assumed | None, plan: Plan) -> tuple[str, ...]:

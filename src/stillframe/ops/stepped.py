@@ -186,12 +186,11 @@ def _report(
 def _life(session: Session, walked: Walked) -> Life:
     stop, frame = walked.stop, walked.stop.frame
     lines = [each.line or 0 for each in walked.passed]
-    fold = Fold(inferred(lines))
-    sources = session.sources.lines(absolute(frame.file, session.origin.base)) if frame and frame.file else []
-    for each in walked.passed:
-        line = each.line or 0
-        text = sources[line - 1].rstrip() if 0 < line <= len(sources) else ""
-        fold.take(Step(line=line, source=text, changes=each.changes))
+    texts = session.sources.lines(absolute(frame.file, session.origin.base)) if frame and frame.file else []
+    sources = {line: texts[line - 1].rstrip() for line in set(lines) if 0 < line <= len(texts)}
+    fold = Fold(inferred(lines, sources))
+    for line, each in zip(lines, walked.passed, strict=True):
+        fold.take(Step(line=line, source=sources.get(line, ""), changes=each.changes))
     last = walked.last
     left = isinstance(last, Stop) and not last.same_frame
     returned = last.returned if isinstance(last, Stop) and left else None

@@ -250,5 +250,5 @@ def _summary(steps: Sequence[AnyStep], width: int) -> list[str]:
                 rows += [f"raises {shorten(escape(step.raised), max(width, 60))}"] if step.raised else []
                 rows += [_yielded(step.yielded, width)] if step.yielded is not None else []
             case Loop():
-                rows.append(f"(loop {_span(step)}, {step.turns:,} turns)")
+                rows.append(f"(loop {_span(step)}, {step.turns:,} turn{'s' * (step.turns != 1)})")
     return rows

@@ -77,22 +77,32 @@ def _text(value, bounds, depth):
 
 
 def _reference(value, bounds, depth):
-    """What a reference of Rust's leads to, where that is no struct; gdb 18.1 cannot tell references from raw pointers."""
+    """What a reference of Rust's leads to, a struct with its address: gdb 18.1 cannot tell references from raw pointers."""
     target = value.type.target().strip_typedefs()
-    if int(value) and (gdb.default_visualizer(value.dereference()) is not None or target.code in NUMBERS):
-        return _text(value.dereference(), bounds, depth + 1)
+    if int(value) == 0:
+        return "0x0"
+    there = value.dereference()
+    try:
+        if gdb.default_visualizer(there) is not None or target.code in NUMBERS:
+            return _text(there, bounds, depth + 1)
+        if target.code in STRUCTS and depth == 0:
+            there.fetch_lazy()
+            return "%s %s" % (hex(int(value)), _formatted(there, bounds))
+    except gdb.MemoryError:
+        return "%s <not readable>" % hex(int(value))
     return _formatted(value, bounds)
 
 
 def _formatted(value, bounds):
     """In gdb's own words, bounded by itself."""
-    return value.format_string(
+    text = value.format_string(
         max_elements=bounds.items,
         max_characters=bounds.text,
         max_depth=DEPTH,
         pretty_structs=False,
         pretty_arrays=False,
     )
+    return without_paths(text) if is_rust() else text
 
 
 def _empty(printer, text):
@@ -193,8 +203,19 @@ def shorter(name):
     return _STRING.sub("std::string", name)
 
 
+_RUST_PATH = re.compile(
+    r'("(?:[^"\\]|\\.)*"?)|, alloc::alloc::Global\b|\b(?:core|alloc|std)::(?:[a-z_]\w*::)+(?=[A-Z])'
+)
+
+
+def without_paths(text):
+    """`Option<Box<shop::Item>>` for the whole paths of Rust's own types, and without its allocator; texts stay as they are."""
+    return _RUST_PATH.sub(lambda found: found.group(1) or "", text)
+
+
 def _type_name(value):
-    return shorter(str(value.type))[:200]
+    name = str(value.type)
+    return (without_paths(name) if is_rust() else shorter(name))[:200]
 
 
 def _total(value, text):
