@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -52,3 +53,32 @@ async def _evaluations(dbg: stillframe.Debugger) -> None:
     assert [each.value for each in (await dbg.eval("numbers[999999]")).values] == ["8"]
     with pytest.raises(EvalFailed, match="Cannot access memory"):
         await dbg.eval("*(int *)0")
+
+
+NAMESAKES = {
+    "lib.c": "int level = 99;\nint loud(int n) { return n + level; }\n",
+    "quiet.c": "static int level = 5;\nint quiet(int n) { return n + level; }\n",
+    "main.c": "int loud(int);\nint quiet(int);\nint main(void) {\n    int n = quiet(1);\n    return loud(n) == 0;\n}\n",
+}
+
+
+def _build_namesakes(folder: Path) -> None:
+    for name, text in NAMESAKES.items():
+        (folder / name).write_text(text)
+    for line in ("-shared -fPIC lib.c -o libloud.so", "main.c quiet.c -o app -L. -lloud -Wl,-rpath,."):
+        subprocess.run(["cc", "-g", *line.split()], cwd=folder, check=True)
+
+
+async def test_a_name_that_the_program_has_is_not_taken_for_a_librarys(tmp_path: Path) -> None:
+    found = find(GDB.needs[0], os.environ, ".")
+    if found.path is None or found.problem:
+        pytest.skip("gdb is not installed, or has no debug adapter")
+    _build_namesakes(tmp_path)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        await dbg.launch("./app", breaks=["main.c:5", "loud"], adapter="gdb")
+        for text, value in {"level": "5", "level + n": "11", 'sizeof "level"': "6", "loud(level)": "104"}.items():
+            assert (await dbg.eval(text)).values[0].value == value, text
+        await dbg.set("level", "7")
+        assert (await dbg.eval("quiet(0)")).values[0].value == "7"
+        await dbg.continue_()
+        assert (await dbg.eval("level")).values[0].value == "99", "in the library it is the library's"

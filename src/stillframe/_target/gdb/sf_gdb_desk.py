@@ -11,6 +11,7 @@ import sf_gdb_cores as cores
 import sf_gdb_cxx as cxx
 import sf_gdb_frames as frames
 import sf_gdb_machine as machine
+import sf_gdb_names as names
 import sf_gdb_places as places
 import sf_gdb_signals as signals
 import sf_gdb_stepping as stepping
@@ -179,7 +180,9 @@ class Desk(object):
     def _told(self, name, text, limit, bounds):
         try:
             with self._calling(text, limit):
-                row = values.describe(name, gdb.parse_and_eval(text), bounds, self.keep)
+                row = values.describe(
+                    name, gdb.parse_and_eval(names.meant(text, gdb.selected_frame())), bounds, self.keep
+                )
                 return {"error": row["value"].strip("<>")} if row["error"] else {"value": row}
         except (gdb.error, RuntimeError) as error:
             return {"error": str(error).partition("\n")[0]}  # further lines tell which settings of gdb would change it
