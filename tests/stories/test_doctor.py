@@ -84,6 +84,20 @@ def test_a_tool_that_never_answers_is_broken_and_nothing_of_it_is_left(
     assert (found.path, found.problem) == (f"{path}/dlv", "it did not tell its version within 0.5 s")
 
 
+def test_a_broken_tool_hides_no_good_one_and_what_is_not_executable_is_not_missing(tmp_path: Path) -> None:
+    first = bare_path(tmp_path / "first", dlv="#!/bin/sh\nkill -SEGV $$\n")
+    good = bare_path(tmp_path / "second", dlv='#!/bin/sh\necho "Version: 1.99.0"\n')
+
+    def found(path: str) -> finding.Found:
+        return finding.find(GO.needs[0], {"PATH": path, "STILLFRAME_TOOLS": str(tmp_path)}, str(tmp_path))
+
+    assert found(f"{first}:{good}") == finding.Found("dlv", f"{good}/dlv", "1.99.0")
+    assert found(first).problem == "it does not tell its version: it was ended by SIGSEGV"
+    os.chmod(f"{good}/dlv", 0o644)
+    assert found(good) == finding.Found("dlv", f"{good}/dlv", problem=f"it is not executable: chmod +x {good}/dlv")
+    assert found(f"{good}:{first}").path == f"{first}/dlv"
+
+
 def test_the_exit_code_is_about_the_languages_that_were_asked_for(user: User, lonely: dict[str, str]) -> None:
     assert user.says("doctor", "py", env=lonely).code == 0
     said = user.says("doctor", "python", "golang", "--json", env=lonely)

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import os
 import re
+import shlex
 import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,8 @@ from .interpreters import on_path
 
 _ANSWER = 30.0
 """How long a tool may take to tell its version."""
+_SAID = 200
+"""Characters that are told of what it says instead."""
 
 
 class Recipe(msgspec.Struct, frozen=True):
@@ -75,7 +78,7 @@ def find(needs: Needs, env: Mapping[str, str], cwd: str) -> Found:
         if not found.problem:
             return found
         best = best if best.path else found
-    return best
+    return best if best.path else _unusable(needs, env, cwd)
 
 
 def needed(needs: Needs, env: Mapping[str, str], cwd: str) -> Found:
@@ -102,11 +105,25 @@ def located(name: str, env: Mapping[str, str], cwd: str) -> str | None:
 
 
 def _candidates(names: Sequence[str], env: Mapping[str, str], cwd: str) -> Iterator[str]:
+    """Every program of a name, best name first: a broken one does not hide another further down the PATH."""
     for name in names:
-        if path := on_path(name, env, cwd):
-            yield path
+        for folder in _folders(env):
+            if path := on_path(name, {**env, "PATH": folder}, cwd):
+                yield path
     for name in names:
         yield from _installed(name, tools_directory(env))
+
+
+def _folders(env: Mapping[str, str]) -> Iterable[str]:
+    return dict.fromkeys(env.get("PATH", os.defpath).split(os.pathsep))
+
+
+def _unusable(needs: Needs, env: Mapping[str, str], cwd: str) -> Found:
+    """A file of its name that nobody may run, which is something else than none at all."""
+    paths = (Path(cwd, folder, name) for name in needs.names for folder in _folders(env))
+    found = next((path for path in paths if path.is_file()), None)
+    problem = f"it is not executable: chmod +x {shlex.quote(str(found))}"
+    return Found(needs.tool, str(found), problem=problem) if found else Found(needs.tool)
 
 
 def _installed(name: str, tools: Path) -> Iterable[str]:
@@ -154,9 +171,9 @@ def _asked(needs: Needs, path: str) -> Found:
     match = needs.version.search(done.stdout + done.stderr)
     if done.returncode != 0 or match is None:
         said = (done.stderr or done.stdout).strip().splitlines()
-        return Found(
-            needs.tool, path, problem=f"it does not tell its version: {said[-1] if said else 'it says nothing'}"
-        )
+        ended = f"it was ended by {signal.Signals(-done.returncode).name}" if done.returncode < 0 else "it says nothing"
+        why = said[-1][:_SAID] if said else ended
+        return Found(needs.tool, path, problem=f"it does not tell its version: {why}")
     version = match[1]
     if numbers(version) < needs.oldest:
         least = ".".join(map(str, needs.oldest))
