@@ -161,6 +161,13 @@ async def test_watched_data_stops_where_it_is_written_and_tells_what_it_was(adap
                 assert states(await backend.set_breakpoints([Wanted("b9", data=data.data)])) == ["failed"]
             except (NotFound, AssertionError):
                 assert nothing == "no_such_name" or adapter == "gdb", "gdb watches any expression of data in memory"
+        here = await frame(driven)
+        items = [await backend.watchable(here, f"numbers[{number}]", "write") for number in range(4)]
+        items.append(await backend.watchable(here, "total", "write"))
+        many = [Wanted(f"b{20 + number}", data=each.data) for number, each in enumerate(items)]
+        assert states(await backend.set_breakpoints(many))[-1] == "failed", (
+            "the machine has four places, and no word is lost"
+        )
         await backend.set_breakpoints([])
         assert {calls.id, mine.id} == {"b2", "b3"}
         await driven.go()

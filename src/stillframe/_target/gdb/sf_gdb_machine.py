@@ -16,6 +16,7 @@ dap_server = sys.modules["gdb.dap.server"]
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+$")
 _CLASSES = {"write": gdb.WP_WRITE, "read": gdb.WP_READ, "readWrite": gdb.WP_ACCESS}
 _BACKWARDS = {"step-back": "next", "reverse-continue": "continue"}
+_FULL = "the machine has no place left to watch %s: unbreak another watch"
 _WRITES = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=|\w\s*\(")
 """What an assignment or a call has in it."""
 _EXITS = (60, 231)
@@ -50,6 +51,7 @@ class Machine(object):
     def watch(self, arguments):
         frames.frame_of(arguments["frameId"])
         text, kind = str(arguments["text"]), _CLASSES[arguments["how"]]
+        before = dap_ids()
         try:
             with dap_breakpoint.suppress_new_breakpoint_event():
                 made = _made(text, kind)
@@ -59,7 +61,8 @@ class Machine(object):
                 if arguments.get("condition"):
                     made.condition = str(arguments["condition"])
         except gdb.error as error:
-            raise Unable(error)
+            _forget(dap_ids() - before)
+            raise Unable(_FULL % text if "too many" in str(error) else error)
         self.texts[made.number] = text
         return {"number": made.number}
 
@@ -79,11 +82,8 @@ class Machine(object):
         return {"number": made.number}
 
     def unwatch(self, arguments):
-        with dap_breakpoint.suppress_new_breakpoint_event():
-            for each in gdb.breakpoints():
-                if each.number == arguments["number"]:
-                    self.texts.pop(each.number, None)
-                    each.delete()
+        self.texts.pop(arguments["number"], None)
+        _forget({arguments["number"]})
         return {}
 
     def poke(self, arguments):
@@ -205,11 +205,20 @@ def dap_ids():
     return {each.number for each in gdb.breakpoints() if each.is_valid() and not each.temporary}
 
 
+def _forget(numbers):
+    with dap_breakpoint.suppress_new_breakpoint_event():
+        for each in gdb.breakpoints():
+            if each.number in numbers:
+                each.delete()
+
+
 def _made(text, kind):
-    if not _ADDRESS.match(text):
-        return gdb.Breakpoint(text, gdb.BP_WATCHPOINT, kind)
-    with gdb.with_parameter("language", "c"):
-        return gdb.Breakpoint("*(long *) %s" % text, gdb.BP_WATCHPOINT, kind)
+    """Put into the machine at once: else gdb finds out that it has no place for it when the program is to go on, and refuses."""
+    with gdb.with_parameter("breakpoint always-inserted", True):
+        if not _ADDRESS.match(text):
+            return gdb.Breakpoint(text, gdb.BP_WATCHPOINT, kind)
+        with gdb.with_parameter("language", "c"):
+            return gdb.Breakpoint("*(long *) %s" % text, gdb.BP_WATCHPOINT, kind)
 
 
 def _identity(function):
