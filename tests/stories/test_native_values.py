@@ -78,7 +78,11 @@ async def test_a_name_that_the_program_has_is_not_taken_for_a_librarys(tmp_path:
         await dbg.launch("./app", breaks=["main.c:5", "loud"], adapter="gdb")
         for text, value in {"level": "5", "level + n": "11", 'sizeof "level"': "6", "loud(level)": "104"}.items():
             assert (await dbg.eval(text)).values[0].value == value, text
+        assert (await dbg.eval('(int) puts("level")')).values[0].value == "6", "a text needs memory of the program's"
+        assert (await dbg.raw('print (int) puts("on")')).text.strip() == "$1 = 3"
+        with pytest.raises(EvalFailed):
+            await dbg.eval('quiet("a", nobody)')
         await dbg.set("level", "7")
         assert (await dbg.eval("quiet(0)")).values[0].value == "7"
-        await dbg.continue_()
+        assert isinstance(await dbg.continue_(), stillframe.Stop), "no call leaves it running"
         assert (await dbg.eval("level")).values[0].value == "99", "in the library it is the library's"

@@ -7,7 +7,7 @@ import gdb
 
 NAMES = {
     "server": ("request", "send_event", "send_gdb_with_response", "_capabilities", "_commands", "Server"),
-    "events": ("_on_stop", "_on_exit", "send_event", "exec_and_log", "inferior_running"),
+    "events": ("_on_stop", "_on_exit", "_cont", "send_event", "exec_and_log", "inferior_running"),
     "breakpoint": (
         "_PrintBreakpoint",
         "_rewrite_fn_breakpoint",

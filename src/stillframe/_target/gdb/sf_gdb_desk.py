@@ -7,6 +7,7 @@ import contextlib
 import sys
 
 import gdb
+import sf_gdb_called as called
 import sf_gdb_cores as cores
 import sf_gdb_cxx as cxx
 import sf_gdb_frames as frames
@@ -45,6 +46,7 @@ class Desk(object):
         self.watching = signals.Watching()
         self.steps = stepping.Steps()
         self.machine = machine.Machine()
+        self.called = called.Called()
         self.kept = {}
         self.next = 1
         self.quiet = False
@@ -203,6 +205,7 @@ class Desk(object):
                 for each in off:
                     if each.is_valid():
                         each.enabled = True
+            self.called.settle()
             self.quiet = False
 
     def _compare(self, frame):
@@ -230,7 +233,7 @@ class Desk(object):
 
     def gone_on(self, event):
         """What was told of a stop means nothing any more, unless the program only runs a call for somebody who looks at it."""
-        if not self.quiet:
+        if not self.quiet and self.called.open <= 0:
             self.kept.clear()
             dap_frames._clear_frame_ids(event)
 
@@ -246,6 +249,7 @@ def install(desk):
     _tell_better(desk)
     _catch_signals(desk)
     cores.install()
+    desk.called.install()
     gdb.events.cont.disconnect(dap_frames._clear_frame_ids)
     gdb.events.cont.connect(desk.gone_on)
 
