@@ -188,6 +188,11 @@ async def test_a_program_without_debug_information_and_a_source_that_is_newer_ar
     assert end.exit_code == 5
     assert [each.state for each in end.never_hit] == ["pending"]
     assert any("no debug information" in note for note in end.notes)
+    run("objcopy", "--only-keep-debug", "small", "small.debug", cwd=tmp_path)
+    run("objcopy", "--add-gnu-debuglink=small.debug", "bare", "linked", cwd=tmp_path)
+    stop = stopped(await dbg.launch("./linked", breaks=["small.c:2"]))
+    assert not stop.notes, "it is in a file of its own"
+    await dbg.stop()
     future = (tmp_path / "small").stat().st_mtime + 10
     os.utime(tmp_path / "small.c", (future, future))
     stop = stopped(await dbg.launch("./small", breaks=["main"]))

@@ -58,7 +58,7 @@ def test_each_place_is_reached_not_reached_or_unbound(user: User) -> None:
 def test_a_function_that_never_came_is_told_as_of_a_program_that_is_over(user: User) -> None:
     user.file("shop.py", PROGRAM)
     text = user.ok("probe", "nowhere", "--", "python3", "shop.py")
-    assert text.startswith("nowhere unbound: no function nowhere was called\n")
+    assert text.startswith("nowhere unbound: no function nowhere was found\n")
 
 
 def test_a_place_with_a_condition_and_no_command_at_all(user: User) -> None:

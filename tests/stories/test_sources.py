@@ -30,7 +30,7 @@ def test_a_module_without_its_source_stops_by_name_and_what_is_not_called_is_cal
     user.file("app.py", "import lone\nprint(lone.f(4))\n")
     told = user.json("launch", "app.py", "--break", "lone!f", "--break", "nobody")
     assert (told["frame"]["function"], told["frame"]["file"], told["breakpoints"]) == ("f", "lone.py", ["b1"])
-    assert "b2 pending (no function nobody was called)" in user.ok("continue")
+    assert "b2 pending (no function nobody was found)" in user.ok("continue")
 
 
 def test_a_member_of_an_archive_is_named_stopped_in_and_shown(user: User) -> None:

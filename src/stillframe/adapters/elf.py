@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import platform
 import struct
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -14,6 +16,8 @@ _MACHINES = {
 }  # fmt: skip
 _ALSO = {"x86_64": ("i386",), "aarch64": ("arm",)}
 """Machines whose programs another one runs as well."""
+_APART = (".gnu_debuglink", ".note.gnu.build-id")
+_DEBUG = "/usr/lib/debug"
 _LARGEST = 1 << 20
 """More of a section's text is not read."""
 
@@ -27,10 +31,12 @@ class Elf(msgspec.Struct, frozen=True):
     sections: frozenset[str]
     compilers: str = ""
     """What the compilers left in its comment section."""
+    apart: bool = False
+    """Its debug information is in a file of its own, which is here."""
 
     @property
     def has_debug_info(self) -> bool:
-        return bool(self.sections & {".debug_info", ".zdebug_info"})
+        return self.apart or bool(self.sections & {".debug_info", ".zdebug_info"})
 
     @property
     def is_rust(self) -> bool:
@@ -83,12 +89,28 @@ def read(path: Path) -> Elf | None:
             file.seek(rows[names][1])
             words = file.read(min(rows[names][2], _LARGEST))
             sections = {_word(words, name): (offset, length) for name, offset, length in rows}
-            offset, length = sections.get(".comment", (0, 0))
-            file.seek(offset)
-            comment = file.read(min(length, _LARGEST)).decode("latin-1")
+            comment, link, note = (_content(file, sections.get(name)) for name in (".comment", *_APART))
+            apart = any(each.is_file() for each in _debug_files(path, link, note))
     except (OSError, struct.error, IndexError):
         return None
-    return Elf(_MACHINES.get(machine, f"machine {machine}"), kind, frozenset(sections), comment)
+    name = _MACHINES.get(machine, f"machine {machine}")
+    return Elf(name, kind, frozenset(sections), comment.decode("latin-1"), apart)
+
+
+def _content(file: BinaryIO, section: tuple[int, int] | None) -> bytes:
+    if section is None:
+        return b""
+    file.seek(section[0])
+    return file.read(min(section[1], _LARGEST))
+
+
+def _debug_files(path: Path, link: bytes, note: bytes) -> Iterator[Path]:
+    """Where debuggers look for debug information that was taken out of a program: by its name, and by the id of its build."""
+    folder, name = path.resolve().parent, link.partition(b"\0")[0].decode("utf-8", "surrogateescape")
+    if name:
+        yield from (folder / name, folder / ".debug" / name, Path(f"{_DEBUG}{folder}", name))
+    if id := note[16:].hex():
+        yield Path(_DEBUG, ".build-id", id[:2], f"{id[2:]}.debug")
 
 
 def _table(head: bytes, wide: bool, order: str) -> tuple[int, int, int, int]:

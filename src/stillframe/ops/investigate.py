@@ -270,7 +270,7 @@ def _report(session: Session, seen: Sighting, wanted: int) -> ProbedPlace:
             actual=made.actual,
         )
     unbound = made.state in ("failed", "pending")
-    message = made.message and made.message.replace("is known yet", "was called")  # the program is gone
+    message = made.message and made.message.replace("is known yet", "was found")  # the program is gone
     return ProbedPlace(
         location=location, state="unbound" if unbound else "not_reached", actual=made.actual, message=message
     )

@@ -219,7 +219,7 @@ def _never(item: Breakpoint) -> str:
     if item.state == "pending":
         asked = item.requested
         unknown = item.message or f"no function {asked.symbol} is known yet"
-        what = f"{asked.file} was never loaded" if asked.file else unknown.replace("is known yet", "was called")
+        what = f"{asked.file} was never loaded" if asked.file else unknown.replace("is known yet", "was found")
         return f"{item.id} pending ({escape(what)})"
     if item.state == "failed":
         return f"{item.id} failed ({escape(item.message or '')})"
