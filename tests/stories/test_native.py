@@ -20,7 +20,7 @@ import stillframe
 from stillframe.adapters.finding import find
 from stillframe.adapters.gdb import GDB
 from stillframe.adapters.lldb import LLDB
-from stillframe.errors import Busy, EvalFailed, LaunchFailed, NotFound, WrongState
+from stillframe.errors import Busy, EvalFailed, LaunchFailed, NotFound, UsageError, WrongState
 from stillframe.model.outcomes import AnyOutcome, Exited, Lost, Stop
 from stillframe.render.reports import crash as rendered
 from stillframe.session.reporting import DEEP
@@ -422,17 +422,27 @@ async def test_a_program_behind_gdbserver_is_joined(
     server = Path(gdb).with_name("gdbserver")
     if not server.exists():
         pytest.skip("no gdbserver beside gdb")
-    with serving(server, binary) as process:
-        assert process.stderr is not None
-        port = next(line.split()[-1] for line in process.stderr if line.startswith("Listening on port"))
-        stop = stopped(await dbg.attach(f"127.0.0.1:{port}", breaks=["main"]))
+    with serving(server, "--once", "127.0.0.1:0", str(binary), "args") as process:
+        stop = stopped(await dbg.attach(place_of(process), breaks=["main"]))
         assert stop.local("argc") == "2"
         assert exited(await dbg.continue_()).exit_code == 3
+    with serving(server, "--once", "--multi", "127.0.0.1:0") as process:
+        place = place_of(process)
+        with pytest.raises(UsageError, match="--program"):
+            await dbg.attach(place)
+        stop = stopped(await dbg.attach(place, program=str(binary), breaks=["main"]))
+        assert stop.local("argc") == "1", "it has started what was named"
+        assert isinstance(await dbg.continue_(), stillframe.Exited)
 
 
-def serving(server: Path, program: Path) -> subprocess.Popen[str]:
-    words = [str(server), "--once", "127.0.0.1:0", str(program), "args"]
-    return subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+def serving(server: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen([str(server), *words], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+
+
+def place_of(server: subprocess.Popen[str]) -> str:
+    assert server.stderr is not None
+    port = next(line.split()[-1] for line in server.stderr if line.startswith("Listening on port"))
+    return f"127.0.0.1:{port}"
 
 
 def tracer(pid: int) -> int:

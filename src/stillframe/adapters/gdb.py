@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..backends.dap.launch import STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
-from ..errors import LaunchFailed, Unsupported
+from ..errors import LaunchFailed, Unsupported, UsageError
 from ..model.backend import Capability, Tool
 from ..model.places import HitRule
 from ..model.plans import AttachPlan, Plan
@@ -30,6 +30,8 @@ from .listening import commands_of
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "gdb"
 _HELPER = "stillframe"
 _SERVER = "gdbserver"
+_MULTI = re.compile(r"\bgdbserver .*--multi\b")
+"""One that is to be told what to start."""
 _QUIET = (
     "set debuginfod enabled off",  # it would ask the network, and be waited for
     "set auto-load python-scripts off",  # what a program brings along runs nowhere
@@ -127,9 +129,15 @@ class GdbAdapter:
         arguments: dict[str, Any] = {"coreFile": plan.core} if plan.core else {"pid": plan.pid}
         if plan.port is not None:
             arguments = {"target": f"{plan.host or '127.0.0.1'}:{plan.port}"}
+        multi = plan.port is not None and any(_MULTI.search(each) for each in commands_of(plan.port))
+        if multi and not joined.path:
+            raise UsageError(
+                "the gdbserver there (--multi) runs no program: name the one that it is to start, by --program"
+            )
         settings = {
             "just_my_code": plan.just_my_code,
             "join": plan.core is None,
+            "multi": multi,
             "printers": await _printers(joined.is_rust, plan.env, plan.cwd),
         }
         return DapLaunch(

@@ -12,6 +12,7 @@ import sf_gdb_breakpoints  # noqa: E402
 import sf_gdb_desk  # noqa: E402
 import sf_gdb_frames  # noqa: E402
 import sf_gdb_machine  # noqa: E402
+import sf_gdb_remote  # noqa: E402
 
 
 def _printers(folders):
@@ -48,6 +49,8 @@ def boot(settings):
     desk.machine.records = settings.get("record", False)
     desk.watching.joins = settings.get("join", False)
     sf_gdb_desk.install(desk)
+    if settings.get("multi", False):
+        sf_gdb_remote.install()
     if desk.machine.records:
         sf_gdb_machine.install(desk.machine)
     sf_gdb_breakpoints.install(sf_gdb_desk.REQUEST)
