@@ -180,6 +180,11 @@ async def test_one_file_stands_for_its_package_and_methods_are_places_by_several
         assert (stop.local("sum"), stop.local("at")) == ("1", "2")
         with pytest.raises(EvalFailed, match="call"):
             await dbg.eval("cart.Sum(2)")
+        watched = [await dbg.watch("cart.Owner"), await dbg.watch("sum")]
+        assert [each.state for each in watched] == ["failed", "bound"], "a text is more than the machine can watch"
+        stop = stopped(await dbg.continue_())
+        assert (stop.reason, stop.breakpoints) == ("watchpoint", (watched[1].id,)), "there is but one"
+        await dbg.unbreak(watched[1].id)
         await dbg.set("cart.Owner", '"bob"')
         assert (await dbg.eval("cart.Owner")).values[0].value == '"bob"'
         with pytest.raises(EvalFailed):
@@ -341,12 +346,16 @@ async def is_joined_by_name(shop: Path, binary: Path) -> None:
                 await each.wait()
 
 
-async def test_a_delve_that_listens_is_joined_and_its_program_runs_on(shop: Path) -> None:
+@pytest.mark.parametrize("lives_on", [True, False])
+async def test_a_delve_that_listens_is_joined_and_its_program_runs_on_where_delve_lets_it(
+    shop: Path, lives_on: bool
+) -> None:
     port = free_port()
     dlv = needed(GO.needs[0], os.environ, ".").path or ""
     binary = await asyncio.to_thread(built, shop)
+    flags = ("--headless", *(("--accept-multiclient",) if lives_on else ()))
     process = await asyncio.create_subprocess_exec(
-        dlv, "exec", str(binary), "--headless", "--accept-multiclient", f"--listen=127.0.0.1:{port}", "--", "tick",
+        dlv, "exec", str(binary), *flags, f"--listen=127.0.0.1:{port}", "--", "tick",
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, env={**os.environ, "GO_TELEMETRY_CHILD": "2"},
     )  # fmt: skip
     try:
@@ -354,12 +363,17 @@ async def test_a_delve_that_listens_is_joined_and_its_program_runs_on(shop: Path
         async with stillframe.Debugger(cwd=str(shop)) as dbg:
             stop = stopped(await dbg.attach(f"127.0.0.1:{port}", breaks=[mark(shop, "cart/cart.go", "return")]))
             assert place(stop)[0] == "cart.(*Cart).Sum"
-            await dbg.stop()
+            if not lives_on:
+                with pytest.raises(Unsupported, match="it ends the program when we leave"):
+                    await dbg.detach()
+                assert (await dbg.stop()).action == "terminated"
+                return
+            assert (await dbg.stop()).action == "detached"
         (program,) = psutil.Process(process.pid).children()
         await until(lambda: program.status() in (psutil.STATUS_SLEEPING, psutil.STATUS_RUNNING))
         assert process.returncode is None
     finally:
-        for each in (*psutil.Process(process.pid).children(), process):
+        for each in (*psutil.Process(process.pid).children(), process) if lives_on else ():
             each.kill()
         await process.wait()
 

@@ -14,7 +14,7 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 from msgspec.structs import replace
 
-from ..backends.dap.launch import SOCKET, STDERR, STDIN, STDOUT, Address, DapLaunch, ListensUnix, Quirk
+from ..backends.dap.launch import HERE, SOCKET, STDERR, STDIN, STDOUT, Address, DapLaunch, ListensUnix, Quirk
 from ..errors import AdapterMissing, LaunchFailed, NotFound, UsageError
 from ..model.backend import Tool
 from ..model.plans import AttachPlan, Plan
@@ -29,7 +29,7 @@ from .go_panics import RECOVER
 from .go_values import value_text
 from .interpreters import on_path
 from .leaving import Leaving
-from .listening import owners_of
+from .listening import commands_of, owners_of
 
 _MODULES = re.compile(r"/pkg/mod/|/vendor/")
 _GOS_OWN = re.compile(
@@ -141,13 +141,15 @@ class GoAdapter:
 
     async def attach(self, plan: AttachPlan) -> DapLaunch:
         if plan.port is not None and plan.url is None:
+            ends = await asyncio.to_thread(_ends_with_us, plan.host, plan.port)
             return DapLaunch(
                 tool=self.tool(how="listening port"),
                 reach=Address(plan.host or "127.0.0.1", plan.port),
                 request="attach",
                 arguments={"mode": "remote", **_looks(plan)},
-                launched=False,
-                notes=("dlv ends a program that it started when we leave, unless it runs with --accept-multiclient",),
+                launched=ends is True,
+                never_leaves=_ENDS if ends else None,
+                notes=(_ENDS,) if ends else () if ends is False else (_MAY_END,),
                 **{**_COMMON, "quirks": _COMMON["quirks"] | {Quirk.LEAVES_HELD}},
             )
         found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
@@ -168,6 +170,17 @@ class GoAdapter:
         return DapLaunch(
             request="attach", arguments={**there, **_looks(plan)}, launched=False, target_pid=plan.pid, **common
         )
+
+
+_ENDS = "dlv runs there without --accept-multiclient: it ends the program when we leave"
+_MAY_END = "dlv ends a program that it started when we leave, unless it runs with --accept-multiclient"
+
+
+def _ends_with_us(host: str | None, port: int) -> bool | None:
+    """Whether the Delve that listens there ends its program when its client leaves; None where nobody can tell."""
+    found = [each.split() for each in commands_of(port)] if host in (None, *HERE) else []
+    words = next((each for each in found if each and Path(each[0]).name == "dlv"), None)
+    return None if words is None else "attach" not in words and "--accept-multiclient" not in words
 
 
 _QUIET = {"GO_TELEMETRY_CHILD": "2"}

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from ...errors import AdapterDied, AdapterUnresponsive, StillframeError
+from ...errors import AdapterDied, AdapterUnresponsive, StillframeError, Try, Unsupported
 from ...model.backend import (
     Binding,
     Capability,
@@ -314,6 +314,8 @@ class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
     async def end(self, *, terminate: bool) -> None:
         if self.is_over:
             return
+        if self._launch.never_leaves and not terminate:
+            raise Unsupported(self._launch.never_leaves, hint=Try("stop"))
         with contextlib.suppress(StillframeError):
             await (self._terminate() if terminate else self._detach())
         if self._signs.detached and self._signs.is_replaced:

@@ -89,6 +89,12 @@ class Breakpoints:
         found = [self._wire_ids.get(each, ()) for each in numbers] if isinstance(numbers, list) else []
         return tuple(dict.fromkeys(word for words in found for word in words))
 
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """Those of the wanted ids whose data is watched."""
+        known = (each.id for each in self._wanted if each.data is not None)
+        return tuple(id for id in known if id in self._bindings and self._bindings[id].state == "bound")
+
     def named(self, number: int) -> tuple[str, ...]:
         """The wanted ids behind one of the debugger's own numbers."""
         return self._wire_ids.get(number, ())

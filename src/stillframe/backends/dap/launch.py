@@ -139,6 +139,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """The process that we spawn is the debugged program itself, so its exit is the program's."""
     launched: bool = True
     """We start the program; False where we join one that was there before us."""
+    never_leaves: str | None = None
+    """Why the program cannot be left to run on, where its debugger would end it."""
     target_pid: int | None = None
     """The process we join, where that is known."""
     children: bool = False

@@ -144,6 +144,8 @@ class News:
         stop = replace(translate.stopped(body, self._breakpoints.owners(body)), counts=not self._is_doubtful(body))
         if isinstance(ours := body.get(self._launch.helper or ""), dict):
             stop = self._annotated(stop, ours)
+        if stop.reason == "watchpoint" and not stop.breakpoints:
+            stop = self._watched(stop)
         if stop.reason == "function breakpoint" and self._breakpoints.trusts_functions:
             stop = replace(stop, reason="breakpoint" if stop.breakpoints else "entry")
         if stop.reason == "breakpoint" and self._breakpoints.entry in (body.get("hitBreakpointIds") or ()):
@@ -162,6 +164,15 @@ class News:
             return self._look_at(stop)
         self._tell_stop(stop)
         return None
+
+    def _watched(self, stop: Stopped) -> Stopped:
+        """A stop for watched data of which dlv 1.27.2 does not tell which: it is clear where there is one alone."""
+        ids = self._breakpoints.watched
+        if len(ids) < 2:
+            return replace(stop, breakpoints=ids)
+        return replace(
+            stop, notes=(*stop.notes, f"{self._launch.tool.tool} does not tell which of {', '.join(ids)} it is")
+        )
 
     def _why_condition_failed(self, body: Body) -> str | None:
         pattern = self._launch.condition_stop
