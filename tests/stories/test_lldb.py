@@ -20,7 +20,7 @@ from stillframe.adapters import understand
 from stillframe.adapters.finding import find, numbers
 from stillframe.adapters.gdb import GDB
 from stillframe.adapters.lldb import LLDB
-from stillframe.errors import AdapterDied, AdapterMissing, NotFound
+from stillframe.errors import AdapterDied, AdapterMissing, NotFound, WrongState
 from stillframe.model.outcomes import AnyOutcome, Exited, Lost, Stop
 from stillframe.model.plans import Plan
 from stillframe.settings import directory
@@ -259,3 +259,34 @@ async def test_an_lldb_that_is_killed_in_the_middle_of_a_request_takes_its_progr
 async def test_an_lldb_that_hangs_is_ended_with_its_program(looping: Looping) -> None:
     looping.lldb.suspend()
     assert (await looping.dbg.stop()).action == "terminated"
+
+
+THREADED = """
+#include <pthread.h>
+#include <unistd.h>
+static void *idle(void *with) { pause(); return with; }
+int main(void) {
+    pthread_t other;
+    int n = 3;
+    pthread_create(&other, 0, idle, 0);
+    *(volatile int *)0 = n;
+}
+"""
+
+
+async def test_no_thread_of_a_core_moves_however_many_there_are(dbg: stillframe.Debugger, tmp_path: Path) -> None:
+    (tmp_path / "dies.c").write_text(THREADED.lstrip("\n"))
+    if find(GDB.needs[0], os.environ, ".").problem or find(GDB.needs[0], os.environ, ".").path is None:
+        pytest.skip("gdb is not installed, which leaves cores as the system does")
+    await dbg.launch("dies.c", adapter="gdb")
+    program = os.readlink(f"/proc/{(await dbg.status()).pid}/exe")
+    await dbg.raw(f"gcore {tmp_path / 'left.core'}")
+    copy = tmp_path / "dies"
+    copy.write_bytes(Path(program).read_bytes())
+    await dbg.stop()
+    stop = stopped(await dbg.attach(core="left.core", program="dies", adapter="lldb"))
+    assert len((await dbg.threads()).threads) == 2
+    for moving in (dbg.continue_, dbg.next):
+        with pytest.raises(WrongState, match="core"):
+            await moving()
+    assert stopped(await dbg.state()).frame == stop.frame

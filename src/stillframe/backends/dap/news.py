@@ -141,6 +141,8 @@ class News:
     # Stops
 
     def _stopped(self, body: Body) -> Awaitable[None] | None:
+        if self._launch.is_dead and self.last_thread is not None:
+            return None  # lldb-dap 19.1 tells every thread of a core, none of which ever moves: the first is news
         stop = replace(translate.stopped(body, self._breakpoints.owners(body)), counts=not self._is_doubtful(body))
         if isinstance(ours := body.get(self._launch.helper or ""), dict):
             stop = self._annotated(stop, ours)
