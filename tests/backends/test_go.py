@@ -405,7 +405,8 @@ async def test_a_core_can_be_looked_at_and_never_moves(shop: Path) -> None:
         )  # fmt: skip
         assert await made.wait() == 0
         async with stillframe.Debugger(cwd=str(shop)) as dbg:
-            await dbg.attach(core=str(shop / f"core.{process.pid}"), program=str(binary))
+            dead = stopped(await dbg.attach(core=str(shop / f"core.{process.pid}"), program=str(binary)))
+            assert (dead.reason, dead.exception) == ("died", None), "Delve calls it an error that it cannot go on"
             frames = await dbg.stack(count=20)
             assert "main.main" in [each.function for each in frames.frames]
             with pytest.raises(WrongState, match="core"):

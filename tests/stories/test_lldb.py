@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -281,8 +282,7 @@ async def test_no_thread_of_a_core_moves_however_many_there_are(dbg: stillframe.
     await dbg.launch("dies.c", adapter="gdb")
     program = os.readlink(f"/proc/{(await dbg.status()).pid}/exe")
     await dbg.raw(f"gcore {tmp_path / 'left.core'}")
-    copy = tmp_path / "dies"
-    copy.write_bytes(Path(program).read_bytes())
+    shutil.copy(program, tmp_path / "dies")
     await dbg.stop()
     stop = stopped(await dbg.attach(core="left.core", program="dies", adapter="lldb"))
     assert len((await dbg.threads()).threads) == 2

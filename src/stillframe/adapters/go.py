@@ -242,6 +242,7 @@ _COMMON: dict[str, Any] = {
     "error_prefix": "Unable to evaluate expression: ",
     "pages": True,
     "repeats_ids": True,
+    "core_stop": re.compile(r"can not continue execution of core process"),
     "condition_stop": re.compile(r"error evaluating expression: (.*)", re.DOTALL),
     "detour": re.compile(r"runtime\.(sig|async|morestack|mcall|systemstack|rt_sig|tgkill|goexit)"),
     "exception_mode": "uncaught",

@@ -57,7 +57,8 @@ callers of every function whose code lies in two parts, as that of `fflush` does
 _AFTER_19 = (20,)
 """The first version in which that is mended, and in which the first answer about threads may be an old one."""
 _TALK = re.compile(
-    r"(?!warning: |error: )|.*\bDW_(?:AT|TAG)_|error: (?:stopped due to an error evaluating condition|<user expression \d+>)",
+    r"(?!warning: |error: )|.*\bDW_(?:AT|TAG)_|.*elf-core does not support enabling breakpoints"
+    r"|error: (?:stopped due to an error evaluating condition|<user expression \d+>)",
     re.IGNORECASE,
 )
 """What lldb says of what it does, of a compiler's output, and of what our code tells; its other warnings are worth telling."""

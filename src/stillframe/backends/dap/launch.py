@@ -238,6 +238,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """What it says when there are more threads than it lists."""
     condition_stop: re.Pattern[str] | None = None
     """How the text of a stop looks that is for a condition which could not be evaluated; the first group is why."""
+    core_stop: re.Pattern[str] | None = None
+    """How the text of a stop begins that is told of any core, and not of an error in the program."""
     deaths: re.Pattern[bytes] | None = None
     """Finds in the debugger's journal the number of the signal that ended the program, where it tells no difference between
     that and an exit code."""

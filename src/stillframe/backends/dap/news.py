@@ -152,6 +152,12 @@ class News:
             stop = replace(stop, reason="breakpoint" if stop.breakpoints else "entry")
         if stop.reason == "breakpoint" and self._breakpoints.entry in (body.get("hitBreakpointIds") or ()):
             stop = replace(stop, reason="entry")
+        if (
+            stop.reason == "exception"
+            and self._launch.core_stop
+            and self._launch.core_stop.match(str(body.get("text")))
+        ):
+            stop = replace(stop, reason="died")
         if stop.reason == "exception" and (why := self._why_condition_failed(body)):
             self._told.put(Output("console", f"the condition of the breakpoint here raised {why}\n".encode()))
             stop = replace(stop, reason="breakpoint", counts=False)  # which one it is tells its place
