@@ -293,6 +293,14 @@ def test_a_launch_of_each_type_becomes_its_plan(tmp_path: Path, given: dict[str,
     assert {name: getattr(found.plan, name) for name in wanted} == wanted
 
 
+def test_variables_are_a_table_or_a_list_as_lldb_dap_takes_it(tmp_path: Path) -> None:
+    given = {"type": "lldb-dap", "request": "launch", "program": "x", "env": ["A=1=2", "B"]}
+    found = understood(tmp_path, given).plan
+    assert (found.env["A"], found.env["B"]) == ("1=2", "")
+    with pytest.raises(UsageError, match="is not a table"):
+        understood(tmp_path, {**given, "env": [1]})
+
+
 ATTACHED: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (
         {"type": "debugpy", "connect": {"host": "there", "port": 5678}},

@@ -43,7 +43,8 @@ class LaunchFile(msgspec.Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(str(each.get("name")) for each in (*self.configurations, *self.compounds))
+        named = (each.get("name") for each in (*self.configurations, *self.compounds))
+        return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
 
     def chosen(self, name: str) -> tuple[Mapping[str, Any], ...]:
         """The configuration of this name, or those of the compound."""

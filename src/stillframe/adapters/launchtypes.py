@@ -117,12 +117,20 @@ class Fields:
             made.update(_variables(Path(file)))
         listed = self._take("environment")
         pairs = {str(each.get("name")): each.get("value") for each in listed or () if isinstance(each, dict)}
-        for name, value in {**self.table("env"), **pairs}.items():
+        for name, value in {**self._variables(), **pairs}.items():
             if value is None:
                 made.pop(name, None)
             else:
                 made[name] = str(value)
         return made
+
+    def _variables(self) -> Mapping[str, Any]:
+        """What `env` sets: a table, or as lldb-dap takes it also, a list of `NAME=VALUE`, each perhaps without a value."""
+        match self.given.get("env"):
+            case list() as listed if all(isinstance(each, str) for each in listed):
+                self._take("env")
+                return {name: value for name, _, value in (each.partition("=") for each in listed)}
+        return self.table("env")
 
     def wrong(self, key: str, what: str) -> UsageError:
         return UsageError(f"{key!r} of the configuration {self.name!r} is not {what}")
