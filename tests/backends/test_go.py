@@ -72,6 +72,16 @@ func main() {
 		fmt.Sscan("x", &number)
 		fmt.Println(label{here.Items})
 		safely(here.Items)
+	case "crowd":
+		var group sync.WaitGroup
+		for number := 0; number < 12; number++ {
+			group.Add(1)
+			go func() {
+				here.Sum(1) // @crowd
+				group.Done()
+			}()
+		}
+		group.Wait()
 	case "tick":
 		fmt.Println("ticking")
 		for n := 0; ; n++ {
@@ -293,6 +303,17 @@ async def test_panics_that_somebody_recovers_from_are_told_of_what_is_asked_some
 )  # fmt: skip
 def test_what_a_program_panicked_with_is_told_as_go_would(told: str, text: str) -> None:
     assert panic_text(told) == text
+
+
+async def test_goroutines_that_come_to_a_place_at_once_are_each_told(shop: Path) -> None:
+    async with launched(shop, ".", "crowd", breaks=[mark(shop, "main.go", "crowd")]) as (dbg, outcome):
+        seen = set()
+        while isinstance(outcome, stillframe.Stop):
+            assert outcome.breakpoints == ("b1",)
+            seen.add(outcome.thread)
+            (made,) = (await dbg.breaks()).breakpoints
+            outcome = await dbg.continue_()
+        assert (exited(outcome).exit_code, len(seen), made.hits) == (0, 12, 12)
 
 
 async def test_streams_directory_and_environment_are_the_programs_own(shop: Path) -> None:

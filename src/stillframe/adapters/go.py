@@ -230,6 +230,7 @@ _COMMON: dict[str, Any] = {
     "thread_name": thread_name,
     "threads_are": "goroutine",
     "traces": True,
+    "at_work": re.compile(r"\(Thread \d+\)$"),
     "in_module": lambda module, function: f"{module}.{function}",
     "log_prefix": re.compile(r"^> \[Go \d+\]: "),
     "log_failure": re.compile(

@@ -41,7 +41,7 @@ class Crowd:
 
     async def ask(self, backend: Backend) -> None:
         """Find the stops that the debugger folded into the one it told of."""
-        if len(self.alive) > 1 and isinstance(backend, Crowds):
+        if len(self.alive) != 1 and isinstance(backend, Crowds):
             for event in await backend.also_stopped():
                 self.keep(event)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from ...errors import StillframeError
 from ...model.backend import Bounds, Stopped
-from ...model.values import Thread
+from ...model.values import Frame, Thread
 from . import translate
 from .breakpoints import Breakpoints
 from .evidence import Evidence
@@ -104,6 +104,20 @@ async def _standing(evidence: Evidence, breakpoints: Breakpoints, thread: str) -
         if condition is None or await holds(evidence, frame.id, condition):
             owners.append(id)
     return tuple(owners)
+
+
+async def standing(evidence: Evidence, breakpoints: Breakpoints, frame: Frame) -> tuple[str, ...]:
+    """The breakpoints of a frame's line that hold there, as far as that can be asked: not those that count their hits."""
+    found = []
+    for wanted in breakpoints.standing_at(frame.file, frame.line):
+        if wanted.hit or wanted.log:
+            continue
+        if wanted.condition is not None:
+            (answer,) = await evidence.evaluate(frame.id, (wanted.condition,), Bounds(), _PATIENCE)
+            if answer.value is None or answer.value.value != "true":
+                continue
+        found.append(wanted.id)
+    return tuple(found)
 
 
 async def holds(evidence: Evidence, frame: str, condition: str) -> bool:

@@ -214,6 +214,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """The function to stop in for whoever asked to stop at the beginning, where the debugger's own word means the loader."""
     thread_name: Callable[[str], str] = lambda told: told
     """A thread's name as users know it."""
+    at_work: re.Pattern[str] | None = None
+    """Finds in a thread's name that the machine runs it, for debuggers that lose the stops of all such threads but one."""
     threads_are: str = "thread"
     """What the language calls its threads."""
     talk: re.Pattern[bytes] | None = None

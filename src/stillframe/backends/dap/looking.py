@@ -14,7 +14,7 @@ from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value
 from . import translate
 from .breakpoints import Breakpoints
 from .client import DapClient, Refused
-from .crowd import HelpedCrowd, listed
+from .crowd import HelpedCrowd, listed, standing
 from .evidence import Evidence
 from .helper import Helper
 from .launch import DapLaunch
@@ -38,10 +38,16 @@ class Looking:
     _evidence: Evidence
     _helper: Helper | None
     _crowd: HelpedCrowd | None
+    _at_work: tuple[str, ...] = ()
+    """Threads that the machine ran when they were last listed, where the debugger tells that."""
+    _hit_at: frozenset[str] = frozenset()
+    """Instructions that breakpoints have stopped at."""
 
     async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
         self._news.threads_are_cut = False
         listed = {str(each.get("id", "")): each for each in await self._listed()}
+        if pattern := self._launch.at_work:
+            self._at_work = tuple(id for id, each in listed.items() if pattern.search(str(each.get("name"))))
         told = await self._crowd.threads() if states and self._crowd and self._news.held else {}
         named, what = self._launch.thread_name, self._launch.threads_are
         threads = {id: translate.thread(each, self._state(id), named, what) for id, each in listed.items()}
@@ -87,6 +93,8 @@ class Looking:
 
     async def also_stopped(self) -> tuple[Stopped, ...]:
         told = self._news.last_thread
+        if self._launch.at_work and told is not None and self._news.held.get(told) == "breakpoint":
+            return await self._stepped_over(told)
         if self._launch.crowd is None or told is None or not self._news.is_held(told):
             return ()
         if self._crowd is not None:
@@ -96,6 +104,25 @@ class Looking:
         for stop in found:
             self._news.held[stop.thread or ""] = stop.reason
         return found
+
+    async def _stepped_over(self, told: str) -> tuple[Stopped, ...]:
+        """The threads that stand at a breakpoint beside the one that was told of: dlv 1.27.2 takes all of them over it when the
+        program goes on, and says nothing."""
+        others, self._at_work = [each for each in self._at_work if each != told], ()
+        if not others:
+            return ()
+        (first,) = (await self._evidence.stack(told, 0, 1)).frames[:1] or (None,)
+        pointers = self._evidence.instruction_pointers
+        self._hit_at |= {pointers[first.id]} if first is not None and first.id in pointers else set()
+        found: list[Stopped] = []
+        for thread in others:
+            (frame,) = (await self._evidence.stack(thread, 0, 1)).frames[:1] or (None,)
+            if frame is None or pointers.get(frame.id) not in self._hit_at:
+                continue
+            if ids := await standing(self._evidence, self._breakpoints, frame):
+                self._news.held[thread] = "breakpoint"
+                found.append(Stopped(thread, "breakpoint", breakpoints=ids, all_threads=True))
+        return tuple(found)
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         return await self._looked(self._evidence.scopes(frame))
