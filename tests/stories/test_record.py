@@ -175,6 +175,8 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     user.ok("next")
     found = user.json("hits", place)
     assert [each["hit"] for each in found["hits"]] == ["h1", "h2", "h3", "h4"]
+    assert user.ok("hits", place, "--start", "9") == "nothing from 9 on: there are 4\n"
+    assert user.ok("history", "--start", "9") == "nothing from 9 on: there are 1\n"
     assert {each["function"] for each in found["hits"]} == {"Cart.total"}
     assert user.json("hits", "Cart.total")["hits"][4]["step"] is True
     assert user.ok("hits", place, "--count-by", "item.qty").split("\n")[:4] == ["0 1", "1 1", "2 1", "3 1"]
@@ -199,6 +201,7 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     assert (crossed["total"], crossed["file"]) == (5, program)
     assert any("total" in each["text"] for each in crossed["source"])
     user.ok("stop")
+    assert user.ok("history", "r1", "--start", "1").endswith(" shown, from 1\n")
     told = user.json("history", "r1")
     done = [(each["op"], each["outcome"]) for each in told["operations"] if each["seconds"] > 0]
     assert done[:2] == [("launch", "stopped"), ("continue", "stopped")] and done[-1] == ("stop", "ok")
@@ -237,6 +240,8 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     assert "out=0" in user.ok("continue") and "3 of 6" in user.ok("next")
     assert user.ok("eval", "item.qty") == "item.qty = 2\n"
     assert "2 of 6" in user.ok("step-back")
+    other = user.json("diff", "before")["second"]
+    assert other["saved"] == ["after"], "not with itself, though it is the run that the current session goes through"
     assert "not recorded here" in user.says("eval", "nothing").out + user.says("eval", "nothing").err
     user.fails("restart", code=3, error="wrong_state")
     for ending in ("threads", "stop"):  # while it is gone through, and after

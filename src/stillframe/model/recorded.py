@@ -177,6 +177,7 @@ class PlaceDiff(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     was: str | None = None
     function: str = ""
     hits: tuple[int, int] = (0, 0)
+    """How often each came there; left out where a probe kept only some of its hits."""
     first: int | None = None
     """Which hit of the place differs first."""
     handles: tuple[str, str] | None = None

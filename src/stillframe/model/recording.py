@@ -12,6 +12,9 @@ import msgspec
 
 from .outcomes import AnyOutcome, Breakpoint, Stop
 
+PROBED = "probe"
+"""The reason of a hit that a probe counted without a stop: the values that it asked for are all that is recorded of it."""
+
 
 class RunFacts(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One run of one program: who it is and where its files are shown against."""

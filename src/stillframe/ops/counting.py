@@ -26,6 +26,7 @@ from ..model.recorder import (
     Sample,
     Tally,
 )  # fmt: skip
+from ..model.recording import PROBED
 from ..model.values import Frame, Value
 from ..model.views import Claim, Gathered, ProbedPlace, ProbeReport
 from ..registry import From
@@ -259,7 +260,7 @@ def _stop(session: Session, evidence: Evidence) -> Stop:
     frames = tuple(Frame(function=name, file=session.show(file), line=line) for name, file, line in evidence.stack)
     inner = evidence.stack[0] if evidence.stack else None
     return Stop(
-        reason="probe",
+        reason=PROBED,
         thread=evidence.thread,
         frame=frames[0] if frames else None,
         source=session.sources.around(inner[1], inner[2]) if inner else (),
@@ -294,7 +295,7 @@ def _sampled(session: Session, spot: Found, sample: Sample, question: Question) 
         Value(name=expression, type="" if kind == "!" else kind, value=text, error=kind == "!")
         for expression, (kind, text) in zip(question.evals, sample.values, strict=False)
     )
-    return Stop(reason="probe", thread=sample.thread, frame=frame, stack=(frame,), locals=values, hit=sample.hit)
+    return Stop(reason=PROBED, thread=sample.thread, frame=frame, stack=(frame,), locals=values, hit=sample.hit)
 
 
 def _thinned(samples: Sequence[Sample]) -> Sequence[Sample]:

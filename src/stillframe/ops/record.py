@@ -135,7 +135,10 @@ async def diff(
     caller: Caller,
     record: Record,
     first: Annotated[str, Param("a run: r12, a saved name or a session's name", positional=True, metavar="RUN_A")],
-    second: Annotated[str | None, Param("the other; the newest if left out", positional=True, metavar="RUN_B")] = None,
+    second: Annotated[
+        str | None,
+        Param("the other; if left out the current session's, else the newest", positional=True, metavar="RUN_B"),
+    ] = None,
     top: Annotated[int, Param("places that differ at the most", metavar="N")] = 20,
 ) -> RunDiff:
     """Compare two runs: places that only one came to, how often, and for each place the first hit whose values differ.
@@ -146,6 +149,8 @@ async def diff(
     def ask(connection: sqlite3.Connection) -> RunDiff:
         one = finding.run(connection, meant.root, first)
         other = chosen(connection, meant, second)
+        if one.id == other.id and second is None and meant.name is None:  # a replay of it is the current session
+            other = finding.run(connection, meant.root, None)
         if one.id == other.id:
             raise UsageError(
                 f"{first} and {second or 'the newest run'} are the same run, {one.handle}", hint=Try("history")

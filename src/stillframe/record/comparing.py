@@ -9,26 +9,35 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from ..model.recorded import Difference, Group, HitDiff, PlaceDiff, RunDiff
+from ..model.recording import PROBED
 from ..model.values import Value
 from . import finding, reading
 from .finding import Run, Spot, View
 from .pen import same_everywhere
+from .reading import Row
 
 MOST_LINES = 20_000
 """Lines between the first and the last change of a file up to which lines are matched one by one."""
 SHOWN = 20
 """Places that differ whose values are told."""
+SOME = (
+    "of a place that a probe came to very often some hits are recorded: those are compared, and not how many there were"
+)
 
 
 def two_hits(connection: sqlite3.Connection, first: int, second: int, view: View) -> HitDiff:
     (one,), (other,) = reading.rows(connection, [first]), reading.rows(connection, [second])
-    found, same = differences(reading.values(connection, one), reading.values(connection, other))
+    values, parts = _of_both(connection, one, other)
+    found, same = differences(*values)
     stacks = [
         [f"{frame.function} {frame.file}" for frame in reading.frames(connection, row, view)] for row in (one, other)
     ]
     notes: tuple[str, ...] = ()
     if (one.file, one.line) != (other.file, other.line):
         notes = ("they are hits of different places",)
+    if parts:
+        stacks = [[], []]
+        notes += (_in_parts(parts, values[0]),)
     return HitDiff(
         first=reading.hit(connection, one, view, 0),
         second=reading.hit(connection, other, view, 0),
@@ -37,6 +46,27 @@ def two_hits(connection: sqlite3.Connection, first: int, second: int, view: View
         stack=_stack_words(*stacks),
         notes=notes,
     )
+
+
+Values = tuple[Value, ...]
+
+
+def _of_both(connection: sqlite3.Connection, one: Row, other: Row) -> tuple[tuple[Values, Values], list[str]]:
+    """The values of two hits that can be compared, and which of the two are a probe's: of these nothing is recorded but
+    the expressions that it asked for, and what is missing there may well have been in the program."""
+    old, new = reading.values(connection, one), reading.values(connection, other)
+    parts = [f"r{row.run}" for row in (one, other) if row.reason == PROBED]
+    if parts:
+        names = {each.name for each in old} & {each.name for each in new}
+        old, new = (tuple(each for each in values if each.name in names) for values in (old, new))
+    return (old, new), list(dict.fromkeys(parts))
+
+
+def _in_parts(runs: Iterable[str], compared: Iterable[Value]) -> str:
+    """That more was not compared, since it is not recorded."""
+    names = ", ".join(dict.fromkeys(each.name for each in compared))
+    told = f"{names} alone can be compared" if names else "there is no value to compare"
+    return f"of {' and '.join(runs)} only what was asked for in the probe is recorded: {told}"
 
 
 def differences(old: Iterable[Value], new: Iterable[Value]) -> tuple[list[Difference], int]:
@@ -99,6 +129,8 @@ class Side(msgspec.Struct):
     spots: dict[int, Spot]
     hits: dict[int, list[tuple[int, int]]] = msgspec.field(default_factory=dict[int, list[tuple[int, int]]])
     """Place to (hit, mark), in the order of the hits."""
+    is_probe: bool = False
+    """Its hits have what a probe asked for and no more, and of many hits there are only some."""
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, run: Run) -> Side:
@@ -111,6 +143,8 @@ class Side(msgspec.Struct):
         if len(run.members) > 1:
             for hits in side.hits.values():
                 hits.sort()
+        first = connection.execute(f"SELECT reason FROM hit WHERE run IN ({run.marks}) LIMIT 1", run.members).fetchone()
+        side.is_probe = first is not None and first[0] == PROBED
         return side
 
 
@@ -118,7 +152,7 @@ def two_runs(connection: sqlite3.Connection, first: Run, second: Run, view: View
     one, other = Side.of(connection, first), Side.of(connection, second)
     pairs, notes = aligned(connection, one, other)
     left, right = {a for a, _ in pairs}, {b for _, b in pairs}
-    different = [found for a, b in pairs if (found := _compared(one, other, a, b, view))]
+    different = [found for a, b in pairs if (found := _compared(connection, one, other, a, b, view))]
     different.sort(key=lambda each: each[0])
     return RunDiff(
         first=finding.info(connection, first.id),
@@ -127,7 +161,7 @@ def two_runs(connection: sqlite3.Connection, first: Run, second: Run, view: View
         only_first=_only(one, left, view),
         only_second=_only(other, right, view),
         different=tuple(_with_values(connection, found, rows) for _, found, rows in different[:top]),
-        notes=(*notes, *_left_out(len(different), top)),
+        notes=(*notes, *_probes(connection, one, other, pairs), *_left_out(len(different), top)),
     )
 
 
@@ -135,14 +169,39 @@ def _left_out(found: int, top: int) -> tuple[str, ...]:
     return (f"{top} of {found} places that differ are told",) if found > top else ()
 
 
+def _probes(connection: sqlite3.Connection, one: Side, other: Side, pairs: list[tuple[int, int]]) -> tuple[str, ...]:
+    """What could not be compared, since a probe records what it is asked for."""
+    runs = [each.run.handle for each in (one, other) if each.is_probe]
+    if not runs or not pairs:
+        return ()
+    some = any(
+        max(_numbered(connection, side, at)) > len(side.hits[at])
+        for pair in pairs
+        for side, at in zip((one, other), pair, strict=True)
+    )
+    firsts = [(one.hits[a][0][0], other.hits[b][0][0]) for a, b in pairs]
+    shared = [
+        each
+        for old, new in firsts
+        for each in _of_both(connection, *reading.rows(connection, [old]), *reading.rows(connection, [new]))[0][0]
+    ]
+    return (_in_parts(runs, shared), *((SOME,) if some else ()))
+
+
 Found = tuple[int, PlaceDiff, tuple[int, int] | None]
 
 
-def _compared(one: Side, other: Side, a: int, b: int, view: View) -> Found | None:
+def _compared(connection: sqlite3.Connection, one: Side, other: Side, a: int, b: int, view: View) -> Found | None:
     """The first of a place's hits that differs, with the row at which that came up in the second run."""
     old, new = one.hits[a], other.hits[b]
-    at = next((n for n, (x, y) in enumerate(zip(old, new, strict=False)) if x[1] != y[1]), None)
-    if at is None and len(old) == len(new):
+    counts = (len(old), len(new))
+    if one.is_probe or other.is_probe:
+        first, all_kept = _first_probed(connection, one, other, a, b)
+        counts = counts if all_kept else (0, 0)
+    else:
+        both = enumerate(zip(old, new, strict=False), 1)
+        first = next(((n, (x[0], y[0])) for n, (x, y) in both if x[1] != y[1]), None)
+    if first is None and counts[0] == counts[1]:
         return None
     here, there = other.spots[b], one.spots[a]
     place, was = view.place(here.file, here.line, other.run.root), view.place(there.file, there.line, one.run.root)
@@ -150,19 +209,43 @@ def _compared(one: Side, other: Side, a: int, b: int, view: View) -> Found | Non
         place=place,
         was=was if was != place else None,
         function=here.symbol,
-        hits=(len(old), len(new)),
-        first=at + 1 if at is not None else None,
+        hits=counts,
+        first=first[0] if first else None,
     )
-    if at is None:
-        return (new[-1][0], found, None)
-    return (new[at][0], found, (old[at][0], new[at][0]))
+    return (first[1][1], found, first[1]) if first else (new[-1][0], found, None)
+
+
+def _first_probed(
+    connection: sqlite3.Connection, one: Side, other: Side, a: int, b: int
+) -> tuple[tuple[int, tuple[int, int]] | None, bool]:
+    """The same where one run or both are a probe's, whose marks are those of other names: by the values, hits of the same
+    number beside each other; and whether all hits of the place were kept."""
+    old, new = _numbered(connection, one, a), _numbered(connection, other, b)
+    all_kept = all(max(each) == len(each) for each in (old, new))
+    for number in sorted(old.keys() & new.keys()):
+        (before,), (after,) = reading.rows(connection, [old[number]]), reading.rows(connection, [new[number]])
+        values, _ = _of_both(connection, before, after)
+        if differences(*values)[0]:
+            return (number, (before.id, after.id)), all_kept
+    return None, all_kept
+
+
+def _numbered(connection: sqlite3.Connection, side: Side, place: int) -> dict[int, int]:
+    """A place's hits by how often it had been reached; a probe keeps some of many, and tells of each which it was."""
+    ids = [id for id, _ in side.hits[place]]
+    if side.is_probe:
+        told = {reading.rest(row).stop.hit or 0: row.id for row in reading.rows(connection, ids)}
+        if len(told) == len(ids):  # not so where several processes came there, each counting for itself
+            return told
+    return dict(enumerate(ids, 1))
 
 
 def _with_values(connection: sqlite3.Connection, found: PlaceDiff, rows: tuple[int, int] | None) -> PlaceDiff:
     if rows is None:
         return found
     (one,), (other,) = reading.rows(connection, [rows[0]]), reading.rows(connection, [rows[1]])
-    differ, _ = differences(reading.values(connection, one), reading.values(connection, other))
+    values, _ = _of_both(connection, one, other)
+    differ, _ = differences(*values)
     return PlaceDiff(
         place=found.place,
         was=found.was,

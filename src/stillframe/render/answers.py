@@ -11,7 +11,8 @@ from .text import clipped, show
 def _hits(result: model.Hits, name: str, budget: int) -> str:
     notes = "".join(f"\n{row}" for row in recorded.hits_notes(result))
     total = result.total if result.by is None else result.groups_total
-    return clipped(recorded.hits_rows(result), budget - len(notes), total=total, start=result.start) + notes
+    start = result.start if total else 0
+    return clipped(recorded.hits_rows(result), budget - len(notes), total=total, start=start) + notes
 
 
 @show.register
@@ -27,8 +28,16 @@ def _trend(result: model.Trend, name: str, budget: int) -> str:
 @show.register
 def _history(result: model.History, name: str, budget: int) -> str:
     paused = f"\nrecording is paused: {result.problem}" if result.problem else ""
+    room = budget - len(paused)
     rows = recorded.history_rows(result)
-    return clipped(rows, budget - len(paused), total=recorded.history_total(result), start=result.start) + paused
+    if result.operations_total is None:
+        return clipped(rows, room, total=result.total, start=result.start if result.total else 0) + paused
+    head = clipped(rows, room)
+    if not result.operations_total or len(head) >= room:
+        return head + paused
+    done = [recorded.operation_row(each) for each in result.operations]
+    told = clipped(done, room - len(head) - 1, total=result.operations_total, start=result.start)
+    return f"{head}\n{told}{paused}"
 
 
 @show.register

@@ -57,12 +57,8 @@ def hits_rows(result: recorded.Hits) -> list[str]:
     told = in_each(result.hits)
     hits = [_without(hit, told) for hit in result.hits]
     rows = [(f"[{escape(hit.session)}] " if len(sessions) > 1 else "") + hit_row(hit) for hit in hits]
-    if result.by is None and not rows:
-        return [
-            f"no hits in {result.run}"
-            if not result.total
-            else f"nothing from {result.start:,} on: there are {result.total:,}"
-        ]
+    if result.by is None and not result.total:
+        return [f"no hits in {result.run}"]
     for group in result.groups:
         ends = "" if result.counted or group.count == 1 else f"  {group.first} .. {group.last}"
         one = f"  {group.first}" if not result.counted and group.count == 1 else ""
@@ -149,19 +145,19 @@ def run_row(run: recorded.RunInfo) -> str:
 
 
 def history_rows(result: recorded.History) -> list[str]:
-    rows = [run_row(each) for each in result.runs] or ["no run of this project is recorded"]
-    rows += [f"{each.breakpoint} {each.state} at {escape(each.place)}, hits {each.hits}" for each in result.breakpoints]
-    for each in result.operations:
-        said = "".join(f" {name}={value}" for name, value in each.args.items())
-        when, how = clock(each.began)[11:], f"{escape(each.outcome)} in {each.seconds:.3g} s"
-        rows.append(f"{when} {each.op}{escape(shorten(said, 120))} -> {how}")
-    return rows
+    """The runs; of one run also the fates of its breakpoints."""
+    if not result.total:
+        return ["no run of this project is recorded"]
+    rows = [run_row(each) for each in result.runs]
+    return rows + [
+        f"{each.breakpoint} {each.state} at {escape(each.place)}, hits {each.hits}" for each in result.breakpoints
+    ]
 
 
-def history_total(result: recorded.History) -> int:
-    if result.operations_total is None:
-        return result.total
-    return len(result.runs) + len(result.breakpoints) + result.operations_total
+def operation_row(each: recorded.OperationInfo) -> str:
+    said = "".join(f" {name}={value}" for name, value in each.args.items())
+    when, how = clock(each.began)[11:], f"{escape(each.outcome)} in {each.seconds:.3g} s"
+    return f"{when} {each.op}{escape(shorten(said, 120))} -> {how}"
 
 
 def event_row(event: recorded.RecordedEvent) -> str:

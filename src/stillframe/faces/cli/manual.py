@@ -553,7 +553,7 @@ MANUAL: "dict[str, Page]" = {
         "example": "dbg diff r3 r4\ndbg diff before after",
         "fields": {
             "first": "a run: r12, a saved name or a session's name",
-            "second": "the other; the newest if left out",
+            "second": "the other; if left out the current session's, else the newest",
             "top": "places that differ at the most (default 20)",
         },
     },

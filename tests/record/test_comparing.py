@@ -1,0 +1,68 @@
+"""Runs compared: of a run that a probe counted, what it did not ask for is not recorded, and nothing is claimed of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from stillframe.model.outcomes import Stop
+from stillframe.model.recorded import RunDiff
+from stillframe.model.recording import PROBED
+from stillframe.record import comparing, finding
+from stillframe.record.finding import View
+from stillframe.record.record import Record
+
+from .conftest import LINES, facts, stop_at
+
+
+def probed(hit: int, **values: object) -> Stop:
+    stop = stop_at(4, PROBED, **values)
+    return msgspec.structs.replace(stop, stack=stop.stack[:1], hit=hit)
+
+
+async def ran(record: Record, here: Path, *stops: Stop) -> None:
+    tape = record.begin(facts(here), None)
+    for each in stops:
+        await tape.stop(each, LINES)
+
+
+async def compared(record: Record, here: Path, first: str, second: str) -> RunDiff:
+    view = View(str(here), str(here))
+    return await record.look(
+        lambda connection: comparing.two_runs(
+            connection, finding.run(connection, str(here), first), finding.run(connection, str(here), second), view
+        )
+    )
+
+
+async def test_of_a_probes_run_only_what_it_asked_for_is_compared(record: Record, tmp_path: Path) -> None:
+    await ran(record, tmp_path, *(stop_at(4, out=n, item=n + 1) for n in range(3)))
+    await ran(record, tmp_path, *(probed(n + 1, out=n) for n in range(3)))
+    await ran(record, tmp_path, *(probed(hit, out=n, more=n) for hit, n in enumerate((0, 7, 2), 1)))
+    await ran(record, tmp_path, probed(1, item=9))
+    same = await compared(record, tmp_path, "r1", "r2")
+    assert (same.both, same.different) == (1, ())
+    assert same.notes == ("of r2 only what was asked for in the probe is recorded: out alone can be compared",)
+    for first in ("r1", "r2"):
+        (place,) = (await compared(record, tmp_path, first, "r3")).different
+        assert (place.hits, place.first, place.handles) == ((3, 3), 2, (f"{first}.h2", "r3.h2"))
+        assert [(each.name, each.old, each.new) for each in place.differences] == [("out", "1", "7")]
+    nothing = await compared(record, tmp_path, "r2", "r4")
+    assert [(each.hits, each.first) for each in nothing.different] == [((3, 1), None)]
+    assert nothing.notes == (
+        "of r2 and r4 only what was asked for in the probe is recorded: there is no value to compare",
+    )
+    found = await record.look(lambda connection: comparing.two_hits(connection, 1, 4, View(str(tmp_path), "")))
+    assert (found.differences, found.same, found.stack) == ((), 1, ())
+    assert found.notes == same.notes
+
+
+async def test_hits_that_a_probe_kept_of_many_are_compared_with_those_of_the_same_number(
+    record: Record, tmp_path: Path
+) -> None:
+    await ran(record, tmp_path, *(stop_at(4, out=n) for n in range(1, 10)))
+    await ran(record, tmp_path, *(probed(n, out=n) for n in range(1, 10, 2)))
+    found = await compared(record, tmp_path, "r1", "r2")
+    assert found.different == (), "neither the third hit, which is its fifth, nor that there are only five of them"
+    assert comparing.SOME in found.notes
