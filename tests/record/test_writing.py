@@ -11,14 +11,16 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from stillframe.errors import NotFound, StoreFull, Unsupported, UsageError
-from stillframe.model.outcomes import Exited
+from stillframe.model.outcomes import Breakpoint, Exited, Spot
 from stillframe.model.plans import Caller
 from stillframe.model.recording import Operated, Tape
 from stillframe.model.values import Frame, Value
-from stillframe.ops.record import events
+from stillframe.ops.keeping import export, import_
+from stillframe.ops.record import events, history
 from stillframe.record import chronicle, finding, hits, reading, schema, scopes
 from stillframe.record.finding import View
 from stillframe.record.record import Record
@@ -97,6 +99,37 @@ async def test_values_of_hostile_size_and_text_are_bounded_and_never_harm(record
         )
     assert await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
     assert os.stat(record.path).st_size + os.stat(f"{record.path}-wal").st_size < 3_000_000
+
+
+async def test_words_that_are_no_text_and_conditions_full_of_quotes_do_not_spoil_what_is_asked_later(
+    record: Record, tmp_path: Path
+) -> None:
+    run = msgspec.structs.replace(facts(tmp_path), command=("shop.py", "caf\udce9"))
+    tape = record.begin(run, None)
+    condition = 'password == "tiger99" and token != \'a\\"\''
+    spot = Spot(file="shop.py", line=4)
+    tape.breakpoints([Breakpoint(id="b1", requested=spot, state="bound", condition=condition)])
+    part = Value(name="['caf\udce9']", value="1")
+    named = Frame(function='f(password="x")', file="shop.py", line=4, id="f0")
+    stop = stop_at(4, x=1)
+    cut = Value(name="args", value="{…}", children=(part,))
+    await tape.stop(msgspec.structs.replace(stop, frame=named, stack=(named,), locals=(cut,)), LINES)
+    record.operation(Operated(op="eval", args={"expressions": ["'\udce9'"]}, root=str(tmp_path)), tape)
+    tape.ended(Exited(exit_code=1, stderr='password: "tiger99\\"'), "exited")
+    meant, caller = Meant(None, str(tmp_path)), Caller(cwd=str(tmp_path))
+    await export(meant, caller, record, "run.html")
+    await export(meant, caller, record, "run.jsonl")
+    await import_(meant, caller, record, "run.jsonl")
+    for each in ("r1", "r2"):
+        told = await history(meant, record, each)
+        assert told.runs[0].command == run.command
+        assert told.operations[0].args == {"expressions": ["'\udce9'"]}
+        assert [fate.place for fate in told.breakpoints] == ["shop.py:4"]
+    rows = await record.look(lambda c: reading.rows(c, [1, 2]))
+    for row in rows:
+        (value,) = await record.look(lambda c, row=row: reading.values(c, row))  # type: ignore[misc]
+        assert value.children == (part,)
+    assert b"tiger99" not in (tmp_path / "run.jsonl").read_bytes()
 
 
 async def test_a_disk_that_takes_nothing_pauses_recording_visibly_and_all_is_there_afterwards(tmp_path: Path) -> None:

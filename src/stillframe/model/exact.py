@@ -18,7 +18,7 @@ def encode(value: Any) -> bytes:
         return json.dumps(msgspec.to_builtins(value), separators=(",", ":")).encode()
 
 
-def decode(data: bytes, kind: type[Kind]) -> Kind:
+def decode(data: bytes | str, kind: type[Kind]) -> Kind:
     """The way back; msgspec.DecodeError where it is not of the kind."""
     try:
         return msgspec.json.decode(data, type=kind)

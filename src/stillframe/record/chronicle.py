@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ..errors import UsageError
+from ..model import exact
 from ..model.outcomes import Breakpoint
 from ..model.recorded import Events, FateInfo, History, OperationInfo, RecordedEvent
 from . import finding
@@ -53,7 +54,7 @@ def _operation(row: tuple[Any, ...]) -> OperationInfo:
         outcome=outcome,
         run=f"r{run}" if run else None,
         session=name,
-        args=msgspec.json.decode(args, type=dict[str, Any]),
+        args=exact.decode(args, dict[str, Any]),
     )
 
 
@@ -66,7 +67,7 @@ def _fates(connection: sqlite3.Connection, run: Run) -> tuple[FateInfo, ...]:
     )
     found = []
     for id, time, state, hits, body in rows:
-        made = msgspec.json.decode(body, type=Breakpoint)
+        made = exact.decode(body, Breakpoint)
         spot = made.actual or made.requested
         place = f"{spot.file}:{spot.line}" if spot.file and spot.line else spot.symbol or spot.text or ""
         seen = connection.execute(  # of a live run, more than its last word on it knew

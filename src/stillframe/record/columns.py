@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
+from ..model import exact
 from ..model.values import Value
 from . import glances, shapes, texts
 from .conditions import Path, Told
@@ -274,7 +275,7 @@ class Columns:
             (msgspec.json.encode(sorted(values)),),
         )
         for id, text, total, rest in rows:
-            more = msgspec.json.decode(rest, type=ValueRest).more if rest else False
+            more = exact.decode(rest, ValueRest).more if rest else False
             yield id, texts.restored("", text, total, rest), more
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ..errors import NotFound, Try, UsageError
+from ..model import exact
 from ..model.places import LinePlace, Place, SymbolPlace, TextPlace
 from ..model.recorded import RunInfo
 from .pruning import is_alive
@@ -122,7 +123,7 @@ def _info(row: tuple[Any, ...]) -> RunInfo:
         root=root,
         began=began,
         state=state,
-        command=tuple(msgspec.json.decode(command, type=list[str])),
+        command=tuple(exact.decode(command, list[str])),
         tool=f"{tool} {version}".strip(),
         seconds=round(ended - began, 3) if ended is not None else None,
         hits=hits,

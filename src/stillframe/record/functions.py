@@ -6,8 +6,7 @@ import functools
 import sqlite3
 from collections.abc import Sequence
 
-import msgspec
-
+from ..model import exact
 from . import glances, texts
 from .pen import ValueRest, number_of
 
@@ -63,7 +62,7 @@ def _sf_length(text: str | None, total: int | None, rest: str | None, steps: str
 
 
 def _sf_beyond(text: str, total: int | None, rest: str | None, steps: str, of: str) -> bool:
-    more = msgspec.json.decode(rest, type=ValueRest).more if rest else False
+    more = exact.decode(rest, ValueRest).more if rest else False
     found = texts.restored("", text, total, rest)
     return texts.goes_beyond(found, more, _read(steps), of_length=of == "len")
 

@@ -114,7 +114,7 @@ class Taking:
                 pass
 
     def _json(self, body: dict[str, Any]) -> str:
-        return clean(exact.encode(redaction.anything(body)).decode())
+        return redaction.body(body)
 
     def _insert(self, table: str, row: tuple[Any, ...]) -> int:
         return self._pen.insert(f"INSERT INTO {table} VALUES({','.join('?' * len(row))})", row)
@@ -143,7 +143,7 @@ class Taking:
         row = (
             run, line.number, place, line.time, line.step, clean(line.reason), clean(line.thread),
             packed([pen.frame(each) for each in line.frames]), mark, packed(pairs),
-            clean(redaction.text(exact.encode(line.rest).decode())),
+            redaction.body(line.rest),
         )  # fmt: skip
         hit = self._insert("hit(run, number, place, time, step, reason, thread, stack, print, locals, rest)", row)
         pen.connection.executemany(

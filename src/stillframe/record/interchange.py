@@ -143,7 +143,7 @@ def _run(connection: sqlite3.Connection, id: int) -> RunLine:
     return RunLine(
         id=id,
         name=name,
-        command=tuple(msgspec.json.decode(command, type=list[str])),
+        command=tuple(exact.decode(command, list[str])),
         tool=tool,
         tool_version=version,
         attached=bool(attached),
@@ -186,13 +186,13 @@ def _rest(connection: sqlite3.Connection, run: Run) -> Iterator[AnyLine]:
     for each, id, time, state, hits, body in connection.execute(
         f"SELECT run, breakpoint, time, state, hits, body FROM fate WHERE run IN ({run.marks}) ORDER BY id", run.members
     ):
-        yield FateLine(run=each, id=id, time=time, state=state, hits=hits, body=msgspec.json.decode(body))
+        yield FateLine(run=each, id=id, time=time, state=state, hits=hits, body=exact.decode(body, dict[str, Any]))
     for each, op, args, began, seconds, outcome in connection.execute(
         f"SELECT run, op, args, began, seconds, outcome FROM operation WHERE run IN ({run.marks}) ORDER BY id",
         run.members,
     ):
         yield OperationLine(
-            run=each, op=op, args=msgspec.json.decode(args), began=began, seconds=seconds, outcome=outcome
+            run=each, op=op, args=exact.decode(args, dict[str, Any]), began=began, seconds=seconds, outcome=outcome
         )
 
 

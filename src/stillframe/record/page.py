@@ -12,8 +12,7 @@ import sqlite3
 import time
 from typing import Any
 
-import msgspec
-
+from ..model import exact
 from . import chronicle, finding, reading
 from .finding import Run, View
 
@@ -133,13 +132,7 @@ def page(connection: sqlite3.Connection, run: Run, view: View) -> tuple[str, int
     cut = f", the first {shown:,} shown" if shown < total else ""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(info.began))
     head = f"{info.session} {info.state}, {total:,} hits{cut}; {info.tool}, {when}"
-    body = (
-        msgspec.json.encode(data)
-        .decode()
-        .replace("<", "\\u003c")
-        .replace("\u2028", "\\u2028")
-        .replace("\u2029", "\\u2029")
-    )
+    body = exact.encode(data).decode().replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     text = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">'

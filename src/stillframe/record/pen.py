@@ -156,7 +156,7 @@ class Pen:
     def frame(self, frame: Frame) -> int:
         known = self._ids.get(frame)
         if known is None:
-            body = clean(redaction.text(exact.encode(frame).decode()))
+            body = redaction.body(frame)
             self.connection.execute("INSERT OR IGNORE INTO frame(body) VALUES(?)", (body,))
             known = self.connection.execute("SELECT id FROM frame WHERE body=?", (body,)).fetchone()[0]
             self._ids[frame] = known

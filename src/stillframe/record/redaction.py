@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from ..model import exact
 from ..model.values import Value
 
 _STRONG = (
@@ -283,6 +284,12 @@ def command(words: Sequence[str]) -> tuple[str, ...]:
         safe.append(marker(why) if why else text(word))
         flag = word.lstrip("-").replace("-", "_") if word.startswith("-") and "=" not in word else ""
     return tuple(safe)
+
+
+def body(made: Any) -> str:
+    """A struct or plain data as JSON without its secrets. They are looked for in its texts one by one: JSON that was cut
+    to pieces as a text can never be read again."""
+    return exact.encode(anything(msgspec.to_builtins(made))).decode()
 
 
 def anything(node: Any, name: str = "") -> Any:

@@ -310,7 +310,7 @@ class Fate(msgspec.Struct, frozen=True):
     def write(self, pen: Pen) -> None:
         run = self.tape.row(pen)
         found = self.breakpoint
-        body = clean(redaction.text(exact.encode(found).decode()))
+        body = redaction.body(found)
         made = pen.insert(
             "INSERT INTO fate(run, breakpoint, time, state, hits, body) VALUES(?,?,?,?,?,?)",
             (run, found.id, self.time, self.state, found.hits, body),
@@ -330,7 +330,7 @@ class Over(msgspec.Struct, frozen=True):
     def write(self, pen: Pen) -> None:
         run = self.tape.row(pen)
         words = self.phase if self.phase == "detached" else _end_words(self.how)
-        body = clean(redaction.text(exact.encode(self.how).decode()))
+        body = redaction.body(self.how)
         pen.connection.execute(
             "UPDATE run SET ended=?, outcome=?, end=? WHERE id=?", (self.time, clean(words), body, run)
         )

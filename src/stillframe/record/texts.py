@@ -10,8 +10,7 @@ import functools
 import re
 from collections.abc import Sequence
 
-import msgspec
-
+from ..model import exact
 from ..model.values import Value
 from .pen import ValueRest, number_of
 
@@ -170,7 +169,7 @@ def number(told: str | int | None) -> float | None:
 
 def restored(type: str, text: str, total: int | None, rest: str | None) -> Value:
     """A value from its row."""
-    more = msgspec.json.decode(rest, type=ValueRest) if rest else ValueRest()
+    more = exact.decode(rest, ValueRest) if rest else ValueRest()
     return Value(
         name="",
         type=type,

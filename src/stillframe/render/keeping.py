@@ -11,24 +11,28 @@ def size(count: int) -> str:
     return f"{count / 1e6:.1f} MB" if count >= 100_000 else f"{count / 1e3:.1f} kB"
 
 
+def hits(count: int) -> str:
+    return f"{count:,} hit{'s' * (count != 1)}"
+
+
 def saved(result: recorded.Saved) -> str:
     before = f", which was {result.replaced}" if result.replaced and result.replaced != result.run.run else ""
     return f"saved {escape(result.name)}{before}: {run_row(result.run)}"
 
 
 def exported(result: recorded.Exported) -> str:
-    what = f"{', '.join(result.runs)} with {result.hits:,} hits to {escape(result.file)}, {size(result.bytes)}"
+    what = f"{', '.join(result.runs)} with {hits(result.hits)} to {escape(result.file)}, {size(result.bytes)}"
     return "\n".join([f"exported {what}", *(f"note: {escape(each)}" for each in result.notes)])
 
 
 def imported(result: recorded.Imported) -> list[str]:
-    head = f"imported {result.hits:,} hits from {escape(result.file)}"
+    head = f"imported {hits(result.hits)} from {escape(result.file)}"
     return [head, *(run_row(each) for each in result.runs)]
 
 
 def pruned(result: recorded.Pruned) -> str:
     word, went = ("would remove", "would go") if result.dry_run else ("removed", "went")
-    text = f"{word} {result.runs:,} run{'s' * (result.runs != 1)} with {result.hits:,} hit{'s' * (result.hits != 1)}"
+    text = f"{word} {result.runs:,} run{'s' * (result.runs != 1)} with {hits(result.hits)}"
     text += f"; the record {went} from {size(result.bytes_before)} to {size(result.bytes_after)}"
     if result.kept_saved:
         text += f"; {result.kept_saved} older stay, since they are saved"
