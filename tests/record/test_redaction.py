@@ -79,6 +79,28 @@ def test_a_text_under_a_telling_name_is_left_out_and_the_marker_says_by_which(na
         "['--user', 'ann', '--password', 'tiger99', '--quiet']",
         "[('user', 'ann'), ('password', 'tiger99')]",
         "[(b'user', b'ann'), (b'x-api-key', b'tiger99')]",
+        r'"{\"user\": \"ann\", \"password\": \"tiger99\"}"',
+        r'"{\"password\": \"x\\\"tiger99\", \"user\": \"ann\"}"',
+        '{user = 0x55 "ann", password = 0x555555556004 "tiger99"}',
+        'Login { user: ann, password: Some("tiger99") }',
+        "Login(password=SecretStr('tiger99'), user='ann')",
+        "<login user='ann'><wsse:Password Type='#text'>tiger99</wsse:Password></login>",
+        '<add user="ann"/><add key="Password" value="tiger99"/>',
+        "Authorization: Basic tiger99\nUser: ann",
+        "Server=db;Uid=ann;Password=tiger99;Timeout=3",
+        "mysql -uann -ptiger99 shop",
+        "['mysqldump', '-u', 'ann', '-ptiger99', 'shop']",
+        "docker login -u ann -p tiger99",
+        "sshpass -p tiger99 ssh ann",
+        "curl -u ann:tiger99 https://shop",
+        "['curl', '--user', 'ann:tiger99', 'https://shop']",
+        "redis-cli -h ann -a tiger99",
+        "machine shop login ann password tiger99",
+        "machine shop\n  login ann\n  password tiger99",
+        "app --user ann --token tiger99",
+        "AZURE_STORAGE_KEY=tiger99tiger99== ann",
+        "ann https://files/a?sv=1&sig=tiger99tiger99tiger99",
+        "ann\nMIItiger99tiger99tiger99\nMIItiger99=\n-----END RSA PRIVATE KEY-----\n",
     ],
 )
 def test_a_secret_inside_other_text_is_left_out_and_the_rest_stays(text: str) -> None:
@@ -92,6 +114,12 @@ def test_a_command_line_loses_what_follows_a_telling_flag() -> None:
     assert redaction.command(words) == (
         "app.py", "--token", "[redacted: named token]", "--db-password=[redacted: named db-password]", "--verbose", "x",
     )  # fmt: skip
+    assert redaction.command(("mysql", "-uann", "-ptiger99", "-p")) == (
+        "mysql",
+        "-uann",
+        "-p[redacted: a password]",
+        "-p",
+    )
 
 
 BENIGN = [
@@ -100,7 +128,10 @@ BENIGN = [
     ("passwords", "3"), ("monkey", "'banana'"), ("authenticated", "True"), ("keyboard", "'qwerty'"), ("total", "61.5"),
     ("path", "'/usr/lib/python3/dist-packages'"), ("digest", "'d41d8cd98f00b204e9800998ecf8427e'"), ("items", "[1, 2, 3]"),
     ("url", "'https://example.org/a?b=c'"), ("when", "datetime(2026, 1, 1)"), ("tokenizer", "Tokenizer(vocab=30000)"),
-    ("cookie", "'yes'"), ("session_id", "42"), ("compass", "'north-east-1'"), ("sha", "'9f86d081884c7d659a2feaa0c55ad015'"),
+    ("cookie", "'yes'"), ("session_id", "42"), ("compass", "'north-east-1'"),
+    ("password_count", "1234"),
+    ("token", "Token('while')"), ("storage_key", "'theme'"), ("password", "SecretStr('**********')"),
+    ("sha", "'9f86d081884c7d659a2feaa0c55ad015'"),
 ]  # fmt: skip
 
 
@@ -119,6 +150,11 @@ def test_the_directory_of_a_shell_is_no_password_and_a_value_ends_where_a_text_d
 
 def test_what_a_usage_says_of_flags_stays() -> None:
     for line in (
+        "mysql -p shop",
+        "mkdir -p mysql && cp -pr a b",
+        "vector<Token> token",
+        "auth=HTTPBasicAuth(",
+        "docker run -p 8080:80 login",
         "--password PASSWORD  ann's",
         "--password <word>",
         "--password --quiet",
@@ -143,6 +179,11 @@ def test_a_part_of_a_row_is_left_out_where_the_one_before_it_tells() -> None:
     hidden = "[redacted: named password]"
     assert row("[…]", "'--password'", "'tiger99'", "'--quiet'") == ["'--password'", hidden, "'--quiet'"]
     assert row("('password', …)", "'password'", "'tiger99'") == ["'password'", hidden]
+    secret = "[redacted: a password]"
+    assert row("[…]", "'mysql'", "'-ptiger99'", "'shop'") == ["'mysql'", f"-p{secret}", "'shop'"]
+    lines = ("'-----BEGIN EC PRIVATE KEY-----'", "'MHcCAQ'", "'AwEHoUQ='", "'-----END EC PRIVATE KEY-----'", "'done'")
+    hidden_lines = row("[…]", *lines)
+    assert hidden_lines[1:] == ["[redacted: looks like a private key]"] * 3 + ["'done'"]
     # Names of fields, a flag that has its value with it, and one flag behind another.
     for text, *parts in (
         ("[…]", "'password'", "'email'"),
@@ -170,5 +211,10 @@ def test_a_long_line_full_of_hints_takes_no_more_than_some_times_what_a_plain_on
         return min(timeit.repeat(lambda: redaction.text(text), number=1, repeat=3))
 
     plain = seconds("some plain words of a program " * 4000)
-    for line in ("data-a-b-c-" * 40 + "key", '{"data-first-key": 3, "monkey": 4}'):
+    for line in (
+        "data-a-b-c-" * 40 + "key",
+        '{"data-first-key": 3, "monkey": 4}',
+        "mysql is up and curl is not, says the machine here\n",
+        "-----END PRIVATE KEY-----\nMIIabc\n",
+    ):
         assert seconds(line * (120_000 // len(line))) < 60 * plain

@@ -216,14 +216,28 @@ async def test_two_hosts_write_into_one_record_at_the_same_time(tmp_path: Path) 
 
 async def test_output_is_kept_by_stream_and_its_end_with_the_run(record: Record, tmp_path: Path) -> None:
     tape = record.begin(facts(tmp_path), None)
+    for line in (
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "MIItiger99",
+        "tiger99==",
+        "-----END RSA PRIVATE KEY-----",
+        "after it",
+    ):
+        tape.printed("stderr", f"{line}\n".encode())
+    tape.printed("stderr", b"-----BEGIN EC PRIVATE KEY-----\n")
+    tape.printed("stderr", b"tiger99\n")
+    for _ in range(20):
+        tape.printed("stderr", b"-" * 1000 + b"\n")
+    tape.printed("stderr", b"no key is as long\n")
     for n in range(2000):
         tape.printed("stdout", f"line {n} {'x' * 2000}\n".encode())
     tape.printed("stderr", b"password=tiger99\n\xff\xfe")
     tape.ended(Exited(exit_code=3), "exited")
     await record.settled()
     run = await record.look(lambda c: finding.run(c, str(tmp_path), None))
-    told, total, missing = await record.look(lambda c: chronicle.output(c, run, ("stdout", "stderr"), 100))
+    told, total, missing = await record.look(lambda c: chronicle.output(c, run, ("stdout", "stderr"), 100_000))
     assert told["stdout"].endswith("x\n") and "tiger99" not in told["stderr"] and told["stderr"].endswith("\\xff\\xfe")
+    assert "\nafter it\n" in told["stderr"] and "\nno key is as long\n" in told["stderr"]
     assert total > 4_000_000 and missing > 3_000_000
     info = await record.look(lambda c: finding.info(c, run.id))
     assert info.state == "exited 3"

@@ -11,6 +11,8 @@ import msgspec
 
 from ..model import exact
 from ..model.values import Value
+from . import commandlines, lookalikes
+from .lookalikes import begins_key, holds, marker
 
 _STRONG = (
     "password|passwd|passwort|passphrase|passcode|pwd|secret|secrets|(?:api|private|access|secret|signing|encryption)[_-]?key|"
@@ -19,51 +21,16 @@ _STRONG = (
     "connection[_-]?string|otp|pin[_-]?code|ssn"
 )
 """Words that name a secret whatever it looks like."""
-_WEAK = "token|auth|cookie|session[_-]?id|jwt|bearer|dsn"
+_WEAK = (
+    "token|auth|cookie|session[_-]?id|jwt|bearer|dsn|"
+    "(?:storage|account|master|deploy|service|auth|shared|subscription|license|webhook|host)[_-]?key"
+)
 """Words that name one where the value is a single long word, too: a parser's `token` is '+' or 'while'."""
 _EDGE, _REST = r"(?<![A-Za-z])", r"(?![a-z])"
 _ANYWHERE = "password|passwd|passphrase"
 """Words that tell wherever they stand in a name: PGPASSWORD."""
 STRONG = re.compile(rf"(?:{_EDGE}(?:{_STRONG})|{_ANYWHERE}){_REST}", re.IGNORECASE)
 WEAK = re.compile(rf"{_EDGE}(?:{_WEAK})(?:{_REST}|\d)", re.IGNORECASE)
-
-SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("a private key", re.compile(
-        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[\s\S]*?-----END [A-Z0-9 ]*KEY(?: BLOCK)?-----|[\s\S]*)"
-        r"|\bAGE-SECRET-KEY-1[A-Z0-9]{40,}"
-    )),
-    ("an AWS key", re.compile(r"\b(?:AKIA|ASIA|AGPA|AIDA|AROA|ABIA|ACCA)[0-9A-Z]{16}\b")),
-    ("a GitHub token", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})")),
-    ("a GitLab token", re.compile(r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas)-[A-Za-z0-9_-]{20,}")),
-    ("a Slack token", re.compile(r"\b(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-\d-[A-Za-z0-9-]{10,})")),
-    ("a Slack webhook", re.compile(r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9+/]{20,}")),
-    ("an API key", re.compile(r"\b(?:sk|pk|rk)[-_](?:live|test|proj|ant|or|svcacct)[-_][\w-]{16,}|\bsk-[A-Za-z0-9]{32,}")),
-    ("a Google key", re.compile(r"\bAIza[0-9A-Za-z_-]{35}|\bya29\.[0-9A-Za-z_-]{20,}|\bGOCSPX-[0-9A-Za-z_-]{20,}")),
-    ("a JSON web token", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?")),
-    ("an npm token", re.compile(r"\bnpm_[A-Za-z0-9]{36}\b")),
-    ("a PyPI token", re.compile(r"\bpypi-[A-Za-z0-9_-]{32,}")),
-    ("a SendGrid key", re.compile(r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")),
-    ("a Hugging Face token", re.compile(r"\bhf_[A-Za-z0-9]{30,}\b")),
-    ("a token", re.compile(
-        r"\b(?:dop_v1_[a-f0-9]{64}|doo_v1_[a-f0-9]{64}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|dckr_pat_[A-Za-z0-9_-]{20,}"
-        r"|lin_api_[A-Za-z0-9]{32,}|ntn_[A-Za-z0-9]{32,}|secret_[A-Za-z0-9]{40,}|tfp_[A-Za-z0-9_]{20,}|hvs\.[A-Za-z0-9_-]{24,}"
-        r"|glsa_[A-Za-z0-9_]{32,}|atlasv1\.[A-Za-z0-9_-]{40,}|sq0(?:atp|csp)-[A-Za-z0-9_-]{22,}|EAAC[A-Za-z0-9]{30,}"
-        r"|key-[a-f0-9]{32}\b|NRAK-[A-Z0-9]{27}|PMAK-[a-f0-9]{24}-[a-f0-9]{34}|\d{8,10}:AA[A-Za-z0-9_-]{33}"
-        r"|whsec_[A-Za-z0-9+/]{24,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{32,}|sbp_[a-f0-9]{40}|r8_[A-Za-z0-9]{37}"
-        r"|ATATT3x[A-Za-z0-9_=-]{24,})"
-    )),
-    ("credentials", re.compile(r"(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{12,}|(?<=[Bb]asic )[A-Za-z0-9+/=]{12,}")),
-    ("an account key", re.compile(r"(?<=AccountKey=)[A-Za-z0-9+/=]{40,}|(?<=SharedAccessKey=)[A-Za-z0-9+/=]{30,}")),
-)  # fmt: skip
-_URL = re.compile(r"(?P<head>\b[a-zA-Z][a-zA-Z0-9+.-]{0,30}://[^\s/:@'\"]*:)(?P<secret>[^\s/'\"]+)(?=@)")
-_TELLTALES = (
-    "-----BEGIN", "AKIA", "ASIA", "AGPA", "AIDA", "AROA", "ABIA", "ACCA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",
-    "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-", "glagent-", "gloas-", "xox", "xapp-", "hooks.slack",
-    "sk-", "sk_", "pk_", "pk-", "rk_", "rk-", "AIza", "ya29.", "GOCSPX-", "eyJ", "npm_", "pypi-", "SG.", "hf_", "_v1_", "shpat_",
-    "shpca_", "shppa_", "shpss_", "dckr_pat_", "lin_api_", "ntn_", "secret_", "tfp_", "hvs.", "glsa_", "atlasv1.", "sq0", "EAAC",
-    "key-", "NRAK-", "PMAK-", ":AA", "whsec_", "gsk_", "xai-", "sbp_", "r8_", "ATATT3x", "AGE-SECRET", "earer ", "asic ", "Key=", "://",
-)  # fmt: skip
-"""None of the shapes is in a text without one of these, which is quickly seen."""
 
 LONGEST_NAME = 40
 """Characters of a name before the word that tells, and after it."""
@@ -72,12 +39,19 @@ _NAME = (
     rf"(?P<name>[A-Za-z0-9_.-]{{0,{LONGEST_NAME}}}(?:{_EDGE}(?:{_STRONG}|{_WEAK})|{_ANYWHERE}){_REST}"
     rf"[A-Za-z0-9_-]{{0,{LONGEST_NAME}}})"
 )
+_QUOTED = r"""(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)"""
+_WRAPPER = r"[A-Za-z_][\w.:]*"
 _NAMED = re.compile(
-    rf"""(?P<head>(?P<quote>["']?){_NAME}(?P=quote)\]?
+    rf"""(?P<head>(?P<quote>["']?){_NAME}\\{{0,3}}(?P=quote)\]?
     (?P<middle>\s*(?:=>|:=|==?|:)\s*(?:[bBuUrR](?=["'])|new\s+\w+\()?))
-    (?P<value>"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`[^`]*`?|[^\s\0,;&)\]}}"'`(\[{{]+)""",
+    (?P<value>{_QUOTED}|`[^`]*`?|0x[0-9a-f]+\s(?:<[^<>]*>\s)?{_QUOTED}|{_WRAPPER}\(\s*{_QUOTED}\s*\)
+    |(?P<escape>\\+)(?P<inner>["'])(?:(?!(?<!\\)(?P=escape)(?P=inner)).)*(?:(?P=escape)(?P=inner))?
+    |(?:basic|bearer|digest|token|negotiate|ntlm|apikey)[ ]+(?:\[redacted[^\]]*\]|[^\s"'`,;\\]+)
+    |[^\s\0,;&)\]}}"'`(\[{{]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
+"""A name and its value: bare, quoted, quoted inside of a quoted text (`"{\\"password\\": \\"x\\"}"`), behind an address as C's
+are told, in a class or variant of its own (`SecretStr('x')`, `Some("x")`), or a scheme and what stands behind it."""
 _BESIDE = re.compile(
     rf"""(?P<head>(?:(?P<flag>["'])--?|(?:(?<=\()|(?<=\([bB]))["']){_NAME}["'],\s*[bB]?)
     (?P<value>(?!["']-)(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?))(?(flag)|(?=\)))""",
@@ -89,16 +63,25 @@ _AFTER_FLAG = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """`--password x` in a line of a shell; but not `--password PASSWORD` of a usage."""
+_ELEMENT = re.compile(rf"(?P<head>{_NAME}(?:\s[^<>]{{0,200}})?>)(?P<value>[^<>]+)(?=</)", re.IGNORECASE)
+"""`<password>x</password>`."""
+_ATTRIBUTE = re.compile(rf"""(?P<head>["']{_NAME}["']\s+value\s*=\s*)(?P<value>"[^"]*"?|'[^']*'?)""", re.IGNORECASE)
+"""`<add key="Password" value="x"/>`."""
+_TAG = re.compile(r"<(?:[\w.-]+:)?\Z")
 _HINTS = ("pass", "pwd", "secret", "key", "credential", "token", "auth", "connection", "otp", "pin", "ssn", "cookie", "session",
           "jwt", "bearer", "dsn")  # fmt: skip
 """No name tells of a secret without one of these, which is quickly seen."""
 _HINT = re.compile("|".join(_HINTS), re.IGNORECASE)
-_SIGN = re.compile(rf"""([A-Za-z0-9_-]{{0,{2 * LONGEST_NAME}}})(?:["']?\]?\s*[=:]|["'],|[ \t])""")
+_SIGN = re.compile(rf"""([A-Za-z0-9_-]{{0,{2 * LONGEST_NAME}}})(?:\\{{0,3}}["']?\]?\s*[=:]|["'],|["']\s|[ \t>])""")
 """What follows the hint in a name that has its value behind it."""
-_PLAIN_WORDS = re.compile(r"(?:None|null|nil|undefined|true|false|True|False|-?\d{1,3}(?:\.\d+)?|\[redacted.*|)\Z")
+_WRAPPED = re.compile(rf"{_WRAPPER}\(\s*(?P<inner>{_QUOTED})\s*\)\Z")
+_PLAIN_WORDS = re.compile(r"(?:None|null|nil|undefined|true|false|True|False|-?\d{1,3}(?:\.\d+)?|\[redacted.*|\*+|)\Z")
+_MEASURE = re.compile(r"(?:count|len|length|size|min|max|limit|attempts|age|ttl|timeout)s?\Z", re.IGNORECASE)
+"""How a name ends that tells of a number: `password_length`."""
 _FOLDER = re.compile(r"(?:old_?)?pwd", re.IGNORECASE)
 """What shells call the directory that they are in."""
 _QUOTES = "\"'`"
+_OPENED = re.compile(r"""[`]|\\*["']""")
 SHORTEST = 5
 """Characters below which no text holds a secret and its name: `pwd=x`."""
 REMEMBERED = 500
@@ -107,17 +90,15 @@ LEAST_WEAK = 12
 """Characters of a value under a weak name that make it a secret."""
 
 
-def marker(why: str) -> str:
-    return f"[redacted: {why}]"
-
-
-def by_name(name: str, text: str) -> str | None:
-    """Why a value that goes by this name is left out; None where it is not."""
-    kind = _kind(name)
+def by_name(name: str, text: str, *, is_flag: bool = False) -> str | None:
+    """Why a value that goes by this name, or stands behind this flag, is left out; None where it is not."""
+    kind = "strong" if is_flag and name.lower().lstrip("-") == "token" else _kind(name)
     if kind is None or not _is_text(text):
         return None
     body = _bare(text)
     if not body or _PLAIN_WORDS.match(body):
+        return None
+    if body.isdigit() and _MEASURE.search(name):
         return None
     if body.startswith("/") and _FOLDER.fullmatch(_last(name)):
         return None
@@ -145,7 +126,7 @@ def _last(name: str) -> str:
 
 def _is_text(text: str) -> bool:
     """Whether it is text or bytes; a dict of secrets is looked into instead."""
-    return text[:1] not in "[{(<" and not re.match(r"[\w.$:<>]+\s*[({\[]", text)
+    return text[:1] not in "[{(<" and (not re.match(r"[\w.$:<>]+\s*[({\[]", text) or _WRAPPED.match(text) is not None)
 
 
 def _opaque(body: str) -> bool:
@@ -169,15 +150,20 @@ def _short(found: str) -> str:
 
 
 def _safe(found: str) -> str:
-    if _holds(found, _TELLTALES):
-        for what, shape in SHAPES:
-            found = shape.sub(marker(f"looks like {what}"), found)
-        found = _URL.sub(lambda match: match["head"] + marker("password in an address"), found)
+    found = lookalikes.left_out(found)
+    if holds(found, commandlines.TELLTALES):
+        found = commandlines.without(found, marker("a password"))
     if not _hinted(found):
         return found
     if "\n" not in found:
         return _unnamed(found)
     return "\n".join(_unnamed(line) if _hinted(line) else line for line in found.split("\n"))
+
+
+def rest_of_key(found: str) -> str:
+    """A text that goes on with a private key which was begun before it."""
+    safe = text("-----BEGIN PRIVATE KEY-----\n" + found)
+    return safe if safe.endswith("\n") or not found.endswith("\n") else safe + "\n"
 
 
 def _unnamed(line: str) -> str:
@@ -205,31 +191,35 @@ def _behind_name(line: str, done: int, hint: re.Match[str]) -> re.Match[str] | N
     is_quoted = begin > done and line[begin - 1] in "\"'"
     if sign[0][-1] == ",":
         return _BESIDE.match(line, begin - 1) if is_quoted else None
-    if sign[0][-1] in " \t":
-        return _AFTER_FLAG.match(line, begin) if line.startswith("--", begin) else None
+    if sign[0][-1] in " \t>":
+        return _behind_space(line, begin, is_quoted=is_quoted)
     return (_NAMED.match(line, begin - 1) if is_quoted else None) or _NAMED.match(line, begin)
 
 
+def _behind_space(line: str, begin: int, *, is_quoted: bool) -> re.Match[str] | None:
+    """A flag with its word behind it, an element of XML, or an attribute of one."""
+    if line.startswith("--", begin):
+        return _AFTER_FLAG.match(line, begin)
+    if is_quoted:
+        return _ATTRIBUTE.match(line, begin - 1)
+    return _ELEMENT.match(line, begin) if _TAG.search(line, max(0, begin - LONGEST_NAME), begin) else None
+
+
 def _hinted(line: str) -> bool:
-    return _holds(line.lower(), _HINTS)
-
-
-def _holds(text: str, words: tuple[str, ...]) -> bool:
-    for word in words:  # noqa: SIM110  any() takes twice as long, and this is asked of every value of every stop
-        if word in text:
-            return True
-    return False
+    return holds(line.lower(), _HINTS)
 
 
 def _named(match: re.Match[str]) -> str:
     value = match["value"]
     if value.startswith("[redacted"):
         return match[0]
-    why = by_name(match["name"], value)
-    if why is None:
-        return match[0]
-    quote = value[0] if value[0] in _QUOTES else ""
-    closed = quote if quote and len(value) > 1 and value.endswith(quote) else ""
+    name = match["name"]
+    why = by_name(name, value, is_flag=name.startswith("--") or match["head"].lstrip(_QUOTES).startswith("--"))
+    if why is None or (_kind(name) == "weak" and match.string[match.end() : match.end() + 1] == "("):
+        return match[0]  # `auth=HTTPBasicAuth(`: the class of what is looked into itself
+    opened = _OPENED.match(value)
+    quote = opened[0] if opened else ""
+    closed = quote if quote and len(value) > len(quote) and value.endswith(quote) else ""
     return f"{match['head']}{quote}{marker(why)}{closed}"
 
 
@@ -261,26 +251,46 @@ def _children(found: Value) -> tuple[Value, ...]:
         if is_pair or "-" in before.value[:3]:
             why = _why_beside(_bare(before.value), found.children[number].value)
             kept[number] = kept[number] if why is None else _left_out(kept[number], why)
-    return tuple(kept)
+    return tuple(_of_command(found.children, _of_key(found.children, kept)))
+
+
+def _of_key(row: Sequence[Value], kept: list[Value]) -> list[Value]:
+    """The lines of a private key, which is known by the first of them."""
+    inside = False
+    for number, each in enumerate(row):
+        if inside:
+            kept[number] = _left_out(kept[number], "looks like a private key")
+        inside = begins_key(each.value) or (inside and "-----END" not in each.value)
+    return kept
+
+
+def _of_command(row: Sequence[Value], kept: list[Value]) -> list[Value]:
+    words = [_bare(each.value) for each in row]
+    safe = commandlines.without_in(words, marker("a password"))
+    return [
+        each if old == new or "[redacted" in each.value else msgspec.structs.replace(each, value=new)
+        for each, old, new in zip(kept, words, safe, strict=True)
+    ]
 
 
 def _why_beside(name: str, text: str) -> str | None:
     """Why a text is left out that stands behind this one, and is no flag itself."""
     if len(name) > REMEMBERED or "=" in name or _bare(text).startswith("-"):
         return None
-    return by_name(name, text)
+    return by_name(name, text, is_flag=name.startswith("--"))
 
 
 def _bare(text: str) -> str:
-    return text.lstrip("bBuUrR").strip(_QUOTES)
+    wrapped = _WRAPPED.match(text)
+    return (wrapped["inner"] if wrapped else text).lstrip("bBuUrR").strip(_QUOTES + "\\")
 
 
 def command(words: Sequence[str]) -> tuple[str, ...]:
     """A command line: what stands in or behind a flag that names a secret."""
     safe: list[str] = []
     flag = ""
-    for word in words:
-        why = by_name(flag, word) if flag and not word.startswith("-") else None
+    for word in commandlines.without_in(words, marker("a password")):
+        why = by_name(flag, word, is_flag=True) if flag and not word.startswith("-") else None
         safe.append(marker(why) if why else text(word))
         flag = word.lstrip("-").replace("-", "_") if word.startswith("-") and "=" not in word else ""
     return tuple(safe)

@@ -14,7 +14,7 @@ from ..model import exact
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Passed, Stop
 from ..model.recording import Operated, RunFacts
 from ..model.values import ExceptionInfo, Frame
-from . import discretion, redaction
+from . import discretion, lookalikes, redaction
 from .pen import Pen, clean, packed
 from .writer import Told, Writer
 
@@ -22,6 +22,8 @@ STOP_SECONDS = 2.0
 """How long a stop waits to be on disk before the caller is told without it."""
 LINE_BYTES = 8192
 """Printed bytes that wait for the end of their line."""
+KEY_BYTES = 16 * 1024
+"""Printed bytes after the first line of a private key that may belong to it, where its last one does not come."""
 PENDING_BYTES = 4 * 1024 * 1024
 """Printed bytes that may wait for the writer; more are counted and left out."""
 SMALL_CHARACTERS = 8192
@@ -59,6 +61,8 @@ class Tape:
         self._files: dict[str, str] = {}
         self._lines: dict[str, bytearray] = {}
         self._offsets: dict[str, int] = {}
+        self._in_key: dict[str, int] = {}
+        """Streams that are within a private key, and how many bytes of it have come."""
         self._complained: str | None = None
         self._over = False
         self._put(Began(self))
@@ -112,7 +116,16 @@ class Tape:
         if self.pending > PENDING_BYTES:
             return  # the offsets tell that something is missing
         self.pending += len(data)
-        self._put(Printed(self, time.time(), stream, at, data))
+        self._put(Printed(self, time.time(), stream, at, data, self._goes_on_in_key(stream, data)))
+
+    def _goes_on_in_key(self, stream: str, data: bytes) -> bool:
+        """Whether this goes on with a private key that was begun before it: programs print one line after another."""
+        before = self._in_key.pop(stream, None)
+        begun = b"-----BEGIN" in data and lookalikes.begins_key(data.decode("utf-8", "surrogateescape"))
+        so_far = 0 if begun else None if before is None or b"-----END" in data else before + len(data)
+        if so_far is not None and so_far < KEY_BYTES:
+            self._in_key[stream] = so_far
+        return before is not None
 
     def breakpoints(self, now: Sequence[Breakpoint]) -> None:
         for each in now:
@@ -289,10 +302,13 @@ class Printed(msgspec.Struct, frozen=True):
     stream: str
     at: int
     data: bytes
+    in_key: bool = False
+    """It goes on with a private key that was begun before."""
 
     def write(self, pen: Pen) -> None:
         self.tape.pending = max(0, self.tape.pending - len(self.data))
-        safe = redaction.text(self.data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        text = self.data.decode("utf-8", "surrogateescape")
+        safe = (redaction.rest_of_key(text) if self.in_key else redaction.text(text)).encode("utf-8", "surrogateescape")
         run = self.tape.row(pen)
         made = pen.output(run, self.stream, self.at, safe)
         pen.event(self.time, run, self.tape.facts.root, "output", made, self.stream)
