@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from ..errors import StillframeError, Try, WrongState
+from ..model import wording
 from ..model.backend import Capability
 from ..model.machine import Disassembles
 from ..model.outcomes import Ended, Exited
@@ -76,11 +77,12 @@ async def sessions_(
 def _way_back(kept: Kept) -> str:
     """How to come back to a session that a daemon lost, and to its breakpoints."""
     if kept.attached is None:
-        return "its daemon is gone; `dbg restart` runs it again with its breakpoints"
+        return f"its daemon is gone; `{wording.call('restart')}` runs it again with its breakpoints"
     if kept.attached.gone:
         return "its daemon is gone, and so is the process that it was attached to"
-    where = f"--pid {kept.attached.pid}" if kept.attached.pid is not None else kept.attached.address
-    return f"its daemon is gone; `dbg attach {where}` joins it again, with its breakpoints"
+    pid, address = kept.attached.pid, kept.attached.address
+    way = wording.call("attach", pid=pid) if pid is not None else wording.call("attach", {"address": address or ""})
+    return f"its daemon is gone; `{way}` joins it again, with its breakpoints"
 
 
 @operation(Access.READ, example="dbg status")

@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 
 from ..errors import NotFound, UsageError
+from ..model import wording
 from ..model.backend import Move
 from ..model.outcomes import AnyOutcome, Exited, Passed, Running, Stop
 from ..model.places import HerePlace, LinePlace, Place
@@ -36,7 +37,12 @@ Count = Annotated[int, Param("how many at the most", metavar="N")]
 
 AFTER_DO = 1.0
 """Seconds that a stop may still come after the command of `--do` has ended."""
-WAITED_AFTER_DO = f"it was waited for until {AFTER_DO:g} s after the command of --do had ended"
+
+
+def waited_after_do() -> str:
+    return f"it was waited for until {AFTER_DO:g} s after the command of {wording.option('do', None)} had ended"
+
+
 LAST_STEP = 1.0
 """Seconds that the last of many steps gets when the time is over, so as to end between two of them."""
 CALLED_OFF = "somebody ended this wait by `cancel`; the program was left as it is"
@@ -146,7 +152,7 @@ async def heard_of(session: Session, limit: float, *, alone: bool = False, wait:
 def _with_held(session: Session, running: Running) -> Running:
     """A program that runs on, with the members of its family that do not: they wait for somebody."""
     notes = tuple(
-        f"{each.name} is held at {each.stop.frame.file}:{each.stop.frame.line} (dbg continue --session {each.name})"
+        f"{each.name} is held at {each.stop.frame.file}:{each.stop.frame.line} ({wording.call('continue', session=each.name)})"
         for each in session.root.family()
         if each is not session and each.stop and each.stop.frame
     )

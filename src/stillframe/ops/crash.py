@@ -21,6 +21,7 @@ from ..adapters.recorders import recorder_for
 from ..adapters.revisions import Revision
 from ..adapters.runners.shown import shown_from
 from ..errors import LaunchFailed, UsageError
+from ..model import wording
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.places import BreakSpec, SymbolPlace
 from ..model.plans import Caller, Plan
@@ -33,7 +34,7 @@ from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .calling import Calls, better, by_calls, calls_asked, calls_of, says_why
-from .common import WAITED_AFTER_DO, Cue, Do, Timeout
+from .common import Cue, Do, Timeout, waited_after_do
 from .deaf import gathered_or_told
 from .dying import with_last_words
 from .failing import MOST_ALSO, Watched, watch
@@ -293,11 +294,13 @@ def _verdict(seen: Watched, failure: Failure | None) -> Verdict:
 def _notes(seen: Watched, failure: Failure | None, wish: Wish) -> tuple[str, ...]:
     notes: list[str] = []
     if wish.ready and not seen.cued and seen.held is None:
-        notes.append(f"it was never ready: {wish.ready}" + ("; --do was not run" if wish.do else ""))
+        notes.append(
+            f"it was never ready: {wish.ready}" + (f"; {wording.option('do', None)} was not run" if wish.do else "")
+        )
     if isinstance(seen.end, Running) and seen.failures and seen.held is None:
         notes.append("it ran on after that, so it was ended")
     if seen.overdue and seen.end.do and not any(each.running for each in seen.end.do):
-        notes.append(WAITED_AFTER_DO + ("" if wish.hold else ", and was then ended"))
+        notes.append(waited_after_do() + ("" if wish.hold else ", and was then ended"))
     if failure is None and seen.failures:
         notes.append(f"{len(seen.failures)} rejected promises were handled after all, {seen.failures[0].what} first")
     if failure is None and isinstance(seen.end, Exited) and seen.end.exit_code:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ..adapters.recorders import recorder_for, write_ask
 from ..adapters.runners.shown import last_lines
+from ..model import wording
 from ..model.outcomes import Exited, Running, Stop
 from ..model.reports import Held
 from ..model.tested import TestFailure, TestReport, Told, Verdict
@@ -25,7 +26,9 @@ from .testruns import HOLD_LEASE, Asked, Ran, run_tests
 
 def report_of(asked: Asked, ran: Ran, *, every: bool) -> TestReport:
     told, verdict = _with_last_words(ran), _verdict(ran)
-    notes = told.notes + tuple(f"also found: {other} (--runner {other})" for other in asked.choice.others[:1])
+    notes = told.notes + tuple(
+        f"also found: {other} ({wording.option('runner', other)})" for other in asked.choice.others[:1]
+    )
     report = TestReport(
         runner=asked.choice.runner.name,
         verdict=verdict,

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import msgspec
 
+from ..model import wording
 from ..model.outcomes import Stop
 from ..model.places import BreakSpec
 from ..model.plans import Caller, Plan
@@ -29,7 +30,12 @@ from .programs import default_name
 LEASE = 600.0
 """Seconds that a program is kept which nobody uses."""
 CUT = "…"
-AWAY = "--hold: a second run, under the debugger, did not come there"
+
+
+def away() -> str:
+    return f"{wording.option('hold', None)}: a second run, under the debugger, did not come there"
+
+
 Hold = Annotated[
     bool, Param("run it once more, under the debugger, and keep it held there, as a session for eval, expand and frame")
 ]
@@ -75,7 +81,7 @@ def _otherwise(stop: Stop, seen: Sequence[Value]) -> tuple[str, ...]:
     """What the second run has otherwise than the first had it, as far as both are told whole."""
     told = {each.name: each.value for each in stop.locals if not each.truncated}
     return tuple(
-        f"--hold: in the second run {each.name} is {told[each.name]}, not {each.value}"
+        f"{wording.option('hold', None)}: in the second run {each.name} is {told[each.name]}, not {each.value}"
         for each in seen
         if CUT not in each.value and told.get(each.name, each.value) not in (each.value, None)
     )

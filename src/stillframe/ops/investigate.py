@@ -28,7 +28,7 @@ from ..session.sessions import Sessions
 from .common import Cue, Do, Timeout, heard_of, run_beside
 from .counting import Question, by_stops, counted
 from .evaluate import EVAL_SECONDS
-from .held_again import AWAY, Hold, held_again
+from .held_again import Hold, away, held_again
 from .launch import start
 from .private_runs import assumed_note, plan_for, started
 from .programs import Command, ReadyWord, RunTerms, default_name
@@ -168,7 +168,7 @@ async def _held(
     place = BreakSpec(spec.place, spec.condition, rule)
     again = await held_again(sessions, caller, plan, place, readiness, do, timeout, stop.locals)
     if again is None:
-        return From(done.session, msgspec.structs.replace(report, notes=(*report.notes, AWAY)))
+        return From(done.session, msgspec.structs.replace(report, notes=(*report.notes, away())))
     return From(again.session, msgspec.structs.replace(report, held=again.held, notes=(*report.notes, *again.notes)))
 
 

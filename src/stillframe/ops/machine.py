@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from ..errors import Try, Unsupported, UsageError
+from ..model import wording
 from ..model.backend import Capability
 from ..model.machine import (
     Disassembles,
@@ -192,7 +193,7 @@ async def watch(
     watching: Watching = "readWrite" if access else "read" if read else "write"
     backend = session.backend
     if not isinstance(backend, Watches) or Capability.DATA_BREAKPOINTS not in backend.capabilities:
-        told = f"`dbg probe LOC --eval {what}` tells its values"
+        told = f"`{wording.call('probe', {'places': 'LOC'}, eval=what)}` tells its values"
         raise Unsupported(f"{session.tool.tool} has no data breakpoints; {told}", hint=Try("raw"))
     found = await backend.watchable(await _frame(session, frame, thread), what, watching)
     return await _added(session, DataPlace(what, watching, found.data), caller, condition, hit)

@@ -9,6 +9,7 @@ import msgspec
 
 from ..adapters.building import run
 from ..errors import LaunchFailed
+from ..model import wording
 from ..model.plans import AttachPlan, Build, Plan
 from ..session.session import Session
 
@@ -42,7 +43,7 @@ async def run_builds(builds: Sequence[Build], env: Mapping[str, str]) -> Made:
         what = f"the task {each.name!r}, {each.command!r}," if each.name else f"{each.command!r}"
         if code != 0:
             raise LaunchFailed(f"{what} failed with exit code {code}:\n{text.rstrip()}")
-        more = ", and said: dbg output --kind console" if text.strip() else ""
+        more = f", and said: {wording.call('output', kind='console')}" if text.strip() else ""
         notes.append(f"built by {what.rstrip(',')} in {time.monotonic() - began:.1f} s{more}")
         said += text
     return Made(tuple(notes), said)

@@ -20,7 +20,7 @@ from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from ..transport.folders import private_folder, remove_folder
-from .common import WAITED_AFTER_DO, heard_of, run_beside
+from .common import heard_of, run_beside, waited_after_do
 from .launch import start
 from .private_runs import started
 from .programs import default_name
@@ -71,7 +71,7 @@ async def recorded_run(
         if not found and not notes:
             notes.append(f"nothing was recorded: {recorder.unseen(plan)}")
         if isinstance(end, Running) and end.do and not any(each.running for each in end.do):
-            notes.append(WAITED_AFTER_DO)
+            notes.append(waited_after_do())
         told = list(dict.fromkeys((each.how, each.runtime) for each in (one.hello for one in found) if each))
         notes += [f"{runtime}: {SLOW[how]}" for how, runtime in told if how in SLOW]
         how = ", ".join(f"{how}, {runtime}" for how, runtime in told)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ..adapters import for_plan
 from ..adapters.revisions import Revision, laid_out, with_its_own_modules
 from ..errors import Unsupported
+from ..model import wording
 from ..model.outcomes import AnyOutcome
 from ..model.places import BreakSpec, LinePlace
 from ..model.plans import Caller, Plan
@@ -128,6 +129,7 @@ def _paired(
 
 def _check(old: Revision, files: Iterable[str], there: Caller) -> None:
     if strays := old.strays(absolute(each, there.cwd) for each in files):
+        asked = wording.option("since", old.name)
         raise Unsupported(
-            f"--since {old.name}: the run of it ran {strays[0]}, a file of the present tree, so that nothing is compared"
+            f"{asked}: the run of it ran {strays[0]}, a file of the present tree, so that nothing is compared"
         )

@@ -8,6 +8,7 @@ import re
 import msgspec
 
 from ..errors import StillframeError
+from ..model import wording
 from ..model.backend import Bounds, Move
 from ..model.outcomes import AnyOutcome, Exited, Passed, Spot, Stop
 from ..model.places import BreakSpec, Place, SymbolPlace
@@ -168,7 +169,9 @@ def _report(
 ) -> TraceReport:
     notes = [f"seen by steps of {session.tool}, at most {MOST_STEPS}: the calls that it made are not told"]
     if asked.depth:
-        notes.append("--depth needs a recorder inside the program, which there is none of here")
+        notes.append(
+            f"{wording.option('depth', None)} needs a recorder inside the program, which there is none of here"
+        )
     if not isinstance(at, SymbolPlace):
         notes.append("told from that line on: the debugger was not there when the call began")
     return TraceReport(

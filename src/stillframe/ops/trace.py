@@ -22,7 +22,7 @@ from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import Do, Timeout
-from .held_again import AWAY, Hold, held_again
+from .held_again import Hold, away, held_again
 from .lives import TraceTold, told
 from .names import NEAR, near
 from .private_runs import assumed_note, plan_for
@@ -80,7 +80,7 @@ async def trace(
         sessions, caller, plan, _beginning(at, asked, report.life), readiness, do, timeout, report.life.arguments
     )
     if again is None:
-        return From(done.session, msgspec.structs.replace(report, notes=(*report.notes, AWAY)))
+        return From(done.session, msgspec.structs.replace(report, notes=(*report.notes, away())))
     return From(again.session, msgspec.structs.replace(report, held=again.held, notes=(*report.notes, *again.notes)))
 
 

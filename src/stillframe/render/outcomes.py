@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..model import wording
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
 from ..model.values import ExceptionInfo
 from .escape import escape, shorten
@@ -28,7 +29,8 @@ class Room:
         return text
 
 
-def outcome(name: str, result: AnyOutcome, budget: int) -> str:
+def outcome(name: str, result: AnyOutcome, budget: int, *, is_over: bool = False) -> str:
+    """An outcome as far as the budget goes. What `is_over` was a run of one call alone, which no later call is about."""
     room = Room(budget)
     match result:
         case Stop():
@@ -44,7 +46,7 @@ def outcome(name: str, result: AnyOutcome, budget: int) -> str:
     for note in result.notes:
         body.append(room.take(f"note: {shorten(escape(note), 400)}"))
     body += [room.take(beside(each)) for each in result.do]
-    body += _printed(result, room)
+    body += _printed(result, room, is_over=is_over)
     return "\n".join(part for part in body if part)
 
 
@@ -226,8 +228,9 @@ def _never(item: Breakpoint) -> str:
     return f"{item.id} {item.state}"
 
 
-def _printed(result: AnyOutcome, room: Room) -> list[str]:
-    dropped = room.take(f"{result.dropped:,} bytes of output are not shown (dbg output)") if result.dropped else ""
+def _printed(result: AnyOutcome, room: Room, *, is_over: bool) -> list[str]:
+    way = "" if is_over else f" ({wording.call('output')})"
+    dropped = room.take(f"{result.dropped:,} bytes of output are not shown{way}") if result.dropped else ""
     parts = [
         room.take(printed(name, text, room.left - 1)) if room.left > 40 else ""
         for name, text in (("output", result.output), ("stderr", result.stderr), ("log", result.log))

@@ -162,7 +162,8 @@ def block(name: str, rows: Sequence[str], limit: int) -> str:
     shown: list[str] = []
     room = limit - len(f"{name}: the last {len(rows):,} of {len(rows):,} lines")
     for row in reversed(rows):
-        text = f"  {shorten(source(row), 400)}"
+        most = 400 if shown else max(8, min(400, room - 3))  # something of the newest, however long it is
+        text = f"  {shorten(source(row), most)}"
         room -= len(text) + 1
         if room < 0:
             break

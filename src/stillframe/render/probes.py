@@ -26,7 +26,7 @@ _LINE = re.compile(r"(.*):(\d+)")
 
 def report(result: ProbeReport, budget: int) -> str:
     command = escape(shorten(shlex.join(result.command), 80))
-    ending = outcome(command, result.end, min(budget // 3, 1200))
+    ending = outcome(command, result.end, min(budget // 3, 1200), is_over=True)
     if result.since:
         ending = "\n".join([*since_rows(result.since, ended), ending])
     for note in result.notes:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ..model import wording
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.reports import CrashReport, Failure, HangReport, Held, Repeated, ReportFrame, Waiting, Witnessed
 from . import parts, sinces, tracebacks
@@ -24,7 +25,6 @@ OUTER = 300
 """Characters of the line of an outer call."""
 NAMES = 4
 _RUNS = ("in the passing run", "in the failing one")
-RECORDED = "recorded: values only (--hold keeps it live)"
 _OWN_REPORT = re.compile(
     r"^(panic: |fatal error: |goroutine \d+ \[.*\]:$"
     r"|terminate called|node:|\s*thread '.*' (?:\(\d+\) )?panicked at "
@@ -157,15 +157,16 @@ def _also(result: CrashReport, room: Room) -> list[str]:
 def last_line(held: Held | None, *, told: bool) -> str:
     """Whether anything of the program is still there to be asked."""
     if held is None:
-        return RECORDED if told else ""
+        return f"recorded: values only ({wording.option('hold')} keeps it live)" if told else ""
     minutes = f"{held.lease / 60:g} minutes" if held.lease >= 60 else f"{held.lease:g} s"
+    ending = wording.call("stop")
     if held.runs:
         return (
             f"kept: session {held.session}, given up after {minutes} unused; it is blocked where nothing can hold it (stack, "
-            "threads, hang; dbg stop ends it)"
+            f"threads, hang; {ending} ends it)"
         )
     run = ", a second run of it" if held.again else ""
-    return f"held: session {held.session}{run}, given up after {minutes} unused (eval, expand, frame; dbg stop ends it)"
+    return f"held: session {held.session}{run}, given up after {minutes} unused (eval, expand, frame; {ending} ends it)"
 
 
 # Calls

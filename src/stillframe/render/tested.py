@@ -8,6 +8,7 @@ from itertools import groupby
 
 import msgspec
 
+from ..model import wording
 from ..model.outcomes import Exited, Running
 from ..model.reports import Witnessed
 from ..model.tested import Counts, MadeCall, TestFailure, TestReport
@@ -270,4 +271,8 @@ def _others(result: TestReport) -> str:
         return ""
     names = [escape(each.id) + (f" {_part(each.label, 60)}" if each.label else "") for each in rest[:OTHERS]]
     shown, count = parts.joined(names, ", ", 500, 20)
-    return f"also failed: {shown}" + (f", … {total - count:,} more" if total > count else "") + " (--all)"
+    return (
+        f"also failed: {shown}"
+        + (f", … {total - count:,} more" if total > count else "")
+        + f" ({wording.option('all')})"
+    )

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ..dispatch import Dispatched, ErrorReply
-from ..model import views
+from ..model import views, wording
 from ..model.agents import Installation
 from ..model.health import AdapterList, Health, SetUp
 from ..model.machine import Disassembly, Memory, SourceFiles, Written
@@ -131,7 +131,7 @@ def _ended(result: Ended, name: str, budget: int) -> str:
     if result.also:
         text += f"; also ended: {', '.join(result.also)}"
     if result.left:
-        text += f"; detached processes live on: {', '.join(map(str, result.left))} (dbg stop --tree ends them)"
+        text += f"; detached processes live on: {', '.join(map(str, result.left))} ({wording.call('stop', tree=True)} ends them)"
     return text
 
 
@@ -143,7 +143,7 @@ def _frames(result: Frames, name: str, budget: int) -> str:
         row = f"{frame.id} {parts.frame_place(frame, generated=result.generated)}{mark}"
         rows.append(f"  -- {escape(frame.awaited)} --\n{row}" if frame.awaited else row)
     if result.total is None and rows:  # a debugger that has not gone to its end does not know how deep it is
-        more = f"\n… {len(rows):,} from {result.start:,}; there may be more (--start {result.start + len(rows)})"
+        more = f"\n… {len(rows):,} from {result.start:,}; there may be more ({wording.option('start', result.start + len(rows))})"
         return clipped(rows, budget - len(more)) + more
     notes = "".join(f"\n{note}" for note in _notes(result.notes))
     return clipped(rows, budget - len(notes), total=result.total, start=result.start) + notes
@@ -223,7 +223,10 @@ def _threads(result: views.Threads, name: str, budget: int) -> str:
     more = ("… and more, which the debugger does not list",) if result.at_least else ()
     whole = len(rows) if result.stacks else result.total or len(rows)
     if result.stacks and (left := (result.total or 0) - len(result.threads)) > 0:
-        more = (f"… and {left:,} more threads (--start, --count)", *more)
+        more = (
+            f"… and {left:,} more threads ({wording.option('start', None)}, {wording.option('count', None)})",
+            *more,
+        )
     return "\n".join((clipped(rows, budget - len("\n".join(more)), total=whole), *more))
 
 
@@ -335,7 +338,7 @@ def _configurations(result: views.Configurations, name: str, budget: int) -> str
         + (f"compound of {escape(', '.join(each.members))}" if each.members else f"{each.request}, {escape(each.type)}")
         for each in result.configurations
     ]
-    trust = "" if result.trust == "trusted" else f" ({result.trust}: dbg trust)"
+    trust = "" if result.trust == "trusted" else f" ({result.trust}: {wording.call('trust')})"
     return clipped([f"{escape(result.file)}{trust}", *rows], budget)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from ..model import wording
 from ..model.outcomes import Change
 from ..model.traces import AnyStep, Life, Loop, Step, TraceReport, Turn
 from . import parts
@@ -23,7 +24,7 @@ _LARGE = 24
 
 def trace(result: TraceReport, budget: int) -> str:
     command = escape(shorten(shlex.join(result.command), 80))
-    ending = outcome(command, result.end, min(budget // 3, ENDING))
+    ending = outcome(command, result.end, min(budget // 3, ENDING), is_over=True)
     notes = [f"note: {shorten(escape(each), 300)}" for each in result.notes]
     tail = [_others(result), *notes, ending, last_line(result.held, told=result.life is not None)]
     foot = "\n".join(each for each in tail if each)
@@ -55,7 +56,7 @@ def _others(result: TraceReport) -> str:
         return ""
     times = "one of them," if result.raised == 1 else f"{result.raised:,} of them, first"
     what = shorten(escape(result.raising_what or ""), 160)
-    return f"raised by {times} call {result.raising:,}: {what} (--call {result.raising})"
+    return f"raised by {times} call {result.raising:,}: {what} ({wording.option('call', result.raising)})"
 
 
 def _life(life: Life, result: TraceReport, room: int) -> str:
@@ -84,7 +85,7 @@ def _cut(rows: Sequence[str], room: int) -> str:
             begin.append(middle.pop(0))
         else:
             finish.insert(0, middle.pop())
-    gap = [f"  … {len(middle):,} rows left out (--budget)"] if middle else []
+    gap = [f"  … {len(middle):,} rows left out ({wording.option('budget', None)})"] if middle else []
     return "\n".join((first, *begin, *gap, *finish, last))
 
 

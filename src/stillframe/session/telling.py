@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..model import wording
 from ..model.backend import Ended
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
 from . import family
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 NEWS = 2048
 """Bytes of new output of each stream that an outcome carries."""
 _LET_GO = "it was detached; the program runs on without a debugger"
-_UNREAD = "its frame is still being read; `dbg wait` has it then"
 
 
 def outcome(session: Session, *, after: float | None = None, news: bool = True) -> AnyOutcome:
@@ -31,7 +31,10 @@ def outcome(session: Session, *, after: float | None = None, news: bool = True) 
 def _bare(session: Session, after: float | None) -> AnyOutcome:
     match session.phase:
         case Phase.STOPPED:
-            return session.stop or Stop(reason=session.stopped_reason, notes=(_UNREAD,))
+            return session.stop or Stop(
+                reason=session.stopped_reason,
+                notes=(f"its frame is still being read; `{wording.call('wait')}` has it then",),
+            )
         case Phase.EXITED:
             return _exited(session)
         case Phase.DETACHED:
@@ -98,7 +101,7 @@ def _children_unseen(session: Session, never_hit: tuple[Breakpoint, ...]) -> tup
     """A breakpoint that stopped nobody may have been come to by a process that nobody was to look at."""
     if session.origin.plan.children or not any(each.state != "failed" for each in never_hit):
         return ()
-    return ("child processes are not followed (--no-children); what they ran is not counted",)
+    return (f"child processes are not followed ({wording.option('children', False)}); what they ran is not counted",)
 
 
 def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:

@@ -90,7 +90,11 @@ async def test_a_reading_client_reaches_no_code_that_runs(agent: Connect, tmp_pa
     async with agent("--allow", "control") as client:
         for name, arguments, way in (
             ("break", {"at": "count.py:3 if 1"}, "dbg mcp --allow exec"),
-            ("break", {"at": "count.py:3", "condition": "1"}, "has no parameter condition here: it needs exec"),
+            (
+                "break",
+                {"at": "count.py:3", "condition": "1"},
+                "error denied: break how=break has no parameter condition here: it needs exec",
+            ),
             ("go", {"do": "true"}, "has no parameter do here: it needs exec, which dbg mcp --allow exec grants"),
             ("launch", {"program": ["count.py"]}, "launch needs exec, and only control is allowed here"),
         ):
@@ -114,6 +118,15 @@ async def test_what_runs_code_is_written_down_made_or_refused(agent: Connect, tm
     assert call("eval", "1", "--allow", "control", cwd=tmp_path).code == 7
     async with agent("--ask", "exec") as client:  # which nobody can be
         assert "cannot ask" in text_of(await client.call_tool("eval", {"expressions": ["2"]}))
+    async with agent("--allow", "control") as client:
+        for name, arguments in (
+            ("eval", {"expressions": ["3"]}),
+            ("break", {"at": "count.py:3", "condition": "4"}),
+            ("go", {"how": "next", "do": "true"}),
+            ("break", {"at": "count.py:3 if 5"}),
+            ("break", {"nothing": "that there is"}),
+        ):
+            assert (await client.call_tool(name, arguments)).is_error
     check_log(Path(os.environ["XDG_STATE_HOME"], "stillframe", "audit.log"))
 
 
@@ -122,6 +135,7 @@ def check_log(log: Path) -> None:
     entries = [json.loads(line) for line in log.read_text().splitlines()]
     assert [(each["op"], each.get("refused", False)) for each in entries] == [
         ("launch", False), ("eval", False), ("eval", True), ("eval", True),
+        ("eval", True), ("break", True), ("next", True), ("break", True),
     ]  # fmt: skip
     assert entries[0]["client"].startswith("mcp:")
     assert (entries[0]["args"]["env"], entries[1]["args"]["expressions"]) == (

@@ -154,6 +154,10 @@ class Server:
         if request.get("op") == "complete":
             await self._complete(request, frames)
             return
+        with _words_of(request):
+            await self._reply(request, reader, frames)
+
+    async def _reply(self, request: dict[str, Any], reader: asyncio.StreamReader, frames: Frames) -> None:
         reply = await self._call(call_from(request), reader, frames)
         if reply is not None and request.get("asks") and (needs := _asked_about(reply)):
             await frames.question(needs)
@@ -237,6 +241,15 @@ class Server:
         for each in (json.loads(out).get("result") or {}).get(part, ()):
             if isinstance(each, dict) and isinstance(each.get(key), str):
                 yield each[key]
+
+
+def _words_of(request: dict[str, Any]) -> contextlib.AbstractContextManager[None]:
+    """For a client that has tools instead of a shell: what to do next is told in their names."""
+    if "words" not in request:
+        return contextlib.nullcontext()
+    from ..mcp.wording import told_in
+
+    return told_in(request["words"])
 
 
 def _asked_about(reply: Any) -> str:

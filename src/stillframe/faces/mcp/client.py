@@ -17,11 +17,12 @@ from typing import Any
 
 import msgspec
 
-from ...errors import StillframeError, UsageError
+from ...errors import Denied, StillframeError, UsageError
 from ...render.escape import escape, lines, shorten
 from .. import daemonline
-from .orders import WAIT_SECONDS, Order, understand
+from .orders import WAIT_SECONDS, Order, as_if_allowed, understand
 from .toolset import CLASSES, Tool, Toolset, toolset
+from .wording import parameters
 
 BUDGET = 4000
 JSON_SHARE = 4
@@ -30,6 +31,9 @@ MESSAGE = 1500
 FRESH_WORDS = 64
 OURS = frozenset({"usage", "no_session", "wrong_state", "stale_handle", "busy", "denied"})
 """Failures that are told in our own words alone."""
+
+MOSTLY_OURS = ("launch_failed", "unsupported", "not_found", "adapter_missing")
+"""Failures whose messages are ours, with words of a program or a tool in them."""
 
 LINES = daemonline.KeptLines()
 """The lines of this process to the daemon, whichever client asks."""
@@ -89,6 +93,8 @@ class Client(msgspec.Struct):
             self._enter(order.project)
             answer = await self._asked(tool, order, progress, agreed)
         except StillframeError as error:
+            if isinstance(error, Denied):
+                await self.disown(name, arguments)
             return self._failed(_envelope(verb, error))
         reply = _sound(answer.reply)
         outcome = _outcome_of(reply)
@@ -97,11 +103,12 @@ class Client(msgspec.Struct):
         return self._done(reply, outcome.session, answer.text.decode("utf-8", "replace"))
 
     async def disown(self, name: str, arguments: Mapping[str, Any]) -> None:
-        """Have a call that nobody agreed to written down: the daemon is told of it without the right to make it."""
-        with contextlib.suppress(StillframeError):  # what cannot be understood would not have run
-            tool = self.tools.find(name)
-            request = self._request(tool, understand(self.tools, tool, arguments), agreed=False)
-            await LINES.ask({**request, "allow": CLASSES[0], "env": {}})
+        """Have a call that is refused here written down: the daemon is told of it without the right to make it."""
+        meant = as_if_allowed(name, arguments)
+        if meant is None:
+            return  # what cannot be understood would not have run
+        with contextlib.suppress(StillframeError):
+            await LINES.ask({**self._request(*meant, agreed=False), "allow": CLASSES[0], "env": {}})
 
     def _enter(self, project: str | None) -> None:
         """Take another directory as the one that paths are relative to, for this call and those that follow."""
@@ -144,6 +151,7 @@ class Client(msgspec.Struct):
             "umask": self.umask,
             "env": dict(self.env) if order.needs_environment else {},
             "agreed": agreed,
+            "words": self.tools.words,
         }
 
     def _done(self, reply: bytes, session: str | None, text: str) -> Told:
@@ -163,6 +171,8 @@ class Client(msgspec.Struct):
         asked = bool((error.get("detail") or {}).get("asked"))
         if error.get("code") == "denied":
             self._grant(error, tool)
+        if error.get("code") in (*OURS, *MOSTLY_OURS):
+            error["message"] = parameters(str(error["message"]), str(envelope.get("op")))
         head = f"error {error.get('code')}: "
         body = shorten(lines(str(error.get("message", ""))), MESSAGE)
         for name, said in (error.get("detail") or {}).items():

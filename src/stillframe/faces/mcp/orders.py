@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from ...errors import UsageError
+from ...errors import Denied, StillframeError, UsageError
 from ..cli.catalogue import VERBS
 from ..cli.shapes import Field
 from ..cli.usage import nearest
 from .groups import WAITS_FOR
-from .toolset import Tool, Toolset
+from .toolset import Tool, Toolset, toolset
 
 WAIT_SECONDS = 25.0
 """How long a call waits for a stop: clients give up at about a minute, and say so in ways that lose the answer."""
@@ -62,6 +63,16 @@ def understand(tools: Toolset, tool: Tool, arguments: Mapping[str, Any]) -> Orde
     )
 
 
+def as_if_allowed(name: str, arguments: Mapping[str, Any]) -> tuple[Tool, Order] | None:
+    """What a call would be of a client that may do everything; none where it would be nothing."""
+    for asked in ("core", "all"):
+        tools = toolset(asked)
+        for each in (tool for tool in tools if name in (tool.name, tool.plain)):
+            with contextlib.suppress(StillframeError):
+                return each, understand(tools, each, arguments)
+    return None
+
+
 def _verb(tool: Tool, word: Any) -> str:
     if isinstance(word, str):
         verb = word.replace("_", "-")
@@ -88,7 +99,9 @@ def _unknown(tools: Toolset, tool: Tool, verb: str, name: str) -> str:
         return f"{tool.name} takes no {name}; the tool {tool.other} does"
     above = next((each.get("access") for each in VERBS[verb]["fields"] if each["name"] == name), None)
     if above:
-        return f"{_called(tool, verb)} has no parameter {name} here: it needs {above}, which dbg mcp --allow {above} grants"
+        raise Denied(
+            f"{_called(tool, verb)} has no parameter {name} here: it needs {above}, which dbg mcp --allow {above} grants"
+        )
     meant = nearest(name, mine)
     guess = f"; did you mean {meant}?" if meant else f"; it takes {known}"
     return f"{_called(tool, verb)} has no parameter {name!r:.60}{guess}"

@@ -123,9 +123,11 @@ def schema_of(field: Field) -> dict[str, Any]:
 class Toolset:
     """The tools of one client."""
 
-    def __init__(self, tools: Iterable[Tool], allow: str = "exec", *, brief: bool = False) -> None:
+    def __init__(self, tools: Iterable[Tool], allow: str = "exec", *, brief: bool = False, asked: str = "core") -> None:
         self._by_name = {tool.name: tool for tool in tools}
         self._allow = allow
+        self.words = (asked, allow)
+        """What they were chosen by."""
         self._brief = brief
 
     def __iter__(self) -> Iterator[Tool]:
@@ -163,9 +165,9 @@ def toolset(asked: str = "core", allow: str = "exec") -> Toolset:
     core = list(_core(allow))
     every = [tool for verb in VERBS for tool in _of_verb(verb, allow)]
     if asked == "core":
-        return Toolset(core, allow, brief=True)
+        return Toolset(core, allow, brief=True, asked=asked)
     if asked == "all":
-        return Toolset(every, allow)
+        return Toolset(every, allow, asked=asked)
     known = {tool.name: tool for tool in (*every, *core)}
     chosen = []
     for name in filter(None, (word.strip().replace("-", "_") for word in asked.split(","))):
@@ -177,7 +179,7 @@ def toolset(asked: str = "core", allow: str = "exec") -> Toolset:
         chosen.append(known[name])
     if not chosen:
         raise UsageError("--tools takes core, all, or names separated by commas")
-    return Toolset(chosen, allow)
+    return Toolset(chosen, allow, asked=asked)
 
 
 def _needed(name: str, allow: str) -> str:
