@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import stat
 import subprocess
 from pathlib import Path
 
@@ -192,6 +193,8 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     assert "deeper than what was recorded" in user.ok("hits", place, "--where", f"{cart}.note == 'a note'")
     assert "0 .. 3 over 4 hits" in user.ok("hit-trend", place, "item.qty", "--plot", "t.svg")
     assert (user.here / "t.svg").read_text().startswith("<svg")
+    user.ok("hit-trend", place, "item.qty", "--plot", "t.svg")
+    assert "is no drawing" in user.fails("hit-trend", place, "item.qty", "--plot", program, code=2, error="usage")
     changed = user.json("hit-diff", "h1", "h4")["differences"]
     assert "item" in {each["name"] for each in changed} and "k" not in {each["name"] for each in changed}
     assert "there are: " in user.fails("hits", f"{program}:3", code=1, error="not_found")
@@ -292,6 +295,12 @@ def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program
     user.ok("export", "run.jsonl")
     assert "is there already" in user.fails("export", "run.jsonl", code=2, error="usage")
     user.fails("export", "nowhere/run.jsonl", code=1, error="not_found")
+    os.mkfifo(user.here / "pipe")
+    assert "is no plain file" in user.fails("export", "pipe", "--force", code=2, error="usage")
+    assert stat.S_ISFIFO((user.here / "pipe").stat().st_mode), "nothing but a plain file is replaced"
+    (user.here / "link.jsonl").symlink_to("behind.jsonl")
+    user.ok("export", "link.jsonl")
+    assert (user.here / "link.jsonl").is_symlink() and (user.here / "behind.jsonl").is_file()
     assert oct((tmp_path / "run.jsonl").stat().st_mode & 0o777) == "0o600"
     there = User(tmp_path / "elsewhere")
     there.here.mkdir()

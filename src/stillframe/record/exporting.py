@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import UsageError
 from ..version import __version__
-from . import interchange, page
+from . import files, interchange, page
 from .finding import Run, View
-from .plots import unwritten
 
 
 def jsonl(connection: sqlite3.Connection, run: Run, path: Path, *, force: bool) -> int:
@@ -33,21 +30,6 @@ def html(
 
 
 def _write(path: Path, parts: Iterable[bytes], *, force: bool) -> int:
-    if path.is_dir():
-        raise UsageError(f"{path} is a directory; name a file in it")
-    if os.path.lexists(path) and not force:
+    if files.place_for(path).exists() and not force:
         raise UsageError(f"{path} is there already; --force replaces it")
-    size = 0
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                for part in parts:
-                    size += file.write(part)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise unwritten(path, error) from None
-    return size
+    return files.write(path, parts)

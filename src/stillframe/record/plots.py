@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from ..errors import NotFound, StillframeError, StoreFull
+from ..errors import UsageError
+from . import files
 
 WIDTH, HEIGHT, EDGE = 800, 240, 48
 MOST_POINTS = 2000
+_BEGINS = b"<svg "
 
 
 def svg(points: Sequence[tuple[int, float]], title: str) -> str:
@@ -54,16 +54,16 @@ def _thinned(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file of the user's own choosing whole or not at all."""
+    """Draw into a file; an earlier drawing there is replaced, and nothing else."""
+    real = files.place_for(path)
+    if real.exists() and not _is_drawing(real):
+        raise UsageError(f"{path} is there already, and is no drawing; name another file")
+    files.write(path, [text.encode("utf-8", "backslashreplace")])
+
+
+def _is_drawing(path: Path) -> bool:
     try:
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    except OSError as error:
-        raise unwritten(path, error) from None
-
-
-def unwritten(path: Path, error: OSError) -> StillframeError:
-    """Why a file could not be made: a disk that has no room is another thing than a folder that is not there."""
-    kind = StoreFull if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS) else NotFound
-    return kind(f"{path} cannot be written: {error.strerror or error}")
+        with path.open("rb") as file:
+            return file.read(len(_BEGINS)) in (_BEGINS, b"")
+    except OSError:
+        return False
