@@ -41,17 +41,18 @@ def begin(session: Session, recorder: Recorder | None) -> Tape:
 
 
 async def stopped(session: Session, stop: Stop) -> Stop:
-    """Write a stop down, before anybody is told of it; what must be said of that goes along."""
+    """Write a stop down, before anybody is told of it; what must be said of that goes with the next reply."""
     if session.tape is BLANK:
         return stop
     session.tape.breakpoints(session.breakpoints.list())
     file = stop.frame.file if stop.frame else None
     lines = session.sources.lines(absolute(file, session.origin.base)) if file else []
-    said = await session.tape.stop(stop, lines)
+    for said in await session.tape.stop(stop, lines):
+        session.note(said)  # not with this stop, which is told to nobody where it is one of many that are passed
     if any(each.children for each in stop.locals):  # for the record alone: of a live program they can be asked for
         bare = tuple(msgspec.structs.replace(each, children=()) for each in stop.locals)
         stop = msgspec.structs.replace(stop, locals=bare)
-    return msgspec.structs.replace(stop, notes=(*stop.notes, *said)) if said else stop
+    return stop
 
 
 def over(session: Session) -> None:
