@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from .errors import Denied, Internal, StillframeError, UsageError
-from .model.backend import Tool
+from .model.backend import Capability, Tool
 from .model.host import Host
 from .model.recording import Operated, Recorder
 from .ops import load_all
@@ -242,11 +242,10 @@ class Dispatcher:
         )
 
     def _failed(self, call: Call, session: Session | None, error: StillframeError) -> Dispatched:
-        hint = (
-            {"op": error.hint.op, **({"args": dict(error.hint.args)} if error.hint.args else {})}
-            if error.hint
-            else None
-        )
+        way = error.hint
+        if way is not None and way.op == "raw" and session and Capability.RAW not in session.backend.capabilities:
+            way = None  # as in a replay, and of debuggers that take no lines
+        hint = {"op": way.op, **({"args": dict(way.args)} if way.args else {})} if way else None
         reply = Reply(
             ok=False,
             op=call.op,

@@ -246,7 +246,11 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     other = user.json("diff", "before")["second"]
     assert other["saved"] == ["after"], "not with itself, though it is the run that the current session goes through"
     assert "not recorded here" in user.says("eval", "nothing").out + user.says("eval", "nothing").err
-    user.fails("restart", code=3, error="wrong_state")
+    assert "(try: dbg replay r1)" in user.fails("restart", code=3, error="wrong_state")
+    assert "try" not in user.fails("memory", "0", code=1, error="unsupported")
+    again = user.json("continue", "--count", "3")
+    assert "5 of 6" in again["notes"][0] and "total 6\n" in again["output"], "what had been printed by then"
+    assert "total 0\n" in user.json("output")["stdout"]
     for ending in ("threads", "stop"):  # while it is gone through, and after
         user.ok(ending)
         assert user.json("hits")["total"] == 6, "of the run that is gone through, not of the newest"
@@ -254,6 +258,7 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     user.ok("replay", "before")
     user.ok("break", f"{program}:3")
     over = user.ok("continue")
+    assert "(try: dbg replay r1)" in user.fails("next", code=3, error="wrong_state")
     assert "the recording is over (its program exited 0)" in over and "child processes" not in over
 
 

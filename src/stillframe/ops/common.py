@@ -194,7 +194,7 @@ async def move(
             if not stepping and asked > 1:
                 outcome = _run_on(before, outcome)
             trail.extend(outcome.trail)
-            if count > 0 and (_step_done(outcome) if stepping else outcome.breakpoints):
+            if count > 0 and (_step_done(outcome) if stepping else _at_breakpoint(session, outcome)):
                 if loop.time() - began < limit:
                     continue
                 session.note(f"{asked - count:,} of {asked:,} {'steps' if stepping else 'times'} in {limit:g} s")
@@ -203,6 +203,11 @@ async def move(
             notes = (*final.notes, "its step is still under way") if stepping and session.live else final.notes
             final = msgspec.structs.replace(final, after=round(loop.time() - began, 1), notes=notes)
         return From(told.session, with_trail(final, trail))
+
+
+def _at_breakpoint(session: Session, stop: Stop) -> bool:
+    """In a replay, too, where it was one of the run that is gone through."""
+    return bool(stop.breakpoints) or (not session.origin.kept and stop.reason == "breakpoint")
 
 
 def _step_done(stop: Stop) -> bool:

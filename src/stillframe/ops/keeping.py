@@ -15,7 +15,7 @@ from ..record import exporting, finding, importing, pruning
 from ..record.finding import View
 from ..record.pen import Pen
 from ..record.record import Record
-from ..record.replaying import Replay
+from ..record.replaying import Piece, Replay
 from ..registry import Access, From, Meant, Param, operation
 from ..session.names import check_name
 from ..session.sessions import Sessions
@@ -64,15 +64,20 @@ async def replay(
     Nothing runs: `next` goes to the next recorded stop whatever it was, `continue` to the next that was no step.
     """
 
-    def ask(connection: sqlite3.Connection) -> tuple[RunInfo, list[int], dict[str, str]]:
+    def ask(connection: sqlite3.Connection) -> tuple[RunInfo, list[int], dict[str, str], list[Piece]]:
         run = finding.run(connection, meant.root, name)
         ids = connection.execute(f"SELECT id FROM hit WHERE run IN ({run.marks}) ORDER BY id", run.members).fetchall()
         if not ids:
             raise NotFound(f"{run.handle} ({run.name}) has no hits to go through", hint=Try("history"))
-        return finding.info(connection, run.id), [each[0] for each in ids], _texts(connection, run)
+        return (
+            finding.info(connection, run.id),
+            [each[0] for each in ids],
+            _texts(connection, run),
+            _printed(connection, run),
+        )
 
-    info, hits, texts = await record.look(ask)
-    backend = Replay(record.look, f"{info.run} {info.session}", hits, info.tool, meant.root, info.state)
+    info, hits, texts, printed = await record.look(ask)
+    backend = Replay(record.look, f"{info.run} {info.session}", hits, printed, info.tool, meant.root, info.state)
     plan = Plan(command=info.command, kind="command", cwd=caller.cwd)
     session = await sessions.open(backend, plan, f"replay-{info.session.replace('.', '-')}", caller)
     session.recorded_as = info.run
@@ -80,6 +85,12 @@ async def replay(
         session.sources.lend(file, text)
     await session.start()
     return await settle(sessions, session, None)
+
+
+def _printed(connection: sqlite3.Connection, run: finding.Run) -> list[Piece]:
+    """What it printed, in order; children print through their root."""
+    rows = connection.execute("SELECT stream, at, data FROM output WHERE run=? ORDER BY id", (run.members[0],))
+    return [Piece(*row) for row in rows]
 
 
 def _texts(connection: sqlite3.Connection, run: finding.Run) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -24,6 +24,7 @@ from ..model.backend import (
     Evaluated,
     Event,
     Move,
+    Output,
     Stopped,
     Tool,
     Wanted,
@@ -36,10 +37,20 @@ from .finding import View
 Look = Callable[[Callable[[sqlite3.Connection], Any]], Awaitable[Any]]
 
 
+class Piece(msgspec.Struct, frozen=True):
+    """Some of what a run printed, and where in its stream it stands."""
+
+    stream: Literal["stdout", "stderr", "log", "console"]
+    at: int
+    data: bytes
+
+
 class Replay:
     """The Backend of a replay: a cursor over the hits of a run."""
 
-    def __init__(self, look: Look, name: str, hits: Sequence[int], tool: str, root: str, ending: str) -> None:
+    def __init__(
+        self, look: Look, name: str, hits: Sequence[int], printed: Sequence[Piece], tool: str, root: str, ending: str
+    ) -> None:
         self.tool = Tool("record", name, f"a recording of {tool}")
         self.capabilities: frozenset[Capability] = frozenset({Capability.STEP_BACK})
         self.pid: int | None = None
@@ -56,6 +67,7 @@ class Replay:
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._refs: dict[str, Value] = {}
         self._over = False
+        self._unprinted = list(printed)
 
     async def events(self) -> AsyncIterator[Event]:
         while True:
@@ -94,6 +106,7 @@ class Replay:
             hit = self._named(row)
             if stepping or hit or (not self._wanted and not row.step):
                 self._at, self._row, self._stop = at, row, stop
+                self._print_until(reading.rest(row).printed)
                 self._refs.clear()
                 ids = hit if hit and not stepping else ()
                 reason = "breakpoint" if ids else stop.reason
@@ -103,7 +116,20 @@ class Replay:
         if direction < 0:
             self._events.put_nowait(Stopped("1", "beginning", all_threads=True, counts=False))
             return
+        self._print_until(None)
         self._end(f"the recording is over (its program {self._ending})")
+
+    def _print_until(self, until: tuple[int, int] | None) -> None:
+        """Tell what the run had printed by then and was not told before; log points at the end, since it is not recorded
+        between which stops they were."""
+        upto = dict(zip(("stdout", "stderr"), until, strict=True)) if until else None
+        rest: list[Piece] = []
+        for piece in self._unprinted:
+            if upto is None or piece.at < upto.get(piece.stream, 0):
+                self._events.put_nowait(Output(piece.stream, piece.data))
+            else:
+                rest.append(piece)
+        self._unprinted = rest
 
     def _named(self, row: reading.Row) -> tuple[str, ...]:
         whole = row.file if row.file.startswith("/") else f"{self._root}/{row.file}"

@@ -273,10 +273,15 @@ class Session:
 
     def need_live(self) -> None:
         if not self.live:
-            hint = "restart" if self.root.backend.launched else "attach"
-            raise WrongState(f"{self.name} has {past(self.phase)}", hint=Try(hint))
+            raise WrongState(f"{self.name} has {past(self.phase)}", hint=self._again())
         if self.suspended:
             raise WrongState(f"{self.name} answers nobody: {telling.suspended(self)}")
+
+    def _again(self) -> Try:
+        """How it is begun once more."""
+        if not self.origin.kept:
+            return Try("replay", {"name": self.recorded_as})
+        return Try("restart" if self.root.backend.launched else "attach")
 
     def need_debugger(self) -> None:
         """Something holds this very process; for a wrapper, the answer names the sessions of what it runs."""

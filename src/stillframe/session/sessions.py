@@ -259,8 +259,13 @@ class Sessions:
         """End the program and run it again with the same command, name and breakpoints."""
         plan = session.origin.plan
         if isinstance(plan, AttachPlan) or not session.origin.kept:
-            how = "attached to" if isinstance(plan, AttachPlan) else "recorded"
-            raise WrongState(f"{session.name} was {how}, not started here", hint=Try("detach"))
+            is_joined = isinstance(plan, AttachPlan)
+            how, way = (
+                ("attached to", Try("detach"))
+                if is_joined
+                else ("recorded", Try("replay", {"name": session.recorded_as}))
+            )
+            raise WrongState(f"{session.name} was {how}, not started here", hint=way)
         kept = snapshot(session)
         dropped = session.breakpoints.of_this_run()
         await self.end(session, terminate=True)
