@@ -62,16 +62,25 @@ async def test_wrong_calls_are_tool_errors_with_a_code_and_a_next_step(agent: Co
 
 def test_messages_that_are_none_are_answered_as_such_and_the_next_one_is_heard(pipe: Any) -> None:
     line: Pipe = pipe()
-    for data in (
-        b"hello\n",
-        b"[]\n",
-        b'{"jsonrpc": "1.0"}\n',
-        b"\xff\xfe\n",
-        b"[" * 100_000 + b"\n",
-        b"x" * 3_000_000 + b"\n",
+    long = b"x" * 3_000_000
+    for data, code, numbers in (
+        (b"hello\n", -32700, [None]),
+        (b"[]\n", -32600, [None]),
+        (b'{"jsonrpc": "1.0"}\n', -32600, [None]),
+        (b"\xff\xfe\n", -32700, [None]),
+        (b"[" * 100_000 + b"\n", -32700, [None]),
+        (long + b"\n", -32600, [None]),
+        # Nobody waits for an answer to a call that can be seen to be one.
+        (b'{"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": []}\n', -32600, ["a"]),
+        (b'[{"id": 1, "method": "ping"}, {"method": "x"}, {"id": 2, "method": "ping"}]\n', -32600, [1, 2]),
+        (b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"id":7,"x":"' + long + b'"}}\n', -32600, [3]),
+        (b'{"method":"tools/call","params":{"x":"' + long + b'"},"jsonrpc":"2.0","id":4}\n', -32600, [4]),
+        (b'{"method":"tools/call","params":{"x":"' + long + b'","id":5}}\n', -32600, [None]),
     ):
         line.send(data)
-        assert line.hear()["error"]["code"] == -32700
+        for number in numbers:
+            said = line.hear()
+            assert (said["error"]["code"], said["id"]) == (code, number), data[:100]
     assert line.ask("tools/list")["result"]["tools"]
     assert line.ask("tools/list", cursor="x" * 1000)["result"]["tools"]
     assert line.ask("no/method")["error"]["code"] == -32601

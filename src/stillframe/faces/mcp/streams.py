@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -57,6 +58,14 @@ class Unanswered:
             self._ids.discard(number)
         if self.no_more:
             self.change.set()
+
+
+OVERLONG = b"\0"
+"""What stands before the ends of a message that is too long; in no message that can be read."""
+ENDS = 200
+_NUMBER = rb'(-?\d{1,15}|"[^"\\]{0,100}")'
+_FIRST = re.compile(rb'\A\0\n\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*' + _NUMBER + rb"\s*,")
+_LAST = re.compile(rb',\s*"id"\s*:\s*' + _NUMBER + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z')
 
 
 class Stream:
@@ -194,25 +203,53 @@ class Incoming(Stream):
 
 
 async def messages(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    """Each line; one that is too long is told as an empty one, however long it goes on."""
+    """Each line; of one that is too long, however long it goes on, its two ends behind a mark."""
     held = bytearray()
-    skipping = False
+    begin: bytes | None = None
     while chunk := await reader.read(65536):
         *whole, rest = (bytes(held) + chunk).split(b"\n")
         for line in whole:
-            if skipping or len(line) > MESSAGE_BYTES:
-                skipping = False
-                yield b""
+            if begin is not None or len(line) > MESSAGE_BYTES:
+                yield b"\n".join((OVERLONG, line[:ENDS] if begin is None else begin, line[-ENDS:]))
+                begin = None
             elif line.strip():
                 yield line
         held[:] = rest
-        if len(held) > MESSAGE_BYTES:
-            held.clear()
-            skipping = True
+        if begin is None and len(held) > MESSAGE_BYTES:
+            begin = bytes(held[:ENDS])
+        if begin is not None:
+            del held[:-ENDS]
 
 
 def _unreadable(line: bytes) -> bytes:
-    """The protocol's own answer to what is no message of it: there is no call that it could belong to."""
-    said = "no JSON-RPC message" if line else f"a message of more than {MESSAGE_BYTES} bytes"
-    error = {"jsonrpc": "2.0", "id": None, "error": {"code": types.PARSE_ERROR, "message": said}}
-    return json.dumps(error).encode() + b"\n"
+    """The protocol's own answers to what is no message of it: to each call that is to be seen in it, so that nobody waits for
+    one; else to nobody."""
+    if line.startswith(OVERLONG):
+        numbers, code, said = _number_of(line), types.INVALID_REQUEST, f"a message of more than {MESSAGE_BYTES} bytes"
+    else:
+        numbers, code, said = _looked_into(line)
+    answers = [{"jsonrpc": "2.0", "id": each, "error": {"code": code, "message": said}} for each in numbers or (None,)]
+    return b"".join(json.dumps(each).encode() + b"\n" for each in answers)
+
+
+def _number_of(line: bytes) -> list[types.RequestId]:
+    """The call that a message was which is too long to be read: its number is the first of its parts, or the last."""
+    found = _FIRST.search(line) or _LAST.search(line)
+    return [json.loads(found[1])] if found else []
+
+
+def _looked_into(line: bytes) -> tuple[list[types.RequestId], int, str]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return [], types.PARSE_ERROR, "no JSON"
+    calls = [each for each in (found if isinstance(found, list) else [found]) if isinstance(each, dict)]
+    numbers = [
+        each["id"]
+        for each in calls
+        if "method" in each and isinstance(each.get("id"), str | int) and each["id"] is not True
+    ]
+    said = (
+        "several messages in a list are no part of this protocol" if isinstance(found, list) else "no JSON-RPC message"
+    )
+    return numbers, types.INVALID_REQUEST, said
