@@ -148,6 +148,16 @@ async def test_a_disk_that_takes_nothing_pauses_recording_visibly_and_all_is_the
         assert await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
 
 
+async def test_a_record_that_is_a_link_is_not_written_through_and_that_is_said(record: Record, tmp_path: Path) -> None:
+    record.path.parent.mkdir(parents=True)
+    record.path.symlink_to(tmp_path / "elsewhere")
+    (note,) = await record.begin(facts(tmp_path), None).stop(stop_at(), LINES)
+    assert "is a link, and the record is written through none" in note
+    with pytest.raises(StoreFull, match=r"nothing has been recorded yet: recording is paused: .* is a link"):
+        await all_hits(record, tmp_path)
+    assert not (tmp_path / "elsewhere").exists()
+
+
 async def test_a_record_that_is_deleted_meanwhile_is_begun_again(record: Record, tmp_path: Path) -> None:
     tape = record.begin(facts(tmp_path), None)
     await tape.stop(stop_at(i=1), LINES)

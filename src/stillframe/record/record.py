@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from ..errors import Busy, StillframeError, StoreFull
+from ..errors import Busy, NotFound, StillframeError, StoreFull
 from ..model.recording import BLANK, Operated, RunFacts
 from ..model.recording import Tape as AnyTape
 from . import pruning, schema
@@ -92,6 +92,10 @@ class Record:
             connection = schema.open_for_reading(self.path)
         except sqlite3.Error as error:
             raise StoreFull(f"the record cannot be read: {error} ({self.path})") from None
+        except NotFound as error:
+            if self.problem is None:
+                raise
+            raise StoreFull(f"{error.message}: recording is paused: {self.problem}") from None
         try:
             connection.execute("BEGIN")
             return what(connection)

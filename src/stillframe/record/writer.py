@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import logging
 import os
@@ -387,6 +388,8 @@ def _is_of_the_disk(error: Exception) -> bool:
 def _words(error: Exception) -> str:
     if isinstance(error, StillframeError):
         return error.message
+    if isinstance(error, OSError) and error.errno == errno.ELOOP:
+        return f"{error.filename} is a link, and the record is written through none; XDG_STATE_HOME puts it elsewhere"
     if isinstance(error, OSError):
         return f"{error.strerror or error} ({error.filename})" if error.filename else str(error.strerror or error)
     return str(error)
