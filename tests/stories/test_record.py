@@ -238,6 +238,13 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     assert (different["hits"], different["first"]) == ([6, 3], 1)
     assert {each["name"]: (each["old"], each["new"]) for each in different["differences"]} == {"out": ("0", "0.5")}
     assert user.says("diff", "before", "before").code == 2
+    assert len(user.json("diff", "before", "after", "--top", "0")["different"]) == 1, "or there would seem to be none"
+    missed = user.fails("hits", f"{program}:11", "--run", "r1", code=1, error="not_found")
+    assert "was there" in missed and f"(try: dbg hits {program}:11 --run r2)" in missed
+    for words in (("save", "r7"), ("save", "h7"), ("replay", ""), ("events", "--since", "99999")):
+        user.fails(*words, code=2, error="usage")
+    assert user.json("events", "--since", "1", "--count", "0")["cursor"] == "1"
+    assert "stdout" not in user.json("output", "--session", "before", "--bytes", "0")
 
     assert f"at {program}:8 in Cart.total" in user.ok("replay", "before")
     assert "out=0" in user.ok("continue") and "3 of 6" in user.ok("next")

@@ -29,8 +29,8 @@ NameWord = Annotated[str, Param("a name of your own: a to z, 0 to 9 and -", posi
 async def save(meant: Meant, record: Record, name: NameWord, run: RunWord = None) -> Saved:
     """Keep a run under a name, by which `diff`, `replay`, `hits --run` and `export` know it; it is not pruned by itself."""
     check_name(name)
-    if "." in name:
-        raise UsageError(f"{name!r} is no name to save under: use a to z, 0 to 9 and -")
+    if "." in name or finding.is_handle(name):
+        raise UsageError(f"{name!r} is no name to save under: use a to z, 0 to 9 and -, and not r12 or h3")
     found, replaced = await record.look(lambda connection: _saving(connection, meant, run, name))
 
     def write(pen: Pen) -> RunInfo:

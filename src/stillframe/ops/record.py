@@ -214,6 +214,7 @@ async def events(
     begin = chronicle.cursor(since)
 
     def ask(connection: sqlite3.Connection) -> Events:
+        chronicle.check_cursor(connection, begin)
         of = finding.run(connection, meant.root, word) if word else None
         return chronicle.events(connection, meant.root, of, begin, kind, count, view_of(meant, caller))
 

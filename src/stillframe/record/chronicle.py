@@ -87,6 +87,16 @@ def cursor(text: str | None) -> int:
     return int(text)
 
 
+def check_cursor(connection: sqlite3.Connection, since: int) -> None:
+    """Refuse one that is ahead of every event there ever was: of another record, it would hide what comes."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name='event'").fetchone()
+    last = row[0] if row else 0
+    if since > last:
+        raise UsageError(
+            f"{since} is no cursor of this record, in which there were {last:,} events; 0 tells them from the beginning"
+        )
+
+
 def newest(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT coalesce(max(id), 0) FROM event").fetchone()[0])
 
@@ -121,7 +131,8 @@ def events(
         (*parameters, count),
     ).fetchall()
     found = tuple(_event(row, view) for row in rows)
-    behind = found[-1].id if len(found) < total else max(since, newest(connection))
+    all_told = len(found) == total
+    behind = max(since, newest(connection)) if all_told else found[-1].id if found else since
     return Events(events=tuple(sorted(found, key=lambda each: each.time)), cursor=str(behind), total=total)
 
 
@@ -155,7 +166,7 @@ def output(
         if not rows:
             continue
         whole = rows[-1][0] + len(rows[-1][1])
-        data = b"".join(each[1] for each in rows)[-limit:]
+        data = b"".join(each[1] for each in rows)[-limit:] if limit else b""
         total += whole
         missing += max(0, whole - len(data))
         told[stream] = data.decode("utf-8", "backslashreplace")

@@ -149,6 +149,7 @@ class Side(msgspec.Struct):
 
 
 def two_runs(connection: sqlite3.Connection, first: Run, second: Run, view: View, top: int = SHOWN) -> RunDiff:
+    top = max(1, top)  # whether there is any difference is always told
     one, other = Side.of(connection, first), Side.of(connection, second)
     pairs, notes = aligned(connection, one, other)
     left, right = {a for a, _ in pairs}, {b for _, b in pairs}

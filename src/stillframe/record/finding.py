@@ -57,6 +57,11 @@ class Run(msgspec.Struct, frozen=True):
         return ",".join("?" * len(self.members))
 
 
+def is_handle(word: str) -> bool:
+    """Whether a word means a run or a hit by its number, so that it is no name for one."""
+    return bool(_RUN.match(word) or _HIT.match(word))
+
+
 _RUN = re.compile(r"r(\d{1,15})\Z")
 _HIT = re.compile(r"(?:(?:r(\d{1,15})|([\w.-]+))[.:/])?h(\d{1,15})\Z")
 
@@ -64,6 +69,8 @@ _HIT = re.compile(r"(?:(?:r(\d{1,15})|([\w.-]+))[.:/])?h(\d{1,15})\Z")
 def run(connection: sqlite3.Connection, root: str, word: str | None) -> Run:
     """The run that is meant: its handle, a saved name, a session's name, or the newest of the project."""
     row: tuple[Any, ...] | None
+    if word == "":
+        raise UsageError("the name of a run is empty; there are r12, saved names and names of sessions")
     if word is None:
         row = _one(connection, "SELECT id FROM run WHERE root=? AND parent IS NULL ORDER BY id DESC LIMIT 1", (root,))
     elif match := _RUN.match(word):
@@ -188,7 +195,8 @@ def places(connection: sqlite3.Connection, within: Run, at: Place, view: View) -
 def _elsewhere(connection: sqlite3.Connection, within: Run, at: Place, view: View) -> Run | None:
     """The newest other run of the project that has hits at a place."""
     runs = connection.execute(
-        f"SELECT id FROM run WHERE root=? AND hits AND id NOT IN ({within.marks}) ORDER BY id DESC LIMIT ?",
+        "SELECT id FROM run WHERE root=? AND EXISTS (SELECT 1 FROM hit WHERE hit.run=run.id)"
+        f" AND id NOT IN ({within.marks}) ORDER BY id DESC LIMIT ?",
         (within.root, *within.members, LISTED),
     ).fetchall()
     for (id,) in runs:
