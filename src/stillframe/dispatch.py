@@ -157,7 +157,7 @@ class Dispatcher:
         good = True
         if isinstance(result, Judged):
             good, result = result.good, result.result
-        if not call.reveal and call.op not in TOLD_AS_THEY_ARE:
+        if not _is_told_whole(call):
             result = discretion.told(result)
         done = self._done(call, session, result, here)
         return done if good else msgspec.structs.replace(done, exit_code=1)
@@ -246,13 +246,21 @@ class Dispatcher:
         if way is not None and way.op == "raw" and session and Capability.RAW not in session.backend.capabilities:
             way = None  # as in a replay, and of debuggers that take no lines
         hint = {"op": way.op, **({"args": dict(way.args)} if way.args else {})} if way else None
+        said: dict[str, Any] = {"message": error.message, "detail": dict(error.detail)}
+        if not _is_told_whole(call):
+            said = discretion.texts(said)
         reply = Reply(
             ok=False,
             op=call.op,
             session=session.name if session else call.session,
-            error=ErrorReply(code=error.code, message=error.message, hint=hint, detail=error.detail),
+            error=ErrorReply(code=error.code, hint=hint, **said),
         )
         return Dispatched(reply=reply, exit_code=error.exit_code, failure=error)
+
+
+def _is_told_whole(call: Call) -> bool:
+    """Whether secrets are told, too: they were asked for."""
+    return call.reveal or call.op in TOLD_AS_THEY_ARE
 
 
 def _meant(call: Call, session: Session | None, others: tuple[str, ...]) -> Meant:

@@ -77,7 +77,7 @@ async def sessions_(
 def _way_back(kept: Kept) -> str:
     """How to come back to a session that a daemon lost, and to its breakpoints."""
     if kept.attached is None:
-        return f"its daemon is gone; `{wording.call('restart')}` runs it again with its breakpoints"
+        return f"its daemon is gone; `{wording.call('restart', session=kept.name)}` runs it again with its breakpoints"
     if kept.attached.gone:
         return "its daemon is gone, and so is the process that it was attached to"
     pid, address = kept.attached.pid, kept.attached.address

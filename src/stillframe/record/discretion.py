@@ -76,6 +76,13 @@ def _leaves(declared: Any) -> set[Any]:
     return set().union(*map(_leaves, parts)) if parts else {declared}
 
 
+def texts(node: Any) -> Any:
+    """What a failure tells: its texts may quote values, or what a program wrote."""
+    if isinstance(node, dict):
+        return {name: texts(each) for name, each in node.items()}
+    return redaction.text(node) if isinstance(node, str) else node
+
+
 def change(found: Change) -> Change:
     """What a local went from and to, each left out where its name or shape tells."""
     old, new = (
