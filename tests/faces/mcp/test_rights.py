@@ -50,6 +50,11 @@ def test_every_verb_is_in_a_tool_and_every_parameter_too() -> None:
         assert taken == {field.name for field in operation.fields}, verb
 
 
+def test_the_default_set_can_be_had_with_some_more_tools() -> None:
+    core = [tool.name for tool in toolset("core")]
+    assert [tool.name for tool in toolset("core,export, eval")] == [*core, "export"]
+
+
 async def test_the_list_is_short_and_says_nothing_of_shapes_unless_asked(agent: Connect) -> None:
     for mode in (LEGACY, MODERN):
         async with agent(mode=mode) as client:

@@ -36,7 +36,7 @@ _BUILT_IN = {
     ),
     "mcp": (
         "Serve MCP on standard input and output, for agents; or on loopback by HTTP, behind a token.\n"
-        "--tools core|all|NAME,… which tools; --allow CLASS the highest access (read, inspect, control, exec); --ask CLASS\n"
+        "--tools core,NAME,…|all which tools; --allow CLASS the highest access (read, inspect, control, exec); --ask CLASS\n"
         "ask the user from that class on; --project DIR what paths are relative to; --schemas list the shapes of answers, too;\n"
         "--answers both the text and the JSON in every answer, text never the JSON (else as suits the agent that asks).",
         "dbg mcp --allow inspect",

@@ -161,7 +161,7 @@ class Toolset:
 
 
 def toolset(asked: str = "core", allow: str = "exec") -> Toolset:
-    """`core`, `all`, or names of tools and verbs, separated by commas; nothing above the class that is allowed."""
+    """`core`, `all`, or names of tools and verbs, or both, separated by commas; nothing above the class that is allowed."""
     core = list(_core(allow))
     every = [tool for verb in VERBS for tool in _of_verb(verb, allow)]
     if asked == "core":
@@ -169,8 +169,12 @@ def toolset(asked: str = "core", allow: str = "exec") -> Toolset:
     if asked == "all":
         return Toolset(every, allow, asked=asked)
     known = {tool.name: tool for tool in (*every, *core)}
-    chosen = []
+    sets = {"core": core, "all": every}
+    chosen: list[Tool] = []
     for name in filter(None, (word.strip().replace("-", "_") for word in asked.split(","))):
+        if name in sets:
+            chosen += sets[name]
+            continue
         if name not in known:
             if needs := _needed(name, allow):
                 raise UsageError(f"--tools: {name} needs {needs}, and only {allow} is allowed here")
