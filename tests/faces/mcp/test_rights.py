@@ -158,8 +158,10 @@ async def test_a_client_that_wants_to_be_asked_is_asked_before_code_runs(
     (tmp_path / "count.py").write_text(COUNT)
     asked: list[str] = []
 
-    async def ask(context: Any, params: Any) -> types.ElicitResult:
+    async def ask(context: Any, params: Any) -> types.ElicitResult | types.ErrorData:
         asked.append(params.message)
+        if answer is None:
+            return types.ErrorData(code=-32000, message="no screen")
         return types.ElicitResult(action=answer, content={} if answer == "accept" else None)
 
     # The wish is that of whoever started the server, or of the project's settings, which the daemon keeps.
@@ -172,8 +174,12 @@ async def test_a_client_that_wants_to_be_asked_is_asked_before_code_runs(
         assert len(asked) == 1 and "launch" in asked[0] and "count.py" in asked[0]
         if answer == "accept":
             assert told.structured_content["result"]["state"] == "stopped"
-        else:
-            assert told.is_error and "error denied: launch was not agreed to" in text_of(told)
+            return
+        assert told.is_error and "error denied: launch was not agreed to" in text_of(told)
+        if mode == LEGACY:
+            answer = None  # the client fails at asking, which is no failure of the protocol
+            told = await client.call_tool("launch", {"program": ["count.py"]})
+            assert told.is_error and "the client could not ask (no screen)" in text_of(told)
 
 
 def test_a_question_shows_what_stands_at_the_end_of_a_long_call() -> None:

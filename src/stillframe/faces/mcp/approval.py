@@ -10,10 +10,11 @@ from typing import Any
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
 
 from ...errors import StillframeError
 from ...policy import in_question
-from ...render.escape import escape
+from ...render.escape import escape, shorten
 from ...settings import PerProject, project_root
 from .client import Client
 from .toolset import CLASSES
@@ -44,7 +45,11 @@ class Approval:
         question = f"Let the debugger do this? {params.name} " + in_question(escape(json.dumps(params.arguments or {})))
         if context.protocol_version >= MODERN:
             return self._modern(params, question)
-        answer = await context.session.elicit_form(question, _SCHEMA, related_request_id=context.request_id)
+        try:
+            answer = await context.session.elicit_form(question, _SCHEMA, related_request_id=context.request_id)
+        except MCPError as error:
+            said = shorten(escape(error.error.message), 200)
+            return f"{params.name} was not agreed to: the client could not ask ({said})"
         return "" if answer.action == "accept" else f"{params.name} was not agreed to"
 
     def _modern(self, params: types.CallToolRequestParams, question: str) -> str | types.InputRequiredResult:
