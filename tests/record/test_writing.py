@@ -250,7 +250,10 @@ async def test_output_is_kept_by_stream_and_its_end_with_the_run(record: Record,
     assert "\nafter it\n" in told["stderr"] and "\nno key is as long\n" in told["stderr"]
     assert total > 4_000_000 and missing > 3_000_000
     info = await record.look(lambda c: finding.info(c, run.id))
-    assert info.state == "exited 3"
+    assert info.state == "exited 3" and info.seconds is not None
+    await record.change(lambda pen: pen.connection.execute("UPDATE run SET ended=began-3600"))
+    info = await record.look(lambda c: finding.info(c, run.id))
+    assert info.seconds is None, "the clock was set back meanwhile; it did not take less than no time"
 
 
 def test_a_foreign_file_is_refused_by_name_and_left_as_it_is(tmp_path: Path) -> None:

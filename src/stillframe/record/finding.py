@@ -132,7 +132,7 @@ def _info(row: tuple[Any, ...]) -> RunInfo:
         state=state,
         command=tuple(exact.decode(command, list[str])),
         tool=f"{tool} {version}".strip(),
-        seconds=round(ended - began, 3) if ended is not None else None,
+        seconds=round(ended - began, 3) if ended is not None and ended >= began else None,  # clocks are set back
         hits=hits,
         parent=f"r{parent}" if parent else None,
         saved=tuple((saved or "").split()),
