@@ -8,7 +8,7 @@ import msgspec
 
 from stillframe.model.outcomes import Stop
 from stillframe.model.recorded import RunDiff
-from stillframe.model.recording import PROBED
+from stillframe.model.recording import PROBED, TRACED
 from stillframe.record import comparing, finding
 from stillframe.record.finding import View
 from stillframe.record.record import Record
@@ -43,19 +43,31 @@ async def test_of_a_probes_run_only_what_it_asked_for_is_compared(record: Record
     await ran(record, tmp_path, probed(1, item=9))
     same = await compared(record, tmp_path, "r1", "r2")
     assert (same.both, same.different) == (1, ())
-    assert same.notes == ("of r2 only what was asked for in the probe is recorded: out alone can be compared",)
+    assert same.notes == ("of r2 only what a probe or trace told is recorded: out alone can be compared",)
     for first in ("r1", "r2"):
         (place,) = (await compared(record, tmp_path, first, "r3")).different
         assert (place.hits, place.first, place.handles) == ((3, 3), 2, (f"{first}.h2", "r3.h2"))
         assert [(each.name, each.old, each.new) for each in place.differences] == [("out", "1", "7")]
     nothing = await compared(record, tmp_path, "r2", "r4")
     assert [(each.hits, each.first) for each in nothing.different] == [((3, 1), None)]
-    assert nothing.notes == (
-        "of r2 and r4 only what was asked for in the probe is recorded: there is no value to compare",
-    )
+    assert nothing.notes == ("of r2 and r4 only what a probe or trace told is recorded: there is no value to compare",)
     found = await record.look(lambda connection: comparing.two_hits(connection, 1, 4, View(str(tmp_path), "")))
     assert (found.differences, found.same, found.stack) == ((), 1, ())
     assert found.notes == same.notes
+
+
+async def test_what_a_trace_told_without_types_is_the_same_and_lines_of_one_text_are_different_places(
+    record: Record, tmp_path: Path
+) -> None:
+    traced = stop_at(4, TRACED, out=1)
+    untyped = tuple(msgspec.structs.replace(each, type="") for each in traced.locals)
+    await ran(record, tmp_path, msgspec.structs.replace(traced, locals=untyped))
+    await ran(record, tmp_path, stop_at(4, out=1, item=2), stop_at(4, out=2, item=2))
+    await ran(record, tmp_path, stop_at(2, out=1))
+    same = await compared(record, tmp_path, "r1", "r2")
+    assert same.different == () and comparing.SOME in same.notes
+    found = await compared(record, tmp_path, "r1", "r3")
+    assert (found.both, len(found.only_first), len(found.only_second)) == (0, 1, 1)
 
 
 async def test_hits_that_a_probe_kept_of_many_are_compared_with_those_of_the_same_number(

@@ -12,8 +12,9 @@ import msgspec
 
 from .outcomes import AnyOutcome, Breakpoint, Stop
 
-PROBED = "probe"
-"""The reason of a hit that a probe counted without a stop: the values that it asked for are all that is recorded of it."""
+PROBED, TRACED = "probe", "trace"
+"""The reasons of hits without a stop, of which nothing is recorded but what was asked for: a probe's values, and what the call
+that a trace told was given."""
 
 
 class RunFacts(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -14,6 +14,7 @@ from ..model.outcomes import Spot, Stop
 from ..model.places import BreakSpec, HitRule, LinePlace, Place, SymbolPlace
 from ..model.plans import Caller, Plan
 from ..model.recorder import Ask, TraceAsk
+from ..model.recording import TRACED
 from ..model.traces import Life, TraceReport
 from ..model.values import Frame, Value
 from ..registry import Access, From, Param, operation
@@ -132,11 +133,12 @@ async def _kept(session: Session, life: Life) -> None:
     if life.caller:
         frames.append(Frame(function=life.caller.symbol or "?", file=life.caller.file, line=life.caller.line))
     stop = Stop(
-        reason="trace",
+        reason=TRACED,
         thread=life.thread or "",
         frame=frames[0],
         stack=tuple(frames),
         locals=life.arguments,
+        hit=life.number,
         returned=Value(name=life.function, value=life.result or "") if life.end == "returned" else None,
     )
     lines = session.sources.lines(absolute(life.file, session.origin.base)) if life.file else []

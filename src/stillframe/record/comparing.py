@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from ..model.recorded import Difference, Group, HitDiff, PlaceDiff, RunDiff
-from ..model.recording import PROBED
+from ..model.recording import PROBED, TRACED
 from ..model.values import Value
 from . import finding, reading
 from .finding import Run, Spot, View
@@ -20,9 +20,8 @@ MOST_LINES = 20_000
 """Lines between the first and the last change of a file up to which lines are matched one by one."""
 SHOWN = 20
 """Places that differ whose values are told."""
-SOME = (
-    "of a place that a probe came to very often some hits are recorded: those are compared, and not how many there were"
-)
+IN_PARTS = (PROBED, TRACED)
+SOME = "of a place some hits alone are recorded, as a trace or a probe that came there very often does: how many is not compared"
 
 
 def two_hits(connection: sqlite3.Connection, first: int, second: int, view: View) -> HitDiff:
@@ -52,10 +51,10 @@ Values = tuple[Value, ...]
 
 
 def _of_both(connection: sqlite3.Connection, one: Row, other: Row) -> tuple[tuple[Values, Values], list[str]]:
-    """The values of two hits that can be compared, and which of the two are a probe's: of these nothing is recorded but
-    the expressions that it asked for, and what is missing there may well have been in the program."""
+    """The values of two hits that can be compared, and which of the two are a probe's or a trace's: of these nothing is
+    recorded but what it asked for, and what is missing there may well have been in the program."""
     old, new = reading.values(connection, one), reading.values(connection, other)
-    parts = [f"r{row.run}" for row in (one, other) if row.reason == PROBED]
+    parts = [f"r{row.run}" for row in (one, other) if row.reason in IN_PARTS]
     if parts:
         names = {each.name for each in old} & {each.name for each in new}
         old, new = (tuple(each for each in values if each.name in names) for values in (old, new))
@@ -66,7 +65,7 @@ def _in_parts(runs: Iterable[str], compared: Iterable[Value]) -> str:
     """That more was not compared, since it is not recorded."""
     names = ", ".join(dict.fromkeys(each.name for each in compared))
     told = f"{names} alone can be compared" if names else "there is no value to compare"
-    return f"of {' and '.join(runs)} only what was asked for in the probe is recorded: {told}"
+    return f"of {' and '.join(runs)} only what a probe or trace told is recorded: {told}"
 
 
 def differences(old: Iterable[Value], new: Iterable[Value]) -> tuple[list[Difference], int]:
@@ -81,7 +80,7 @@ def differences(old: Iterable[Value], new: Iterable[Value]) -> tuple[list[Differ
             found += inside
             same += not inside
             continue
-        retyped = one and other and one.type != other.type
+        retyped = one and other and _types_differ(one, other)
         found.append(
             Difference(
                 name=name,
@@ -107,9 +106,13 @@ def _inside(one: Value, other: Value) -> list[Difference]:
 
 
 def _equal(one: Value, other: Value) -> bool:
-    return (one.type, one.total) == (other.type, other.total) and same_everywhere(one.value) == same_everywhere(
-        other.value
-    )
+    same = same_everywhere(one.value) == same_everywhere(other.value)
+    return same and not _types_differ(one, other) and (one.total == other.total or not (one.type and other.type))
+
+
+def _types_differ(one: Value, other: Value) -> bool:
+    """As far as both are known: a trace tells none."""
+    return bool(one.type and other.type) and one.type != other.type
 
 
 def _stack_words(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
@@ -129,8 +132,8 @@ class Side(msgspec.Struct):
     spots: dict[int, Spot]
     hits: dict[int, list[tuple[int, int]]] = msgspec.field(default_factory=dict[int, list[tuple[int, int]]])
     """Place to (hit, mark), in the order of the hits."""
-    is_probe: bool = False
-    """Its hits have what a probe asked for and no more, and of many hits there are only some."""
+    by: str = ""
+    """`probe` or `trace`: its hits have what a probe or a trace asked for and no more, and of many hits there are only some."""
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, run: Run) -> Side:
@@ -144,7 +147,7 @@ class Side(msgspec.Struct):
             for hits in side.hits.values():
                 hits.sort()
         first = connection.execute(f"SELECT reason FROM hit WHERE run IN ({run.marks}) LIMIT 1", run.members).fetchone()
-        side.is_probe = first is not None and first[0] == PROBED
+        side.by = first[0] if first is not None and first[0] in IN_PARTS else ""
         return side
 
 
@@ -172,11 +175,11 @@ def _left_out(found: int, top: int) -> tuple[str, ...]:
 
 def _probes(connection: sqlite3.Connection, one: Side, other: Side, pairs: list[tuple[int, int]]) -> tuple[str, ...]:
     """What could not be compared, since a probe records what it is asked for."""
-    runs = [each.run.handle for each in (one, other) if each.is_probe]
+    runs = [each.run.handle for each in (one, other) if each.by]
     if not runs or not pairs:
         return ()
     some = any(
-        max(_numbered(connection, side, at)) > len(side.hits[at])
+        not _has_all(side, _numbered(connection, side, at))
         for pair in pairs
         for side, at in zip((one, other), pair, strict=True)
     )
@@ -196,7 +199,7 @@ def _compared(connection: sqlite3.Connection, one: Side, other: Side, a: int, b:
     """The first of a place's hits that differs, with the row at which that came up in the second run."""
     old, new = one.hits[a], other.hits[b]
     counts = (len(old), len(new))
-    if one.is_probe or other.is_probe:
+    if one.by or other.by:
         first, all_kept = _first_probed(connection, one, other, a, b)
         counts = counts if all_kept else (0, 0)
     else:
@@ -222,7 +225,7 @@ def _first_probed(
     """The same where one run or both are a probe's, whose marks are those of other names: by the values, hits of the same
     number beside each other; and whether all hits of the place were kept."""
     old, new = _numbered(connection, one, a), _numbered(connection, other, b)
-    all_kept = all(max(each) == len(each) for each in (old, new))
+    all_kept = _has_all(one, old) and _has_all(other, new)
     for number in sorted(old.keys() & new.keys()):
         (before,), (after,) = reading.rows(connection, [old[number]]), reading.rows(connection, [new[number]])
         values, _ = _of_both(connection, before, after)
@@ -231,11 +234,16 @@ def _first_probed(
     return None, all_kept
 
 
+def _has_all(side: Side, numbered: dict[int, int]) -> bool:
+    """Whether every hit of a place was kept: a trace tells one call, and a probe some of very many hits."""
+    return side.by != TRACED and max(numbered) == len(numbered)
+
+
 def _numbered(connection: sqlite3.Connection, side: Side, place: int) -> dict[int, int]:
     """A place's hits by how often it had been reached; a probe keeps some of many, and tells of each which it was."""
     ids = [id for id, _ in side.hits[place]]
-    if side.is_probe:
-        told = {reading.rest(row).stop.hit or 0: row.id for row in reading.rows(connection, ids)}
+    if side.by:
+        told = {reading.rest(row).stop.hit or 1: row.id for row in reading.rows(connection, ids)}
         if len(told) == len(ids):  # not so where several processes came there, each counting for itself
             return told
     return dict(enumerate(ids, 1))
@@ -298,7 +306,8 @@ def _same_function(
         if id not in right:
             texts.setdefault((spot.symbol, finding.line_of(connection, spot).strip()), []).append(id)
     for id, spot in one.spots.items():
-        candidates = texts.get((spot.symbol, finding.line_of(connection, spot).strip()), []) if id not in left else []
+        alike = texts.get((spot.symbol, finding.line_of(connection, spot).strip()), []) if id not in left else []
+        candidates = [each for each in alike if _in_other_text(spot, other.spots[each])]
         if len(candidates) == 1 and candidates[0] not in right:
             pairs.append((id, candidates[0]))
             right.add(candidates[0])
@@ -312,9 +321,15 @@ def _same_function(
         if id not in left:
             mine.setdefault(spot.symbol, []).append(id)
     for symbol, ids in mine.items():
-        if len(ids) == 1 and len(alone.get(symbol, ())) == 1:
-            pairs.append((ids[0], alone[symbol][0]))
+        there = alone.get(symbol, ())
+        if len(ids) == 1 and len(there) == 1 and _in_other_text(one.spots[ids[0]], other.spots[there[0]]):
+            pairs.append((ids[0], there[0]))
     return pairs
+
+
+def _in_other_text(one: Spot, other: Spot) -> bool:
+    """Two lines of one and the same text are two places, whatever stands in them."""
+    return one.source != other.source or not one.source
 
 
 class LineMaps:
