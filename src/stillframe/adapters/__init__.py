@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from ..backends import Launch, open_backend
 from ..errors import LaunchFailed, UsageError
+from ..model import wording
 from ..model.backend import Backend, Tool
 from ..model.plans import AttachPlan, Plan
 from ..settings import load, project_root
@@ -126,9 +127,8 @@ def for_plan(plan: Plan) -> Adapter:
     if found is not None:
         return found
     if plan.kind == "command" and not _exists(plan):
-        is_here = (
-            "; the file of that name here runs without the `--`" if Path(plan.cwd, plan.command[0]).is_file() else ""
-        )
+        way = wording.either("runs without the `--`", "is given as `program`, or behind the interpreter that runs it")
+        is_here = f"; the file of that name here {way}" if Path(plan.cwd, plan.command[0]).is_file() else ""
         raise LaunchFailed(f"no such program: {plan.command[0]}{is_here}")
     path = Path(plan.cwd, plan.program or "")
     if plan.kind == "file" and not path.exists():

@@ -15,6 +15,7 @@ from ..backends.cdp.launch import CdpLaunch
 from ..backends.dap.launch import DapLaunch
 from ..backends.wrapped import WrappedLaunch
 from ..errors import LaunchFailed, StillframeError, Unsupported, UsageError
+from ..model import wording
 from ..model.backend import Tool
 from ..model.plans import AttachPlan, Plan
 from .finding import Needs
@@ -132,9 +133,13 @@ def _other_way(plan: Plan, path: Path) -> str:
     try:
         for_plan(replace(plan, kind="file", program=str(path), args=plan.command[1:], command=()))
     except StillframeError:
-        return f"chmod +x it, or run it by a shell, as in: -- sh {path.name}"
+        line = wording.either(f"-- sh {path.name}", f'command ["sh", "{path.name}"]')
+        return f"chmod +x it, or run it by a shell, as in: {line}"
     further = f" -- {shlex.join(plan.command[1:])}" if plan.command[1:] else ""
-    return f"it runs without the `--` before it, as in: {path.name}{further}"
+    return wording.either(
+        f"it runs without the `--` before it, as in: {path.name}{further}",
+        "it is given as `program`, or behind the interpreter that runs it",
+    )
 
 
 def _executable(plan: Plan) -> Path | None:

@@ -36,6 +36,11 @@ class Parameters(Words):
         return name if value in (None, True) else f"{name}: {json.dumps(value)}"
 
 
+def either(shell: str, parameters: str) -> str:
+    """Of two ways to say it, the one for whoever asked."""
+    return parameters if isinstance(WORDS.get(), Parameters) else shell
+
+
 WORDS: ContextVar[Words] = ContextVar("words", default=Words())  # noqa: B039  it has no state
 
 

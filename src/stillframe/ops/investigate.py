@@ -11,6 +11,7 @@ import msgspec
 
 from ..adapters.recorders import recorder_for
 from ..errors import StillframeError, Unsupported, UsageError
+from ..model import wording
 from ..model.backend import Bounds, Move
 from ..model.outcomes import AnyOutcome, Exited, Stop
 from ..model.places import BreakSpec, HitRule, LinePlace, Place, SymbolPlace, TextPlace
@@ -199,7 +200,9 @@ async def _checked(caller: Caller, places: tuple[BreakSpec, ...], hits: int | No
 
 def _check_is_place(place: Place, cwd: str, *, alone: bool) -> None:
     if isinstance(place, SymbolPlace) and not alone and os.path.isfile(absolute(place.name, cwd)):
-        raise UsageError(f"{place.name} is a file, and no place in one: what to run stands behind --")
+        raise UsageError(
+            f"{place.name} is a file, and no place in one: what to run {wording.either('stands behind --', 'is `command`')}"
+        )
     locate(place, cwd)
 
 

@@ -115,6 +115,8 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
         well = await client.call_tool("crash", {"command": ["python3", "count.py"], "do": beside})
         assert well.structured_content["result"]["verdict"] == "ended well"
         assert well.structured_content["result"]["end"]["do"][0]["command"] == beside
+        lone = await client.call_tool("crash", {"command": ["count.py"]})
+        assert "the file of that name here is given as `program`" in text_of(lone)
         probed = await client.call_tool("probe", {"places": ["count.py:3"], "expect": ["len(word) < 2"], "budget": 240})
         assert "len(word) < 2: held 4 times" in text_of(probed)
         assert "(hold keeps it live)" in text_of(probed), "in the words of whoever asked"

@@ -34,6 +34,8 @@ def test_a_shell_is_told_flags_and_a_client_of_mcp_its_own_tools() -> None:
             "hold", "children: false", "call: 3", "count_by", 'stop {"tree": true}',
             'state {"part": "output", "kind": "console"}', 'go {"session": "shop"}', 'attach {"address": "here:5678"}',
         )  # fmt: skip
+        assert wording.either("a", "b") == "b"
+    assert wording.either("a", "b") == "a"
     with told_in(["all", "inspect"]):
         assert told()[4:6] == ("dbg stop on the command line", 'output {"kind": "console"}')
     for strange in (None, 3, ["core"], ["nonsense", "exec"], [["core"], "exec"]):
