@@ -14,6 +14,7 @@ from .errors import Denied, Internal, StillframeError, UsageError
 from .model.backend import Capability, Tool
 from .model.host import Host
 from .model.recording import Operated, Recorder
+from .model.reports import Unrecorded
 from .ops import load_all
 from .policy import TOLD_AS_THEY_ARE, Audit, check, in_question, must_ask, needed, unasked
 from .record import discretion
@@ -157,10 +158,18 @@ class Dispatcher:
         good = True
         if isinstance(result, Judged):
             good, result = result.good, result.result
+        if hasattr(result, "unrecorded"):
+            result = msgspec.structs.replace(result, unrecorded=self._unrecorded(here))
         if not _is_told_whole(call):
             result = discretion.told(result)
         done = self._done(call, session, result, here)
         return done if good else msgspec.structs.replace(done, exit_code=1)
+
+    def _unrecorded(self, here: Settings) -> Unrecorded | None:
+        """Why a report, whose last line says what is left of its run, must not say that values were recorded."""
+        if self.sessions.recorder is None or not here.record:
+            return "off"
+        return "paused" if self.sessions.recorder.problem else None
 
     async def _permit(self, call: Call, operation: Operation, bound: dict[str, Any], here: Settings) -> None:
         """Refuse what is not allowed or not agreed to; what runs code is written down, refused or not."""

@@ -54,6 +54,8 @@ def test_an_uncaught_exception_is_told_with_its_causes_its_calls_and_its_end(use
     assert (
         small.startswith("ValueError: bad cart of ann at shop.py:14 in checkout; exit 1 after ") and len(small) <= 201
     )
+    user.file("stillframe.toml", "record = false\n")
+    assert user.ok("crash").splitlines()[-1] == "not recorded: recording is turned off (--hold keeps it live)"
 
 
 WAYS = """\

@@ -413,6 +413,7 @@ def test_a_full_disk_pauses_recording_visibly_and_debugging_goes_on(user: User) 
     assert any(note.startswith("recording is paused: ") for note in held["notes"]), "though it was at a stop on the way"
     assert "recording is paused" in user.ok("history")
     assert user.ok("eval", "i") == "i = 3\n"
+    assert user.json("crash", "-c", "1/0")["unrecorded"] == "paused"
     user.ok("continue")
     resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
     assert any(note.startswith("recording goes on") for note in user.json("continue")["notes"])

@@ -67,6 +67,11 @@ class Tape(Protocol):
 
 
 class Recorder(Protocol):
+    @property
+    def problem(self) -> str | None:
+        """Why nothing is written at the moment."""
+        ...
+
     def begin(self, facts: RunFacts, parent: Tape | None) -> Tape: ...
 
     def operation(self, done: Operated, tape: Tape | None) -> None: ...

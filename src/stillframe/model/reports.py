@@ -13,6 +13,8 @@ from .values import ExceptionInfo, Frame, Value
 Verdict = Literal["crashed", "handled", "ended well", "hangs", "lost"]
 """handled: an error came up in the user's code while it answered, and somebody caught it."""
 FailureWord = Literal["exception", "signal", "sanitizer", "exit", "unknown"]
+Unrecorded = Literal["off", "paused"]
+"""Why nothing of a run is in the record: nobody wants it there, or the disk takes nothing."""
 
 
 class ReportFrame(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -117,6 +119,7 @@ class HangReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     end: AnyOutcome | None = None
     notes: tuple[str, ...] = ()
     held: Held | None = None
+    unrecorded: Unrecorded | None = None
     was: Literal["running", "held"] | None = None
     """Of a session or process of somebody's: how it was found."""
     left: Literal["running", "held"] | None = None
@@ -161,6 +164,7 @@ class CrashReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     repeated: Repeated | None = None
     since: Since | None = None
     held: Held | None = None
+    unrecorded: Unrecorded | None = None
     notes: tuple[str, ...] = ()
     assumed: bool = False
     """Nobody said what to run."""

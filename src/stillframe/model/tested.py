@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from .outcomes import AnyOutcome
-from .reports import Held, Repeated, ReportFrame
+from .reports import Held, Repeated, ReportFrame, Unrecorded
 from .sinces import Since
 from .values import Value
 
@@ -143,6 +143,7 @@ class TestReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     every: bool = False
     """Each failure was asked for, in short."""
     held: Held | None = None
+    unrecorded: Unrecorded | None = None
     repeated: Repeated | None = None
     since: Since | None = None
     notes: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from .outcomes import AnyOutcome, Change, Spot
-from .reports import Held
+from .reports import Held, Unrecorded
 from .values import Value
 
 
@@ -94,5 +94,6 @@ class TraceReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     """What it was seen by: `sys.monitoring, CPython 3.12.1`, or steps of a debugger."""
     notes: tuple[str, ...] = ()
     held: Held | None = None
+    unrecorded: Unrecorded | None = None
     assumed: bool = False
     """The command was not given but worked out; the reply says which it was."""

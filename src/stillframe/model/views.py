@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from .outcomes import AnyOutcome, Breakpoint, SourceLine, Spot, Stop
-from .reports import Held
+from .reports import Held, Unrecorded
 from .sinces import Since
 from .values import Frame, Scope, Thread, Value
 
@@ -249,3 +249,4 @@ class ProbeReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     notes: tuple[str, ...] = ()
     since: Since | None = None
     held: Held | None = None
+    unrecorded: Unrecorded | None = None

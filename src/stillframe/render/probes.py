@@ -31,7 +31,7 @@ def report(result: ProbeReport, budget: int) -> str:
         ending = "\n".join([*since_rows(result.since, ended), ending])
     for note in result.notes:
         ending = f"note: {shorten(escape(note), max(60, min(300, budget // 8)))}\n{ending}"
-    if last := last_line(result.held, told=any(each.count for each in result.places)):
+    if last := last_line(result.held, result.unrecorded, told=any(each.count for each in result.places)):
         ending += f"\n{last}"
     return f"{_places(result.places, budget - len(ending) - 1)}\n{ending}"
 

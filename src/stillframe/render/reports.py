@@ -13,7 +13,17 @@ import msgspec
 
 from ..model import wording
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
-from ..model.reports import CrashReport, Failure, HangReport, Held, Repeated, ReportFrame, Waiting, Witnessed
+from ..model.reports import (
+    CrashReport,
+    Failure,
+    HangReport,
+    Held,
+    Repeated,
+    ReportFrame,
+    Unrecorded,
+    Waiting,
+    Witnessed,
+)
 from . import parts, sinces, tracebacks
 from .escape import escape, shorten, source
 from .outcomes import Room, background
@@ -25,6 +35,11 @@ OUTER = 300
 """Characters of the line of an outer call."""
 NAMES = 4
 _RUNS = ("in the passing run", "in the failing one")
+_KEPT = {
+    None: "recorded: values only",
+    "off": "not recorded: recording is turned off",
+    "paused": "not recorded: recording is paused",
+}
 _OWN_REPORT = re.compile(
     r"^(panic: |fatal error: |goroutine \d+ \[.*\]:$"
     r"|terminate called|node:|\s*thread '.*' (?:\(\d+\) )?panicked at "
@@ -39,10 +54,10 @@ _GO_CALL = re.compile(r"^\t/.*:\d+ \+0x[0-9a-f]+$", re.MULTILINE)
 
 def crash(result: CrashReport, budget: int) -> str:
     if result.hang is not None:
-        return _hung(result, result.hang, budget)
+        return _hung(result, msgspec.structs.replace(result.hang, unrecorded=result.unrecorded), budget)
     room = Room(budget)
     rows: list[str] = []
-    last = room.take(last_line(result.held, told=_was_held(result.failure)))
+    last = room.take(last_line(result.held, result.unrecorded, told=_was_held(result.failure)))
     if result.repeated:
         rows.append(room.take(repeated_rows(result.repeated)))
     rows.append(room.take(_verdict(result)))
@@ -154,10 +169,10 @@ def _also(result: CrashReport, room: Room) -> list[str]:
     return [*rows, room.take(f"also: {more:,} more") if more > 0 else ""]
 
 
-def last_line(held: Held | None, *, told: bool) -> str:
+def last_line(held: Held | None, unrecorded: Unrecorded | None, *, told: bool) -> str:
     """Whether anything of the program is still there to be asked."""
     if held is None:
-        return f"recorded: values only ({wording.option('hold')} keeps it live)" if told else ""
+        return f"{_KEPT[unrecorded]} ({wording.option('hold')} keeps it live)" if told else ""
     minutes = f"{held.lease / 60:g} minutes" if held.lease >= 60 else f"{held.lease:g} s"
     ending = wording.call("stop")
     if held.runs:
@@ -235,9 +250,10 @@ def _folded(frame: ReportFrame) -> str:
 
 def hang(result: HangReport, budget: int, further: Sequence[str] = ()) -> str:
     room = Room(budget)
-    said = last_line(result.held, told=bool(result.groups))
+    said = last_line(result.held, result.unrecorded, told=bool(result.groups))
     if result.left and not result.held:
-        said = f"recorded: values; {_who(result)} {'runs on' if result.left == 'running' else 'stays held'}"
+        kept = _KEPT[result.unrecorded].removesuffix(" only")
+        said = f"{kept}; {_who(result)} {'runs on' if result.left == 'running' else 'stays held'}"
     over = result.end is not None and not isinstance(result.end, Running)
     last = room.take(said.partition(" (")[0] if over else said)  # what is over cannot be kept live
     rows = [room.take(_hangs(result))]

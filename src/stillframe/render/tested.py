@@ -36,7 +36,7 @@ def report(result: TestReport, budget: int) -> str:
     room = Room(budget)
     told = bool(result.failures)
     killed = isinstance(result.end, Exited) and result.end.signal is not None  # by what nothing can hold it at
-    last = room.take(last_line(result.held, told=told and not killed))
+    last = room.take(last_line(result.held, result.unrecorded, told=told and not killed))
     head = [room.take(each) for each in (_headline(result), repeated_rows(result.repeated) if result.repeated else "")]
     if result.since:
         head += [room.take(each) for each in since_rows(result.since, ending)]

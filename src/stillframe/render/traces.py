@@ -26,7 +26,7 @@ def trace(result: TraceReport, budget: int) -> str:
     command = escape(shorten(shlex.join(result.command), 80))
     ending = outcome(command, result.end, min(budget // 3, ENDING), is_over=True)
     notes = [f"note: {shorten(escape(each), 300)}" for each in result.notes]
-    tail = [_others(result), *notes, ending, last_line(result.held, told=result.life is not None)]
+    tail = [_others(result), *notes, ending, last_line(result.held, result.unrecorded, told=result.life is not None)]
     foot = "\n".join(each for each in tail if each)
     if result.life is None:
         return "\n".join(each for each in (_nothing(result), foot) if each)
