@@ -368,3 +368,16 @@ def test_lines_that_moved_under_a_held_call_are_said_to_be_the_old_ones(held_in_
     assert "the lines shown are those of its old text" in held
     user.file("other.js", CART.replace("console.log", "console.error"))
     assert "under way" in user.fails("hotpatch", "cart.js", "--from", "other.js", code=1, error="eval_failed")
+
+
+def test_no_call_of_a_node_program_begins_again_while_an_error_leaves_it_since_that_would_abort_it(user: User) -> None:
+    thrower = "function price(n) {\n  return n.x.y;\n}\nfunction other() {}\nprice({});\n"
+    user.file("cart.js", thrower)
+    user.ok("launch", "cart.js")
+    assert "V8 aborts" in user.fails("restart-frame", code=3, error="wrong_state")
+    user.file("cart.js", thrower.replace("n.x.y", "n.x"))
+    for words in (("hotpatch", "cart.js"), ("hotpatch", "cart.js", "--dry-run")):
+        assert "the held function has changed" in user.fails(*words, code=3, error="wrong_state")
+    user.file("cart.js", thrower.replace("other() {}", "other() { return 1; }"))
+    assert user.ok("hotpatch", "cart.js") == "cart.js patched\n"
+    assert user.json("continue")["exit_code"] == 1

@@ -19,7 +19,7 @@ from .client import Body, CdpClient
 from .conditions import STORE
 from .declarations import AT_RETURN, UNSET, Round, is_of_earlier_round, is_uninitialised, lost_at_return, names_in
 from .expressions import Expressions
-from .frames import FrameTeller, Held, is_top_level, is_wrapper, position
+from .frames import THROWN, FrameTeller, Held, is_top_level, is_wrapper, position
 from .journeys import Calls
 from .missing import Missing
 from .refreshing import refresh
@@ -33,7 +33,6 @@ _IMPORTED = re.compile(r"import_[\w$]+|_[\w$]+|[\w$]+_\d+|__vi[\w$]+")
 _OWN = frozenset({"local", "block", "catch", "with", "eval"})
 _QUESTIONS = 1000
 """How many ways of asking for variables are kept."""
-_THROWN = frozenset({"exception", "promiseRejection"})
 
 
 class Ahead(NamedTuple):
@@ -114,7 +113,7 @@ class Evidence:
         """A stop is about to be told: its variables are asked for at once, so as to be here when somebody wants them. The
         file that it is in, where that is known."""
         held = self.held
-        if held is None or self.lost_error is not None or held.reason in _THROWN:
+        if held is None or self.lost_error is not None or held.reason in THROWN:
             return None
         if self._ahead is None or self._ahead.held is not held:
             self._ahead = self._asked_ahead(held)
@@ -358,7 +357,7 @@ class Evidence:
         if self.lost_error is not None:
             info = await described(self.asking, self.teller, self._texts, self.lost_error, "uncaught")
             return info if info.frames else msgspec.structs.replace(info, frames=self.lost_places)
-        if held.reason not in _THROWN:
+        if held.reason not in THROWN:
             return None
         # Whether a promise's rejection is handled is only foreseen by V8: a handler may still be set.
         foreseen: Mode = "unhandled" if held.reason == "promiseRejection" else "uncaught"

@@ -34,6 +34,8 @@ _HOPS = {
 """What the program wrote, for Node's own names of how it goes on later."""
 _HEADING = re.compile(r"^(?:file://)?(?P<path>/.+):(?P<line>\d+)$")
 """The first line of an error's stack where the text itself is at fault."""
+THROWN = frozenset({"exception", "promiseRejection"})
+"""V8's reasons to hold a program that an error is on its way in."""
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -67,6 +69,10 @@ class Held(msgspec.Struct, frozen=True):
         if self.reason == "ambiguous":
             return [str(each.get("reason")) for each in self.data.get("reasons") or ()]
         return [self.reason]
+
+    @property
+    def is_throwing(self) -> bool:
+        return not THROWN.isdisjoint(self.reasons)
 
     @property
     def depth(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ...errors import EvalFailed, Unsupported, WrongState
+from ...errors import EvalFailed, Try, Unsupported, WrongState
 from ...model.backend import Bounds
 from ...model.values import Value
 from .asking import failure
@@ -47,6 +47,8 @@ async def restart_frame(client: CdpClient, evidence: Evidence, mover: Mover, fra
     call = evidence.call(frame)
     if evidence.teller.is_runtime(call):
         raise Unsupported("a call of Node's own cannot be restarted: that would abort the program")
+    if evidence.need_held().is_throwing:
+        raise WrongState(f"no call can be begun again here: {_ABORTS}", hint=Try("restart"))
     mover.restarting = True
     try:
         await client.request("Debugger.restartFrame", {"callFrameId": call.get("callFrameId"), "mode": "StepInto"})
@@ -81,6 +83,8 @@ async def hot_patch(client: CdpClient, script: Script, text: str, held: Held | N
     begins_again = trial.get("status") == _UNDER_WAY and held is not None and _is_only_held(held, script, old, text)
     if not begins_again:
         _look_at(trial)
+    elif held is not None and held.is_throwing:
+        raise WrongState(f"{_CANNOT}the held function has changed, and {_ABORTS}", hint=Try("restart"))
     if stuck := unchangeable(old, text) or removed(old, text, await _left_behind(client, old, text)):
         raise EvalFailed(_CANNOT + _goes_on(stuck))
     if dry_run:
@@ -217,6 +221,8 @@ def _kept_for_functions(text: str) -> list[str]:
 _NAMED = 4
 _NAMELESS = "<anonymous>"
 _CANNOT = "the change cannot be made in the running program: "
+_ABORTS = "an error is on its way out of it, and V8 aborts a program whose call it begins again then"
+"""Node 20: `Check failed: !catchable_by_js`."""
 _GIVEN = ("exports", "require", "module", "__filename", "__dirname")
 _NAME = re.compile(r"[\w$]+(?!\s*:)")
 _DECLARED = re.compile(
