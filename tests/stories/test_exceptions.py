@@ -73,6 +73,10 @@ def test_what_is_no_class_name_is_refused_and_a_name_of_no_class_is_said_to_be_o
     user.ok("launch", "raise.py", "--stop-on-entry")
     user.fails("catch", "Key Error", code=2, error="usage")
     user.fails("catch", "off", "KeyError", code=2, error="usage")
+    for guessed, meant in {"all": "raised", "rased": "raised", "uncaugth": "uncaught", "unhandled": "uncaught"}.items():
+        assert f"did you mean {meant}?" in user.fails("catch", guessed, code=2, error="usage")
+    assert "did you mean raised?" in user.fails("launch", "a.py", "--catch", "throw", code=2, error="usage")
+    user.fails("launch", "a.py", "--catch", "caught", code=1, error="unsupported")
     user.fails("exception", code=1, error="not_found")
     assert user.json("catch", "KeyEror")["notes"] == ["there is no exception class KeyEror so far; KeyError is one"]
     assert user.ok("catch", "Brokn", "IndexError") == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Annotated, cast
 
 import msgspec
@@ -153,6 +154,14 @@ async def breaks(session: Session | None, kept: Kept | None) -> Breakpoints:
 
 
 CATCH_MODES = ("uncaught", "raised", "user")
+_GUESSED = {
+    **dict.fromkeys(
+        ("all", "any", "every", "everything", "raise", "throw", "thrown", "exception", "exceptions"), "raised"
+    ),
+    **dict.fromkeys(("unhandled", "crash", "fatal", "signals"), "uncaught"),
+    **dict.fromkeys(("nothing", "never", "no", "false"), "off"),
+}
+"""What other debuggers call it, none of which is a class."""
 
 
 @operation(Access.CONTROL, example="dbg catch KeyError")
@@ -171,11 +180,6 @@ async def catch(
     """Choose the exceptions that stop the program; this replaces what was chosen before."""
     if what:
         session.need_live()
-        if "caught" in what:
-            raise Unsupported(
-                f"{session.tool.tool} cannot stop at caught exceptions alone; raised stops at those, too",
-                hint=Try("catch", {"": "raised"}),
-            )
         rule = catch_rule(what)
         _need(session, Capability.EXCEPTION_CLASSES, rule.classes)
         await family.set_catch(session.root, rule)
@@ -198,12 +202,28 @@ def catch_rule(words: tuple[str, ...]) -> CatchRule:
         if len(words) > 1:
             raise UsageError("catch off stands alone")
         return CatchRule(frozenset(), ())
+    if "caught" in words:
+        raise Unsupported(
+            "no debugger stops at caught exceptions alone; raised stops at those, too",
+            hint=Try("catch", {"": "raised"}),
+        )
     modes = frozenset(cast(CatchMode, word) for word in words if word in CATCH_MODES)
     classes = tuple(word for word in words if word not in CATCH_MODES)
     for name in classes:
         if not all(part.isidentifier() for part in name.replace("::", ".").split(".")):
             raise UsageError(f"{name!r} is neither uncaught, raised, user or off, nor the name of a class")
+        if meant := _mistyped(name):
+            raise UsageError(
+                f"{name!r} is no class: did you mean {meant}? A class that is called so has its module before it"
+            )
     return CatchRule(modes, classes)
+
+
+def _mistyped(name: str) -> str | None:
+    """The word that was meant, of what would be a class that never comes."""
+    if name in _GUESSED:
+        return _GUESSED[name]
+    return next(iter(difflib.get_close_matches(name, (*CATCH_MODES, "off"), 1, 0.75)), None)
 
 
 def caught_words(rule: CatchRule) -> tuple[str, ...]:
