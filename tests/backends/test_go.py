@@ -19,7 +19,16 @@ from stillframe.adapters.go import GO, is_library, thread_name
 from stillframe.adapters.go_building import is_go_binary
 from stillframe.adapters.go_command import parsed
 from stillframe.adapters.go_panics import panic_text
-from stillframe.errors import AdapterDied, AdapterMissing, EvalFailed, LaunchFailed, Unsupported, UsageError, WrongState
+from stillframe.errors import (
+    AdapterDied,
+    AdapterMissing,
+    EvalFailed,
+    LaunchFailed,
+    NotFound,
+    Unsupported,
+    UsageError,
+    WrongState,
+)
 from stillframe.model.outcomes import AnyOutcome
 from stillframe.model.plans import Plan
 from stillframe.model.values import Frame
@@ -448,6 +457,24 @@ async def test_what_delve_cannot_do_it_refuses_by_name(shop: Path) -> None:
         for words in (("raised",), ("SomeError",)):
             with pytest.raises(Unsupported, match=r"catch|exception classes"):
                 await dbg.catch(*words)
+        with pytest.raises(Unsupported, match="write memory"):
+            await dbg.memory("sum", write="07")
+        with pytest.raises(NotFound):
+            await dbg.memory("0x10")
+
+
+async def test_memory_is_read_where_variables_lie_and_a_watch_is_told_as_what_stopped(shop: Path) -> None:
+    async with launched(shop, ".", "sum", breaks=[mark(shop, "cart/cart.go", "add")]) as (dbg, _):
+        await dbg.continue_()
+        for where in ("n", "&n"):
+            assert (await dbg.memory(where, count=8)).hex == "0300000000000000"
+        owner = (await dbg.eval("cart.Owner")).values[0].value
+        assert (await dbg.memory("cart.Owner", count=3)).text == owner.strip('"')[:3]
+        assert (await dbg.memory("n", count=3000)).size == 3000
+        await dbg.watch("sum")
+        stop = stopped(await dbg.continue_())
+        assert (stop.reason, stop.breakpoints) == ("watchpoint", ("b2",))
+        assert [each.hits for each in (await dbg.breaks()).breakpoints] == [2, 1]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ..backends.dap.launch import HERE, SOCKET, STDERR, STDIN, STDOUT, Address, DapLaunch, ListensUnix, Quirk
 from ..errors import AdapterMissing, LaunchFailed, NotFound, UsageError
-from ..model.backend import Tool
+from ..model.backend import Capability, Tool
 from ..model.plans import AttachPlan, Plan
 from ..model.values import Frame
 from ..transport.folders import private_folder, remove_folder
@@ -24,6 +24,7 @@ from . import matches
 from .finding import Found, Needs, Recipe, needed
 from .go_building import Built, build, is_go_binary
 from .go_command import parsed, runs_go, understood
+from .go_memory import BY_CONSOLE
 from .go_names import own_function
 from .go_panics import RECOVER
 from .go_values import value_text
@@ -238,6 +239,8 @@ _COMMON: dict[str, Any] = {
     ),
     "taken": re.compile(r"Breakpoint exists at (.+):(\d+) at [0-9a-f]+$"),
     "threads_cut": re.compile(r"Too many goroutines, only loaded"),
+    "examines": BY_CONSOLE,
+    "lacks": frozenset({Capability.WRITE_MEMORY}),  # what it writes to is what it has told the address of
     "catches": {"uncaught": ("unrecovered-panic", "runtime-fatal-throw")},
     "unshown_names": re.compile(r"[~.]"),  # results without a name, and what the compiler adds
     "error_prefix": "Unable to evaluate expression: ",

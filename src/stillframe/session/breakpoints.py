@@ -243,21 +243,28 @@ class Breakpoints:
 
     def hit(self, event: Stopped, top: Frame | None) -> tuple[str, ...]:
         """Count a stop for the breakpoints that made it: those the debugger named, else those that stand there."""
-        if "breakpoint" not in event.reason and event.reason != "watchpoint":
+        if event.reason == "watchpoint":
+            ids = event.breakpoints or self._only_watch()
+        elif "breakpoint" in event.reason:
+            ids = event.breakpoints or self._standing_at(top)
+        else:
             return ()
-        ids = event.breakpoints or tuple(
-            entry.id
-            for entry in self._entries.values()
-            if entry.enabled
-            and entry.binding
-            and top
-            and top.file == entry.binding.file
-            and top.line == entry.binding.line
-        )
         hit = tuple(id for id in ids if id in self._entries)
         if event.counts:
             self.count(hit)
         return hit
+
+    def _only_watch(self) -> tuple[str, ...]:
+        """The watch that data was written to, where the debugger names none (dlv 1.27) and there is but one."""
+        found = tuple(each.id for each in self._entries.values() if each.enabled and each.wanted.data is not None)
+        return found if len(found) == 1 else ()
+
+    def _standing_at(self, top: Frame | None) -> tuple[str, ...]:
+        return tuple(
+            each.id
+            for each in self._entries.values()
+            if each.enabled and each.binding and top and (top.file, top.line) == (each.binding.file, each.binding.line)
+        )
 
     def count(self, ids: Iterable[str]) -> None:
         """One more stop for each of these; a child's stops count for its ancestors too."""

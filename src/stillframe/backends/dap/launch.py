@@ -112,6 +112,19 @@ class Authorize(msgspec.Struct, frozen=True):
         return f"Authorize({self.request!r})"
 
 
+class Examines(msgspec.Struct, frozen=True):
+    """Memory read by lines of a debugger's console."""
+
+    address: Callable[[str, str], str]
+    """An expression and its type to one whose value is the address that is meant."""
+    line: Callable[[int, int], str]
+    """Address and number of bytes to what is said to the console."""
+    data: Callable[[str], bytes]
+    """The bytes that it answers with."""
+    most: int
+    """Bytes that it tells at once."""
+
+
 class DapLaunch(msgspec.Struct, frozen=True):
     """What to spawn, how to reach it, what to send."""
 
@@ -230,6 +243,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """What the console says before its answer to a line."""
     lacks: frozenset[Capability] = frozenset()
     """What the debugger says that it can do and cannot."""
+    examines: Examines | None = None
+    """How memory is read, where it is not by `readMemory`."""
     error_prefix: str = ""
     """What the debugger puts in front of the reason why an expression has no value."""
     log_prefix: re.Pattern[str] | None = None

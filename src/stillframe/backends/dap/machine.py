@@ -18,9 +18,10 @@ from . import translate
 from .client import Body, DapClient, Refused
 from .evidence import Evidence, wire_id
 from .helper import Helper
-from .launch import DapLaunch
+from .launch import DapLaunch, Examines
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+")
+_PAGE = 4096
 _GROUP = ("Registers", "Extensions")
 """lldb-dap 19 tells registers in groups, those that everybody means by registers first."""
 _SPECIAL = re.compile(r"st\d|f(ctrl|stat|tag|iseg|ioff|oseg|ooff|op)|mxcsr|k\d|[xyz]mm\d+|[vqdsbh]\d+")
@@ -43,7 +44,9 @@ class Machine:
         self._need(Capability.MEMORY)
         reference = await self._address(frame, where)
         place = _behind(reference, offset)
-        if Capability.MEMORY in self._launch.adds and self._helper:
+        if self._launch.examines:
+            body = {"data": await self._examined(self._launch.examines, frame, place, count)}
+        elif Capability.MEMORY in self._launch.adds and self._helper:
             body = await self._helper.call("memory", address=place, count=count)
         else:
             arguments = {"memoryReference": reference, "offset": offset, "count": count}
@@ -58,6 +61,19 @@ class Machine:
             size=len(data),
             unreadable=max(translate.number(body.get("unreadableBytes")) or 0, count - len(data)),
         )
+
+    async def _examined(self, examines: Examines, frame: str | None, place: str, count: int) -> str:
+        """As much from there on as the console tells, asked for page by page: of one that cannot be read it tells nothing."""
+        first, found = int(place, 0), b""
+        while (left := count - len(found)) > 0:
+            at = first + len(found)
+            line = examines.line(at, min(left, examines.most, _PAGE - at % _PAGE))
+            body = await self._evaluated(frame, line, "repl")
+            read = examines.data(translate.text(body.get("result")) or "")
+            if not read:
+                break
+            found += read
+        return base64.b64encode(found).decode()
 
     async def write_memory(self, frame: str | None, where: str, offset: int, data: bytes, *, partial: bool) -> Written:
         self._need(Capability.WRITE_MEMORY)
@@ -183,6 +199,12 @@ class Machine:
             told = await self._helper.call("address", frameId=wire_id(frame, "frame"), text=where)
             return translate.text(told.get("address")) or where
         body = await self._evaluated(frame, where)
+        if examines := self._launch.examines:
+            asked = examines.address(where, translate.text(body.get("type")) or "")
+            match = _ADDRESS.search(translate.text((await self._evaluated(frame, asked)).get("result")) or "")
+            if match is None:
+                raise NotFound(f"{where} has no address")
+            return match[0]
         if reference := translate.text(body.get("memoryReference")):
             return reference
         if match := _ADDRESS.match((translate.text(body.get("result")) or "").strip().lstrip("(")):
@@ -194,8 +216,8 @@ class Machine:
             raise NotFound(f"{where} has no address")
         return reference or (match[0] if match else "")
 
-    async def _evaluated(self, frame: str | None, expression: str) -> Body:
-        arguments: dict[str, Any] = {"expression": expression, "context": self._launch.evaluates_as}
+    async def _evaluated(self, frame: str | None, expression: str, context: str | None = None) -> Body:
+        arguments: dict[str, Any] = {"expression": expression, "context": context or self._launch.evaluates_as}
         if frame is not None:
             arguments["frameId"] = wire_id(frame, "frame")
         return await self._asked("evaluate", arguments, expression)
