@@ -91,6 +91,11 @@ def test_handles_of_earlier_stops_and_of_nobody_are_told_apart(held: User) -> No
     ref = next(each["ref"] for each in held.json("locals")["values"] if each["name"] == "x")
     held.json("next")
     held.fails("expand", ref, code=3, error="stale_handle")
+    held.ok("eval", "pair = (1, [2, 3])", "word = 'ab'")
+    assert [each["value"] for each in held.json("expand", "pair")["values"]] == ["1", "[2, 3]"], (
+        "though it is shown whole"
+    )
+    assert "shows: 'ab'" in held.fails("expand", "word", code=1, error="not_found")
     held.ok("stop")
 
 

@@ -15,7 +15,7 @@ from ..model.places import Place, SymbolPlace
 from ..model.plans import Caller
 from ..model.powers import CutsThreads
 from ..model.sources import HoldsSource, SourceText
-from ..model.values import ExceptionInfo, Frame, Frames, Modules, Thread, Values
+from ..model.values import ExceptionInfo, Frame, Frames, Modules, Thread, Value, Values
 from ..model.views import FrameView, SameStack, Scopes, Source, Threads
 from ..record.record import Record
 from ..registry import Access, From, Meant, Param, operation
@@ -204,12 +204,18 @@ LOOKED_THROUGH = 1000
 async def _ref_of(session: Session, name: str) -> str:
     """What the backend calls the value of a variable of the selected frame."""
     frame_id = await session.frame_id(session.thread_id(None), None)
-    found = (await session.backend.locals(frame_id, bounds_of(session, LOOKED_THROUGH, None))).values
-    named = next((each for each in found if each.name == name), None)
+
+    async def look(text: int | None) -> Value | None:
+        found = (await session.backend.locals(frame_id, bounds_of(session, LOOKED_THROUGH, text))).values
+        return next((each for each in found if each.name == name), None)
+
+    named = await look(None)
     if named is None and name[:1].isdigit():
         raise UsageError(f"{name!r} is no value: they look like v3, or are a variable's name")
     if named is None:
         raise NotFound(f"there is no variable {name} in this frame", hint=Try("eval", {"expressions": [name]}))
+    if named.ref is None and named.value[:1] not in ("'", '"') and (short := await look(1)) and short.ref:
+        return short.ref  # what is shown whole may have parts all the same, but only what is cut has a reference
     if named.ref is None:
         raise NotFound(f"{name} holds nothing more than it shows: {named.value}")
     return named.ref
