@@ -122,7 +122,9 @@ def section(operation: Operation) -> str:
 def reference() -> str:
     head = (
         "# Reference\n\nGenerated from the registry by `./dev docs`; do not edit. Flags of every verb: `--json`,\n"
-        "`--session NAME` (`-s`), `--budget N` (characters, or bytes of JSON), `--allow read|inspect|control|exec`, `--help`.\n"
+        "`--budget N` (characters, or bytes of JSON), `--allow read|inspect|control|exec`, `--reveal` (secrets, too), `--help`;\n"
+        "of those that are about a session `--session NAME` (`-s`); of `probe`, `crash`, `test`, `trace` and `hang`\n"
+        "`--no-daemon`, which runs the call in the calling process.\n"
     )
     body = []
     for file in FILES:

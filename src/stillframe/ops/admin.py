@@ -27,7 +27,6 @@ from ..settings import project_root
 from ..transport.trees import is_alive
 from . import afterwards
 from .breakpoints import caught_words
-from .common import Timeout
 
 _PRINTED: tuple[Stream, ...] = ("stdout", "stderr")
 _SOON = 1.0
@@ -177,7 +176,7 @@ async def output(
     ] = None,
     limit: Annotated[int, Param("bytes at the most", flag="--bytes", metavar="N")] = 3000,
     wait: Annotated[bool, Param("wait until there is something new, or the end")] = False,
-    timeout: Timeout = None,
+    timeout: Annotated[float | None, Param("seconds to wait at the most; default 30", metavar="S")] = None,
 ) -> OutputPage:
     """What the program printed, by stream: the newest part, or everything from a cursor on, page by page.
 
@@ -190,7 +189,8 @@ async def output(
     if wait:
         seen = (begin or session.output.told).of(streams)
         await session.root.bell.wait_for(
-            lambda: session.output.cursor.of(streams) != seen or not session.live, timeout or 30.0
+            lambda: session.output.cursor.of(streams) != seen or not session.live,
+            30.0 if timeout is None else timeout,
         )
     if begin is None:
         pieces, cursor = session.output.tail(limit, streams)

@@ -26,6 +26,9 @@ from ..session.waits import Wait
 Timeout = Annotated[
     float | None, Param("seconds to wait for a stop; then it is `running`, which is no error", metavar="S")
 ]
+RunSeconds = Annotated[
+    float | None, Param("seconds that it may run; then what was seen is told, and it is ended", metavar="S")
+]
 Do = Annotated[
     str | None,
     Param("a shell command to run beside the program, such as the request that it is to answer", access=Access.EXEC),

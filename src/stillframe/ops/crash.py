@@ -34,7 +34,7 @@ from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .calling import Calls, better, by_calls, calls_asked, calls_of, says_why
-from .common import Cue, Do, Timeout, waited_after_do
+from .common import Cue, Do, RunSeconds, waited_after_do
 from .deaf import gathered_or_told
 from .dying import with_last_words
 from .failing import MOST_ALSO, Watched, watch
@@ -90,7 +90,7 @@ async def crash(
     since: SinceWord = None,
     repeat: Times = 1,
     until_fail: UntilFail = False,
-    timeout: Timeout = None,
+    timeout: RunSeconds = None,
 ) -> From[CrashReport]:
     """Run a program until something goes wrong and tell why: the error and its causes, your calls with their values, its end.
 

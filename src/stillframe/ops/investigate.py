@@ -26,7 +26,7 @@ from ..session.phases import Phase
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import Cue, Do, Timeout, heard_of, run_beside
+from .common import Cue, Do, RunSeconds, heard_of, run_beside
 from .counting import Question, by_stops, counted
 from .evaluate import EVAL_SECONDS
 from .held_again import Hold, away, held_again
@@ -75,7 +75,7 @@ async def probe(
     ready: ReadyWord = None,
     do: Do = None,
     since: SinceWord = None,
-    timeout: Timeout = None,
+    timeout: RunSeconds = None,
 ) -> From[ProbeReport]:
     """Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.
 

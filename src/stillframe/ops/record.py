@@ -204,7 +204,12 @@ async def events(
     wait: Annotated[bool, Param("wait until there is one")] = False,
     timeout: Annotated[float | None, Param("seconds to wait at the most", metavar="S")] = None,
     count: Count = 50,
-    run: RunWord = None,
+    run: Annotated[
+        str | None,
+        Param(
+            "only of this run: r12, a saved name or a session's name; all of this project if left out", metavar="RUN"
+        ),
+    ] = None,
 ) -> Events:
     """What happened, in order, each with its number: starts, stops, output, breakpoints, operations, ends.
 

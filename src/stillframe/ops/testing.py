@@ -17,7 +17,7 @@ from ..registry import Access, From, Param, operation
 from ..session import taping
 from ..session.breakpoints import absolute
 from ..session.sessions import Sessions
-from .common import Do, Timeout
+from .common import Do, RunSeconds
 from .explaining import as_stop, looked_at, report_of, with_made
 from .flaking import repeated
 from .programs import Cwd, Env, Python, pair
@@ -59,7 +59,7 @@ async def test(
     since: SinceWord = None,
     repeat: Times = 1,
     until_fail: UntilFail = False,
-    timeout: Timeout = None,
+    timeout: RunSeconds = None,
 ) -> From[TestReport]:
     """Run tests, and report why the first red one is red: what was compared, the frame that failed, the calls that led there.
 

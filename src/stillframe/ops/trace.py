@@ -22,7 +22,7 @@ from ..session.breakpoints import absolute
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import Do, Timeout
+from .common import Do, RunSeconds
 from .held_again import Hold, away, held_again
 from .lives import TraceTold, told
 from .names import NEAR, near
@@ -48,7 +48,7 @@ async def trace(
     hold: Hold = False,
     ready: ReadyWord = None,
     do: Do = None,
-    timeout: Timeout = None,
+    timeout: RunSeconds = None,
 ) -> From[TraceReport]:
     """One call of a function, told whole: its lines in order with what each changed, loops folded, calls made, how it ended.
 

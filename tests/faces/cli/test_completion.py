@@ -12,6 +12,7 @@ import pytest
 
 from stillframe.faces.cli import completion
 from stillframe.faces.cli.catalogue import VERBS
+from stillframe.ops import agentplaces
 
 from ..conftest import CLIENT, DEADLINE, Tiny, call
 
@@ -91,11 +92,22 @@ def test_flags_of_the_verb_are_completed_also_by_its_alias(shell: str, shell_pat
 def test_values_of_a_closed_set_are_completed(shell: str, shell_path: str) -> None:
     assert set(ask(shell, "dbg output --kind ", shell_path)) >= {"stdout", "stderr", "log", "console"}
     assert ask(shell, "dbg state --allow ins", shell_path) == ["inspect"]
+    assert set(ask(shell, "dbg events --kind ", shell_path)) == {
+        "start",
+        "stop",
+        "output",
+        "breakpoint",
+        "operation",
+        "end",
+    }
+    assert set(ask(shell, "dbg catch ", shell_path)) == {"uncaught", "raised", "user", "off"}
+    assert "--json" in ask(shell, "dbg catch --j", shell_path)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_what_the_client_answers_itself_is_completed(shell: str, shell_path: str) -> None:
     assert set(ask(shell, "dbg completion ", shell_path)) >= set(SHELLS)
+    assert "--http" in ask(shell, "dbg mcp --ht", shell_path)
     assert ask(shell, "dbg daemon st", shell_path) in (["status", "stop"], ["stop", "status"])
 
 
@@ -115,6 +127,10 @@ def test_a_completion_never_starts_a_daemon(shell: str, shell_path: str) -> None
 def test_the_script_is_printed_by_the_client(shell: str) -> None:
     said = call("completion", shell)
     assert said.out == getattr(completion, shell)()
+
+
+def test_the_agents_that_are_offered_are_those_that_there_are() -> None:
+    assert tuple(agentplaces.AGENTS) == completion.AGENTS
 
 
 def test_an_unknown_shell_is_a_usage_error() -> None:

@@ -35,6 +35,11 @@ def test_the_page_of_every_verb_has_an_example_that_is_understood_and_every_flag
     assert "--json" in page
 
 
+def test_the_reference_names_every_flag_that_all_verbs_have() -> None:
+    head = (ROOT / "docs/reference.md").read_text().partition("## Start")[0]
+    assert [each["flag"] for each in parser.GLOBALS if each["flag"] not in head] == []
+
+
 def test_the_overview_names_every_verb() -> None:
     text = pages.page([])
     assert [verb for verb in VERBS if f"  {verb}" not in text] == []

@@ -19,8 +19,19 @@ _IDS = {
     ("disable", "ids"): "breakpoints",
     ("thread", "which"): "threads",
     ("use", "name"): "sessions",
+    ("replay", "run"): "runs",
+    ("diff", "first"): "runs",
 }
 """Words of a verb that are ids of something which only the daemon knows."""
+AGENTS = ("claude", "codex", "cursor", "gemini", "copilot", "vscode")
+_WORDS = {
+    "catch": ("uncaught", "raised", "user", "off"),
+    "frame": ("up", "down"),
+    "install": AGENTS,
+    "uninstall": AGENTS,
+}
+"""Words of a verb that are mostly one of these."""
+_MCP = ("--tools", "--allow", "--ask", "--project", "--schemas", "--http", "--port")
 
 
 def run(arguments: "list[str]", as_json: bool = False) -> int:
@@ -73,10 +84,16 @@ def flag_words(name: str) -> "list[str]":
     return [flag for flag in found if flag.startswith("--")]
 
 
-def value_words() -> "dict[str, list[str]]":
-    """Flags whose values are a closed set, by flag."""
-    fields = [*GLOBALS, *[field for verb in VERBS.values() for field in verb["fields"]]]
-    return {field["flag"]: field["choices"] for field in fields if "flag" in field and field.get("choices")}
+def value_words() -> "list[tuple[list[str], str, list[str]]]":
+    """Flags whose values are a closed set: the names of the verb (none where it is every verb's), the flag, the values."""
+    fields = [(names_of(name).split("|"), each) for name, verb in VERBS.items() for each in verb["fields"]]
+    fields += [([], each) for each in GLOBALS]
+    return [(names, each["flag"], each["choices"]) for names, each in fields if "flag" in each and each.get("choices")]
+
+
+def _asked(names: "list[str]", flag: str) -> str:
+    """A verb and the flag before the word that is wanted, as a shell's pattern."""
+    return "|".join(f"{name}:{flag}" for name in names or ["*"])
 
 
 def _takes_file(field: "Field") -> bool:
@@ -92,7 +109,8 @@ def names_of(verb: str) -> str:
 def bash() -> str:
     flags = "\n".join(f"    {names_of(name)}) words={_quoted(flag_words(name))} ;;" for name in VERBS)
     ids = "\n".join(f"    {names_of(verb)}) ids={kind} ;;" for (verb, _), kind in _IDS.items() if verb in VERBS)
-    values = "\n".join(f"    {flag}) words={_quoted(choices)} ;;" for flag, choices in value_words().items())
+    values = "\n".join(f"    {_asked(names, flag)}) words={_quoted(each)} ;;" for names, flag, each in value_words())
+    fixed = "\n".join(f"    {verb}) words={_quoted(list(each))} ;;" for verb, each in _WORDS.items())
     return f"""\
 # bash completion of dbg {VERSION}; load it with: eval "$(dbg completion bash)"
 _dbg() {{
@@ -106,8 +124,8 @@ _dbg() {{
     *) [[ $verb ]] || verb=${{COMP_WORDS[i]}} ;;
     esac
   done
-  case $prev in
-    --session|-s) COMPREPLY=($(compgen -W "$(dbg completion --ids sessions 2>/dev/null)" -- "$cur")); return ;;
+  case $verb:$prev in
+    *:--session|*:-s) COMPREPLY=($(compgen -W "$(dbg completion --ids sessions 2>/dev/null)" -- "$cur")); return ;;
 {values}
   esac
   if [[ $words ]]; then COMPREPLY=($(compgen -W "$words" -- "$cur")); return; fi
@@ -119,11 +137,15 @@ _dbg() {{
     '') words='--json --session --budget --allow --help --version' ;;
     completion) words='bash zsh fish' ;;
     daemon) words='status stop' ;;
+    mcp) words={_quoted(list(_MCP))} ;;
     help) words={_quoted(verb_words())} ;;
   esac
+  if [[ $cur != -* ]]; then case $verb in
+{fixed}
+  esac; fi
   case $verb in
 {ids}
-    completion|daemon|help) COMPREPLY=($(compgen -W "$words" -- "$cur")); return ;;
+    completion|daemon|help|mcp|{"|".join(_WORDS)}) COMPREPLY=($(compgen -W "$words" -- "$cur")); return ;;
   esac
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
@@ -145,8 +167,9 @@ def zsh() -> str:
     flags = "\n".join(f"    {names_of(name)}) flags=({' '.join(flag_words(name))}) ;;" for name in VERBS)
     ids = "\n".join(f"    {names_of(verb)}) ids={kind} ;;" for (verb, _), kind in _IDS.items() if verb in VERBS)
     values = "\n".join(
-        f"    {flag}) compadd -- {' '.join(choices)}; return ;;" for flag, choices in value_words().items()
+        f"    {_asked(names, flag)}) compadd -- {' '.join(each)}; return ;;" for names, flag, each in value_words()
     )
+    fixed = "\n".join(f"    {verb}) compadd -- {' '.join(each)}; return ;;" for verb, each in _WORDS.items())
     return f"""\
 #compdef dbg stillframe
 # zsh completion of dbg {VERSION}; load it with: eval "$(dbg completion zsh)"
@@ -161,8 +184,8 @@ _dbg() {{
     *) [[ -n $verb ]] || verb=${{words[i]}} ;;
     esac
   done
-  case ${{words[CURRENT-1]}} in
-    --session|-s) compadd -- ${{(f)"$(dbg completion --ids sessions 2>/dev/null)"}}; return ;;
+  case $verb:${{words[CURRENT-1]}} in
+    *:--session|*:-s) compadd -- ${{(f)"$(dbg completion --ids sessions 2>/dev/null)"}}; return ;;
 {values}
   esac
   if [[ -z $verb && ${{words[CURRENT]}} != -* ]]; then compadd -- {" ".join(verb_words())}; return; fi
@@ -171,10 +194,12 @@ _dbg() {{
     '') flags=(--json --session --budget --allow --help --version) ;;
     completion) compadd -- bash zsh fish; return ;;
     daemon) compadd -- status stop; return ;;
+    mcp) compadd -- {" ".join(_MCP)}; return ;;
     help) compadd -- {" ".join(verb_words())}; return ;;
   esac
   if [[ ${{words[CURRENT]}} == -* ]]; then compadd -- $flags; return; fi
   case $verb in
+{fixed}
 {ids}
   esac
   if [[ -n $ids ]]; then compadd -- ${{(f)"$(dbg completion --ids $ids 2>/dev/null)"}}; else _files; fi
@@ -192,8 +217,12 @@ def fish() -> str:
     lines.append("complete -c dbg -f -s s -l session -x -a '(dbg completion --ids sessions 2>/dev/null)'")
     lines += [f"complete -c dbg -l {field['flag'][2:]}" for field in GLOBALS if field["kind"] == "bool"]
     lines.append("complete -c dbg -l budget -x")
-    for flag, choices in value_words().items():
-        lines.append(f"complete -c dbg -l {flag[2:]} -x -a '{' '.join(choices)}'")
+    for names, flag, choices in value_words():
+        seen = f" -n '__fish_seen_subcommand_from {' '.join(names)}'" if names else ""
+        lines.append(f"complete -c dbg{seen} -l {flag[2:]} -x -a '{' '.join(choices)}'")
+    for verb_name, fixed in _WORDS.items():
+        lines.append(f"complete -c dbg -n '__fish_seen_subcommand_from {verb_name}' -f -a '{' '.join(fixed)}'")
+    lines += [f"complete -c dbg -n '__fish_seen_subcommand_from mcp' -f -l {flag[2:]}" for flag in _MCP]
     for name, verb in VERBS.items():
         seen = f"__fish_seen_subcommand_from {names_of(name).replace('|', ' ')}"
         for field in verb["fields"]:

@@ -106,7 +106,8 @@ def overview() -> str:
     lines.append("dbg itself:")
     lines += [f"  {name:{width}}  {text.partition(chr(10))[0]}" for name, (text, _, _) in _BUILT_IN.items()]
     lines.append(
-        "\nEvery verb takes --json, --session NAME, --budget N, --allow CLASS; `dbg help VERB` tells the rest."
+        "\nEvery verb takes --json, --budget N and --allow CLASS, those about a session --session NAME; "
+        "`dbg help VERB` tells the rest."
     )
     return "\n".join(lines) + "\n"
 

@@ -414,7 +414,7 @@ MANUAL: "dict[str, Page]" = {
             "ready": "return when it printed this text, or listens on this port",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
             "since": "also run it in a clean copy of this git revision, and tell the first difference",
-            "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
+            "timeout": "seconds that it may run; then what was seen is told, and it is ended",
         },
     },
     "crash": {
@@ -439,7 +439,7 @@ MANUAL: "dict[str, Page]" = {
             "since": "also run it in a clean copy of this git revision, and tell the first difference",
             "repeat": "run it this often, and tell how often it failed and in how many ways",
             "until_fail": "with --repeat: stop at the first run that fails",
-            "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
+            "timeout": "seconds that it may run; then what was seen is told, and it is ended",
         },
     },
     "hang": {
@@ -483,7 +483,7 @@ MANUAL: "dict[str, Page]" = {
             "since": "also run it in a clean copy of this git revision, and tell the first difference",
             "repeat": "run it this often, and tell how often it failed and in how many ways",
             "until_fail": "with --repeat: stop at the first run that fails",
-            "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
+            "timeout": "seconds that it may run; then what was seen is told, and it is ended",
         },
     },
     "trace": {
@@ -508,7 +508,7 @@ MANUAL: "dict[str, Page]" = {
             "hold": "run it once more, under the debugger, and keep it held there, as a session for eval, expand and frame",
             "ready": "return when it printed this text, or listens on this port",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
-            "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
+            "timeout": "seconds that it may run; then what was seen is told, and it is ended",
         },
     },
     "hits": {
@@ -578,7 +578,7 @@ MANUAL: "dict[str, Page]" = {
             "wait": "wait until there is one",
             "timeout": "seconds to wait at the most",
             "count": "how many at the most (default 50)",
-            "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+            "run": "only of this run: r12, a saved name or a session's name; all of this project if left out",
         },
     },
     "cross": {
@@ -741,7 +741,7 @@ MANUAL: "dict[str, Page]" = {
             "kind": "one stream only; log is what log points printed",
             "limit": "bytes at the most (default 3000)",
             "wait": "wait until there is something new, or the end",
-            "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
+            "timeout": "seconds to wait at the most; default 30",
         },
     },
     "stop": {

@@ -233,6 +233,7 @@ class Server:
             "sessions": ("sessions", "sessions", "name"),
             "breakpoints": ("breaks", "breakpoints", "id"),
             "threads": ("threads", "threads", "id"),
+            "runs": ("history", "runs", "run"),
         }.get(kind, ("", "", ""))
         if not op:
             return
