@@ -365,6 +365,7 @@ async def test_library_code_is_passed_over_unless_it_is_asked_for(tmp_path: Path
     }
     async with debugged(tmp_path, files, breaks=["app.js:2"]) as (dbg, _):
         assert place(await dbg.step()) == ("<anonymous>", 2), "what it calls of the user's is stepped into"
+        assert [each.name for each in (await dbg.modules()).modules] == ["app.js", "index.js"], "and nothing of ours"
     async with debugged(tmp_path, files, breaks=["app.js:2"], all_code=True) as (dbg, _):
         inside = stopped(await dbg.step())
         assert inside.frame is not None

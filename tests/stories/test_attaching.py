@@ -40,6 +40,7 @@ def test_a_process_joined_by_pid_stops_is_looked_into_and_runs_on(user: User, pr
     again = user.json("attach", "--pid", str(program.pid), "--break", "turn")
     assert again["state"] == "stopped"
     assert user.json("detach")["action"] == "detached"
+    assert "had been detached already" in user.ok("stop")
     assert running(program.pid)
     assert program.poll() is None
 

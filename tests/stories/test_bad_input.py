@@ -83,7 +83,7 @@ def test_a_session_name_that_could_be_a_path_is_refused(user: User) -> None:
 def test_handles_of_earlier_stops_and_of_nobody_are_told_apart(held: User) -> None:
     held.fails("expand", "v99", code=1, error="not_found")
     held.fails("expand", "99x", code=2, error="usage")
-    assert held.json("output", "--wait", "--timeout", "0")["total"] == 0, "at once"
+    assert held.json("output", "--wait", "--timeout", "0")["cursor"] == "0.0.0.0", "at once"
     held.fails("frame", "f7", code=1, error="not_found")
     held.fails("frame", "x", code=2, error="usage")
     held.fails("thread", "t7", code=1, error="not_found")

@@ -198,7 +198,7 @@ class Ended(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The reply of `stop` and `detach`: what was done to the program, truly."""
 
     session: str
-    action: Literal["terminated", "detached", "already_ended"]
+    action: Literal["terminated", "detached", "already_ended", "already_detached"]
     exit_code: int | None = None
     signal: str | None = None
     also: tuple[str, ...] = ()

@@ -244,8 +244,10 @@ async def _end_what_is_over(sessions: Sessions, home: Session, *, terminate: boo
     pid = home.backend.pid if home.phase is Phase.LOST else None
     ran = pid is not None and is_alive(pid)
     left = await sessions.end(home, terminate=terminate, tree=tree)
-    action: Literal["terminated", "detached", "already_ended"] = "already_ended"
-    if pid is not None and ran:
+    action: Literal["terminated", "detached", "already_ended", "already_detached"] = "already_ended"
+    if home.phase is Phase.DETACHED:
+        action = "already_detached"
+    elif pid is not None and ran:
         action = "detached" if is_alive(pid) else "terminated"
     return Ended(session=home.name, action=action, left=left)
 

@@ -128,6 +128,8 @@ def _ended(result: Ended, name: str, budget: int) -> str:
             text = f"{result.session} detached: the program runs on"
         case "already_ended":
             text = f"{result.session} had ended already"
+        case "already_detached":
+            text = f"{result.session} had been detached already: its program is left as it is"
     if result.also:
         text += f"; also ended: {', '.join(result.also)}"
     if result.left:

@@ -369,7 +369,8 @@ class Evidence:
     # Modules
 
     def modules(self, start: int, count: int) -> Modules:
-        found = [script for script in self._scripts.all() if script.is_file]
+        files = [each for each in self._scripts.all() if each.is_file and each.url != self._scripts.hidden]
+        found = sorted(files, key=lambda each: not each.user)  # as they were loaded, the program's own first
         rows = tuple(
             Module(name=Path(each.path).name, file=each.path, kind="user" if each.user else "library")
             for each in found[start : start + count]
