@@ -303,6 +303,7 @@ def test_events_come_once_each_by_their_cursor_and_never_wait_behind_a_running_c
 
 def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program: str, tmp_path: Path) -> None:
     run_through(user, f"{program}:8", 3, program)
+    user.ok("export", "early.jsonl")
     user.ok("stop")
     user.ok("export", "run.jsonl")
     assert "is there already" in user.fails("export", "run.jsonl", code=2, error="usage")
@@ -339,6 +340,7 @@ def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program
     assert "is no plain file" in there.fails("import", ".", code=2, error="usage")
     there.fails("import", "absent.jsonl", code=1, error="not_found")
     assert there.json("history")["total"] == 1
+    assert "was live when it was exported" in there.ok("import", "../early.jsonl")
 
 
 def test_the_page_of_an_export_shows_everything_in_a_real_browser_and_runs_nothing_of_the_programs(user: User) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator
+from time import time as now
 from typing import Any
 
 import msgspec
@@ -140,6 +141,8 @@ def _run(connection: sqlite3.Connection, id: int) -> RunLine:
     name, command, tool, version, attached, parent, began, ended, outcome = connection.execute(
         "SELECT name, command, tool, version, attached, parent, began, ended, outcome FROM run WHERE id=?", (id,)
     ).fetchone()
+    if outcome is None and (outcome := finding.info(connection, id).state) == "live":
+        ended, outcome = now(), "was live when it was exported"  # whoever takes it in cannot know more
     return RunLine(
         id=id,
         name=name,
@@ -150,7 +153,7 @@ def _run(connection: sqlite3.Connection, id: int) -> RunLine:
         parent=parent,
         began=began,
         ended=ended,
-        outcome=outcome or finding.info(connection, id).state,
+        outcome=outcome,
     )
 
 
