@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import AdapterDied, NotFound, Unsupported, WrongState
+from ...errors import AdapterDied, NotFound, Try, Unsupported, WrongState
 from ...model.backend import Capability, Move, Stopped
 from ...model.values import Thread
 from ..ending import Signs
@@ -159,4 +159,7 @@ class Moving:
             number = wire_id(thread, "thread")
             await self._client.request("goto", {"threadId": number, "targetId": targets[0].get("id")})
         except Refused as refused:
+            if refused.message == "goto failed":  # debugpy 1.8.22 says no more than that
+                why = "the debugger gives no reason, as where a call has only just come back and its line is not over"
+                raise NotFound(f"cannot jump to line {line}: {why}", hint=Try("next")) from None
             raise NotFound(f"cannot jump to line {line}: {refused.message}") from None
