@@ -392,6 +392,8 @@ def test_a_runners_whole_command_is_taken_as_the_other_verbs_take_one(user: User
     for words in (("pytest",), ("python3", "-m", "pytest"), (sys.executable, "-m", "pytest"), ("uv", "run", "pytest")):
         rows = user.ok("test", "--once", "--", *words, "-k", "sum", "test_it.py").splitlines()
         assert rows[0].startswith("pytest ") and "1 of 1 failed" in rows[0], rows
+        path = rows[0].split(", ")[1].split(" ")[0]
+        assert path.startswith(("/", "…/")), "not as if it were a path from here"
         assert rows[1] == "test_it.py::test_sum at test_it.py:3", rows
     user.file("sums.test.js", "require('node:test')('adds', () => require('assert').equal(1 + 1, 3));\n")
     rows = user.ok("test", "--once", "--", "node", "--test", "sums.test.js").splitlines()

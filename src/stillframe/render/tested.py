@@ -63,8 +63,8 @@ def _headline(result: TestReport) -> str:
 
 
 def _near(path: str) -> str:
-    """An interpreter by the part of its path that tells it from others."""
-    return os.path.join(*path.split("/")[-3:]) if path.count("/") > 3 else path
+    """An interpreter by the part of its path that tells it from others, and said to be that: it may be another project's."""
+    return os.path.join("…", *path.split("/")[-4:]) if path.count("/") > 4 else path
 
 
 def _verdict(result: TestReport) -> str:
