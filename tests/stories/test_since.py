@@ -57,5 +57,6 @@ def test_a_crash_is_told_beside_the_revision_that_had_none(user: User) -> None:
         in told
     )
     assert "what to run stands behind --" in user.fails("probe", "app.py:8", "app.py", code=2, error="usage")
+    assert "app.py:8 reached" in user.ok("probe", "app.py:8", "--", "app.py"), "and so does a file that is no command"
     assert user.fails("crash", "--since", "nosuch", "--", "python", "app.py", code=2, error="usage")
     assert user.json("sessions")["sessions"] == []

@@ -373,7 +373,7 @@ class Reader:
                 raise self._wrong(f"{self.line.verb} needs {name}; as in: {words.example(self.line.verb)}")
 
 
-_RUN_BY = {"py": ["python"], "js": ["node"], "mjs": ["node"], "cjs": ["node"], "rb": ["ruby"]}
+_RUN_BY = {"py": ["python"], "js": ["node"], "mjs": ["node"], "cjs": ["node"], "rb": ["ruby"], "go": ["go", "run"]}
 
 
 def _takes_many(field: "Field") -> bool:
