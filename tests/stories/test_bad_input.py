@@ -35,6 +35,8 @@ def test_a_command_that_is_not_there_is_named_as_such(user: User) -> None:
 def test_a_directory_to_run_in_that_is_not_there_is_named(user: User) -> None:
     user.file("app.py", "x = 1\n")
     assert "nowhere" in user.fails("launch", "app.py", "--cwd", "nowhere", code=1, error="launch_failed")
+    user.file("sub/there.py", "x = 1\n")
+    assert "from here: sub/there.py" in user.fails("launch", "-C", "sub", "there.py", code=1, error="launch_failed")
 
 
 def test_a_file_that_is_neither_program_nor_readable_says_so(user: User) -> None:

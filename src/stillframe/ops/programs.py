@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
 from ..adapters import understand
-from ..errors import UsageError
+from ..errors import LaunchFailed, UsageError
 from ..model.plans import Caller, Plan
 from ..registry import Param, Parameters
 from ..session.breakpoints import absolute
@@ -74,7 +75,7 @@ def make_plan(
     elif program:
         kind, args, words = "file", program[1:] + command, program[:1]
         # As it was typed where that means the same there, so that the program finds itself in argv as in a plain run.
-        path = program[0] if cwd is None else absolute(program[0], caller.cwd)
+        path = program[0] if cwd is None else _from_here(program[0], caller.cwd, cwd)
     elif command:
         kind, args, words = "command", (), command
     else:
@@ -99,6 +100,15 @@ def make_plan(
         record=record,
     )
     return understand(plan)
+
+
+def _from_here(program: str, here: str, cwd: str) -> str:
+    """The program's file: with --cwd, too, it is named from where the caller is, as in a shell, and not as `git -C` has it."""
+    path, there = absolute(program, here), absolute(program, absolute(cwd, here))
+    if not Path(path).exists() and Path(there).exists():
+        meant = os.path.relpath(there, here)
+        raise LaunchFailed(f"no such file: {path}; --cwd is where it runs, and files are named from here: {meant}")
+    return path
 
 
 def interpreter(how: RunTerms, here: str) -> str | None:
