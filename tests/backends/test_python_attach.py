@@ -188,6 +188,6 @@ async def test_a_program_that_listens_is_joined_by_its_address_and_left_running(
 
 
 async def test_an_address_where_nobody_listens_is_named():
-    with pytest.raises(LaunchFailed, match=r"nothing answers at 127\.0\.0\.1:1"):
+    with pytest.raises(LaunchFailed, match=r"nothing answers at 127\.0\.0\.1:1: Connection refused"):
         async with opened(AttachPlan(host="127.0.0.1", port=1)):
             raise AssertionError("joined")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated
 
 from ..adapters import Adapter, declared_here
@@ -54,6 +55,8 @@ def _record(record: Record) -> str | None:
     """Where the record is, how large, and whether it can be used."""
     try:
         size = record.path.stat().st_size
+        with contextlib.suppress(FileNotFoundError):  # what was written last lies beside it
+            size += record.path.with_name(f"{record.path.name}-wal").stat().st_size
     except OSError:
         return None
     text = f"{record.path}, {size / 1e6:.1f} MB"

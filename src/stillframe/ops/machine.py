@@ -119,8 +119,9 @@ def _bytes(data: str, form: str) -> bytes:
                 return base64.b64decode(data, validate=True)
             case _:
                 return data.encode()
-    except (ValueError, binascii.Error) as error:
-        raise UsageError(f"{data[:40]!r} is no {form}: {error}") from None
+    except (ValueError, binascii.Error):
+        pairs = ": two digits for each byte, as in 0aff" if form == "hex" else ""
+        raise UsageError(f"{data[:40]!r} is no {form}{pairs}") from None
 
 
 @operation(Access.INSPECT, aliases=("regs",), example="dbg registers rip rsp")

@@ -23,7 +23,7 @@ def memory_rows(result: Memory) -> list[str]:
 
 
 def written(result: Written) -> str:
-    text = f"wrote {result.size} bytes at {escape(result.address)}"
+    text = f"wrote {result.size} byte{'s' * (result.size != 1)} at {escape(result.address)}"
     return text if result.size == result.asked else f"{text}, of {result.asked}"
 
 

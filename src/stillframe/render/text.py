@@ -372,7 +372,7 @@ def _tool(result: views.ToolInfo, name: str, budget: int) -> str:
 
 @show.register
 def _fed(result: views.Fed, name: str, budget: int) -> str:
-    return f"wrote {result.bytes} bytes" + (" and closed the input" if result.eof else "")
+    return f"wrote {result.bytes} byte{'s' * (result.bytes != 1)}" + (" and closed the input" if result.eof else "")
 
 
 @show.register

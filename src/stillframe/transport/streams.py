@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol, cast
@@ -171,4 +172,6 @@ async def _connected(
     except TimeoutError:
         raise AdapterUnresponsive(f"{name} took no connection within {timeout:g} s") from None
     except OSError as error:
-        raise LaunchFailed(f"nothing answers at {name}: {error.strerror or error}") from None
+        # asyncio has words of its own for what the system says: "Connect call failed ('127.0.0.1', 5678)"
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
+        raise LaunchFailed(f"nothing answers at {name}: {why}") from None
