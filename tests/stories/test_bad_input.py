@@ -30,6 +30,14 @@ def test_a_command_that_is_not_there_is_named_as_such(user: User) -> None:
     assert said.code in (1, 2)
     assert "nosuchprogram" in said.err
     assert "not found" in said.err or "no such" in said.err.lower() or "PATH" in said.err
+    user.file("app.py", "x = 1\n")
+    for words in (
+        ("crash", "python3 app.py"),
+        ("crash", "--", "python3 app.py"),
+        ("probe", "app.py:1", "--", "python3 app.py"),
+    ):
+        assert user.fails(*words, code=2, error="usage").endswith("as in: -- python3 app.py\n")
+    assert "as in: app.py -- -v" in user.fails("launch", "app.py -v", code=2, error="usage")
 
 
 def test_a_directory_to_run_in_that_is_not_there_is_named(user: User) -> None:

@@ -32,5 +32,6 @@ def _host_and_port(text: str) -> tuple[str, int]:
         )
     host, colon, port = text.rpartition(":")
     if not colon or not port.isdigit() or not 0 < int(port) < 65536:
-        raise UsageError(f"{text!r} is no HOST:PORT")
+        pid = f"; a process is joined by its number with --pid {text}" if text.isdecimal() else ""
+        raise UsageError(f"{text!r} is no HOST:PORT{pid}")
     return host.strip("[]") or "127.0.0.1", int(port)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import Annotated, Literal
 
 from ..adapters import understand
+from ..adapters.interpreters import on_path
 from ..errors import LaunchFailed, UsageError
 from ..model.plans import Caller, Plan
 from ..registry import Param, Parameters
@@ -83,6 +85,8 @@ def make_plan(
             "launch what? Give a program, as in: dbg launch app.py, or a command: dbg launch -- python app.py"
         )
     here = absolute(cwd, caller.cwd) if cwd else caller.cwd
+    if kind in ("file", "command"):
+        _check_quotes(words[0], caller)
     plan = Plan(
         command=words + args,
         kind=kind,
@@ -100,6 +104,23 @@ def make_plan(
         record=record,
     )
     return understand(plan)
+
+
+def _check_quotes(word: str, caller: Caller) -> None:
+    """A command that was quoted as a whole is one word, of which there is no file."""
+    if not any(char.isspace() for char in word) or Path(caller.cwd, word).exists():
+        return
+    try:
+        words = shlex.split(word)
+    except ValueError:
+        return
+    if len(words) > 1 and on_path(words[0], caller.env, caller.cwd):
+        raise UsageError(
+            f"there is no program {word!r}: a command is not quoted as a whole, as in: -- {shlex.join(words)}"
+        )
+    if len(words) > 1 and Path(caller.cwd, words[0]).is_file():
+        meant = f"{shlex.quote(words[0])} -- {shlex.join(words[1:])}"
+        raise UsageError(f"there is no program {word!r}: its arguments are words of their own, as in: {meant}")
 
 
 def _from_here(program: str, here: str, cwd: str) -> str:

@@ -179,6 +179,14 @@ def test_an_error_of_a_missing_word_shows_an_example() -> None:
     assert "dbg break shop.py:14" in wrong("break").text()
 
 
+def test_a_condition_of_a_verb_that_starts_a_program_is_told_where_it_stands() -> None:
+    told = wrong("launch", "app.py", "-b", "app.py:5", "--if", "x > 1").text()
+    assert told.endswith("as in: --break 'app.py:5 if x > 1'")
+    assert (
+        wrong("probe", "app.py:5", "--condition=x", "--", "python", "app.py").text().endswith("as in: 'app.py:5 if x'")
+    )
+
+
 def test_no_words_at_all_ask_for_help() -> None:
     assert parser.parse([], VERBS) is None
     assert parser.parse(["--help"], VERBS) is None

@@ -8,7 +8,7 @@ Values stay text: their meaning is checked where the operation is declared.
 """
 
 from . import words
-from .usage import Usage, nearest
+from .usage import Usage, nearest, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -259,6 +259,14 @@ class Reader:
             raise self._wrong(f"{name} takes a number of characters, not {value!r}")
         return int(value)
 
+    def _conditional(self, places: "Field", value: str) -> str:
+        """How a condition is written where places are words or values of another flag."""
+        given = [*self.words] if places.get("positional") else self.line.args.get(places["name"])
+        place = given[-1] if isinstance(given, list) and given else "LOC"
+        whole = quote(f"{place} if {value or next(iter(self._after()), '') or 'EXPR'}")
+        flag = "" if places.get("positional") else f"{places['flag']} "
+        return f"a condition stands with its place, as in: {flag}{whole}"
+
     def _foreign(self, token: str) -> None:
         """A flag that is not ours is an error with the line that works."""
         name, equals, value = token.partition("=")
@@ -267,6 +275,10 @@ class Reader:
         if meant is not None:
             corrected = [*self._before(), meant + equals + value, *self._after()]
             raise self._wrong(f"unknown flag {name!r} of {self.line.verb}", corrected)
+        if name in _CONDITIONS and (
+            places := next((each for each in self.verb["fields"] if each["kind"] == "break"), None)
+        ):
+            raise self._wrong(f"{name!r} is no flag of {self.line.verb}: {self._conditional(places, value)}")
         if self.verb.get("starts") and (self.words or self.opened):
             raise self._wrong(
                 f"{name!r} is no flag of {self.line.verb}; the program's own stand behind `--`", self._behind()
@@ -373,6 +385,7 @@ class Reader:
                 raise self._wrong(f"{self.line.verb} needs {name}; as in: {words.example(self.line.verb)}")
 
 
+_CONDITIONS = ("--if", "--condition", "--cond", "--when")
 _RUN_BY = {"py": ["python"], "js": ["node"], "mjs": ["node"], "cjs": ["node"], "rb": ["ruby"], "go": ["go", "run"]}
 
 

@@ -34,6 +34,7 @@ MEANT = {
     "interrupt": "pause", "exit": "stop", "q": "stop", "ls": "sessions", "ps": "sessions", "stacktrace": "stack",
     "stack-trace": "stack", "code": "source", "exec": "eval", "assign": "set", "log": "output", "logs": "output",
     "stdin": "input", "send": "input", "traceback": "exception", "advance": "until", "tasks": "threads",
+    "display": "eval", "whatis": "eval", "ptype": "eval", "examine": "memory",
 }  # fmt: skip
 """Words of other debuggers: named in the error, not obeyed, where ours might do something else."""
 
@@ -155,6 +156,8 @@ def unknown_verb(word: str, rest: "list[str]", leading: "list[str]", verbs: "dic
         return Usage(f"unknown verb {word!r}; `dbg help` lists them")
     if guess == "break" and rest[:1] and rest[0] in _BREAKPOINT:
         return Usage(f"unknown verb {word!r}", [*leading, _BREAKPOINT[rest[0]], *rest[1:]])
+    if word == "tbreak":
+        rest = [*rest, "--once"]
     return Usage(f"unknown verb {word!r}", [*leading, guess, *rest])
 
 
