@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import time
 from typing import Any
@@ -27,6 +28,8 @@ from .settings import DEFAULTS, Settings, root_of
 load_all()
 
 log = logging.getLogger(__name__)
+
+LONG_NAME = 80
 
 
 class ErrorReply(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -149,6 +152,10 @@ class Dispatcher:
         except StillframeError as error:
             return self._failed(call, session, error)
         except Exception as error:
+            if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:  # which looking for a file says, too
+                return self._failed(
+                    call, session, UsageError(f"no file can have a name so long: {_begun(error.filename)}")
+                )
             log.exception("%s failed", call.op)
             ours = Internal(f"{type(error).__name__}: {error}")
             return self._failed(call, session, ours)
@@ -270,6 +277,11 @@ class Dispatcher:
 def _is_told_whole(call: Call) -> bool:
     """Whether secrets are told, too: they were asked for."""
     return call.reveal or call.op in TOLD_AS_THEY_ARE
+
+
+def _begun(name: object) -> str:
+    text = str(name)
+    return text if len(text) <= LONG_NAME else f"{text[:LONG_NAME]}…"
 
 
 def _meant(call: Call, session: Session | None, others: tuple[str, ...]) -> Meant:

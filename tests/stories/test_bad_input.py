@@ -40,6 +40,14 @@ def test_a_command_that_is_not_there_is_named_as_such(user: User) -> None:
     assert "as in: app.py -- -v" in user.fails("launch", "app.py -v", code=2, error="usage")
 
 
+def test_names_too_long_for_any_file_are_the_callers_fault_and_told_in_short(user: User) -> None:
+    long = "y" * 5000
+    for words in (["launch", f"{long}.py"], ["crash", "--", long], ["probe", f"{long}.py:3"], ["test", long]):
+        assert "no file can have a name so long" in user.fails(*words, code=2, error="usage")
+    assert "no name of a machine" in user.fails("attach", f"{long}:3", code=1, error="launch_failed")
+    assert len(user.says("z" * 100_000).err) < 4200
+
+
 def test_a_directory_to_run_in_that_is_not_there_is_named(user: User) -> None:
     user.file("app.py", "x = 1\n")
     assert "nowhere" in user.fails("launch", "app.py", "--cwd", "nowhere", code=1, error="launch_failed")
@@ -103,6 +111,8 @@ def test_handles_of_earlier_stops_and_of_nobody_are_told_apart(held: User) -> No
     held.json("next")
     held.fails("expand", ref, code=3, error="stale_handle")
     held.ok("eval", "pair = (1, [2, 3])", "word = 'ab'")
+    for words in (["eval", ""], ["eval", "x", " "], ["set", "word", ""], ["set", "", "1"]):
+        assert "empty" in held.fails(*words, code=2, error="usage")
     assert [each["value"] for each in held.json("expand", "pair")["values"]] == ["1", "[2, 3]"], (
         "though it is shown whole"
     )

@@ -50,6 +50,8 @@ async def eval_(
     session.need_stopped()
     if not expressions:
         raise UsageError("eval what? Give an expression, as in: dbg eval 'len(items)'")
+    if not all(each.strip() for each in expressions):
+        raise UsageError("eval what? An expression is empty, as an unset variable is")
     id = session.thread_id(thread)
     frame_id = await session.frame_id(id, frame_index(frame) if frame else None)
     bounds = bounds_of(session, session.bounds.values, text or 4 * session.bounds.text)
@@ -111,6 +113,8 @@ async def set_(
         target, equals, value = target.partition("=")
         if not equals or value.startswith("=") or target[-1:] in "!<>":
             raise UsageError("set takes a target and a value, as in: dbg set price 12.5")
+    if not target.strip() or not value.strip():
+        raise UsageError("set takes a target and a value, and one of them is empty, as an unset variable is")
     id = session.thread_id(thread)
     frame_id = await session.frame_id(id, frame_index(frame) if frame else None)
     session.touched = True

@@ -171,6 +171,8 @@ async def _connected(
             return (await connecting)[1]
     except TimeoutError:
         raise AdapterUnresponsive(f"{name} took no connection within {timeout:g} s") from None
+    except UnicodeError:
+        raise LaunchFailed(f"{name[:80]} is no name of a machine") from None
     except OSError as error:
         # asyncio has words of its own for what the system says: "Connect call failed ('127.0.0.1', 5678)"
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .shapes import Json
 
 EXIT_USAGE, EXIT_DENIED, EXIT_INTERNAL, EXIT_CANCELLED = 2, 7, 70, 130
+LONGEST_ERROR = 4000
 ANSWER_SECONDS = 300.0
 """How long somebody at a terminal may think about a question."""
 
@@ -241,6 +242,8 @@ def tell(op: str, result: "dict[str, Json]", text: str, as_json: bool) -> int:
 
 def fail(code: str, message: str, exit_code: int, as_json: bool, op: str = "", hint: "Json" = None) -> int:
     """An error of our own, in the shape that every reply has."""
+    if len(message) > LONGEST_ERROR:
+        message = message[: LONGEST_ERROR - 1] + "…"
     if as_json:
         error: dict[str, Json] = {"code": code, "message": message}
         if hint:
