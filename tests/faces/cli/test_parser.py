@@ -187,6 +187,12 @@ def test_a_condition_of_a_verb_that_starts_a_program_is_told_where_it_stands() -
     )
 
 
+@pytest.mark.parametrize("flag", ["--if", "--log", "--hit"])
+def test_a_value_that_is_empty_is_not_taken_for_none(flag: str) -> None:
+    assert f"{flag} needs a value; it is empty" in wrong("break", "app.py:5", flag, "").text()
+    assert "--expect needs a value" in wrong("probe", "app.py:5", "--expect= ").text()
+
+
 def test_no_words_at_all_ask_for_help() -> None:
     assert parser.parse([], VERBS) is None
     assert parser.parse(["--help"], VERBS) is None

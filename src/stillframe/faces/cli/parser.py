@@ -217,6 +217,8 @@ class Reader:
 
     def _store(self, field: "Field", name: str, value: str) -> None:
         choices = field.get("choices")
+        if not value.strip() and not choices and field["name"] not in _MAY_BE_EMPTY:
+            raise self._wrong(f"{name} needs a value; it is empty, as an unset variable is")
         if choices and field["name"] == "allow" and all(word in choices for word in value.split(",")):
             value = max(value.split(","), key=choices.index)  # `read,inspect`: each class holds those below it
         if choices and value not in choices:
@@ -385,6 +387,8 @@ class Reader:
                 raise self._wrong(f"{self.line.verb} needs {name}; as in: {words.example(self.line.verb)}")
 
 
+_MAY_BE_EMPTY = ("code", "session")
+"""`python -c ''` is a program; an empty session is told by whoever looks for it, as that of the environment is."""
 _CONDITIONS = ("--if", "--condition", "--cond", "--when")
 _RUN_BY = {"py": ["python"], "js": ["node"], "mjs": ["node"], "cjs": ["node"], "rb": ["ruby"], "go": ["go", "run"]}
 
