@@ -9,7 +9,7 @@ run() { printf '\n$ %s\n' "$*"; eval "$*"; }
 echo "Bob buys for 4.0 with ten per cent off, so he should pay 3.6. What does the shop say?"
 run python shop.py
 echo
-echo "Stop where a discount is larger than the whole order, and look:"
+echo "Stop at the order that is too small for such a discount, and look:"
 run "dbg launch shop.py --break 'shop.py@\"net = gross\" if gross < 5'"
 run dbg next
 run "dbg eval 'discount.__defaults__' 'gross * 0.1'"

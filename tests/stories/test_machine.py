@@ -42,6 +42,7 @@ def test_a_variable_is_watched_memory_is_read_and_the_run_is_gone_back_through(u
     assert (told := re.match(r"rip = (0x[0-9a-f]+) ", user.ok("registers", "rip")))
     assert user.json("status")["instruction"] == told[1]
     assert user.fails("registers", "nosuch", code=2, error="usage")
+    assert {"registers", "step back", "exception info"} <= set(user.json("capabilities")["can"])
     assert user.fails("memory", "0x10", code=1, error="not_found")
     assert str(user.here / "machine.c") in user.ok("sources", "--match", "machine")
     user.ok("unbreak", "all")
@@ -64,6 +65,7 @@ def test_lldb_is_asked_for_by_name_and_runs_it_again_with_what_was_wanted(user: 
     assert f"b1 hit 1 at machine.c:{line('calls')} in add" in again
     assert "watch sum" in again, "what cannot be wanted again is said"
     assert "b = 3" in user.ok("eval", "b")
+    assert "registers" in user.json("capabilities")["can"]
     assert "cannot record" in user.fails(
         "launch", "--adapter", "lldb", "--record", "machine.c", code=1, error="unsupported"
     )

@@ -45,7 +45,7 @@ Rust's functions show: it finds the file of an address, and no symbol."""
 _FORKS = re.compile(rb"\[Detaching after v?fork from child process (\d+)")
 _ADDS = frozenset({
     Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.INSTRUCTION_BREAKPOINTS, Capability.JUMP,
-    Capability.MEMORY, Capability.WAITS, Capability.WRITE_MEMORY,
+    Capability.MEMORY, Capability.REGISTERS, Capability.WAITS, Capability.WRITE_MEMORY,
 })  # fmt: skip
 _TAKES_CORES = (18,)
 _TUNABLES = "GLIBC_TUNABLES"
@@ -171,6 +171,7 @@ class GdbAdapter:
             "evaluates_as": "watch",
             "is_library": native.is_library,
             "keeps_functions": not missing,
+            "can_record": not missing,
             "exception_root": None if missing else "C++",
             "count_hits": None if missing else count_hits,
             "catches": {"raised": ("throw",)} if missing else {"uncaught": ("signals",), "raised": ("throw",)},

@@ -239,6 +239,7 @@ _COMMON: dict[str, Any] = {
     ),
     "taken": re.compile(r"Breakpoint exists at (.+):(\d+) at [0-9a-f]+$"),
     "threads_cut": re.compile(r"Too many goroutines, only loaded"),
+    "can_record": True,
     "examines": BY_CONSOLE,
     "lacks": frozenset({Capability.WRITE_MEMORY}),  # what it writes to is what it has told the address of
     "catches": {"uncaught": ("unrecovered-panic", "runtime-fatal-throw")},

@@ -91,7 +91,7 @@ _ZEROS = (
 _ADDS = frozenset({
     Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.EXCEPTION_CLASSES,
     Capability.INSTRUCTION_BREAKPOINTS, Capability.INSTRUCTION_STEPS,
-    Capability.JUMP, Capability.MEMORY, Capability.SOURCES, Capability.WAITS, Capability.WRITE_MEMORY,
+    Capability.JUMP, Capability.MEMORY, Capability.REGISTERS, Capability.SOURCES, Capability.WAITS, Capability.WRITE_MEMORY,
 })  # fmt: skip
 
 

@@ -91,6 +91,7 @@ class RubyAdapter:
             owns_target=True,
             mark=secrets.token_hex(8),
             notes=(_RECORDED,) if plan.record else (),
+            can_record=True,
             **_HELPED,
         )
 

@@ -244,7 +244,7 @@ class Verbs(ABC):
         do: str | None = None,
         session: str | None = None,
     ) -> AnyOutcome:
-        """Go back to the line before, where the debugger keeps what was (gdb with `launch --record`, rdbg)."""
+        """Go back to the line before, where the debugger keeps what was (gdb and rdbg, with `launch --record`)."""
         return cast(
             "AnyOutcome",
             await self.call("step-back", {"count": count, "thread": thread, "timeout": timeout, "do": do}, session),

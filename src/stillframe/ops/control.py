@@ -114,7 +114,7 @@ finish = _stepping(
 
 step_back = _stepping(
     Move.STEP_BACK,
-    "Go back to the line before, where the debugger keeps what was (gdb with `launch --record`, rdbg).",
+    "Go back to the line before, where the debugger keeps what was (gdb and rdbg, with `launch --record`).",
     aliases=("back", "reverse-next"),
     example="dbg step-back",
 )

@@ -153,7 +153,12 @@ class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
         """Learn what the debugger can do, at the start or later."""
         found = translate.capabilities(body) | {Capability.RAW, Capability.REQUEST}
         if self._helper:
-            found |= {Capability.CONFIRMED_BREAKPOINTS, Capability.ASSIGN, *self._launch.adds}
+            found |= {
+                Capability.CONFIRMED_BREAKPOINTS,
+                Capability.ASSIGN,
+                Capability.EXCEPTION_INFO,
+                *self._launch.adds,
+            }
         if self._launch.stdin == "-" and (self._process is not None or self._launch.has_conduits):
             found |= {Capability.INPUT}
         self.capabilities |= found - self._launch.lacks

@@ -243,6 +243,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """What the console says before its answer to a line."""
     lacks: frozenset[Capability] = frozenset()
     """What the debugger says that it can do and cannot."""
+    can_record: bool = False
+    """`launch --record` makes runs that one can go back in."""
     examines: Examines | None = None
     """How memory is read, where it is not by `readMemory`."""
     error_prefix: str = ""

@@ -59,6 +59,8 @@ class Moving:
     async def resume(self, move: Move, thread: str | None) -> None:
         need = _NEEDS.get(move)
         if need is not None and need not in self.capabilities:
+            if need is Capability.STEP_BACK and self._launch.can_record:
+                raise Unsupported(f"{self.tool.tool} goes back only in a run that was recorded: dbg launch --record …")
             raise Unsupported(f"{self.tool.tool} cannot {move.value}: it has no {need.value}")
         if self._launch.is_dead:
             raise WrongState(f"a core is what a process left when it died: it cannot {move.value}")

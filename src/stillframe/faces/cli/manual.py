@@ -117,7 +117,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "step-back": {
         "group": "control",
-        "doc": "Go back to the line before, where the debugger keeps what was (gdb with `launch --record`, rdbg).",
+        "doc": "Go back to the line before, where the debugger keeps what was (gdb and rdbg, with `launch --record`).",
         "example": "dbg step-back",
         "fields": {
             "count": "how many steps; every line passed is told, with what it changed",
