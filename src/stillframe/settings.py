@@ -7,6 +7,7 @@ access of any call, can only be narrowed by each of them, and `ask`, the lowest 
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 import tomllib
@@ -50,13 +51,16 @@ class Settings(msgspec.Struct, frozen=True):
     """The access from which on somebody is asked before a call is made; empty: nobody is."""
 
     def updated(self, values: Mapping[str, Any], where: str) -> Settings:
-        """These settings with some changed; names that do not exist and values that do not fit are refused."""
+        """These settings with some changed. Mistyped names and values that do not fit are refused; other names are let be, since
+        a later version may know them."""
         known = {name: type(getattr(self, name)) for name in self.__struct_fields__}
         changes: dict[str, Any] = {}
         for name, value in values.items():
             key = name.replace("-", "_")
             if key in known:
                 changes[key] = _convert(known[key], value, f"{name} in {where}")
+            elif (meant := difflib.get_close_matches(key, [*known, "adapters"], 1, 0.75)) and meant[0] != key:
+                raise UsageError(f"there is no setting {name}, as {where} has it: did you mean {meant[0]}?")
         if "allow" in changes:
             changes["allow"] = min(self.allow, changes["allow"], key=_ACCESS.index)
         if "ask" in changes:

@@ -33,6 +33,14 @@ def test_a_value_that_does_not_fit_is_a_usage_error_that_names_the_file(tmp_path
         load({}, tmp_path)
 
 
+def test_a_name_that_is_mistyped_is_a_usage_error_and_one_that_nobody_knows_is_let_be(tmp_path: Path) -> None:
+    (tmp_path / "stillframe.toml").write_text('later_on = 1\n[adapters.zig]\ncommand = ["zig-dap"]\n')
+    assert load({}, tmp_path).allow == "exec"
+    (tmp_path / "stillframe.toml").write_text('alow = "inspect"\n')
+    with pytest.raises(UsageError, match=r"no setting alow, as stillframe\.toml has it: did you mean allow\?"):
+        load({}, tmp_path)
+
+
 def test_a_project_begins_at_the_nearest_sign_of_one(tmp_path: Path) -> None:
     deep = tmp_path / "a" / "b"
     deep.mkdir(parents=True)

@@ -252,3 +252,8 @@ def test_eight_clients_at_one_session_all_get_their_answers(dbg: Dbg, loop: Path
     assert all(reply["ok"] for reply in replies)
     assert len(result(dbg("breaks", "--json", cwd=here))["breakpoints"]) == 5
     assert dbg("stop", cwd=here).code == 0
+
+
+def test_a_setting_of_the_environment_that_does_not_fit_is_the_callers_fault(dbg: Dbg) -> None:
+    said = dbg("sessions", env={"STILLFRAME_WAIT": "long"})
+    assert (said.code, said.err) == (2, "error usage: wait in the environment is a number, not 'long'\n")

@@ -13,6 +13,7 @@ import sys
 
 from . import rendezvous
 from .rendezvous import DAEMON, Unsafe
+from .usage import USAGE, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -282,6 +283,8 @@ def start_daemon(directory: str, post: "Post" = DAEMON) -> Line:
         if line is None:
             said = _spawn_and_wait(post)
             line = connect(directory, post)
+            if line is None and said.startswith(USAGE):
+                raise Usage(said[len(USAGE) :])
             if line is None:
                 raise Gone(said or f"the daemon died as it started; its log is in {log_place()}")
         return line

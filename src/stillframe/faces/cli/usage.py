@@ -5,6 +5,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
+USAGE = "usage: "
+"""How a daemon that could not start begins to tell that it is its caller's fault."""
 
 
 class Usage(Exception):

@@ -13,6 +13,7 @@ if not __package__:
     packages = (at for at, entry in enumerate(sys.path) if entry.endswith(("site-packages", "dist-packages")))
     sys.path.insert(next(packages, len(sys.path)), parent)
 
+from stillframe.faces.cli.usage import USAGE
 from stillframe.faces.daemon.lifecycle import Claim, Refused
 
 
@@ -30,6 +31,11 @@ def main(argv: list[str]) -> int:
 
         serve(claim, on_ready=lambda: report(ready, "ready"), opened=lambda: real(claim.directory))
     except BaseException as error:
+        from stillframe.errors import UsageError
+
+        if isinstance(error, UsageError):  # of the settings: that is for whoever made them
+            report(ready, f"{USAGE}{error.message}")
+            return 1
         report(ready, f"the daemon could not start: {type(error).__name__}: {error}")
         raise
     finally:
