@@ -15,9 +15,11 @@ from pathlib import Path
 
 from stillframe.adapters.interpreters import on_path
 
+from . import pythons
+
 PYCACHE = Path(sys.prefix, "pycache")
 """Where they keep what they compiled of the debugger, between runs: to fill it costs a second and a half for each."""
-VERSIONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+VERSIONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 
 
 def swift_python() -> Path | None:
@@ -63,7 +65,7 @@ SWIFT = swift_python()
 
 
 def find_interpreters() -> dict[str, str]:
-    """Version to path of every supported interpreter here: of pyenv's folder, else by its name on PATH."""
+    """Version to path of every supported interpreter here: of pyenv's folder, by its name on PATH, or fetched for the tests."""
     found: dict[str, str] = {}
     home = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     for folder in sorted(home.glob("3.*")) if home.is_dir() else []:
@@ -77,7 +79,10 @@ def find_interpreters() -> dict[str, str]:
             found[version] = named
         if SWIFT is not None and (SWIFT / f"python{version}").exists():
             found[version] = str(SWIFT / "python")
+    if "3.14" not in found and (fetched := pythons.binary()):
+        found["3.14"] = str(fetched)
     return found
 
 
 INTERPRETERS = find_interpreters()
+NEWEST = "3.14" if "3.14" in INTERPRETERS else "3.13"

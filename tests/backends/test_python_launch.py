@@ -72,7 +72,7 @@ async def test_an_interpreter_that_does_not_exist_is_named(tmp_path):
 async def test_a_python_of_another_version_is_refused_by_its_number(tmp_path, version):
     old = script(tmp_path / "python3", f"#!/bin/sh\necho {version} cpython\n")
     message = await refused(plan(write(tmp_path, "x = 1\n"), interpreter=str(old)))
-    assert version.replace(" ", ".") in message and "3.8 to 3.13" in message
+    assert version.replace(" ", ".") in message and "3.8 to 3.14" in message
 
 
 async def test_an_interpreter_that_dies_before_it_dials_in_fails_with_its_own_words(tmp_path):

@@ -20,10 +20,10 @@ from stillframe.adapters.ruby import RUBY
 from stillframe.model.outcomes import AnyOutcome
 from stillframe.model.plans import Plan
 
-from ..conftest import INTERPRETERS
+from ..interpreters import INTERPRETERS
 from .witness import Witness
 
-VERSIONS = ("3.8", "3.13")
+VERSIONS = ("3.8", "3.14")
 """The ends of what is promised, which are debugged in different ways: tracing and monitoring. The stories run on `python3`."""
 LANGUAGES = Path(__file__).resolve().parents[1] / "languages"
 

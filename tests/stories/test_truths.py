@@ -353,7 +353,7 @@ def test_a_python_2_is_called_by_its_version(user: User) -> None:
     old.chmod(0o755)
     user.file("app.py", "a = 1\n")
     said = user.fails("launch", "app.py", "--python", str(old), code=1, error="launch_failed")
-    assert "is Python 2.7.18; 3.8 to 3.13 can be debugged" in said
+    assert "is Python 2.7.18; 3.8 to 3.14 can be debugged" in said
 
 
 def test_a_thread_that_has_ended_is_said_to_have(user: User) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ..interpreters import INTERPRETERS as PYTHONS
-from ..interpreters import VERSIONS
+from ..interpreters import NEWEST, VERSIONS
 from .wireclient import Peer, Target, started
 
 DEEP = ("3.11", "3.13")
@@ -21,7 +21,7 @@ DEEP = ("3.11", "3.13")
 OTHERS = ("3.8", "3.9", "3.10", "3.12")
 """The versions besides: for what is tried deeply on those two anyway."""
 
-EDGES = ("3.8", "3.13")
+EDGES = ("3.8", NEWEST)
 """The oldest and the newest: for what is the interpreter's own way and changes slowly."""
 
 

@@ -79,4 +79,4 @@ def test_a_module_that_the_debugger_would_have_is_run_as_main_without_a_warning(
     peer.go()
     peer.rest()
     code, out, err = target.end()
-    assert (code, err) == (0, "") and out.startswith("usage: server.py")
+    assert (code, err) == (0, "") and out.startswith(("usage: server.py", "usage: python -m http.server"))

@@ -57,7 +57,7 @@ def assert_runs_to_its_end(target: Target, peer: Peer, thread: int) -> None:
 
 def monitored(python: str) -> bool:
     """Whether this interpreter is watched by sys.monitoring. sys.settrace also tells of frames that are left on the way."""
-    return PYTHONS.get("3.12") == python or PYTHONS.get("3.13") == python
+    return python in map(PYTHONS.get, ("3.12", "3.13", "3.14"))
 
 
 @pytest.mark.parametrize("command", ["next", "stepIn", "stepOut"])

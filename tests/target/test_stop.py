@@ -407,7 +407,7 @@ def test_a_variable_is_deleted_or_it_is_said_that_it_stays(run_to: RunTo, python
     peer.rest()
     _, out, err = target.end()
     told = (deleted, value, out, err)
-    if python in (PYTHONS.get("3.12"), PYTHONS.get("3.13")):
+    if python in map(PYTHONS.get, ("3.12", "3.13", "3.14")):
         stays = "not deleted: a function's variable stays from Python 3.12 on (total)"
         assert told == (stays, "1", "(True, True)\n", "")
     else:

@@ -20,6 +20,8 @@ LARGEST = 2000000  # characters of a source file that is still parsed
 _LOCK, _RLOCK = type(thread.allocate_lock()), thread.RLock
 _OWNER = re.compile(r"owner=(\d+)")
 _ENTERS = frozenset({"SETUP_WITH", "BEFORE_WITH", "SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH"})
+_LOADS_METHOD = dis.opmap.get("LOAD_SPECIAL", -1)  # from 3.14 on a `with` is a call of what it loads just before
+_ENTER_METHODS = (0, 2)  # its arguments for __enter__ and __aenter__
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _WITHS = (ast.With, ast.AsyncWith)
 
@@ -70,6 +72,9 @@ def instruction(frame):
 
 def is_entering(frame):
     """Whether the frame waits in the beginning of a `with`."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    if at >= 2 and code[at - 2] == _LOADS_METHOD:
+        return code[at - 1] in _ENTER_METHODS
     return instruction(frame) in _ENTERS
 
 

@@ -1,4 +1,4 @@
-"""Python 3.8 to 3.13, through debugpy's server inside the target, brought up by our own start-up script."""
+"""Python 3.8 to 3.14, through debugpy's server inside the target, brought up by our own start-up script."""
 
 from __future__ import annotations
 

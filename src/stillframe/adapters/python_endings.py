@@ -14,6 +14,8 @@ _REPORT = re.compile(
     rf"Fatal Python error: (?P<what>.+)\n(?P<threads>(?:\n{_THREAD.format('last_')})+)(?:\n?Extension modules: .*\n?)?",
     re.MULTILINE,
 )
+_MACHINES = re.compile(r"\nCurrent thread's C stack trace \(most recent call first\):\n(?:  .+\n)*")
+"""From 3.14 on: the addresses of the interpreter's own calls."""
 _EACH = re.compile(rf"^{_THREAD.format('')}", re.MULTILINE)
 _CALL = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+) in (?P<function>.+)\n', re.MULTILINE)
 _IGNORED = re.compile(
@@ -31,6 +33,7 @@ _LIBRARIES = re.compile(r"[/\\](site-packages|dist-packages|lib[/\\]python3\.\d+
 def last_words(stderr: str) -> LastWords | None:
     """The report of faulthandler, taken apart; None where there is none. A program that turned it on itself has all of its
     threads told, the debugger's among them, and the one that failed as the last: the user's others stay to be read."""
+    stderr = _MACHINES.sub("", stderr)
     found = _REPORT.search(stderr)
     if found is None:
         return None

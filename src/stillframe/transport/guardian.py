@@ -16,6 +16,7 @@ import sys
 
 from . import guardian_program
 from .guardian_program import start_time
+from .handles import open_handle
 
 log = logging.getLogger(__name__)
 
@@ -116,8 +117,8 @@ class Guardian:
             return
         self._look_away()
         try:
-            fd = os.pidfd_open(self._process.pid)
-        except (AttributeError, OSError):  # macOS has no pidfd, old kernels neither
+            fd = open_handle(self._process.pid)
+        except OSError:  # macOS has no such handles, old kernels neither
             return
         loop.add_reader(fd, self._died)
         self._deathwatch = loop, fd

@@ -9,12 +9,15 @@ import os
 import select
 import signal
 import sys
+import time
 from pathlib import Path
 
 LEAVING = 3.0
 """Seconds in which a debugger that is attached to what lives on may leave it by itself."""
 LAST_WORD = 2.0
 """Seconds that it has after it was asked to."""
+LOOK = 0.02
+"""Seconds between two looks at a process, where nothing tells of its end."""
 
 
 def start_time(pid: int) -> str | None:
@@ -82,8 +85,11 @@ def _outliving(pids: set[int], seconds: float) -> set[int]:
             fds[os.pidfd_open(pid)] = pid
         except ProcessLookupError:
             continue
-        except (AttributeError, OSError):  # macOS has no pidfd, old kernels neither
-            return pids
+        except (
+            AttributeError,
+            OSError,
+        ):  # macOS has no pidfd, old kernels neither, nor Pythons made for old C libraries
+            return _outliving_by_looks(pids, seconds)
     waiting = select.poll()
     for fd in fds:
         waiting.register(fd, select.POLLIN)
@@ -93,6 +99,15 @@ def _outliving(pids: set[int], seconds: float) -> set[int]:
             os.close(fd)
             del fds[fd]
     return set(fds.values())
+
+
+def _outliving_by_looks(pids: set[int], seconds: float) -> set[int]:
+    deadline, began = time.monotonic() + seconds, {pid: start_time(pid) for pid in pids}
+    while (
+        alive := {pid for pid in pids if began[pid] and start_time(pid) == began[pid]}
+    ) and time.monotonic() < deadline:
+        time.sleep(LOOK)
+    return alive
 
 
 def _remove(directory: str) -> None:

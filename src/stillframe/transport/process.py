@@ -17,6 +17,7 @@ import msgspec
 from ..errors import LaunchFailed, Unsupported, WrongState
 from .drains import Drains, Stream
 from .guardian import GUARDIAN
+from .handles import open_handle
 from .trees import TERM_GRACE, end_tree, group_lives, settle
 
 
@@ -114,8 +115,8 @@ class Process:
 
     def _watch_exit(self) -> None:
         try:
-            self._pidfd = os.pidfd_open(self.pid)
-        except (AttributeError, OSError):  # macOS has no pidfd, old kernels neither
+            self._pidfd = open_handle(self.pid)
+        except OSError:  # macOS has no such handles, old kernels neither
             threading.Thread(target=self._wait_in_thread, daemon=True).start()
         else:
             self._loop.add_reader(self._pidfd, self._reap)

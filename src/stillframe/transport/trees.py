@@ -12,10 +12,14 @@ from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
+from .handles import open_handle
+
 MARK = "STILLFRAME_MARK"
 """The environment variable by which descendants are known, however far they have moved away."""
 TERM_GRACE = 1.0
 _KILL_GRACE = 1.5
+_LOOK = 0.02
+"""Seconds between two looks at a process, where nothing tells of its end."""
 
 
 async def end_tree(pid: int, *, group: bool) -> None:
@@ -32,10 +36,6 @@ async def end_tree(pid: int, *, group: bool) -> None:
 
 async def _gone(processes: Sequence[psutil.Process], timeout: float) -> list[psutil.Process]:
     """Wait until these have ended, reaped or not; give those that have not. Takes no exit code away from a parent."""
-    if not hasattr(os, "pidfd_open"):
-        ours = [each for each in processes if each.ppid() == os.getpid()]
-        rest = [each for each in processes if each not in ours]
-        return [*ours, *(await asyncio.to_thread(psutil.wait_procs, rest, timeout=timeout))[1]]
     async with contextlib.AsyncExitStack() as stack:
         waits = {asyncio.ensure_future(wait_pid(each.pid)): each for each in processes}
         stack.callback(lambda: [wait.cancel() for wait in waits])
@@ -47,8 +47,11 @@ async def _gone(processes: Sequence[psutil.Process], timeout: float) -> list[psu
 async def wait_pid(pid: int) -> None:
     """Return when a process, ours or not, has ended; at once if there is none."""
     try:
-        fd = os.pidfd_open(pid)
+        fd = open_handle(pid)
     except ProcessLookupError:
+        return
+    except OSError:  # macOS has no such handles, old kernels neither
+        await _look_for_end(pid)
         return
     loop = asyncio.get_running_loop()
     ended = loop.create_future()
@@ -58,6 +61,13 @@ async def wait_pid(pid: int) -> None:
     finally:
         loop.remove_reader(fd)
         os.close(fd)
+
+
+async def _look_for_end(pid: int) -> None:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110 (nothing tells of it)
+            await asyncio.sleep(_LOOK)
 
 
 def _tree(pid: int) -> list[psutil.Process]:

@@ -226,3 +226,24 @@ def test_a_sandbox_without_sockets_is_named_and_the_way_out_of_it(tmp_path: Path
         assert (done.returncode, done.stdout) == (7, ""), done
         assert done.stderr.startswith("error denied: ") and "sandbox" in done.stderr and why in done.stderr
         assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_python_that_spawns_no_sessions_starts_a_daemon_that_makes_its_own(tmp_path: Path) -> None:
+    # As those are that uv brings: made for a C library that cannot do so.
+    lacking = """\
+import posix
+spawn = posix.posix_spawn
+def without(*words, setsid=False, **how):
+    if setsid:
+        raise NotImplementedError("posix_spawn: setsid unavailable on this platform")
+    return spawn(*words, **how)
+posix.posix_spawn = without
+"""
+    started = [*CLIENT[:-1], lacking + ENTRY, "launch", "-c", "print('hello')"]
+    done = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE)
+    try:
+        assert "exited 0" in done.stdout, done
+        pid = int(call("daemon", "status").out.split()[1].rstrip(","))
+        assert os.getsid(pid) == pid
+    finally:
+        call("daemon", "stop")

@@ -314,16 +314,15 @@ def _spawn_and_wait(post: "Post") -> str:
     reading, writing = posix.pipe()
     null = posix.open("/dev/null", posix.O_RDWR)
     streams = [(posix.POSIX_SPAWN_DUP2, null, number) for number in (0, 1, 2)]
+    words = sys.executable, daemon_command(post), daemon_environment()
+    actions = [*streams, (posix.POSIX_SPAWN_DUP2, writing, 3)]
     try:
-        posix.posix_spawn(
-            sys.executable,
-            daemon_command(post),
-            daemon_environment(),
-            file_actions=[*streams, (posix.POSIX_SPAWN_DUP2, writing, 3)],
-            setsid=True,
-            setsigmask=[],
-            setsigdef=_ORDINARY,
-        )
+        try:
+            posix.posix_spawn(*words, file_actions=actions, setsid=True, setsigmask=[], setsigdef=_ORDINARY)
+        except (
+            NotImplementedError
+        ):  # a Python made for older C libraries, as uv's are: the daemon makes its session itself
+            posix.posix_spawn(*words, file_actions=actions, setsigmask=[], setsigdef=_ORDINARY)
     except OSError as error:
         raise Gone(f"cannot start the daemon with {sys.executable}: {error.strerror}") from None
     finally:
@@ -339,8 +338,8 @@ def _spawn_and_wait(post: "Post") -> str:
         with_deadline(START_SECONDS, read)
     finally:
         posix.close(reading)
-    words = b"".join(said).decode("utf-8", "replace").strip()
-    return "" if words == "ready" else words
+    heard = b"".join(said).decode("utf-8", "replace").strip()
+    return "" if heard == "ready" else heard
 
 
 def daemon_command(post: "Post" = DAEMON) -> "list[str]":

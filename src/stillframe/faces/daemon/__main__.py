@@ -20,6 +20,7 @@ from stillframe.faces.daemon.lifecycle import Claim, Refused
 def main(argv: list[str]) -> int:
     gc.disable()  # what is loaded stays: to look through it again and again is lost time, until `spare_the_loaded`
     ready = next((int(word.partition("=")[2]) for word in argv if word.startswith("--ready-fd=")), None)
+    leave_the_caller(ready)
     try:
         claim = Claim.take()
     except Refused as refused:
@@ -41,6 +42,12 @@ def main(argv: list[str]) -> int:
     finally:
         claim.release()
     return 0
+
+
+def leave_the_caller(ready: int | None) -> None:
+    """Be in a session of our own, where the client that started us could not see to that: nobody's Ctrl-C is meant for us."""
+    if ready is not None and os.getsid(0) != os.getpid():
+        os.setsid()
 
 
 def report(ready: int | None, words: str) -> None:

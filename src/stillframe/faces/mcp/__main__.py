@@ -15,7 +15,7 @@ if not __package__:
 from stillframe.faces.cli import rendezvous
 from stillframe.faces.cli.catalogue import HASH
 from stillframe.faces.cli.mcp_verb import EXIT_MISSING, MISSING
-from stillframe.faces.daemon.__main__ import report
+from stillframe.faces.daemon.__main__ import leave_the_caller, report
 from stillframe.faces.daemon.lifecycle import Claim, Refused
 
 
@@ -23,6 +23,7 @@ def main(argv: list[str]) -> int:
     import importlib.util
 
     ready = next((int(word.partition("=")[2]) for word in argv if word.startswith("--ready-fd=")), None)
+    leave_the_caller(ready)
     if importlib.util.find_spec("mcp") is None:
         report(ready, MISSING if ready is not None else f"error adapter_missing: {MISSING}")
         return EXIT_MISSING
