@@ -102,12 +102,14 @@ def ancestors(pid: int) -> list[int]:
 
 
 def _signal(victims: Iterable[psutil.Process], number: signal.Signals, group: int | None) -> None:
+    """Each gets it once: a second one finds a program that heeds the first in the middle of its end, where nothing heeds it."""
     if group is not None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, number)
     for each in victims:
-        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-            each.send_signal(number)
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, ProcessLookupError):
+            if group is None or os.getpgid(each.pid) != group:
+                each.send_signal(number)
 
 
 def signal_main_thread(pid: int, number: signal.Signals) -> None:
