@@ -376,10 +376,9 @@ main()
 
 
 def test_the_main_thread_stays_the_main_one_where_only_the_debugger_needs_threads(
-    running: Any, settrace_python: str, monkeypatch: pytest.MonkeyPatch
+    running: Any, settrace_python: str
 ) -> None:
-    monkeypatch.setattr(f"{__name__}.PROGRAM", ALONE.replace("def main", "print('ready', flush=True)\ndef main"))
-    target = running(settrace_python)
+    target = running(settrace_python, ALONE.replace("def main", "print('ready', flush=True)\ndef main"))
     peer = target.attach()
     peer.configure(start="attach")
     peer.go()

@@ -121,7 +121,7 @@ def _snake(name: str) -> str:
 
 
 def _last(name: str) -> str:
-    return name.rpartition(".")[2].lstrip("-")[:40]
+    return name.rpartition(".")[2].strip("-[]'\"")[:40]
 
 
 def _is_text(text: str) -> bool:
