@@ -244,7 +244,7 @@ class Breakpoints:
     def hit(self, event: Stopped, top: Frame | None) -> tuple[str, ...]:
         """Count a stop for the breakpoints that made it: those the debugger named, else those that stand there."""
         if event.reason == "watchpoint":
-            ids = event.breakpoints or self._only_watch()
+            ids = event.breakpoints
         elif "breakpoint" in event.reason:
             ids = event.breakpoints or self._standing_at(top)
         else:
@@ -253,11 +253,6 @@ class Breakpoints:
         if event.counts:
             self.count(hit)
         return hit
-
-    def _only_watch(self) -> tuple[str, ...]:
-        """The watch that data was written to, where the debugger names none (dlv 1.27) and there is but one."""
-        found = tuple(each.id for each in self._entries.values() if each.enabled and each.wanted.data is not None)
-        return found if len(found) == 1 else ()
 
     def _standing_at(self, top: Frame | None) -> tuple[str, ...]:
         return tuple(
