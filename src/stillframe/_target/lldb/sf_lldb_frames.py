@@ -6,6 +6,7 @@ import re
 import time
 
 import lldb
+import sf_names
 from sf_lldb_values import shorter
 
 _COUNTING = 0.2
@@ -145,19 +146,7 @@ def function_name(frame):
 
 
 def bare(name):
-    name = re.sub(r"::h[0-9a-f]{16}$", "", name)
-    if name.endswith((")", ") const")) and not name.startswith("("):
-        depth, at = 0, len(name) - 1
-        while at > 0:  # back over the list of arguments, which may hold others
-            depth += {")": 1, "(": -1}.get(name[at], 0)
-            if name[at] == "(" and depth == 0:
-                break
-            at -= 1
-        name = name[:at] or name
-    name = (
-        re.sub(r"^(?:static |virtual )*(?:[\w:<>,*& ]+ )?(?=[\w:~<>{}]+(?:<.*>)?$)", "", name) if " " in name else name
-    )
-    return shorter(name[2:] if name.startswith("::") else name)
+    return shorter(sf_names.bare(name))
 
 
 def is_users(file):
