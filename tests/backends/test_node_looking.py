@@ -265,11 +265,17 @@ const picked = ({ n }) => {
 };
 picked({ n: 3 });
 outer([1]);
+function summed(all) {
+  let sum = 0;
+  for (const one of all) sum += one;
+  return sum;
+}
+summed([1]);
 """
 
 
 async def test_a_name_that_v8_does_not_tell_is_explained(tmp_path: Path) -> None:
-    async with debugged(tmp_path, MISSING, breaks=["app.js:16", "app.js:8"]) as (dbg, first):
+    async with debugged(tmp_path, MISSING, breaks=["app.js:16", "app.js:8", "app.js:23"]) as (dbg, first):
         (note,) = stopped(first).notes
         assert note.startswith("V8 no longer tells square: at the return of a function whose parameters have defaults")
         assert (await dbg.locals()).notes == (note,)
@@ -293,6 +299,9 @@ async def test_a_name_that_v8_does_not_tell_is_explained(tmp_path: Path) -> None
             "ReferenceError: nowhere is not defined",
         ]
         assert (await dbg.eval("unused", frame="f1")).values[0].value == "3"
+        await dbg.continue_()
+        with pytest.raises(EvalFailed, match="line 22 declares one, for a block that does not reach here"):
+            await dbg.eval("one")
         await dbg.continue_()
         with pytest.raises(EvalFailed, match="line 3 declares one, but V8 keeps"):
             await dbg.eval("unused")

@@ -63,7 +63,10 @@ class Missing:
         if (number := await self._frame_with(call, name)) is not None:
             return f"{rule}; ask with --frame f{number}"
         declared = declared_around(lines, (line, column), name)
-        return f"line {self._line(script, declared)} declares one, but {rule}" if declared is not None else None
+        if declared is None:
+            return None
+        why = "for a block that does not reach here" if _begin(call) <= declared else f"but {rule}"
+        return f"line {self._line(script, declared)} declares one, {why}"
 
     async def _frame_with(self, call: Body, name: str) -> int | None:
         """The call of a function around this one that still has the name."""
@@ -94,6 +97,12 @@ class Missing:
 
 def _unset(name: str) -> str:
     return f"ReferenceError: Cannot access '{name}' before initialization"
+
+
+def _begin(call: Body) -> tuple[int, int]:
+    """Where the text of a call's function begins."""
+    at = call.get("functionLocation") or {}
+    return int(at.get("lineNumber", 0)), int(at.get("columnNumber", 0))
 
 
 def _is_around(outer: Body, inner: Body) -> bool:
