@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import py_compile
+import sys
 import zipfile
 
 import pytest
@@ -28,7 +29,8 @@ def test_a_module_without_its_source_stops_by_name_and_what_is_not_called_is_cal
     py_compile.compile(str(source), cfile=str(user.here / "lone.pyc"))
     source.unlink()
     user.file("app.py", "import lone\nprint(lone.f(4))\n")
-    told = user.json("launch", "app.py", "--break", "lone!f", "--break", "nobody")
+    ours = ("--python", sys.executable)  # which compiled it
+    told = user.json("launch", "app.py", "--break", "lone!f", "--break", "nobody", *ours)
     assert (told["frame"]["function"], told["frame"]["file"], told["breakpoints"]) == ("f", "lone.py", ["b1"])
     assert "b2 pending (no function nobody was found)" in user.ok("continue")
 

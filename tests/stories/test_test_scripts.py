@@ -10,6 +10,7 @@ import pytest
 from stillframe.adapters.runners.spelled import Spelled, spelled
 from stillframe.errors import UsageError
 
+from ..interpreters import INTERPRETERS, NEWEST
 from .conftest import User
 from .test_test_runners import missing
 
@@ -83,6 +84,27 @@ def test_a_script_that_runs_tests_is_run_as_it_is(user: User) -> None:
     assert "green, 1 passed" in user.ok("test", "--", sys.executable, "checks/run.py")
     user.file("checks/run.py", "raise SystemExit('no tests today')\n")
     assert "no tests today" in user.ok("test", "--", sys.executable, "checks/run.py")
+
+
+HELD = """\
+import unittest
+def quantity(item):
+    return item["qty"]
+class Deep(unittest.TestCase):
+    def test_deep(self):
+        item = {"sku": 1}
+        quantity(item)
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.12", NEWEST) if each in INTERPRETERS])
+def test_a_test_is_held_in_the_frame_that_failed_on_every_version(user: User, version: str) -> None:
+    user.file("test_deep.py", HELD)
+    words = ("--runner", "unittest", "--hold", "--python", INTERPRETERS[version])
+    assert "red: held at the first failure" in user.ok("test", "test_deep.py::Deep::test_deep", *words)
+    assert user.ok("eval", "item['sku'] + 1").startswith("item['sku'] + 1 = 2")
+    assert user.json("frame", "f1")["frame"]["line"] == 7
+    user.ok("stop")
 
 
 @pytest.mark.parametrize(

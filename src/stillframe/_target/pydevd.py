@@ -20,6 +20,7 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+COMPILED = "PYDEVD_USE_CYTHON"  # compiled callbacks of sys.monitoring, which those of our own Python version are, take none of ours
 OLDEST = (3, 8)
 
 
@@ -63,12 +64,18 @@ def import_engine(vendored, pycache):
         _pydevd_bundle.__path__.append(HERE)
         from _pydevd_bundle import sf_greenlets, sf_unused
 
-        asked = os.environ.get(sf_greenlets.SWITCH)
+        asked, compiled = os.environ.get(sf_greenlets.SWITCH), os.environ.get(COMPILED)
         sf_greenlets.prepare(path)
+        if sys.version_info >= (3, 12):
+            os.environ[COMPILED] = "NO"
         with sf_unused.LeftOut():
             from _pydevd_bundle import sf_engine, sf_program, sf_requests  # noqa: F401
 
         sf_greenlets.settle(asked)
+        if compiled is None:
+            os.environ.pop(COMPILED, None)
+        else:
+            os.environ[COMPILED] = compiled
     finally:
         sys.pycache_prefix, sys.dont_write_bytecode = prefix, silent
         sys.path[:] = path

@@ -1,5 +1,6 @@
 """What the threads and tasks of a program wait for, and who holds it where that is certain: told of a program that hangs."""
 
+import gc
 import os
 import sys
 import types
@@ -122,13 +123,16 @@ def _tasks(db):
 
 
 def _loops(module):
-    """The event loops that run: by their own frames, and those that have none, such as uvloop's, by their tasks."""
+    """The event loops that run: by their own frames, and those that have none, such as uvloop's, by their tasks; from 3.14 on,
+    where no set has those, by looking for them."""
     by_frames = [
         next((one.f_locals.get("self") for one in _outwards(frame) if _is_loop(one)), None)
         for frame in sys._current_frames().values()
     ]
     by_tasks = [task.get_loop() for name in _TASK_SETS for task in _copied(getattr(module, name, ()))]
-    loops = {id(loop): loop for loop in [*by_frames, *by_tasks] if loop is not None}
+    kind = sys.modules["asyncio.events"].AbstractEventLoop
+    others = [one for one in gc.get_objects() if issubclass(type(one), kind)] if sys.version_info >= (3, 14) else []
+    loops = {id(loop): loop for loop in [*by_frames, *by_tasks, *others] if loop is not None}
     return [loop for loop in loops.values() if loop.is_running()]
 
 

@@ -19,7 +19,7 @@ _MACHINES = re.compile(r"\nCurrent thread's C stack trace \(most recent call fir
 _EACH = re.compile(rf"^{_THREAD.format('')}", re.MULTILINE)
 _CALL = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+) in (?P<function>.+)\n', re.MULTILINE)
 _IGNORED = re.compile(
-    r"^(?:Exception ignored (?:in|on) .+|Exception ignored in: .+|Error in atexit\._run_exitfuncs:)\n"
+    r"^(?:Exception ignored (?:in:|in|on|while) .+|Error in atexit\._run_exitfuncs:)\n"
     r"Traceback \(most recent call last\):\n(?P<calls>(?:  .+\n)+)(?P<what>\S.*)$",
     re.MULTILINE,
 )

@@ -16,7 +16,7 @@ _BEGIN = "Traceback (most recent call last):"
 _GROUP = "Exception Group Traceback (most recent call last):"
 _RAISED = re.compile(r"  \| \S.*: ")  # what a group says, in its frame
 _HEAD = re.compile(
-    r'Exception in thread |Exception ignored (?:in|on)|Error in atexit|Process \S+:$|[\w.]*RemoteTraceback: $|"""$'
+    r'Exception in thread |Exception ignored (?:in|on|while)|Error in atexit|Process \S+:$|[\w.]*RemoteTraceback: $|"""$'
 )
 _LINKS = (
     "The above exception was the direct cause of the following exception:",

@@ -104,11 +104,13 @@ class Listener:
 
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: SocketLine(self._on_line), self.host, 0, backlog=256)
-        if (
-            not self._server.sockets
-        ):  # asyncio leaves out the kinds of sockets that it may not make, and here there is one
-            raise Denied(f"no port can be opened on {self.host}: the sandbox that this runs in forbids it")
+        forbidden = f"no port can be opened on {self.host}: the sandbox that this runs in forbids it"
+        try:
+            self._server = await loop.create_server(lambda: SocketLine(self._on_line), self.host, 0, backlog=256)
+        except OSError:  # of asyncio from 3.14 on; before that it leaves out the kinds of sockets that it may not make
+            raise Denied(forbidden) from None
+        if not self._server.sockets:
+            raise Denied(forbidden)
         self.port = self._server.sockets[0].getsockname()[1]
 
     def close(self) -> None:

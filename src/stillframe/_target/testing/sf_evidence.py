@@ -350,9 +350,5 @@ def hold(error, trace):
     db = pydevd.get_global_debugger() if pydevd is not None else None
     if db is None:
         return False
-    from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
-    from _pydevd_bundle.pydevd_breakpoints import stop_on_unhandled_exception
-
-    thread = pydevd.threading.current_thread()
-    stop_on_unhandled_exception(db, thread, set_additional_thread_info(thread), (type(error), error, trace))
+    db.trigger_exception_handler((type(error), error, trace))
     return True
