@@ -20,7 +20,9 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COMPILED = "PYDEVD_USE_CYTHON"  # the compiled callbacks of sys.monitoring, there for our own version alone, take none of ours
+COMPILED = (
+    "PYDEVD_USE_CYTHON"  # the compiled callbacks of sys.monitoring, there for our own version alone, take none of ours
+)
 OLDEST = (3, 8)
 
 
