@@ -21,8 +21,8 @@ from .guard import PATIENCE, Guard, command, gone
 
 _BETWEEN = 0.5
 """How long processes that are dying are waited for before the sessions are looked at again."""
-_NEVER = 100_000
-"""Seconds after which the daemon would leave by itself: longer than all stories take."""
+_LONG = 1800
+"""Seconds without a story after which it leaves: no run is so long without one, and a run that was killed leaves it behind."""
 _SHARED = ("XDG_RUNTIME_DIR", "XDG_STATE_HOME")
 """What a client and the daemon that it means have in common."""
 
@@ -32,7 +32,7 @@ class Resident:
 
     def __init__(self, cache: Path) -> None:
         self._guard = Guard(cache)
-        self._env = {**self._guard.environment(dict(os.environ)), "STILLFRAME_IDLE_SECONDS": str(_NEVER)}
+        self._env = {**self._guard.environment(dict(os.environ)), "STILLFRAME_IDLE_SECONDS": str(_LONG)}
         self._directory = self._guard.runtime / "stillframe"
 
     def receive(self, monkeypatch: pytest.MonkeyPatch, *, mcp: bool = False) -> None:
