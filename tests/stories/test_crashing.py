@@ -243,7 +243,8 @@ def test_what_an_error_carries_beside_its_message_is_told(user: User) -> None:
         "  with body={'quantity': -1}",
     ]
     assert "with object=b'caf\\xe9!'" in user.ok("crash", "--", sys.executable, "order.py", "decode")
-    assert "with doc[6" in user.ok("crash", "--", sys.executable, "order.py", "parse")
+    at = 65 if sys.version_info >= (3, 14) else 66  # which tells where the comma is, not what follows it
+    assert f"with doc[{at}:{at + 80}]=" in user.ok("crash", "--", sys.executable, "order.py", "parse")
     user.file("broken.py", "def f():\n    if True\n        pass\n")
     user.file("order_in.py", "import broken\n")
     told = user.ok("crash", "--", sys.executable, "order_in.py").splitlines()[1]

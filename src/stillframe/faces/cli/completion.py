@@ -5,6 +5,7 @@ import posix
 from . import link, rendezvous, words
 from .catalogue import HASH, VERBS, VERSION
 from .jsonline import encode
+from .mcp_verb import SWITCHES, VALUED
 from .parser import GLOBALS, spellings
 from .usage import Usage, nearest
 
@@ -31,7 +32,7 @@ _WORDS = {
     "uninstall": AGENTS,
 }
 """Words of a verb that are mostly one of these."""
-_MCP = ("--tools", "--allow", "--ask", "--project", "--schemas", "--http", "--port")
+_MCP = (*VALUED, *SWITCHES)
 
 
 def run(arguments: "list[str]", as_json: bool = False) -> int:

@@ -319,9 +319,7 @@ def _spawn_and_wait(post: "Post") -> str:
     try:
         try:
             posix.posix_spawn(*words, file_actions=actions, setsid=True, setsigmask=[], setsigdef=_ORDINARY)
-        except (
-            NotImplementedError
-        ):  # a Python made for older C libraries, as uv's are: the daemon makes its session itself
+        except NotImplementedError:  # of Pythons made for older C libraries, as uv's are: the daemon makes its own
             posix.posix_spawn(*words, file_actions=actions, setsigmask=[], setsigdef=_ORDINARY)
     except OSError as error:
         raise Gone(f"cannot start the daemon with {sys.executable}: {error.strerror}") from None
