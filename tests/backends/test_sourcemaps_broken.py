@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -53,6 +54,9 @@ def nested(depth: int) -> str:
     return json.dumps(map)
 
 
+DEEP = "nested too deep" if sys.version_info < (3, 14) else "no source map"  # 3.14 reads as deep as there is memory
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -69,7 +73,7 @@ def nested(depth: int) -> str:
         ('{"version": 3, "sections": [{"offset": {"line": -1, "column": 0}}]}', "no source map"),
         ('{"version": 3, "sections": [{"offset": {"line": 0, "column": 0}}]}', "elsewhere"),
         (json.dumps({"version": 3, "mappings": "", "sources": [None] * 100_001}), "100,000 sources"),
-        ('{"x": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested too deep|no source map"),
+        ('{"x": ' + "[" * 100_000 + "]" * 100_000 + "}", DEEP),
         (nested(9), "nested too deep"),
         (" " * (sourcemaps.MOST_BYTES + 1), "larger than 32 MiB"),
         ("\ud800", "no source map"),
