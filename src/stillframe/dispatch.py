@@ -287,4 +287,6 @@ def _begun(name: object) -> str:
 def _meant(call: Call, session: Session | None, others: tuple[str, ...]) -> Meant:
     known = session.recorded_as if session else None
     named = known if session and call.session == session.name else call.session
-    return Meant(named, root_of(call.caller), known, others)
+    ended = session.ended_at if session and not session.live else None
+    over = time.time() - (time.monotonic() - ended) if ended is not None else None
+    return Meant(named, root_of(call.caller), known, over, others)

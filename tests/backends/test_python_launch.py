@@ -14,6 +14,8 @@ from stillframe.adapters import for_plan
 from stillframe.adapters.interpreters import choose, on_path, probe
 from stillframe.adapters.python import PYTHON
 from stillframe.adapters.python_command import understood
+from stillframe.adapters.python_recording import PythonRecorder
+from stillframe.adapters.python_servers import compiled_folder
 from stillframe.errors import AdapterUnresponsive, LaunchFailed, UsageError
 from stillframe.model.backend import CatchRule, Output
 
@@ -37,6 +39,19 @@ async def refused(wish) -> str:
 
 async def test_a_missing_program_is_named_at_once(tmp_path):
     assert await refused(plan(tmp_path / "nope.py")) == f"no such file: {tmp_path / 'nope.py'}"
+
+
+async def test_a_cache_that_cannot_be_made_is_not_left_to_the_program_to_make(tmp_path, monkeypatch):
+    """CPython would make it below the program's own directory, where its first folder is missing."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert os.listdir(compiled_folder()) == []
+    monkeypatch.setenv("XDG_CACHE_HOME", str(write(tmp_path, "", "no folder")))
+    assert compiled_folder() == ""
+    wish = plan(write(tmp_path, "print('ran')\n"))
+    assert PythonRecorder().environment(wish, tmp_path)["STILLFRAME_PYCACHE"] == ""
+    async with started(wish) as run:
+        await run.ended()
+        assert run.printed() == "ran\n"
 
 
 async def test_a_directory_without_a_main_is_no_program_and_one_with_it_is(tmp_path):

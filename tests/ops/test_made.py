@@ -9,8 +9,10 @@ import pytest
 
 from stillframe.adapters.runners.stacks import makers
 from stillframe.model import tested
+from stillframe.model.outcomes import Exited
 from stillframe.model.reports import ReportFrame
 from stillframe.ops.made import with_calls
+from stillframe.render.tested import report
 
 TOLD = [
     ["hello", 7, 1, "CPython 3.12.1", "sys.monitoring"],
@@ -35,6 +37,29 @@ def test_a_repr_by_which_the_runner_tells_of_the_failure_did_not_lead_to_it(
     failed = tested.TestFailure(id="t", type="AssertionError", expression=expression, frames=frames, makers=(4,))
     found = with_calls(failed, tmp_path, "/", alone=False)
     assert found is not None and [each.function for each in found.calls] == told
+
+
+def test_of_a_generator_the_values_that_it_gave_are_told_the_first_and_the_last_of_many(tmp_path: Path) -> None:
+    told: list[list[object]] = [
+        *TOLD[:2],
+        ["call", 2, 1, "turns", "/t.py", 1, [], 0, ["test", "/t.py", 4]],
+        *(["yield", 2, str(number), [["n", str(number)]]] for number in range(100)),
+        ["ret", 2, "None"],
+        TOLD[-1],
+    ]
+    (tmp_path / "7-1.told").write_text("".join(json.dumps(each) + "\n" for each in told))
+    frames = (ReportFrame(function="test", file="/t.py", line=4),)
+    failed = tested.TestFailure(id="t", type="AssertionError", frames=frames, makers=(4,))
+    found = with_calls(failed, tmp_path, "/", alone=False)
+    assert found is not None
+    (call,) = found.calls
+    assert (call.yielded, call.yielded_total) == (("0", "1", "2", "3", "4", "5", "6", "7", "99"), 100)
+    assert [each.value for each in call.values] == ["99"], "what was changed when it gave a value"
+    result = tested.TestReport(
+        runner="pytest", verdict="red", command=("pytest",), end=Exited(exit_code=1), failures=(found,)
+    )
+    (row,) = (each for each in report(result, 4000).splitlines() if "turns(" in each)
+    assert row.strip() == "turns() yielded 100 values: 0, 1, 2, 3, 4, 5, 6, 7, … 99 t.py:1  n=99"
 
 
 def test_the_lines_that_made_what_a_failing_line_uses_are_found_in_typescript_too(tmp_path: Path) -> None:

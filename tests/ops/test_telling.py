@@ -48,3 +48,20 @@ def test_a_further_run_that_failed_with_other_values_is_said_to_have() -> None:
     assert otherwise(failure, "\x1b[31mexpected  17.85\x1b[39m to equal 13.5\n\n- 13.5\n+ 17.85") is None
     assert otherwise(failure, "") is None, "the debugger told no message"
     assert "(expected 14.85 to equal 13.5)" in (otherwise(failure, "expected 14.85 to equal 13.5") or "")
+
+
+def test_a_generator_whose_values_make_what_the_line_holds_gave_it() -> None:
+    failure = tested.TestFailure(id="t", operands=(Value(name="got", value="[(1, 2), (None, None)]"),))
+    gave = MadeCall(function="windows", result="None", yielded=("(1, 2)", "(None, None)"), yielded_total=2)
+    other = MadeCall(function="windows", result="None", yielded=("(1, 2)", "(3, 4)"), yielded_total=2)
+    assert [each.rank for each in ranked([gave, other, call("last", "None")], failure)] == [GAVE, OTHER, NOTHING]
+
+
+def test_a_call_that_gave_what_the_giver_was_given_is_near_and_so_is_one_that_gave_a_part_of_the_value() -> None:
+    text = "{'bar': ['low'], 'foo': ['high']}"
+    failure = tested.TestFailure(id="t", operands=(Value(name="errors", value=text),))
+    merged = MadeCall(function="merge", result=text, arguments=(Value(name="one", value="{'bar': ['low']}"),))
+    made = [call("copy", "{'bar': ['low']}"), call("merge", "{'bar': ['low']}"), call("pair", f"({text}, 1)")]
+    parts = [call("part", "'foo': ['high']"), call("short", "'foo'")]
+    calls = ranked([*made, *parts, merged, call("last", "None")], failure)
+    assert [each.rank for each in calls] == [OTHER, NEAR, GAVE, NEAR, OTHER, GAVE, NOTHING]

@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stillframe.render.escape import escape, lines, quoted, shorten, source
+from stillframe.render.escape import apart, escape, lines, quoted, shorten, source
 
 WILD = st.text(st.characters(), max_size=80) | st.text(
     st.sampled_from(
@@ -59,3 +59,22 @@ def test_shortened_text_is_never_longer_and_says_that_it_was_cut(text: str, limi
 def test_plain_text_of_any_language_is_left_alone() -> None:
     for text in ("héllo wörld", "日本語", "🐙 ok", "עברית", "a\u0301"):
         assert escape(text) == text
+
+
+def test_of_two_long_values_the_part_is_told_by_which_they_differ() -> None:
+    begins = "0x55 {name = 'a name that is long enough', kind = 3, parts = {1, 2, 3, 4, 5, 6, 7, 8, 9}, "
+    assert apart(f"{begins}left = 1, last = 0}}", f"{begins}left = 31, last = 0}}", 60) == (
+        "… left = 1 …",
+        "… left = 31 …",
+    )
+    assert apart(f"{begins}left = 1}}", f"{begins}left = 2}}", 60) == ("… left = 1", "… left = 2")
+    assert apart("[1, 2]", "[1, 3]", 60) == ("[1, 2]", "[1, 3]"), "what is short is told whole"
+    early = ("{a = 1, " + begins, "{a = 2, " + begins)
+    assert apart(*early, 60) == tuple(shorten(each, 60) for each in early)
+    text = "no part of it begins anywhere near where it differs"
+    assert apart(f"{text}: one", f"{text}: two", 40) == ("… differs: one", "… differs: two")
+
+
+@given(WILD, WILD, WILD, st.integers(8, 60))
+def test_two_values_told_apart_stay_within_the_limit(same: str, old: str, new: str, limit: int) -> None:
+    assert all(len(each) <= limit for each in apart(same + old, same + new, limit))

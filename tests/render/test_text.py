@@ -162,6 +162,8 @@ def test_the_next_call_is_spelled_as_it_can_be_typed() -> None:
     assert spelled({"op": "hits", "args": {"at": "a.py:3", "run": "r2"}}) == "dbg hits a.py:3 --run r2"
     assert spelled({"op": "eval", "args": {"expressions": ["a + b", "c"]}}) == "dbg eval 'a + b' c"
     assert spelled({"op": "setup", "args": {"": "go"}}) == "dbg setup go"
+    place = {"program": ["a.py"], "breaks": ["a.py:3"]}
+    assert spelled({"op": "launch", "args": place}) == "dbg launch a.py --break a.py:3"
 
 
 def test_a_long_value_that_every_hit_has_is_told_once() -> None:
@@ -189,6 +191,7 @@ def test_a_long_value_that_every_hit_has_is_told_once() -> None:
             9,
             5,
         ),
+        ('ib/a.py", line 3, in main\n    go()\n  File "/lib/a.py", line 9, in go\n    raise\nlib.Error: bad\n', 9, 5),
     ],
 )
 def test_what_a_runtime_wrote_of_an_error_itself_is_said_in_a_word(stderr: str, dropped: int, lines: int) -> None:

@@ -58,6 +58,16 @@ def test_an_if_inside_the_text_of_a_place_splits_nothing() -> None:
     assert parse_break("f.py:3 if x == ' if '") == BreakSpec(LinePlace("f.py", 3), "x == ' if '")
 
 
+def test_a_text_is_a_place_without_the_quotes_that_a_shell_took() -> None:
+    assert parse_place("cart.py@total += price") == TextPlace("cart.py", "total += price")
+    assert parse_place("src/cart.go@half := New(5, 1)") == TextPlace("src/cart.go", "half := New(5, 1)")
+    assert parse_place("node_modules/@shop/cart.js@return x") == TextPlace("node_modules/@shop/cart.js", "return x")
+    assert parse_break("cart.py@if total < 0:") == BreakSpec(TextPlace("cart.py", "if total < 0:"))
+    assert parse_place("a@2/cart.py:3") == LinePlace("a@2/cart.py", 3)
+    with pytest.raises(UsageError, match=r"""'cart.py@"return a" if b else c'"""):
+        parse_break("cart.py@return a if b else c")
+
+
 def test_a_lone_apostrophe_in_a_path_is_no_quote() -> None:
     assert parse_break("/home/o'brien/app.py:3 if x") == BreakSpec(LinePlace("/home/o'brien/app.py", 3), "x")
 
@@ -97,7 +107,9 @@ def test_these_are_no_hit_counts(text: str) -> None:
         parse_hit(text)
 
 
-@pytest.mark.parametrize("text", ["f.py:0", "f.py@''", 'f.py@" "', "", "two words", "f.py:3 if", "a!b!c"])
+@pytest.mark.parametrize(
+    "text", ["f.py:0", "f.py@''", 'f.py@" "', "", "two words", "f.py:3 if", "a!b!c", "f.py@", "@x y"]
+)
 def test_these_are_no_places(text: str) -> None:
     with pytest.raises(UsageError):
         parse_break(text)

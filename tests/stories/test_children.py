@@ -7,6 +7,7 @@ import functools
 import psutil
 import pytest
 
+from ..conftest import INTERPRETERS
 from .conftest import User, ended, eventually, gone
 
 CHILD = "import sys\n\ndef work(n):\n    return n + 1  # here\n\nprint('child', work(41), flush=True)\n"
@@ -134,3 +135,49 @@ def test_a_breakpoint_that_is_bound_in_a_child_is_counted_as_bound_by_sessions(u
     user.ok("launch", "parent.py", "--break", "child.py:4")
     assert [each["bound"] for each in user.json("sessions")["sessions"]] == [1, 1]
     user.ok("stop")
+
+
+DAEMON = """\
+import os, sys, time
+
+def daemonize():
+    for _ in range(2):
+        reading, writing = os.pipe()
+        if os.fork():
+            os.read(reading, 1)
+            os._exit(0)
+        os.setsid()
+        os.write(writing, b".")
+
+def serve(jobs):
+    return [100 / job for job in jobs]
+
+daemonize()
+if sys.argv[1:]:
+    time.sleep(600)
+serve([5, 0])
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.9", "3.12") if each in INTERPRETERS])
+def test_a_daemon_is_the_program_that_started_it_and_nothing_of_it_is_left(user: User, version: str) -> None:
+    user.file("daemon.py", DAEMON)
+    run = ("--python", INTERPRETERS[version], "--", "python", "daemon.py")
+    failure = user.json("crash", *run)["failure"]
+    assert (failure["what"], failure["stack"]["frames"][-1]["line"]) == ("ZeroDivisionError: division by zero", 18)
+    assert user.json("probe", "daemon.py:18", *run)["places"][0]["state"] == "reached"
+    assert user.json("probe", "daemon.py:18", "--expect", "False", *run)["places"][0]["count"] == 1
+    assert user.json("trace", "serve", *run)["life"]["end"] == "raised"
+    report = user.json("crash", *run, "stay")
+    (note,) = report["end"]["notes"]
+    assert note.startswith("its children lived on, and are ended with it: crash-daemon.")
+    (note,) = (each for each in user.json("trace", "serve", *run, "stay")["notes"] if "left behind" in each)
+    assert note.startswith("what it left behind was ended after 5 s: pid ")
+    eventually(functools.partial(_is_gone, int(note.rpartition(" ")[2])), "a daemon was left behind")
+    report = user.json("hang", "--timeout", "1", *run, "stay")
+    assert [each["stack"]["frames"][0]["line"] for each in report["groups"]] == [17]
+    assert report["notes"] == ["the program itself has ended: this is of what it left behind"]
+
+
+def _is_gone(pid: int) -> bool:
+    return not psutil.pid_exists(pid)

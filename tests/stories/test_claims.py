@@ -34,6 +34,56 @@ if sys.argv[1:] == ["kill"]:
 """
 
 
+LONG = """\
+def f(pair, many):
+    return pair
+
+for turn in range(2500):
+    f({"odd": turn % 2}, list(range(100)) + [turn % 40] * 100)
+"""
+
+
+def test_no_more_is_said_of_values_than_was_compared(user: User) -> None:
+    user.file("long.py", LONG)
+    asked = ("--eval", "pair", "--eval", "many", "--eval", "str(many)", "--eval", "sum(many)")
+    report = user.json("probe", "long.py:2", *asked, "--", "python", "long.py")
+    pair, many, text, total = report["places"][0]["gathered"]
+    assert (pair["distinct"], pair["looked"], pair.get("more"), pair.get("cut")) == (2, 2000, None, None)
+    assert (many["distinct"], many["looked"], many["cut"]) == (1, 2000, True)
+    assert (text["distinct"], text.get("cut"), text.get("looked")) == (40, None, None)
+    assert (total["distinct"], total.get("looked")) == (40, None)
+    rows = user.ok("probe", "long.py:2", *asked, "--", "python", "long.py").splitlines()
+    assert rows[1] == "  pair: 2 values in the first 2,000 hits, dict ({'odd': 0}, {'odd': 1})"
+    assert rows[2].startswith("  many: at least 1 value in the first 2,000 hits, list ([0, 1, ")
+    assert rows[3].startswith("  str(many): 40 values, str")
+
+
+COUNTS = {
+    "count.py": "def f(i):\n    return i\n\nfor i in range(9000):\n    f(i)\n",
+    "count.js": "function f(i) {\n  return i;\n}\nfor (let i = 0; i < 9000; i++) f(i);\n",
+}
+
+
+@pytest.mark.parametrize(("file", "command"), [("count.py", "python"), ("count.js", "node")])
+def test_what_the_record_keeps_of_many_hits_lies_evenly_and_is_told_to_be_a_part(
+    user: User, file: str, command: str
+) -> None:
+    user.file(file, COUNTS[file])
+    user.ok("probe", f"{file}:2", "--eval", "i", "--", command, file)
+    trend = user.json("hit-trend", f"{file}:2", "i")
+    assert 100 <= trend["hits"] <= 500
+    note = f"{file}:2: {trend['hits']} of 9,000 hits are in the record, evenly over the run"
+    assert trend["notes"] == [note]
+    half = user.json("hits", f"{file}:2", "--where", "i < 4500")
+    assert half["notes"] == [note]
+    assert abs(half["total"] - trend["hits"] / 2) <= 2
+    for asked in (("hits",), ("hits", "--count-by", "i"), ("cross", "f")):
+        assert f"note: {note}\n" in user.ok(*asked)
+    user.ok("probe", f"{file}:2 if i < 90", "--eval", "i", "--", command, file)
+    few = user.json("hits", f"{file}:2")
+    assert (few["total"], few.get("notes")) == (90, None), "of all hits nothing is said"
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_values_are_gathered_and_claims_held_or_violated_over_every_hit(user: User, version: str) -> None:
     user.file("prices.py", PRICES)

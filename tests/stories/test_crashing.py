@@ -212,6 +212,30 @@ def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     assert "ended well: exit 0 after" in well[0] and well[1:] == ['output: "fine\\n"'], well
 
 
+RUNS = """\
+import sys
+
+def load(path):
+    return {}[path]
+
+def run(path):
+    try:
+        load(path)
+    except KeyError:
+        sys.excepthook(*sys.exc_info())
+        return int(sys.excepthook is sys.__excepthook__)
+
+sys.exit(run("cfg"))
+"""
+
+
+def test_an_error_that_a_program_gives_to_the_hook_itself_is_told(user: User) -> None:
+    user.file("runs.py", RUNS)
+    rows = user.ok("crash", "runs.py").splitlines()
+    assert rows[0].startswith("SystemExit: 1 at runs.py:13 in <module>; exit 1 after "), rows
+    assert "handled before the exit: KeyError: 'cfg' at runs.py:4 in load" in rows and "  path='cfg'" in rows, rows
+
+
 CARRYING = """\
 import json, sys
 
@@ -303,6 +327,52 @@ def test_only_what_the_runtime_wrote_of_the_told_errors_is_left_out_of_what_was_
     ]
 
 
+HANDED = """\
+import logging, queue, sys, threading, traceback
+
+def share(order):
+    return 10 / order["parts"]
+
+def work(results):
+    try:
+        share({"parts": 0})
+    except Exception as error:
+        logging.exception("no share")
+        results.put((type(error), error.args))
+
+def kept():
+    try:
+        share({"parts": 0})
+    except Exception as error:
+        logging.exception("no share")
+        traceback.clear_frames(error.__traceback__)
+        return error
+
+if sys.argv[1] == "kept":
+    raise kept()
+results = queue.Queue()
+threading.Thread(target=work, args=(results,), name="sharer").start()
+kind, given = results.get()
+raise kind(*given)
+"""
+
+
+def test_an_error_that_was_made_anew_or_whose_calls_were_cleared_has_the_values_it_was_reported_with(
+    user: User,
+) -> None:
+    user.file("handed.py", HANDED)
+    rows = user.ok("crash", "--", "python3", "handed.py", "anew").splitlines()
+    assert rows[0].startswith("ZeroDivisionError: division by zero at handed.py:26 in <module>; exit 1 after ")
+    at = rows.index(
+        "an equal error, handled before that: ZeroDivisionError: division by zero at handed.py:4 in share, thread sharer"
+    )
+    assert "  order={'parts': 0}" in rows[at:]
+    rows = user.ok("crash", "--", "python3", "handed.py", "kept").splitlines()
+    assert rows[0].startswith("ZeroDivisionError: division by zero at handed.py:4 in share; exit 1 after ")
+    assert "  order={'parts': 0}" in rows and not any("an equal error" in each for each in rows)
+    assert "note: its calls were cleared since it was caught: the values are those of then" in rows
+
+
 def test_a_python_by_another_name_is_one_and_a_script_that_is_not_executable_is_told_how_to_run(user: User) -> None:
     user.file("shop.py", SHOP)
     (user.here / "py").symlink_to(sys.executable)
@@ -349,6 +419,8 @@ def test_a_program_that_cannot_even_begin_is_a_crash_and_one_that_is_not_there_a
     assert (report["verdict"], report["end"]["exit_code"], "failure" in report) == ("crashed", 1, False)
     assert "SyntaxError" in report["end"]["stderr"]
     assert "no such file" in user.fails("crash", "none.py", code=1, error="launch_failed")
+    user.file("some.py", "print(1)\n")
+    assert "(try: dbg launch some.py --break some.py:1)" in user.fails("crash", "some.py:1", code=2, error="usage")
     assert user.json("crash")["command"] == ["python3", "wrong.py"], "what never ran is no last command"
 
 

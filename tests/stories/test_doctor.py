@@ -132,6 +132,19 @@ def test_it_tells_of_the_daemon_and_works_where_none_can_be(user: User, lonely: 
     user.ok("stop")
 
 
+def test_the_programs_that_prove_a_debugger_are_not_in_the_users_record(user: User, lonely: dict[str, str]) -> None:
+    for found in (user.says("doctor", "python", env=lonely), user.says("doctor", "python", env=lonely)):
+        assert "stopped a program and ran it to its end" in found.out
+        assert "record: no record yet\n" in found.out
+    assert "nothing has been recorded yet" in user.fails("history", "--all", code=1, error="not_found")
+
+
+def test_it_says_that_no_record_can_be_made(user: User, lonely: dict[str, str], tmp_path: Path) -> None:
+    (blocked := tmp_path / "state").write_text("")
+    said = user.says("doctor", "kotlin", env={**lonely, "XDG_STATE_HOME": str(blocked)}).out
+    assert f"record: {blocked}/stillframe/record.sqlite cannot be made: {blocked} is no folder" in said
+
+
 def test_declared_debuggers_are_greeted_once_they_are_trusted(user: User, lonely: dict[str, str]) -> None:
     adapter = Path(__file__).parents[1] / "fakes" / "adapter.py"
     user.file(

@@ -158,6 +158,30 @@ def test_the_exceptions_of_a_group_are_told_with_their_places(user: User) -> Non
     user.ok("stop")
 
 
+STARRED = """\
+def load(n):
+    raise ExceptionGroup("many", [ValueError(f"a {n}"), KeyError("b")])
+
+total = 5
+try:
+    load(total)
+except* ValueError:
+    raise RuntimeError(f"bad {total}")
+"""
+
+
+def test_a_group_that_a_module_makes_is_told_though_it_passed_no_frame(user: User) -> None:
+    user.file("starred.py", STARRED)
+    for words in (["starred.py"], ["--", "python3", "-m", "starred"]):
+        text = user.ok("crash", *words)
+        assert text.count("(2 sub-exceptions)") == 1
+        assert text.startswith("ExceptionGroup:  (2 sub-exceptions) at starred.py:8 in <module>; exit 1 after "), text
+        assert (
+            "\n  RuntimeError: bad 5 at starred.py:8 in <module>, from ExceptionGroup: many (1 sub-exception)\n" in text
+        )
+        assert "\n  total=5\n" in text and "\nstderr: the error's own report, " in text, text
+
+
 def test_library_frames_where_an_uncaught_exception_was_raised_are_folded_and_reachable(user: User) -> None:
     user.file("lib.py", "import json\n\ndef main():\n    return json.loads('{bad')\n\nmain()\n")
     text = user.ok("launch", "lib.py")

@@ -571,6 +571,41 @@ async def test_a_function_that_rust_makes_for_each_type_is_stopped_at_by_its_nam
     assert [each.id for each in exited(await dbg.continue_()).never_hit] == ["b3"]
 
 
+PLUGGED = """\
+#include <dlfcn.h>
+#include <stdio.h>
+static void wait_for_it(void) {}
+int main(int argc, char **argv) {
+    wait_for_it();
+    void *library = dlopen(argv[1], RTLD_NOW);
+    int (*run)(int) = (int (*)(int)) dlsym(library, "run");
+    printf("%d\\n", run(3));
+}
+"""
+PLUGIN = """\
+namespace shop { int price(int pieces) { return pieces * 2; } }
+extern "C" int run(int pieces) { return shop::price(pieces); }
+"""
+
+
+async def test_a_function_is_looked_for_again_when_something_was_loaded_and_only_then(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "main.cpp").write_text(PLUGGED)
+    (tmp_path / "plugin.cpp").write_text(PLUGIN)
+    makes = "c++ -g -shared -fPIC -o plugin.so plugin.cpp && c++ -g -o main main.cpp -ldl"
+    made = await asyncio.create_subprocess_shell(makes, cwd=tmp_path)
+    assert await made.wait() == 0
+    await dbg.launch("./main", "./plugin.so", breaks=["wait_for_it", "price"], adapter="gdb")
+    search = "python import sf_gdb_places as places; {}"
+    await dbg.raw(search.format("places.kept, places._search = places._search, None"))
+    assert [each.state for each in (await dbg.breaks()).breakpoints] == ["bound", "pending"]
+    await dbg.raw(search.format("places._search = places.kept"))
+    stop = stopped(await dbg.continue_())
+    assert (stop.frame and stop.frame.function, stop.local("pieces")) == ("shop::price", "3")
+    await dbg.stop()
+
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="native debugging is proven on Linux only")
 
 

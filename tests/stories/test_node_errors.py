@@ -150,3 +150,35 @@ def test_an_import_that_node_cannot_follow_is_told_at_its_line(user: User) -> No
     rows = user.ok("crash", "--", "node", "gone.mjs").splitlines()
     assert rows[0].startswith("Error: Cannot find module '") and " at gone.mjs:4 in <module>; exit 1 after " in rows[0]
     assert "> 4  } from './lib/../none.mjs';" in rows
+
+
+SEVERAL = """\
+async function row(id) {
+  await null;
+  throw new Error('no row', { cause: new TypeError(`id ${id} is odd`) });
+}
+async function load(ids) {
+  try { return await Promise.any(ids.map(row)); }
+  catch (e) { throw new Error('not loaded', { cause: e }); }
+}
+await (process.argv[2] ? load([3, 5]) : Promise.any([row(7)]));
+"""
+
+
+def test_the_errors_that_a_group_holds_are_told_with_their_causes_also_where_it_is_a_cause_itself(user: User) -> None:
+    user.file("several.mjs", SEVERAL)
+    rows = user.ok("crash", "--", "node", "several.mjs", "deep").splitlines()
+    assert rows[0].startswith("Error: not loaded at several.mjs:7 in load; exit 1 "), rows
+    assert rows[1:4] == [
+        "  from AggregateError: All promises were rejected",
+        "    Error: no row at several.mjs:3 in row, from TypeError: id 3 is odd",
+        "    Error: no row at several.mjs:3 in row, from TypeError: id 5 is odd",
+    ]
+    rows = user.ok("crash", "--", "node", "several.mjs").splitlines()
+    assert rows[1] == "  Error: no row at several.mjs:3 in row, from TypeError: id 7 is odd", rows
+
+
+def test_an_await_at_the_top_of_a_module_that_nothing_settles_is_said_to_be_it(user: User) -> None:
+    user.file("wait.mjs", "await new Promise(() => {});\n")
+    text = user.ok("crash", "--", "node", "wait.mjs")
+    assert " exit 13 " in text and "an await at the top of a module that nothing is left to settle; dbg hang" in text

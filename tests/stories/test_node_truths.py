@@ -91,3 +91,38 @@ def test_a_breakpoint_in_a_library_stops_in_the_library(user: User) -> None:
     stop = user.json("launch", "app.js", "--break", "node_modules/lib/index.js:2")
     assert (stop["frame"]["file"], stop["frame"]["line"]) == ("node_modules/lib/index.js", 2)
     assert [each["value"] for each in stop["locals"] if each["name"] == "x"] == ["4"]
+
+
+PRIVATE = """class Price {
+  #net; #vat;
+  constructor({ net, vat }) { this.#net = net; this.#vat = vat; }
+  get gross() {
+    const gross = this.#net * (1 + this.#vat);
+    return gross;
+  }
+}
+const rows = [{ net: 1, vat: 0.2 }, { net: 2 }];
+for (const row of rows) console.log(new Price(row).gross);
+"""
+
+
+def test_private_names_can_be_asked_for_wherever_their_class_has_them(user: User) -> None:
+    user.file("price.js", PRIVATE)
+    (place,) = user.json(
+        "probe", "price.js:5", "--eval", "this.#net", "--expect", "this.#vat >= 0", "--", "node", "price.js"
+    )["places"]
+    assert (place["claims"][0]["held"], place["claims"][0]["violated"], place["gathered"][0]["most"]) == (1, 1, "2")
+    text = user.ok("trace", "Price.gross", "--if", "this.#vat === undefined", "--", "node", "price.js")
+    assert "call 2 of 2" in text, text
+    stop = user.json("launch", "price.js", "--break", "price.js:5 if this.#vat === undefined")
+    assert "#net: 2" in stop["locals"][0]["value"], stop
+    user.ok("stop")
+    # Where no class has them, that is what is said.
+    why = "Private field '#vat' must be declared in an enclosing class"
+    text = user.ok("probe", "price.js:9", "--expect", "rows[0].#vat >= 0", "--", "node", "price.js")
+    assert text.startswith("price.js:9 unbound: price.js cannot be rewritten for recording: ") and why in text, text
+    text = user.ok("launch", "price.js", "--break", "price.js:9 if rows[0].#vat === undefined")
+    assert f"note: the condition of b1 raised SyntaxError: {why}" in text, text
+    user.ok("stop")
+    text = user.ok("launch", "price.js", "--break", "price.js:5 if this.#vat ===")
+    assert "b1 failed (its condition does not compile: SyntaxError: " in text, text

@@ -237,6 +237,8 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     assert (different["place"], different["was"]) == (f"{program}:11", f"{program}:8")
     assert (different["hits"], different["first"]) == ([6, 3], 1)
     assert {each["name"]: (each["old"], each["new"]) for each in different["differences"]} == {"out": ("0", "0.5")}
+    assert "note: an edit has moved the line: it was 8, and is 11\n" in user.ok("hit-diff", "r1.h1", "r2.h1")
+    assert "note: they are hits of different places\n" in user.ok("hit-diff", "r1.h1", "r2.h4")
     assert user.says("diff", "before", "before").code == 2
     assert len(user.json("diff", "before", "after", "--top", "0")["different"]) == 1, "or there would seem to be none"
     missed = user.fails("hits", f"{program}:11", "--run", "r1", code=1, error="not_found")
@@ -263,10 +265,48 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
         assert user.json("hits")["total"] == 6, "of the run that is gone through, not of the newest"
     assert user.json("history")["total"] == 2, "a replay is no run"
     user.ok("replay", "before")
-    user.ok("break", f"{program}:3")
+    assert f"b1 failed at {program}:3: the recording has no hit there" in user.ok("break", f"{program}:3")
     over = user.ok("continue")
     assert "(try: dbg replay r1)" in user.fails("next", code=3, error="wrong_state")
     assert "the recording is over (its program exited 0)" in over and "child processes" not in over
+
+
+def test_what_ran_since_a_session_ended_is_what_is_asked_about(user: User) -> None:
+    user.file("app.py", "x = 1\nprint(x)\n")
+    user.ok("launch", "app.py", "--break", "app.py:2")
+    asked = ("probe", "app.py:1", "--eval", "'probed'", "--", "python", "app.py")
+    user.ok(*asked)
+    assert user.json("hits")["run"] == "r1", "a session that lives is nearer"
+    user.ok("stop")
+    assert user.json("hits")["run"] == "r1"
+    user.ok(*asked)
+    assert user.json("hits")["run"] == "r3"
+    assert "r3.h1" in user.ok("locals", "--hit", "h1")
+    assert "r1.h1" in user.ok("locals"), "the last stop of the session itself"
+    assert user.json("hits", "--session", "app")["run"] == "r1"
+    assert user.json("history")["runs"][0]["command"] == ["python", "app.py"], "as it was asked for"
+
+
+def test_the_source_of_a_function_is_shown_as_it_is_at_a_stop(user: User) -> None:
+    user.file("app.py", "# one\n" * 7 + "def f(x):\n\ty = x\n\treturn y\nf(1)\n")
+    stop = user.ok("launch", "app.py", "--break", "app.py:10").splitlines()
+    user.ok("stop")
+    crossed = user.ok("cross", "f").splitlines()
+    shown = [each for each in stop if each.startswith(("  ", ">"))]
+    assert len(shown) == 3 and "\\t" not in "".join(shown)
+    assert [each for each in crossed if each in shown] == shown
+
+
+def test_a_run_of_another_project_is_gone_through_with_its_files(user: User) -> None:
+    they = User(user.here / "their")
+    they.file("stillframe.toml", "")
+    they.file("app.py", "x = 1\nprint(x)\n")
+    they.ok("probe", "app.py:2", "--eval", "x", "--", "python", "app.py")
+    shown = user.ok("replay", "r1").splitlines()
+    assert shown[0].endswith("stopped: probe at their/app.py:2 in <module>")
+    assert "> 2  print(x)" in shown
+    assert "b1 bound at their/app.py:2" in user.ok("break", "their/app.py:2")
+    user.ok("stop")
 
 
 def test_the_record_outlives_a_killed_daemon_and_says_what_it_is(user: User, program: str) -> None:

@@ -46,7 +46,7 @@ CALLS: dict[str, list[str]] = {
 
 FAILS = {
     "attach", "restart-frame", "set-return", "hotpatch", "disasm", "memory", "registers", "sources", "watch",
-    "break-insn", "step-back", "reverse-continue", "configs", "hit-trend", "cross", "test",
+    "break-insn", "step-back", "reverse-continue", "configs", "hit-trend", "test",
 }  # fmt: skip
 """Nothing to join, and what this debugger cannot do."""
 

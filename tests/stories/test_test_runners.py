@@ -101,6 +101,84 @@ describe("by turns", () => {
 """
 
 
+TABLE = """\
+const { describe, it } = require("node:test");
+const assert = require("node:assert");
+const double = (of) => (of > 1 ? of * 2 + 1 : of * 2);
+describe("doubled", () => {
+  describe("by a table", () => {
+    for (const of of [1, 2, 3]) {
+      it(`${of} is doubled`, () => {
+        const got = double(of);
+        assert.strictEqual(got, of * 2);
+      });
+    }
+  });
+  it("is as it is elsewhere", () => assert.deepStrictEqual([process.env.NO_COLOR, process.env.CI], [undefined, "no"]));
+});
+"""
+
+
+def test_one_row_of_a_table_of_tests_is_run_again_without_its_suite_and_in_the_callers_environment(user: User) -> None:
+    user.file("double.test.js", TABLE)
+    report = user.json("test", *PATIENT, env={"CI": "no"})
+    assert report["counts"] == {"total": 4, "passed": 2, "failed": 2}, report
+    first = report["failures"][0]
+    assert (first["id"].rpartition("::")[2], report.get("notes", [])) == ("2 is doubled", []), report
+    assert [(each["function"], each["result"]) for each in first["calls"]] == [("double", "5")], report
+    again = user.json("test", first["id"], "--once", *PATIENT)
+    assert again["counts"]["total"] == 1, again
+
+
+def test_the_calls_behind_an_error_that_a_test_throws_itself_are_those_of_its_condition(user: User) -> None:
+    user.file("leap.test.js", LEAP)
+    (first,) = user.json("test", *PATIENT)["failures"]
+    assert (first["line"], [(each["function"], each["result"]) for each in first["calls"]]) == (
+        8, [("isLeap", "false"), ("by", "0"), ("by", "0")],
+    )  # fmt: skip
+
+
+def test_calls_that_changed_what_a_failing_line_uses_are_told(user: User) -> None:
+    user.file("cart.test.js", CART)
+    (first,) = user.json("test", *PATIENT)["failures"]
+    told = [(each["function"], each["arguments"][-1]["value"]) for each in first["calls"] if not each.get("depth")]
+    assert told[:3] == [("Cart.add", "1"), ("Cart.add", "3"), ("Cart.check", "'x'")], first["calls"]
+    assert [each for each, _ in told[3:]] == ["Cart.total"]
+
+
+CART = """\
+const { test } = require("node:test");
+const assert = require("node:assert");
+class Cart {
+  items = [];
+  add(price, qty = 1) { this.items.push(qty > 1 ? price * qty : 0); }
+  check(sign) { return sign; }
+  get total() { return this.items.reduce((sum, each) => sum + each, 0); }
+}
+test("total", async () => {
+  const cart = new Cart(), other = new Cart();
+  cart.add(5);
+  other.add(7);
+  cart.add(2, 3);
+  await cart.check("x");
+  assert.strictEqual(cart.total, 11);
+});
+"""
+LEAP = """\
+const { it } = require("node:test");
+const by = (year, number) => year % number;
+const isLeap = (year) => by(year, 4) === 0 && by(year, 100) !== 0;
+const shown = (year) => `the year ${year}`;
+const check = (year) => {
+  if (isLeap(year) !== true) {
+    const said = shown(year);
+    throw new Error(`${said} is none`);
+  }
+};
+it("is one", () => check(2000));
+"""
+
+
 SHOP_IMPORT = 'const { total } = require("./shop.js");\n'
 RUNNERS = {
     "jest": ("shop.test.js", SHOP_IMPORT, "expect(got).toBe(10);"),
@@ -135,7 +213,15 @@ def test_a_runner_of_the_project_is_found_and_its_failure_told_with_the_locals_o
     assert first["id"] == f"{name}::shop::adds up"
     assert values(first["frames"][0])["got"] == "NaN", report
     assert first["frames"][0]["source"][-1]["text"].strip() == claim
-    if runner == "vitest":
+    if runner == "jest":  # which makes errors inside as it shows an undefined, and catches them
+        user.file("lacks.test.js", "test('lacks', () => { expect({ v: 3, c: undefined }).toEqual({ v: 4 }); });\n")
+        report = user.json("test", "lacks.test.js", *PATIENT)
+        assert "notes" not in report, report
+    if runner == "vitest":  # whose error then tells no call of the user's
+        user.file("settled.test.mjs", imports + SETTLED)
+        (first,) = user.json("test", "settled.test.mjs", *PATIENT)["failures"]
+        assert (first["line"], first.get("frames", [])) == (4, []), first
+        assert [(each["function"], each["result"]) for each in first["calls"]] == [("due", "0"), ("total", "6")]
         user.file("late.test.mjs", imports + "it('is early', () => { Promise.reject(new Error('late')); });\n")
         text = user.ok("test", "late.test.mjs", *PATIENT)
         assert ": 1 passed, none failed, and yet exit 1 after " in text and "\nError: late\n" in text, text
@@ -145,6 +231,71 @@ def test_a_runner_of_the_project_is_found_and_its_failure_told_with_the_locals_o
         assert [(each["function"], each["line"]) for each in far["frames"]] == [("<anonymous>", 3)], far
 
 
+def test_mocha_tells_what_was_compared_as_it_is_and_what_ran_when_it_did_not_end(user: User) -> None:
+    if not (GUESTS / "mocha").is_dir():
+        missing("mocha (./dev test brings it)")
+    (user.here / "node_modules").symlink_to(GUESTS)
+    user.file("package.json", '{"private": true, "scripts": {"test": "mocha"}}')
+    user.file("test/compared.js", COMPARED)
+    told = user.json("test", "test/compared.js", "--all", *PATIENT)
+    assert [[each["value"] for each in one["operands"]] for one in told["failures"]] == [
+        ["Map(1) { 1 => 2 }", "Map(1) { 1 => 3 }"], ["'abc'", "/x/"], ["null", "5"], ["true", "'x'"], ["undefined", "'x'"],
+    ]  # fmt: skip
+    assert told["failures"][2]["id"] == "test/compared.js::compared::plainly::null"
+    far = user.ok("test", "test/compared.js", "--all", *PATIENT, "--", "--parallel")
+    assert "actual=null  expected=5" in far and "{}" not in far, far
+    user.file("test/handed.js", HANDED)
+    text = user.ok("test", "test/handed.js", *PATIENT)
+    assert "it failed without an error thrown there" in text and "wanted=201" in text, text
+    assert "so that there was nothing to hold" in user.ok("test", "test/handed.js", "--hold", *PATIENT)
+    assert user.json("sessions")["sessions"] == []
+    user.file("test/spins.js", "it('ends', () => {});\nit('spins', () => { for (;;); });\n")
+    text = user.ok("test", "test/spins.js", "--timeout", "6")
+    assert " in test/spins.js::spins; 1 passed of 1 by then (--timeout gives it more time)\n" in text, text
+    user.file("package.json", '{"private": true, "scripts": {"test": "npm run unit", "unit": "mocha tdd/*.js"}}')
+    user.file("tdd/one.js", "suite('is not there in bdd', () => {});\n")
+    text = user.ok("test", *PATIENT)
+    assert "ReferenceError: suite is not defined" in text and "node:internal" not in text, text
+
+
+def test_a_runner_is_started_by_the_script_that_its_package_names(user: User) -> None:
+    if not (GUESTS / "mocha").is_dir():
+        missing("mocha (./dev test brings it)")
+    user.file("package.json", '{"private": true, "scripts": {"test": "mocha"}}')
+    user.file("node_modules/mocha/package.json", '{"version": "6.2.3", "bin": {"mocha": "./bin/mocha"}}')
+    user.file("node_modules/mocha/bin/mocha", f"require({str(GUESTS / 'mocha' / 'bin' / 'mocha.js')!r});\n")
+    user.file("test/one.js", "it('is one', () => {});\n")
+    assert user.ok("test", *PATIENT).startswith("mocha 6.2.3, ")
+    user.file("node_modules/mocha/package.json", '{"version": "6.2.3", "bin": 3}')
+    user.fails("test", *PATIENT, code=5, error="adapter_missing")
+
+
+COMPARED = """\
+const assert = require("node:assert");
+describe("compared", () => {
+  describe("plainly", () => {
+    it("null", () => assert.strictEqual(null, 5));
+    it("true", () => assert.strictEqual(true, "x"));
+    it("undefined", () => assert.strictEqual(undefined, "x"));
+  });
+  it("Map", () => assert.deepStrictEqual(new Map([[1, 2]]), new Map([[1, 3]])));
+  it("pattern", () => assert.match("abc", /x/));
+});
+"""
+HANDED = """\
+it("is handed on", (done) => {
+  const wanted = 201;
+  const error = new Error(`expected ${wanted}`); // as libraries do that ask a server
+  setImmediate(() => done(error));
+});
+"""
+SETTLED = """\
+const due = async (items) => total(items) - 6;
+it("is settled", async () => {
+  const items = [{ price: 2, qty: 3 }];
+  await expect(due(items)).resolves.toBe(3);
+});
+"""
 STATUS = """\
 it("is made", () => {
   const status = 200;
@@ -246,3 +397,57 @@ def test_a_panicking_rust_test_is_held_where_it_panics(user: User) -> None:
     assert values(first["frames"][0])["got"] == "3"
     assert report["notes"] == ["the calls that made these values are not told: what cargo runs has no recorder"]
     assert "green, 1 passed (1 deselected)" in user.ok("test", "tests::good", *PATIENT)
+
+
+PROGRAM = """\
+mod price;
+fn main() {
+    println!("{}", price::net(3));
+}
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn begins() {
+        let got: Result<i32, std::num::ParseIntError> = "4".parse();
+        assert_eq!(got, Ok(4));
+    }
+}
+"""
+PRICE = """\
+pub fn net(pieces: i32) -> i32 {
+    pieces * 2
+}
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_error() -> Result<(), std::num::ParseIntError> {
+        "x".parse::<i32>().map(|_| ())
+    }
+    #[test]
+    fn nets() {
+        let got = super::net(3);
+        assert_eq!(got, 9);
+    }
+}
+"""
+
+
+def test_files_and_directories_of_a_cargo_workspace_choose_their_tests(user: User) -> None:
+    if shutil.which("cargo") is None or shutil.which("gdb") is None:
+        missing("cargo, or gdb,")
+    user.file("Cargo.toml", '[workspace]\nmembers = ["app", "lib"]\nresolver = "2"\n')
+    for name in ("app", "lib"):
+        user.file(f"{name}/Cargo.toml", f'[package]\nname = "shop-{name}"\nversion = "0.1.0"\nedition = "2021"\n')
+    user.file("app/src/main.rs", PROGRAM)
+    user.file("app/src/price.rs", PRICE)
+    user.file("lib/src/lib.rs", "#[test]\nfn stands() {}\n")
+    user.file("lib/tests/whole.rs", "#[test]\nfn goes() {}\n")
+    told = user.json("test", "app/src/price.rs", *PATIENT)
+    assert (told["counts"]["total"], told["counts"]["failed"]) == (2, 2), (
+        "a program without a library, and one module of it"
+    )
+    assert [each["id"] for each in told["failures"]] == ["price::tests::nets", "price::tests::an_error"], "places first"
+    assert values(told["failures"][0]["frames"][0])["got"] == "6"
+    totals = {each: user.json("test", each, *PATIENT)["counts"]["total"] for each in (".", "app", "lib", "lib/tests")}
+    assert totals == {".": 5, "app": 3, "lib": 2, "lib/tests": 1}
+    assert "green, 1 passed" in user.ok("test", "app/src/main.rs::begins", *PATIENT)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stillframe.adapters.runners.scripts import Script, parsed, unfolded
 from stillframe.adapters.runners.spelled import Spelled, spelled
 from stillframe.errors import UsageError
 
@@ -128,3 +129,40 @@ def test_a_command_of_no_runner_names_the_verb_that_takes_any() -> None:
     for words in (("make", "test"), ("tox", "-q"), ("python", "-c", "pass")):
         with pytest.raises(UsageError, match="`dbg crash -- COMMAND` runs any command"):
             spelled(words)
+
+
+SCRIPTS = {
+    "lint": "eslint .",
+    "unit": "cross-env MODE=ci mocha --ui tdd 'tdd/*.js'",
+    "unit:fast": "mocha fast.js",
+    "round": "npm run round",
+    "page": "vitest --ui src",
+}
+TDD = Script({"MODE": "ci"}, (), ("--ui", "tdd"), ("tdd/*.js",))
+
+
+@pytest.mark.parametrize(
+    ("script", "meant"),
+    [
+        ("npm run lint && npm run unit -- --bail", TDD),
+        ("yarn unit", TDD),
+        ("pnpm -s run unit", TDD),
+        ("run-s lint unit", TDD),
+        ("npm-run-all --parallel 'unit:*'", Script(files=("fast.js",))),
+        ("npm run round", Script()),
+        ("npm run test", Script()),
+    ],
+)
+def test_scripts_of_the_project_that_its_test_script_runs_are_followed(script: str, meant: Script) -> None:
+    assert parsed(unfolded("test", {**SCRIPTS, "test": script}), "mocha") == meant
+
+
+def test_the_page_that_vitest_would_open_is_none_of_a_report() -> None:
+    assert parsed(unfolded("page", SCRIPTS), "vitest") == Script(files=("src",))
+
+
+def test_a_workspace_whose_packages_run_their_own_tests_is_said_to_be_one(user: User) -> None:
+    user.file("package.json", '{"private": true, "scripts": {"test": "npm test --workspaces"}}')
+    user.file("one/a.test.js", "require('node:test').it('is one', () => {});\n")
+    assert "note: the project's test script has each package run its own tests" in user.ok("test", "--timeout", "100")
+    assert "each package" not in user.ok("test", "one", "--timeout", "100")

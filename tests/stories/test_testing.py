@@ -125,6 +125,78 @@ def test_a_held_test_stands_in_the_frame_that_failed(user: User) -> None:
     assert [each for each in user.json("sessions")["sessions"] if each["state"] != "exited"] == []
 
 
+GROUPED = """\
+def parse(text):
+    head, _, tail = text.partition("=")
+    return int(tail)
+
+def load(rows):
+    found = {}
+    for row in rows:
+        try:
+            found[row] = parse(row)
+        except ValueError as error:
+            raise RuntimeError("bad file") from error
+    return found
+
+def several(rows):
+    errors = []
+    for row in rows:
+        try:
+            parse(row)
+        except ValueError as error:
+            for number in range(30):
+                error.add_note(f"step {number}")
+            errors.append(error)
+    raise ExceptionGroup("all", [ExceptionGroup("some", errors)])
+
+def test_cause():
+    load(["a=1", "b=x"])
+
+def test_group():
+    several(["a=1", "b=x"])
+"""
+
+
+def test_what_an_error_came_from_and_what_a_group_of_them_holds_is_told_with_values(user: User) -> None:
+    user.file("test_load.py", GROUPED)
+    rows = user.ok("test", "test_load.py::test_cause", *OURS).splitlines()
+    at = rows.index("  from ValueError: invalid literal for int() with base 10: 'x' at test_load.py:3 in parse")
+    assert rows[at + 1] == "    tail='x', text='b=x', head='b', _='='"
+    rows = user.ok("test", "test_load.py::test_group", *OURS).splitlines()
+    at = rows.index("  holds ValueError: invalid literal for int() with base 10: 'x' at test_load.py:3 in parse")
+    noted = rows[at + 1]
+    assert noted.startswith("    noted: step 0; step 1; ") and "; step 11; … 6 more notes; step 18; " in noted
+    assert rows[at + 2] == "    tail='x', text='b=x', head='b', _='='"
+    told = user.ok("crash", "-c", "import test_load; test_load.test_group()")
+    assert "    noted: step 0; " in told.replace("      noted", "    noted"), "of a member by crash, too"
+
+
+CART = """\
+class Cart:
+    def __init__(self):
+        self.items = []
+
+    def add(self, price, count=1):
+        self.items.append(price * count if count > 1 else 0)
+
+def test_total():
+    cart = Cart()
+    cart.add(5)
+    cart.add(2, 3)
+    assert sum(cart.items) == 11
+"""
+
+
+def test_calls_that_changed_what_the_failing_line_uses_are_told(user: User) -> None:
+    user.file("test_cart.py", CART)
+    rows = user.ok("test", "test_cart.py").splitlines()
+    assert [row for row in rows if row.startswith("  Cart.add(")] == [
+        "  Cart.add(self=Cart(items=[]), price=5, count=1) = None test_cart.py:6  self=Cart(items=[0])",
+        "  Cart.add(self=Cart(items=[0]), price=2, count=3) = None test_cart.py:6  self=Cart(items=[0, 6])",
+    ], rows
+
+
 def test_green_says_green_and_what_matches_nothing_names_the_nearest(user: User) -> None:
     user.file("price.py", PRICE)
     user.file("tests/test_price.py", TESTS)
@@ -395,6 +467,14 @@ def test_a_runners_whole_command_is_taken_as_the_other_verbs_take_one(user: User
         path = rows[0].split(", ")[1].split(" ")[0]
         assert path.startswith(("/", "…/")), "not as if it were a path from here"
         assert rows[1] == "test_it.py::test_sum at test_it.py:3", rows
+    user.file(
+        "test_case.py",
+        "import unittest\nclass It(unittest.TestCase):\n    def test_a(self):\n        self.fail()\n"
+        "    def test_b(self):\n        pass\n",
+    )
+    for words, counted in ((("-v", "test_case.It.test_b"), "green, 1 passed"), (("-p", "test_c*.py"), "1 of 2 failed")):
+        text = user.ok("test", "--once", "--", sys.executable, "-m", "unittest", *words)
+        assert counted in text, "a flag may stand before a test's name, or be one of discovery"
     user.file("sums.test.js", "require('node:test')('adds', () => require('assert').equal(1 + 1, 3));\n")
     rows = user.ok("test", "--once", "--", "node", "--test", "sums.test.js").splitlines()
     assert rows[0].startswith("node:test ") and rows[1] == "sums.test.js::adds at sums.test.js:1", rows

@@ -150,6 +150,68 @@ def test_what_never_ends_is_told_as_far_as_it_came(user: User, version: str) -> 
         assert text.startswith("often(n=999999) odd.py:22, call 1,000,000 of 1,000,000, from <module> odd.py:")
 
 
+HEADED = """\
+def charge(order):
+    due = order["due"]
+    return due * 2
+
+made = {}
+exec("def charge(order):\\n    return 1", made)  # as libraries do that ask what a function may be called with
+made["charge"]({"due": 5})
+charge({"due": 5})
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.11", "3.13") if each in INTERPRETERS])
+def test_a_function_of_a_file_is_meant_and_not_one_that_was_made_by_its_name(user: User, version: str) -> None:
+    user.file("headed.py", HEADED)
+    report = trace(user, version, "charge", "headed.py")
+    assert (report["calls"], report["life"]["result"], len(report["found"])) == (1, "10", 1)
+
+
+GIVING = """\
+from array import array
+from collections import deque
+
+def windows(items, n):
+    last, sizes = deque(maxlen=n), array("i")
+    for each in items:
+        last.append(each)
+        sizes.append(len(last))
+        if len(last) == n:
+            yield tuple(last)
+
+def counted():
+    n = 0
+    yield (n := n + 1)
+    yield {"password": "hunter2"}
+    return n
+
+def use():
+    given = list(counted())
+    return next(windows(range(9), 3)), len(given)
+
+use(); list(windows(range(4), 3))
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.11", "3.13") if each in INTERPRETERS])
+def test_a_generator_is_told_by_what_it_gave_and_what_it_filled_by_what_it_holds(user: User, version: str) -> None:
+    user.file("giving.py", GIVING)
+    life = trace(user, version, "windows", "--call", "2", "giving.py")["life"]
+    (loop,) = (each for each in life["steps"] if each["type"] == "loop")
+    changed = {each["name"]: each["new"] for step in loop["told"][-1]["steps"] for each in step.get("changes", [])}
+    assert (changed["last"], changed["sizes"]) == ("deque([1, 2, 3])", "array('i', [1, 2, 3, 3])")
+    steps = trace(user, version, "counted", "giving.py")["life"]["steps"]
+    assert [(each["line"], [one["new"] for one in each.get("changes", [])]) for each in steps[:2]] == [
+        (13, ["0"]),
+        (14, ["1"]),
+    ], "what a line changed before it gave a value"
+    text = user.ok("trace", "use", "--python", INTERPRETERS[version], "--", "python", "giving.py")
+    assert "counted() yields 1, {'password': '[redacted: named password]'}, = 1 giving.py:12" in text
+    assert "windows(items=range(0, 9), n=3) yields (0, 1, 2), is suspended giving.py:4" in text
+
+
 MATCHING = """\
 def kind(told):
     match (

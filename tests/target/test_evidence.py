@@ -32,6 +32,37 @@ def evidence() -> Any:
     return module
 
 
+CHANGED = """\
+import sys
+
+def test(make, load):
+    cart, log, price, other = make(), make(), 5, 6
+    load(other)
+    print(cart)
+    cart.rows.add(price)
+    load(log, into=cart)
+    log.add(other)
+    other.append(1)
+    assert cart
+"""
+
+
+def test_what_a_line_uses_is_made_by_calls_that_change_it_too(tmp_path: Path) -> None:
+    file = tmp_path / "changed.py"
+    file.write_text(CHANGED)
+    scope: dict[str, Any] = {}
+    exec(compile(file.read_text(), str(file), "exec"), scope)
+    lines = evidence().makers(_Called(scope["test"]), 11)["lines"]
+    assert lines == [4, 5, 7, 8, 9, 10, 11], "all but what only prints"
+
+
+class _Called:
+    """Enough of a frame: of a call of this function."""
+
+    def __init__(self, function: Any) -> None:
+        self.f_code = function.__code__
+
+
 def test_what_runs_in_a_with_makes_what_it_gives_and_fails_it_when_it_is_left(tmp_path: Path) -> None:
     file = tmp_path / "made.py"
     file.write_text(SOURCE.replace("    return", "    assert found\n    return"))

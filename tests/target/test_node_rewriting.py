@@ -75,11 +75,23 @@ def test_what_compilers_export_a_function_by_is_no_function_of_the_users(tmp_pat
     made.write_text(
         "out({ total: () => total });\n"
         "out('total', () => { try { return total } catch {} });\n"
+        "out({ total: function() { return total; } });\n"
         "const mine = () => { try { return total } catch { return 0 } };\n"
         "const total = () => price;\n"
     )
     (told,) = json.loads(ran("node", str(HERE / "rewrite.cjs"), str(FOLDER), str(made)))
     assert (told["functions"], told["notes"]) == (2, [])
+
+
+def test_a_function_is_not_called_by_what_jest_puts_around_its_module(tmp_path: Path) -> None:
+    (tmp_path / "shop.js").write_text(
+        '({"Object.<anonymous>":function(module,exports){class Shop {\n  total(n) {\n    return n * 2;\n  }\n}\n'
+        'new Shop().total(2);\n}})["Object.<anonymous>"]();\n'
+    )
+    ask = Ask(probes=(ProbeAsk(place=0, where=Where(file=str((tmp_path / "shop.js").resolve()), line=3)),))
+    recorded(tmp_path / "told", ask, "node", str(tmp_path / "shop.js"))
+    (told,) = read(tmp_path / "told")
+    assert [each.function for each in told.said if isinstance(each, Found)] == ["Shop.total"]
 
 
 BUNDLE = """\

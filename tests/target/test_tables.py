@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+import stillframe
 
 from .wireclient import Peer, Target
 
@@ -259,3 +263,36 @@ def test_objects_are_told_by_the_fields_of_their_class_and_rows_by_what_was_load
     peer.resume("continue", thread)
     peer.rest()
     assert target.end() == (0, "[]\n", "")  # no repr was run, so no query was sent
+
+
+KEPT = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("sfr_compare", sys.argv[1])
+compare = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(compare)
+import numpy as np, pandas as pd
+table, column = pd.DataFrame({"a": [1, 2], "b": ["p", "q"]}), pd.Series([1.0, 2.0])
+large, things = np.zeros(100000), np.array([1, "x"], dtype=object)
+def changes(value, do):
+    before = compare.held(value)
+    do(value)
+    return not compare.same(before, value)
+def put(at, new):
+    return lambda value: value.__setitem__(at, new)
+print([
+    changes(table, put("c", 3)), changes(table, lambda value: value.loc.__setitem__((0, "a"), 9)),
+    changes(table, lambda value: setattr(value, "columns", ["x", "y", "z"])), changes(column, put(1, 5.0)),
+    changes(large, put(slice(None), 1.0)), changes(things, put(0, 2)),
+])
+print([changes(table, lambda value: value["x"].sum()), changes(column, lambda value: value.mean()),
+       changes(table, lambda value: value.groupby("x").size())])
+"""
+
+
+def test_what_changed_in_a_table_is_seen_and_what_only_reads_it_changes_nothing(guests: Guests) -> None:
+    python, env = guests
+    compare = Path(stillframe.__file__).parent / "_target" / "recording" / "sfr_compare.py"
+    done = subprocess.run(
+        [python, "-c", KEPT, str(compare)], env={**os.environ, **env}, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == f"{[True] * 6}\n{[False] * 3}\n", done.stderr

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 
 import stillframe
 from stillframe.errors import LaunchFailed
+from stillframe.transport.folders import private_folder
 from stillframe.transport.guardian import GUARDIAN
 from stillframe.transport.guardian_program import start_time
 from stillframe.transport.process import Exit, spawn
@@ -320,6 +323,26 @@ async def test_a_killed_guardian_is_reaped_and_replaced_at_once_by_one_that_know
     assert [(await run.exit()).signal for run in runs] == ["SIGKILL", "SIGKILL"]
     for run in runs:
         run.process.close()
+
+
+async def test_nothing_is_left_running_or_lying_where_no_guardian_can_be_started(monkeypatch, tmp_path):
+    GUARDIAN.close()
+    sleep = shutil.which("sleep")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(LaunchFailed, match="cannot start the guardian, which ends programs when we die: No such file"):
+        spawn([sleep, "100"], cwd="/", env={}, on_output=lambda stream, data: None)
+    assert [each for each in psutil.Process().children() if each.name() == "sleep"] == []
+    with pytest.raises(LaunchFailed, match="cannot start the guardian"):
+        private_folder()
+    assert os.listdir(tmp_path) == []
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(LaunchFailed, match="cannot make a folder for its files: No such file"):
+        private_folder()
+    monkeypatch.undo()
+    run = Run("pass")
+    assert await run.exit() == Exit(0)
+    run.process.close()
 
 
 async def test_children_of_a_program_that_ended_stay_guarded_until_we_let_go_of_it():

@@ -167,17 +167,18 @@ def wishes(pid):
 
 
 def is_at_rest(pid, before):
-    """Whether no thread wanted to run for as much as half of the last turn: whoever keeps the interpreter waits for something.
+    """Whether its threads wanted to run for less than half of the last turn: whoever keeps the interpreter waits for something.
 
-    Our own thread wants to, 200 times a second for a moment each; and which of several it was does not matter.
+    All of them together, since those that take turns at it want to run for a part of the time each. Our own thread wants to,
+    too, 200 times a second for a moment.
     """
     try:
         now = wishes(pid)
-        longest = max(seconds - before.get(task, 0.0) for task, seconds in now.items())
+        wanted = sum(seconds - before.get(task, 0.0) for task, seconds in now.items())
         before.update(now)
     except (OSError, ValueError):
         return False
-    return longest < TURN / 2
+    return wanted < TURN / 2
 
 
 def first_word(pid, line, deadline):
@@ -198,6 +199,7 @@ def first_word(pid, line, deadline):
 
 def watch(pid, line, deadline):
     """Wait until our code in the process says that it has joined us."""
+    told = None
     try:
         told = first_word(pid, line, deadline)
         line.settimeout(max(deadline - time.monotonic(), TURN))
@@ -205,6 +207,10 @@ def watch(pid, line, deadline):
     except socket.timeout:
         if not os.path.isdir("/proc/%d" % pid):
             fail(NO_PROCESS, "process %d ended while it was attached to" % pid)
+        if told == BEGUN:
+            fail(
+                FAILED, "the debugger did not come up in process %d in time: its threads run our code too rarely" % pid
+            )
         fail(DEAF, "process %d does not run our code: a thread of it keeps the interpreter (the GIL) to itself, as "
              "native code may; it was let go unharmed" % pid)  # fmt: skip
     if told != JOINED:

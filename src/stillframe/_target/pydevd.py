@@ -20,9 +20,8 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COMPILED = (
-    "PYDEVD_USE_CYTHON"  # the compiled callbacks of sys.monitoring, there for our own version alone, take none of ours
-)
+# The compiled callbacks of sys.monitoring, there for our own version alone, take none of ours.
+COMPILED = "PYDEVD_USE_CYTHON"
 OLDEST = (3, 8)
 
 
@@ -95,7 +94,7 @@ def _main():
     import_engine(environment.get("STILLFRAME_PYDEVD", ""), environment.get("STILLFRAME_PYCACHE", ""))
     if collects:
         gc.enable()
-    from _pydevd_bundle import sf_engine, sf_program, sf_requests
+    from _pydevd_bundle import sf_engine, sf_program, sf_reported, sf_requests
 
     settings = sf_engine.Settings.take(environment, os.path.abspath(__file__))
     setup = sf_engine.read_command_line(sys.argv, settings)
@@ -111,8 +110,10 @@ def _main():
         _exec(
             sf_engine.begin(db), run, arguments
         )  # no call of ours once tracing is on: pydevd takes the first as the root
-    except BaseException:  # whatever ends the program, SystemExit too: it passes, and is shown without our frames
+    except BaseException as error:
+        # Whatever ends the program, SystemExit too: it passes, and is shown without our frames.
         sf_program.hide_own_frames(HERE)
+        sf_reported.hold_without_place(error)
         raise
 
 

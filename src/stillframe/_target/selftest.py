@@ -42,7 +42,8 @@ NAMES = {
     "_pydevd_bundle.pydevd_command_line_handling": "process_command_line get_pydevd_file",
     "_pydevd_bundle.pydevd_constants": (
         "HTTP_JSON_PROTOCOL set_protocol get_global_debugger set_global_debugger PYDEVD_USE_SYS_MONITORING RETURN_VALUES_DICT "
-        "get_thread_id EXCEPTION_TYPE_UNHANDLED STATE_RUN STATE_SUSPEND DebugInfoHolder.DEBUG_TRACE_LEVEL"
+        "get_thread_id get_pid _thread_id_lock _get_or_compute_thread_id_with_lock EXCEPTION_TYPE_UNHANDLED STATE_RUN "
+        "STATE_SUSPEND DebugInfoHolder.DEBUG_TRACE_LEVEL"
     ),
     "_pydevd_bundle.pydevd_defaults": "PydevdCustomization.DEFAULT_PROTOCOL",
     "_pydevd_bundle.pydevd_api": "PyDevdAPI.set_protocol PyDevdAPI.request_disconnect "
@@ -74,7 +75,7 @@ NAMES = {
     "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring enable_code_tracing update_monitor_events restart_events",
     "_pydevd_sys_monitoring._pydevd_sys_monitoring": (
         "_code_to_func_code_info_cache _getframe _start_method_event _line_event _jump_event _return_event _raise_event "
-        "_unwind_event"
+        "_unwind_event reset_thread_local_info _create_thread_info _get_ident _thread_active"
     ),
 }
 FIELDS = {  # set by constructors

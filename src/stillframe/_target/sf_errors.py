@@ -5,7 +5,7 @@ import types
 
 from .sf_fields import attributes_of, is_a
 
-NOTES, LENGTH = 6, 500  # notes told, and characters of each
+NOTES, LENGTH, ALL = 24, 500, 2000  # notes told, characters of each, and of all
 HELD = 6
 NEAR = 40  # characters told on both sides of the place that a text could not be read at
 _EMPTY = (None, "", b"", (), [], {})
@@ -15,7 +15,12 @@ _UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type
 def notes_of(error):
     """The texts that `add_note` was given, the newest last (PEP 678)."""
     notes = dict(attributes_of(error)).get("__notes__")
-    return [str(note)[:LENGTH] for note in notes[-NOTES:] if is_a(note, str)] if type(notes) is list else []
+    texts = [str(note) for note in notes if is_a(note, str)] if type(notes) is list else []
+    if len(texts) > NOTES:
+        half = NOTES // 2
+        texts = texts[:half] + ["… %d more notes" % (len(texts) - 2 * half)] + texts[-half:]
+    most = LENGTH if sum(map(len, texts)) <= ALL else min(LENGTH, ALL // len(texts))
+    return [text if len(text) <= most else text[: most - 1] + "…" for text in texts]
 
 
 def held_by(error, message):

@@ -23,6 +23,7 @@ from _pydevd_bundle import (
     sf_headroom,
     sf_last,
     sf_leaving,
+    sf_lifetimes,
     sf_release,
     sf_stepping,
     sf_tracing,
@@ -207,6 +208,7 @@ def _dispose(self, wait=True, timeout=0.5):
         else:
             drain(self, Quick.ending(self))
     Quick.dispose(self, wait, timeout)
+    sf_lifetimes.forget_frames()
 
 
 def _wait_for_writer(self, timeout):
@@ -350,6 +352,7 @@ def patch(settings):
     pydev_log._pydevd_log_exception = lambda *arguments: None
     sf_tracing.patch()
     sf_last.patch()
+    sf_lifetimes.patch()
     pydevd_additional_thread_info_regular._current_frames = sf_release.current_frames
     cls.set_tracing_for_untraced_contexts = sf_release.trace_everybody
     pydevd.start_client = _start_client

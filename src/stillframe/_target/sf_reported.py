@@ -33,6 +33,21 @@ def hold(db, error, trace):
         db.trigger_exception_handler((type(error), error, trace))
 
 
+def hold_without_place(error):
+    """A group that `except*` made at a module's own level passed no call of the user's: held there where the first error in it
+    was raised, since to pydevd it is nobody's."""
+    db, trace = get_global_debugger(), error.__traceback__
+    while trace is not None and (_is_ours(trace.tb_frame) or "runpy" in trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
+    if trace is None and db is not None and not db.pydb_disposed:
+        within = (each.__traceback__ for each in getattr(error, "exceptions", ()) if isinstance(each, BaseException))
+        hold(db, error, next(filter(None, within), None))
+
+
+def _is_ours(frame):
+    return os.path.dirname(frame.f_code.co_filename) == HERE
+
+
 def _marks(error, trace):
     """What tells an error from others, and from itself once it was raised again."""
     return id(error), id(trace)
@@ -42,6 +57,7 @@ def watch(db):
     """Hear of such errors from now on; forked children inherit it."""
     _remember_held(type(db))
     _watch_unraisable()
+    _watch_hook()
     sf_imports.after("logging", _watch_logs)
     sf_imports.after("traceback", _watch_tracebacks)
     for module, name in _POOLS:
@@ -69,6 +85,28 @@ def _watch_unraisable():
         real(told)
 
     sys.unraisablehook = unraisablehook
+
+
+def _watch_hook():
+    """A program that runs others, such as coverage, calls the hook itself for what they raise, and then ends with a code."""
+    real = sys.excepthook
+
+    @functools.wraps(real)
+    def excepthook(kind, error, trace):
+        if not _is_at_end(sys._getframe().f_back):
+            _tell_caught(error)
+        return real(kind, error, trace)
+
+    sys.excepthook = excepthook
+    if real is sys.__excepthook__:
+        sys.__excepthook__ = excepthook  # some ask whether the one is the other
+
+
+def _is_at_end(frame):
+    """Whether the interpreter calls the hook, by `sf_program`'s: nobody caught what ends the program."""
+    while frame is not None and not (_is_ours(frame) and frame.f_code.co_name == "trimmed"):
+        frame = frame.f_back
+    return frame is not None
 
 
 def _can_be_held(db, frame):

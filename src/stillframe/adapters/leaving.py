@@ -72,6 +72,22 @@ def ignored_by(plan: Plan, stderr: str) -> LastWords | None:
 
 
 @runtime_checkable
+class WaitsInVain(Protocol):
+    """An adapter whose programs end by themselves, by an exit code of its own, when what they wait for can never come."""
+
+    in_vain: Mapping[int, str]
+    """What such a program waited in, by its exit code."""
+
+
+def waited_in_vain(plan: Plan, code: int | None) -> str | None:
+    """What a program of this plan was still waiting in when it ended by this exit code; None where the code does not say so."""
+    from . import for_plan
+
+    adapter = for_plan(plan)
+    return adapter.in_vain.get(code) if code is not None and isinstance(adapter, WaitsInVain) else None
+
+
+@runtime_checkable
 class SeesDeadlock(Protocol):
     """An adapter whose programs end by themselves when nobody in them can go on, and can be held before they do."""
 

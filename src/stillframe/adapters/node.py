@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -53,6 +54,8 @@ class NodeAdapter(FindsNodeImports):
     claims: tuple[str, ...] = ("*.js", "*.mjs", "*.cjs", *TYPED)
     roots: tuple[str, ...] = ("package.json", "index.js")
     needs: tuple[Needs, ...] = (Needs("node", ("node", "nodejs"), (Recipe("apt", ("nodejs",)),), OLDEST),)
+
+    in_vain: Mapping[int, str] = {13: "an await at the top of a module"}
 
     def misjudges_errors(self, plan: Plan) -> bool:
         return True

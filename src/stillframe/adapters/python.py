@@ -19,7 +19,6 @@ from ..errors import AdapterMissing, LaunchFailed, UsageError
 from ..model.backend import Capability, Tool
 from ..model.places import HitRule
 from ..model.plans import AttachPlan, Plan
-from ..settings import directory
 from . import matches
 from .finding import Needs, Recipe
 from .interpreters import Interpreter, choose, probe
@@ -30,7 +29,7 @@ from .python_imports import FindsPythonImports
 from .python_joining import FAILURES, check_process, mapped
 from .python_logs import log_text
 from .python_recording import PythonRecorder
-from .python_servers import BOOT, CHOICE, TARGET, server_for, vendored
+from .python_servers import BOOT, CHOICE, TARGET, compiled_folder, server_for, vendored
 
 _FOLLOW = TARGET / "follow"
 _HELPER = "stillframe"
@@ -315,7 +314,7 @@ def _settings(tokens: Authorize, *, on_eof: Literal["kill", "resume"]) -> dict[s
     return {
         "STILLFRAME_PYDEVD": str(vendored()),
         "STILLFRAME_TOKENS": f"{tokens.server_token}:{tokens.client_token}",
-        "STILLFRAME_PYCACHE": str(directory("cache") / "pycache"),
+        "STILLFRAME_PYCACHE": compiled_folder(),
         "STILLFRAME_ON_EOF": on_eof,
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }

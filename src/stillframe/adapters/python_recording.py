@@ -13,9 +13,9 @@ import msgspec
 from ..errors import LaunchFailed, Unsupported, UsageError
 from ..model.plans import Plan
 from ..model.recorder import Ask
-from ..settings import directory
 from .interpreters import choose, probe
 from .python_command import understood
+from .python_servers import compiled_folder
 from .recorders import ASK, plain
 
 FOLDER = Path(__file__).resolve().parent.parent / "_target" / "recording"
@@ -40,7 +40,7 @@ class PythonRecorder:
         return {
             "PYTHONPATH": str(FOLDER) + (os.pathsep + others if others else ""),
             "STILLFRAME_RECORDING": str(folder),
-            "STILLFRAME_PYCACHE": str(directory("cache") / "pycache"),
+            "STILLFRAME_PYCACHE": compiled_folder(),
         }
 
     def unseen(self, plan: Plan) -> str:

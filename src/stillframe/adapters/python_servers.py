@@ -35,6 +35,20 @@ def vendored() -> Path:
     return Path(spec.origin).parent / "_vendored" / "pydevd"
 
 
+def compiled_folder() -> str:
+    """Where the .pyc files of the debugger and of ours go; empty where nothing can be written.
+
+    It is there before any program is told of it: CPython, asked to make one whose first folder below / is missing, makes it
+    below the program's own directory (seen in 3.11).
+    """
+    folder = directory("cache") / "pycache"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return ""
+    return str(folder)
+
+
 async def server_for(plan: Plan, interpreter: Interpreter) -> Server:
     """Which of the three ways in: the one asked for, else our own where its self-test passes."""
     asked = plan.env.get(CHOICE) or os.environ.get(CHOICE)
@@ -71,7 +85,7 @@ def _selftest(python: str) -> bool:
     env = {
         **os.environ,
         "STILLFRAME_PYDEVD": str(vendored()),
-        "STILLFRAME_PYCACHE": str(directory("cache") / "pycache"),
+        "STILLFRAME_PYCACHE": compiled_folder(),
     }
     try:
         done = subprocess.run(

@@ -79,7 +79,7 @@ def plain(plan: Plan, command: tuple[str, ...], added: dict[str, str]) -> Plan:
     """The plan as a command that runs without a debugger."""
     return replace(
         plan, kind="command", command=command, args=(), program=None, interpreter=None, interpreter_flags=(),
-        env={**plan.env, **added}, adapter=PLAIN,
+        env={**plan.env, **added}, adapter=PLAIN, asked=plan.asked or plan.command,
     )  # fmt: skip
 
 
@@ -114,6 +114,11 @@ def read(folder: Path) -> tuple[Recording, ...]:
     """The recordings of every process, in the order in which they came up; also while they run, and after a kill."""
     files = sorted(folder.glob("*.told"), key=lambda file: (file.stat().st_ctime_ns, file.name))
     return tuple(each for each in map(Recording, files) if each.hello is not None)
+
+
+def recorded(folder: Path) -> set[int]:
+    """The processes that have a file there, though it may not say hello yet."""
+    return {int(file.name.partition("-")[0]) for file in folder.glob("*-*.told")}
 
 
 def failures(folder: Path) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ _ANSWER = 20.0
 _NEWEST_FIRST = ("rdbg", "rdbg3.4", "rdbg3.3", "rdbg3.2", "rdbg3.1")
 
 
+_WORLD = frozenset({"GEM_HOME", "GEM_PATH", "RUBYOPT", "RUBYLIB", "BUNDLE_GEMFILE"})
+"""What makes the gems that a Ruby sees those of one project."""
 _RECORDED = (
     "its main thread is recorded, slowly; what was changed in place is shown as it is now, also when one has gone back"
 )
@@ -52,6 +55,7 @@ class RubyAdapter:
     claims: tuple[str, ...] = ("*.rb", "*.ru", "Rakefile")
     roots: tuple[str, ...] = ()
     leaving: tuple[Leaving, ...] = (Leaving("Kernel#exit", ()),)
+    tells_handed_errors = True
     needs: tuple[Needs, ...] = (
         Needs("rdbg", _NEWEST_FIRST, (Recipe("apt", ("ruby",)),), (1, 4), version=re.compile(r"(\d+\.\d+\.\d+)")),
     )
@@ -126,6 +130,7 @@ _HELPED: dict[str, Any] = {
     "helper": "stillframe",
     "exception_root": "Ruby Exceptions",
     "keeps_functions": True,
+    "reads": lambda name: name[:1].isupper(),  # a constant: whatever else is no local variable is a method
     "quirks": frozenset({Quirk.ONE_BREAKPOINT_PER_LINE}),
 }
 """What our code in the program makes the same, however it came there."""
@@ -161,30 +166,34 @@ _RUNTIMES: dict[str, Runtime] = {}
 """What each Ruby said of itself; it is asked once."""
 
 
-def _probed(ruby: str, env: Any) -> Runtime:
+def _probed(ruby: str, env: Mapping[str, str]) -> Runtime:
     key = identity(ruby)
     if key not in _RUNTIMES:
         _RUNTIMES[key] = _asked(ruby, env)
     return _RUNTIMES[key]
 
 
-def _asked(ruby: str, env: Any) -> Runtime:
+def _asked(ruby: str, env: Mapping[str, str]) -> Runtime:
+    """Ask a Ruby for its debugger among the program's own gems; else among those that it came with, which a project with gems
+    of its own does not see."""
+    bare = {name: value for name, value in env.items() if name not in _WORLD}
+    said: list[str] = []
+    for world in (env, bare):
+        done = _answer(ruby, world)
+        words = done.stdout.split("\n")
+        if done.returncode == 0 and len(words) >= 3:
+            return Runtime(ruby, words[0], tuple(word for word in words[2:] if word), words[1] == "fits")
+        said = (done.stderr or done.stdout).strip().splitlines()
+    reason = next((line for line in said if "Error" in line), said[-1] if said else "it says nothing")
+    raise AdapterMissing(f"{ruby} has no debugger: gem install debug ({reason})")
+
+
+def _answer(ruby: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    words = [ruby, str(_TARGET / "selftest.rb")]
     try:
-        done = subprocess.run(
-            [ruby, str(_TARGET / "selftest.rb")],
-            capture_output=True,
-            text=True,
-            timeout=_ANSWER,
-            check=False,
-            env=dict(env),
-        )
+        return subprocess.run(words, capture_output=True, text=True, timeout=_ANSWER, check=False, env=dict(env))
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LaunchFailed(f"cannot run {ruby}: {error}") from None
-    words = done.stdout.split("\n")
-    if done.returncode != 0 or len(words) < 3:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise AdapterMissing(f"{ruby} has no debugger: gem install debug ({said[-1] if said else 'it says nothing'})")
-    return Runtime(ruby, words[0], tuple(word for word in words[2:] if word), words[1] == "fits")
 
 
 RUBY = RubyAdapter()

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ..errors import Denied, Internal
+from ..errors import Busy, Denied, Internal
 from .cli import link, rendezvous
 from .cli.catalogue import HASH, VERSION
 
@@ -33,6 +33,10 @@ class Answer(msgspec.Struct, frozen=True):
 Alive = Callable[[], Awaitable[None]]
 """Called now and then while a call is under way."""
 Line = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class OtherVersion(Exception):
+    """The daemon that was asked is of another version, which this holds; it had nothing to do, and leaves."""
 
 
 async def ask(request: Mapping[str, Any], alive: Alive | None = None) -> Answer:
@@ -61,6 +65,8 @@ class KeptLines:
         a daemon that does not take it says that instead."""
         try:
             answer = await _one_try(line, b'{"quiet":true,' + data[1:], alive, taken=True)
+        except OtherVersion:
+            return None
         except BaseException:
             line[1].close()
             raise
@@ -85,15 +91,23 @@ def _encoded(request: Mapping[str, Any], more: bytes = b"") -> bytes:
     return _ASKER + more + data[1:] + b"\n"
 
 
-_ASKER = msgspec.json.encode({"v": 1, "catalogue": HASH, "version": VERSION})[:-1] + b","
+_ASKER = msgspec.json.encode({"v": 1, "catalogue": HASH, "version": VERSION, "stays": True})[:-1] + b","
 
 
 async def _ask(data: bytes, alive: Alive | None, keep: Callable[[Line], None] | None = None) -> Answer:
+    others = 0
     for _ in range(TRIES):
         line = await _open()
         answer = None
         try:
             answer = await _one_try(line, data, alive)
+        except OtherVersion as theirs:
+            others += 1
+            if others > 1:  # the one that was started for us is no more like us than the first
+                raise Busy(
+                    f"stillframe {theirs} was installed since this process of {VERSION} began: "
+                    "start it again (an MCP server: connect to it again)"
+                ) from None
         finally:
             if answer is None or keep is None:
                 line[1].close()
@@ -155,8 +169,7 @@ async def _start_daemon() -> None:
 
 
 async def _read_frames(reader: asyncio.StreamReader, alive: Alive | None, taken: bool) -> Answer | None:
-    """The answer; None where the daemon is of another version or left before it took the call. `taken`: it has, unless it
-    says otherwise."""
+    """The answer; None where the daemon left before it took the call. `taken`: it has, unless it says otherwise."""
     said = {b"o": b"", b"e": b""}
     held = bytearray()
     with contextlib.suppress(ConnectionError):
@@ -166,7 +179,9 @@ async def _read_frames(reader: asyncio.StreamReader, alive: Alive | None, taken:
                 kind, body = frame
                 if kind == b"x":
                     return Answer(said[b"o"], said[b"e"], int(body))
-                if kind in (b"v", b"n"):
+                if kind == b"v":
+                    raise OtherVersion(body.decode())
+                if kind == b"n":
                     return None
                 if kind in said:
                     said[kind] += body

@@ -44,6 +44,8 @@ class Meant(msgspec.Struct, frozen=True):
     root: str
     running: str | None = None
     """The session that a call without a name is about."""
+    over: float | None = None
+    """When that session ended, if it has: what ran since then is nearer to whoever asks."""
     others: tuple[str, ...] = ()
     """Where neither is there: the sessions that live in other projects."""
 

@@ -64,7 +64,7 @@ class Health(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     daemon: DaemonInfo
     directories: Directories
     record: str | None = None
-    """Where the record is and how large; none has been made yet."""
+    """Where the record is and how large, or why none can be made; left out if none has been made yet."""
     not_ready: tuple[str, ...] = ()
     """What was asked for by name and cannot be debugged now."""
 

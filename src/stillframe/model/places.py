@@ -1,7 +1,7 @@
 """Where: the places a user names, and the closed grammars for hit counts and `LOC if EXPR`.
 
 A place is tried as `file@"text"` first, then `file:line[:column]`, then a line number by itself, then an address (`0x…`),
-then `module!method`, else it is a symbol.
+then `module!method`, then a symbol, then `file@text`: what a shell leaves of `file@"text"` that stands in no further quotes.
 """
 
 from __future__ import annotations
@@ -78,6 +78,7 @@ class DataPlace(msgspec.Struct, frozen=True):
 Place = LinePlace | TextPlace | SymbolPlace | HerePlace | AddressPlace | DataPlace
 
 _TEXT = re.compile(r"""^(?P<file>.+?)@(?:"(?P<double>.*)"|'(?P<single>.*)')$""", re.DOTALL)
+_BARE = re.compile(r"^(?P<file>.+?\.\w+)@(?P<text>.*\S.*)$", re.DOTALL)
 _LINE = re.compile(r"^(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?$", re.DOTALL)
 _ADDRESS = re.compile(r"^\*?(?P<address>0[xX][0-9a-fA-F]+)(?P<offset>[+-]\d+)?$")
 _SYMBOL = re.compile(r"^(?:(?P<module>[^!\s]+)!)?(?P<name>(?:[^\s!:@]|::)+)$")
@@ -100,6 +101,8 @@ def parse_place(text: str) -> Place:
         return AddressPlace(match["address"].lower(), int(match["offset"] or 0))
     if match := _SYMBOL.match(text):
         return SymbolPlace(match["name"], match["module"])
+    if match := _BARE.match(text):
+        return TextPlace(match["file"], match["text"])
     raise UsageError(f'{text!r} is no place: use file:line, file@"text", module!function or a function\'s name')
 
 
@@ -118,14 +121,23 @@ class BreakSpec(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def parse_break(text: str) -> BreakSpec:
-    """Split at the first ` if ` that stands outside quotes, then read the place."""
+    """Split at the first ` if ` that stands outside quotes, then read the place.
+
+    Of a text whose quotes the shell took nobody can tell whether its ` if ` begins a condition.
+    """
     cut = _first_if(text)
     if cut is None:
         return BreakSpec(parse_place(text))
     condition = text[cut + 4 :].strip()
     if not condition:
         raise UsageError(f"no condition after `if` in {text!r}")
-    return BreakSpec(parse_place(text[:cut]), condition)
+    place = parse_place(text[:cut])
+    if isinstance(place, TextPlace) and not _TEXT.match(text[:cut].strip()):
+        raise UsageError(
+            f"the quotes of {text!r} went to the shell, so its ` if ` may be of the line or a condition: write "
+            f"'{place.file}@\"text of the line\"' or '{place} if {condition}'"
+        )
+    return BreakSpec(place, condition)
 
 
 def _first_if(text: str) -> int | None:

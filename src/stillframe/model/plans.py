@@ -61,6 +61,8 @@ class Plan(msgspec.Struct, frozen=True):
     """Hold the program where it ends itself with another code than 0, where the debugger can tell."""
     arguments: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """What a configuration of the project tells a declared debugger beyond all this, in the debugger's own words."""
+    asked: tuple[str, ...] = ()
+    """The command that was asked for, where the one that is run has words of ours: so it is recorded."""
 
 
 class AttachPlan(msgspec.Struct, frozen=True):

@@ -96,6 +96,13 @@ class EvaluatesSafely(Protocol):
 
 
 @runtime_checkable
+class CallsByName(Protocol):
+    def reads(self, name: str) -> bool:
+        """Whether evaluating a bare name reads a value, where in its language it may as well call a function."""
+        ...
+
+
+@runtime_checkable
 class RestartsFrames(Protocol):
     async def restart_frame(self, thread: str, frame: str) -> None:
         """Go back to the beginning of a function that has not returned; a `Stopped` with reason restart follows."""

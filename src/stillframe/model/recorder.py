@@ -236,7 +236,8 @@ class Extent(Said, tag="extent", frozen=True):
 
 
 class Distinct(Said, tag="distinct", frozen=True):
-    """A value that an expression had for the first time; `more` says that further ones are not told."""
+    """A value that an expression had for the first time; `more` says that further ones are not told: there are too many, or,
+    where `value` is a number of hits, no more than these were looked at."""
 
     place: int
     expression: int

@@ -21,6 +21,9 @@ class MadeCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     arguments: tuple[Value, ...] = ()
     result: str | None = None
     raised: str | None = None
+    yielded: tuple[str, ...] = ()
+    """What a generator gave before it ended: the first values, and the last."""
+    yielded_total: int = 0
     file: str | None = None
     line: int | None = None
     """Where it returned from, or where its function begins."""
@@ -36,6 +39,14 @@ class MadeCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """It says less than what it called, and is told for the sake of that."""
 
 
+class Beside(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What is known of a cause, or of an exception in a group, beside what it says."""
+
+    values: tuple[Value, ...] = ()
+    """Some of the innermost call of the user's that it left, what the line names first."""
+    added: tuple[str, ...] = ()
+
+
 class TestFailure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One test that failed, or a file of tests that could not be read."""
 
@@ -48,6 +59,8 @@ class TestFailure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     message: str = ""
     causes: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+    beside: tuple[Beside, ...] = ()
+    """Of each cause, then of each member, in their order; none where there is nothing to tell of any."""
     added: tuple[str, ...] = ()
     """What was added to the exception on its way (`add_note` of Python)."""
     held: tuple[Value, ...] = ()

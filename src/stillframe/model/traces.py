@@ -61,8 +61,12 @@ class Life(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     steps: tuple[AnyStep, ...] = ()
     lines: int = 0
     """Lines that ran in it, those folded too."""
-    end: Literal["returned", "raised", "left", "suspended", "running"]
-    """`left` where nothing tells whether it returned or an exception went through it."""
+    yielded: tuple[str, ...] = ()
+    """What a generator gave by then: the first values, and the last."""
+    yielded_total: int = 0
+    end: Literal["returned", "raised", "left", "suspended", "ended", "running"]
+    """`left` where nothing tells whether it returned or an exception went through it, `ended` where the program did before it
+    came to another line."""
     result: str | None = None
     """What it returned, or `Type: message` of what it raised."""
     at: int | None = None

@@ -191,6 +191,10 @@ class Gathered(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     distinct: int = 0
     more: bool = False
     """There were further distinct values, too many to tell apart."""
+    looked: int | None = None
+    """The hits whose values were told apart, the first ones, where that is not all of them."""
+    cut: bool = False
+    """Values were told apart by a text that does not show them whole: some that differ may count as one."""
     least: str | None = None
     most: str | None = None
     """Of those that were numbers."""

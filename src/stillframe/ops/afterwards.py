@@ -15,6 +15,7 @@ from ..record.record import Record
 from ..registry import Meant
 from ..session.session import Session
 from ..session.sessions import nobody_here
+from .record import chosen
 
 
 async def _seen(
@@ -23,7 +24,7 @@ async def _seen(
     """The hit that is meant, or the last one of the run; where there is none, what the session itself would say."""
 
     def ask(connection: sqlite3.Connection) -> tuple[reading.Row, Stop, str]:
-        run = finding.run(connection, meant.root, meant.name or meant.running)
+        run = chosen(connection, meant) if hit else finding.run(connection, meant.root, meant.name or meant.running)
         id = finding.hit(connection, meant.root, hit, run) if hit else _last(connection, run)
         (row,) = reading.rows(connection, [id])
         said = _whence(connection, run, row, last=hit is None)

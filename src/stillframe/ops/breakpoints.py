@@ -119,7 +119,8 @@ def _id(session: Session, word: str) -> str:
         return word
     for each in session.breakpoints.list():
         asked = each.requested
-        if word in (asked.symbol, f"{asked.file}:{asked.line}", f'{asked.file}@"{asked.text}"'):
+        named = (f'{asked.file}@"{asked.text}"', f"{asked.file}@{asked.text}")  # a shell takes the quotes
+        if word in (asked.symbol, f"{asked.file}:{asked.line}", *named):
             return each.id
     raise NotFound(f"there is no breakpoint {word}", hint=Try("breaks"))
 

@@ -15,9 +15,10 @@ from ..model.outcomes import AnyOutcome, Exited, Passed, Running, Stop
 from ..model.places import HerePlace, LinePlace, Place
 from ..model.plans import Caller
 from ..registry import Access, From, Param
-from ..session import telling
+from ..session import family, telling
 from ..session.beside import Beside
 from ..session.evidence import passed
+from ..session.phases import Phase
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
@@ -40,6 +41,10 @@ Count = Annotated[int, Param("how many at the most", metavar="N")]
 
 AFTER_DO = 1.0
 """Seconds that a stop may still come after the command of `--do` has ended."""
+
+
+AFTER_END = 5.0
+"""Seconds that what a program left behind when it ended, such as a daemon, is watched."""
 
 
 def waited_after_do() -> str:
@@ -150,6 +155,24 @@ async def heard_of(session: Session, limit: float, *, alone: bool = False, wait:
         limit = max(0.0, limit - (loop.time() - began))
         limit = min(limit, AFTER_DO) if any(each.ended for each in beside) else limit
     return await session.settle(limit, alone=alone, wait=off)
+
+
+async def outlived(session: Session, limit: float) -> bool:
+    """Whether something that an ended program left behind, such as a daemon, came to a stop. That is waited for until all of it
+    has ended, and not for long: it may be meant to stay."""
+
+    def stopped() -> bool:
+        return any(each.phase is Phase.STOPPED and each.settled for each in family.heirs(session))
+
+    def told() -> bool:
+        return stopped() or not family.heirs(session)
+
+    wait, bell = AFTER_END, session.root.bell
+    if session.beside:
+        await bell.wait_for(lambda: told() or all(each.ended for each in session.beside), limit)
+        wait = AFTER_DO
+    await bell.wait_for(told, min(limit, wait))
+    return stopped()
 
 
 def _with_held(session: Session, running: Running) -> Running:

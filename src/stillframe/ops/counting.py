@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -41,6 +44,9 @@ SAMPLES = 500
 """Hits of one place that go to the record."""
 SHOWN = 8
 """Distinct values of one expression that are told."""
+_ELLIPSIS = "…"
+_WHOLE = {"str", "bytes", "string"}
+"""Kinds that are told apart by themselves, however their text is cut."""
 _TRUE = {"true": True, "false": False, "none": False, "nil": False, "null": False, "nullptr": False}
 
 
@@ -62,7 +68,10 @@ class PlaceTold(msgspec.Struct):
     distinct: dict[int, dict[tuple[str, str], None]] = msgspec.field(
         default_factory=dict[int, dict[tuple[str, str], None]]
     )
+    most: Counter[int] = msgspec.field(default_factory=Counter[int])
+    """The distinct values that the process with most of them told; texts of long ones may be alike where they are cut."""
     full: set[int] = msgspec.field(default_factory=set[int])
+    looked: dict[int, int] = msgspec.field(default_factory=dict[int, int])
     failed: dict[int, Failed] = msgspec.field(default_factory=dict[int, Failed])
     samples: list[Sample] = msgspec.field(default_factory=list[Sample])
     evidence: list[Evidence] = msgspec.field(default_factory=list[Evidence])
@@ -84,6 +93,7 @@ class Told(msgspec.Struct):
         """Take in one process's recording; of what may be told again, the last counts."""
         tallies: dict[int, Tally] = {}
         extents: dict[tuple[int, int], Extent] = {}
+        values = Counter[tuple[int, int]]()
         for each in said:
             match each:
                 case Tally():
@@ -94,6 +104,9 @@ class Told(msgspec.Struct):
                     self.notes.append(text)
                 case Defined(function=name):
                     self.names.append(name)
+                case Distinct(more=False):
+                    values[each.place, each.expression] += 1
+                    self._of_place(self.at(each.place), each)
                 case Found() | Missing() | Distinct() | Failed() | Sample() | Evidence():
                     self._of_place(self.at(each.place), each)
                 case _:
@@ -102,6 +115,8 @@ class Told(msgspec.Struct):
             self.at(tally.place).tallies.append(tally)
         for extent in extents.values():
             self.at(extent.place).extents.append(extent)
+        for (place, expression), number in values.items():
+            self.at(place).most[expression] = max(self.at(place).most[expression], number)
 
     def _of_place(self, place: PlaceTold, said: Found | Missing | Distinct | Failed | Sample | Evidence) -> None:
         match said:
@@ -109,8 +124,10 @@ class Told(msgspec.Struct):
                 place.found.append(said)
             case Missing(reason=reason):
                 place.missing.append(reason)
-            case Distinct(more=True):
+            case Distinct(more=True, value=""):
                 place.full.add(said.expression)
+            case Distinct(more=True):
+                place.looked[said.expression] = min(place.looked.get(said.expression, sys.maxsize), int(said.value))
             case Distinct():
                 place.distinct.setdefault(said.expression, {})[said.type, said.value] = None
             case Failed():
@@ -214,8 +231,10 @@ def _gathered(here: PlaceTold, index: int, expression: str) -> Gathered:
     failed = here.failed.get(index)
     return Gathered(
         expression=expression,
-        distinct=len(seen),
+        distinct=max(len(seen), here.most[index]),
         more=index in here.full,
+        looked=here.looked.get(index),
+        cut=any(_ELLIPSIS in text and kind not in _WHOLE for kind, text in seen),
         least=min(least, key=_number) if least else None,
         most=max(most, key=_number) if most else None,
         others=sum(each.others for each in extents),
@@ -279,8 +298,14 @@ async def _kept(session: Session, question: Question, told: Told) -> None:
     """Samples go to the record as the hits of other probes do: `hits` and `hit-trend` are asked about them all the same."""
     stops: list[Stop] = []
     for place in told.places.values():
-        if place.found:
-            stops += [_sampled(session, place.found[0], each, question) for each in _thinned(place.samples)]
+        if not place.found or not place.samples:
+            continue
+        kept = _thinned(place.samples)
+        made = [_sampled(session, place.found[0], each, question) for each in kept]
+        if len(kept) < place.hits:  # whoever asks for them later is told, too
+            note = f"{len(kept):,} of {place.hits:,} hits are in the record, evenly over the run"
+            made[-1] = msgspec.structs.replace(made[-1], notes=(note,))
+        stops += made
     await asyncio.gather(*(session.tape.stop(each, _lines(session, each), many=True) for each in stops))
 
 
@@ -299,10 +324,21 @@ def _sampled(session: Session, spot: Found, sample: Sample, question: Question) 
 
 
 def _thinned(samples: Sequence[Sample]) -> Sequence[Sample]:
-    """As many as the record takes, evenly over the run."""
-    if len(samples) <= SAMPLES:
-        return samples
-    return [samples[number * len(samples) // SAMPLES] for number in range(SAMPLES)]
+    """As many as the record takes, evenly over the run: a process tells fewer and fewer of its hits as there are more of them, so
+    that those of the beginning lie closer together than those of the end."""
+    pairs = list(itertools.pairwise(samples))
+    apart = max((later.hit - each.hit for each, later in pairs), default=1)
+    kept: list[Sample] = []
+    due = 0
+    for at, each in enumerate(samples):
+        if at and each.hit <= samples[at - 1].hit:  # another process, which counts from 1 again
+            due = 0
+        if each.hit >= due:
+            kept.append(each)
+            due = each.hit + apart
+    if len(kept) <= SAMPLES:
+        return kept
+    return [kept[number * len(kept) // SAMPLES] for number in range(SAMPLES)]
 
 
 # Where each hit was a stop

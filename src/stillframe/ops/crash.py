@@ -16,6 +16,7 @@ from ..adapters.leaving import (
     misjudges_errors,
     recovering_of,
     tells_handed_errors,
+    waited_in_vain,
 )
 from ..adapters.recorders import recorder_for
 from ..adapters.revisions import Revision
@@ -304,10 +305,16 @@ def _notes(seen: Watched, failure: Failure | None, wish: Wish) -> tuple[str, ...
     if failure is None and seen.failures:
         notes.append(f"{len(seen.failures)} rejected promises were handled after all, {seen.failures[0].what} first")
     if failure is None and isinstance(seen.end, Exited) and seen.end.exit_code:
-        notes.append(
-            "nothing tells which of your calls ended it: no exception, and no call of yours that ends a program"
-        )
+        notes.append(_unexplained(seen.end.exit_code, wish.plan))
     return tuple(notes)
+
+
+def _unexplained(code: int, plan: Plan) -> str:
+    """What is to be said of a bad end that no error and no call of the user's led to."""
+    if where := waited_in_vain(plan, code):
+        hang = wording.call("hang")
+        return f"its runtime ends so in {where} that nothing is left to settle; {hang} with the same command tells for what"
+    return "nothing tells which of your calls ended it: no exception, and no call of yours that ends a program"
 
 
 def _bare(failure: Failure) -> Failure:

@@ -54,11 +54,12 @@ async def cross(
             places=hits.grouped(scope, "place", 20, counted=False).groups,
             hits=listed.hits,
             total=listed.total,
+            notes=listed.notes,
         )
 
     found = await record.look(ask)
     rows, note = await _instructions(session, found.symbol)
-    return msgspec.structs.replace(found, disassembly=rows, notes=(note,) if note else ())
+    return msgspec.structs.replace(found, disassembly=rows, notes=(*found.notes, note) if note else found.notes)
 
 
 def _source(connection: sqlite3.Connection, spots: list[Spot]) -> tuple[SourceLine, ...]:

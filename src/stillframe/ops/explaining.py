@@ -23,6 +23,10 @@ from .made import ask_for, with_calls
 from .reproducing import again_under_debugger, otherwise, with_frames
 from .testruns import HOLD_LEASE, Asked, Ran, run_tests
 
+NOT_THROWN = "run again under a debugger it failed without an error thrown there: it was handed on, as by done(error)"
+VALUES_BEFORE = "; the values are those of when the line was come to"
+NOTHING_HELD = ", so that there was nothing to hold; the values are those of when the line was come to"
+
 
 def report_of(asked: Asked, ran: Ran, *, every: bool) -> TestReport:
     told, verdict = _with_last_words(ran), _verdict(ran)
@@ -96,6 +100,12 @@ async def looked_at(asked: Asked, ran: Ran, report: TestReport) -> tuple[TestRep
     if seen is None:
         note = "a second run, under a debugger, did not fail there, so that no values can be told"
         return msgspec.structs.replace(report, notes=(*report.notes, note)), ran.session
+    if not seen.thrown:
+        first = with_frames(report.failures[0], seen.stack, live)
+        has_values = any(each.values for each in first.frames[:1])
+        note = NOT_THROWN + (NOTHING_HELD if asked.ask.hold else VALUES_BEFORE if has_values else "")
+        report = msgspec.structs.replace(report, failures=(first, *report.failures[1:]), notes=(*report.notes, note))
+        return report, ran.session
     other = otherwise(report.failures[0], seen.message)
     report = msgspec.structs.replace(report, notes=(*report.notes, other)) if other else report
     first = with_frames(report.failures[0], seen.stack, live)

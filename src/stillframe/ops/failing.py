@@ -18,7 +18,7 @@ from ..session import family
 from ..session.phases import Phase
 from ..session.reporting import unlinked, witnessed
 from ..session.session import Session
-from .common import heard_of
+from .common import heard_of, outlived
 from .origins import with_origin
 from .recovering import recovered
 
@@ -85,6 +85,8 @@ async def watch(
         member = await heard_of(session, max(0.0, until - loop.time()))
         stop = member.outcome(news=False)
         if not isinstance(stop, Stop):
+            if isinstance(stop, Exited) and await outlived(session, max(0.0, until - loop.time())):
+                continue
             break
         inside = 0
         if (exit_ := _exit_of(stop, exits)) is not None:

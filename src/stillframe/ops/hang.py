@@ -17,6 +17,7 @@ from ..model.powers import Unpauses
 from ..model.reports import HangReport, Held
 from ..model.values import ExceptionInfo
 from ..registry import Access, From, Param, operation
+from ..session import family
 from ..session.phases import Phase
 from ..session.ready import Ready
 from ..session.session import Session
@@ -33,6 +34,7 @@ PATIENCE = 10.0
 """Seconds that a program is given to come to its end by itself."""
 ENDS = 5.0
 """Seconds that one is given to end, that has said itself that it cannot go on."""
+LEFT_BEHIND = "the program itself has ended: this is of what it left behind"
 Patience = Annotated[
     float | None, Param(f"seconds that it may take before it counts as hanging; {PATIENCE:g} if left out", metavar="S")
 ]
@@ -134,6 +136,7 @@ async def _watched(
 ) -> HangReport:
     """Wait for the end that is to come, and look where it does not."""
     command = plan.command if isinstance(plan, Plan) else ("pid", str(plan.pid))
+    notes: tuple[str, ...] = ()
     if isinstance(plan, Plan):
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
@@ -146,14 +149,17 @@ async def _watched(
                 return await _locked(session, member, outcome.exception, command)
             await member.resume(Move.CONTINUE)  # nobody asked for this stop: a `breakpoint()` of the program's own
         if isinstance(outcome, Exited | Lost):
-            end = session.outcome()
-            return msgspec.structs.replace(await left_waiting(session), command=command, end=end)
+            await session.root.bell.wait_for(lambda: not family.heirs(session), max(0.0, until - loop.time()))
+            if not family.heirs(session):
+                end = session.outcome()
+                return msgspec.structs.replace(await left_waiting(session), command=command, end=end)
+            notes = (LEFT_BEHIND,)
     report = await gathered_or_told(session, plan, after=seconds if isinstance(plan, Plan) else None, live=hold)
     told = session.outcome()
     said = without_last_words(told.stderr, plan)
     end = Running(after=seconds, output=told.output, stderr=said, dropped=told.dropped, do=told.do)
     left: Final = None if isinstance(plan, Plan) or hold else "running"
-    return msgspec.structs.replace(report, command=command, end=end, left=left)
+    return msgspec.structs.replace(report, command=command, end=end, left=left, notes=(*report.notes, *notes))
 
 
 async def _locked(session: Session, member: Session, error: ExceptionInfo, command: tuple[str, ...]) -> HangReport:

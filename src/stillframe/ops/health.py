@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import Annotated
 
 from ..adapters import Adapter, declared_here
@@ -52,13 +53,16 @@ async def doctor(
 
 
 def _record(record: Record) -> str | None:
-    """Where the record is, how large, and whether it can be used."""
+    """Where the record is, how large, and whether it can be used; nothing where there is none yet, and one can be made."""
     try:
         size = record.path.stat().st_size
         with contextlib.suppress(FileNotFoundError):  # what was written last lies beside it
             size += record.path.with_name(f"{record.path.name}-wal").stat().st_size
     except OSError:
-        return None
+        above = next(each for each in record.path.parents if each.exists())
+        if os.access(above, os.W_OK | os.X_OK):
+            return None
+        return f"{record.path} cannot be made: {above} is no folder that can be written to"
     text = f"{record.path}, {size / 1e6:.1f} MB"
     return f"{text}, of no use: {problem}" if (problem := record.trouble()) else text
 

@@ -26,7 +26,7 @@ from ..session.phases import Phase
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import Cue, Do, RunSeconds, heard_of, run_beside
+from .common import Cue, Do, RunSeconds, heard_of, outlived, run_beside
 from .counting import Question, by_stops, counted
 from .evaluate import EVAL_SECONDS
 from .held_again import Hold, away, held_again
@@ -216,6 +216,8 @@ async def _watch(
         member = await heard_of(session, max(0.0, began + timeout - loop.time()))
         stop = member.outcome(news=False)
         if not isinstance(stop, Stop):
+            if isinstance(stop, Exited) and await outlived(session, max(0.0, began + timeout - loop.time())):
+                continue
             end = member.outcome(after=round(loop.time() - began, 1))
             return msgspec.structs.replace(end, never_hit=()) if isinstance(end, Exited) else end
         for place in seen:

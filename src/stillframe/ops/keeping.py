@@ -15,7 +15,7 @@ from ..record import exporting, finding, importing, pruning
 from ..record.finding import View
 from ..record.pen import Pen
 from ..record.record import Record
-from ..record.replaying import Piece, Replay
+from ..record.replaying import Piece, Recording, Replay
 from ..registry import Access, From, Meant, Param, operation
 from ..session.names import check_name
 from ..session.sessions import Sessions
@@ -64,25 +64,28 @@ async def replay(
     Nothing runs: `next` goes to the next recorded stop whatever it was, `continue` to the next that was no step.
     """
 
-    def ask(connection: sqlite3.Connection) -> tuple[RunInfo, list[int], dict[str, str], list[Piece]]:
+    def ask(connection: sqlite3.Connection) -> Recording:
         run = finding.run(connection, meant.root, name)
         ids = connection.execute(f"SELECT id FROM hit WHERE run IN ({run.marks}) ORDER BY id", run.members).fetchall()
         if not ids:
             raise NotFound(f"{run.handle} ({run.name}) has no hits to go through", hint=Try("history"))
-        return (
-            finding.info(connection, run.id),
-            [each[0] for each in ids],
-            _texts(connection, run),
-            _printed(connection, run),
+        return Recording(
+            info=finding.info(connection, run.id),
+            root=run.root,
+            hits=tuple(each[0] for each in ids),
+            texts=_texts(connection, run),
+            printed=tuple(_printed(connection, run)),
         )
 
-    info, hits, texts, printed = await record.look(ask)
-    backend = Replay(record.look, f"{info.run} {info.session}", hits, printed, info.tool, meant.root, info.state)
+    recording = await record.look(ask)
+    info = recording.info
+    backend = Replay(record.look, recording)
     plan = Plan(command=info.command, kind="command", cwd=caller.cwd)
     session = await sessions.open(backend, plan, f"replay-{info.session.replace('.', '-')}", caller)
     session.recorded_as = info.run
-    for file, text in texts.items():
-        session.sources.lend(file, text)
+    for (file, _), text in recording.texts.items():
+        if text:
+            session.sources.lend(file, text)
     await session.start()
     return await settle(sessions, session, None)
 
@@ -93,14 +96,13 @@ def _printed(connection: sqlite3.Connection, run: finding.Run) -> list[Piece]:
     return [Piece(*row) for row in rows]
 
 
-def _texts(connection: sqlite3.Connection, run: finding.Run) -> dict[str, str]:
-    """The files of a run as they were then, by the names that a session has for them."""
-    texts: dict[str, str] = {}
+def _texts(connection: sqlite3.Connection, run: finding.Run) -> dict[tuple[str, int], str]:
+    """The places of a run by the names that a session has for them, each with its file as it was then."""
+    texts: dict[tuple[str, int], str] = {}
     for spot in finding.reached(connection, run):
         first, lines = finding.source_lines(connection, spot.source)
         file = spot.file if spot.file.startswith(("/", "<")) else f"{run.root}/{spot.file}"
-        if lines:
-            texts[file] = "\n" * (first - 1) + "\n".join(lines)
+        texts[file, spot.line] = "\n" * (first - 1) + "\n".join(lines) if lines else ""
     return texts
 
 

@@ -179,6 +179,7 @@ async def start(
     default_name: str,
     lease: float | None = None,
     private: bool = False,
+    recorded: bool = True,
 ) -> Session:
     """Make the session in a task of its own: a caller that goes away in the middle leaves no half of one."""
     rule = catch_rule(catch) if catch else None
@@ -193,6 +194,7 @@ async def start(
         catch=rule,
         lease=lease,
         private=private,
+        recorded=recorded,
     )
     return await asyncio.shield(asyncio.ensure_future(work))
 

@@ -33,6 +33,25 @@ from .folding import Fold
 
 Source = Callable[[str, int], str]
 """The text of a line of a file."""
+GIVEN = 8
+"""Values of a generator that are kept: so many of the first, and the last."""
+
+
+class Gave(msgspec.Struct):
+    """What a generator gave by now: the first values and the last, and how many."""
+
+    values: list[str] = msgspec.field(default_factory=list[str])
+    total: int = 0
+
+    def take(self, value: str) -> None:
+        """What a coroutine waits with is no value."""
+        if not value:
+            return
+        self.total += 1
+        if len(self.values) > GIVEN:
+            self.values[-1] = value
+        else:
+            self.values.append(value)
 
 
 class StepNow(msgspec.Struct):
@@ -42,6 +61,8 @@ class StepNow(msgspec.Struct):
     calls: list[LifeNow] = msgspec.field(default_factory=list["LifeNow"])
     raised: str | None = None
     yielded: str | None = None
+    changes: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    """What it had changed when it last gave a value or waited."""
 
 
 class LifeNow:
@@ -57,6 +78,7 @@ class LifeNow:
         self._texts = dict(call.arguments)
         self._step: StepNow | None = None
         self._waits = self._closed = False
+        self._gave = Gave()
         self._end: Returned | Threw | None = None
         self._raised: Step | None = None
         self._cut: list[str] = []
@@ -79,8 +101,10 @@ class LifeNow:
 
     def yielded(self, said: Yielded) -> None:
         self._waits = True
+        self._gave.take(said.value)
         if self._step is not None:
             self._step.yielded = said.value
+            self._step.changes.update(said.changes)
 
     def resumed(self) -> None:
         self._waits = False
@@ -100,7 +124,7 @@ class LifeNow:
         step = self._step
         if step is None:
             return
-        told = tuple(self._change(name, text) for name, text in changes)
+        told = tuple(self._change(name, text) for name, text in {**step.changes, **dict(changes)}.items())
         if not last:
             self._step = None
         self._fold.take(
@@ -136,6 +160,8 @@ class LifeNow:
             arguments=tuple(Value(name=name, value=text) for name, text in call.arguments),
             steps=self._fold.steps(),
             lines=self._lines,
+            yielded=tuple(self._gave.values),
+            yielded_total=self._gave.total,
             end="raised"
             if isinstance(end, Threw)
             else "returned"

@@ -9,10 +9,11 @@ from pathlib import Path
 import msgspec
 
 from ..adapters.recorders import Recording, read
-from ..model.recorder import Ask, Call, Line, Raised, Returned, Threw, TraceAsk, Where
+from ..model.recorder import Ask, Call, Line, Raised, Returned, Threw, TraceAsk, Where, Yielded
 from ..model.reports import ReportFrame
 from ..model.tested import MadeCall, TestFailure
 from ..model.values import Value
+from .lives import Gave
 from .telling import best, folded, ranked
 
 DEPTH = 6
@@ -35,6 +36,7 @@ class Node(msgspec.Struct):
     line: int | None = None
     returned: str | None = None
     raised: str | None = None
+    gave: Gave = msgspec.field(default_factory=Gave)
     handled: list[tuple[str, int]] = msgspec.field(default_factory=list[tuple[str, int]])
     """What was raised in it, whoever handled it, and how many calls it had made by then."""
 
@@ -44,9 +46,9 @@ def ask_for(failure: TestFailure, cwd: str, ordinal: int, *, alone: bool) -> Ask
 
     Where the runner calls each test by itself (`alone`), calls beyond its own code are of those tests that made this one.
     """
-    if not failure.frames or not failure.makers or failure.frames[0].times > DEEP:
+    if not failure.makers or (failure.frames and failure.frames[0].times > DEEP):
         return None
-    test = _own(failure, alone=alone)[-1]
+    test = _own(failure, alone=alone)[-1] if failure.frames else failure  # whose own place is then that of the test
     if test.file is None or test.line is None:
         return None
     where = Where(file=str(Path(cwd, test.file).resolve()), line=test.line)
@@ -107,6 +109,9 @@ def _tree(recording: Recording) -> Node | None:
             case Returned(call, value, changes) if call in nodes:
                 nodes[call].returned = value
                 nodes[call].locals.update(changes)
+            case Yielded(call, value, changes) if call in nodes:
+                nodes[call].gave.take(value)
+                nodes[call].locals.update(changes)
             case Raised(call, exception) if call in nodes:
                 nodes[call].handled.append((exception, len(nodes[call].calls)))
             case Threw(call, exception) if call in nodes:
@@ -151,6 +156,8 @@ def _told(node: Node, depth: int, cwd: str) -> MadeCall:
         arguments=tuple(Value(name=name, value=text) for name, text in call.arguments),
         result=node.returned,
         raised=node.raised,
+        yielded=tuple(node.gave.values),
+        yielded_total=node.gave.total,
         file=shown,
         line=node.line or call.line,
         depth=depth,

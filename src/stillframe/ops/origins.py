@@ -28,6 +28,8 @@ def with_origin(found: Failure, raised: Sequence[Failure], *, live: bool) -> Fai
         return _placed(found, raised)
     if top is not None and top.note is not None:
         return _unwound(found, raised)
+    if top is not None and not top.library and not top.values and not live:
+        found = _refilled(found, raised)
     made = _made(found.exception)
     if made is None or top is None or any(_place(each) == _place(made) for each in found.stack.frames):
         return found
@@ -83,6 +85,25 @@ def _unwound(found: Failure, raised: Sequence[Failure]) -> Failure:
     if not same:
         return found
     return msgspec.structs.replace(found, stack=_joined(same[-1].stack, found.stack), notes=_several(same))
+
+
+def _refilled(found: Failure, raised: Sequence[Failure]) -> Failure:
+    """A failure whose calls hold nothing any more, since somebody who kept the error cleared them, with what they held when the
+    same error was reported before."""
+    same = [each for each in raised if each.what == found.what and _line(each) == _line(found)]
+    same = [each for each in same if each.stack.frames[0].values]
+    if not same:
+        return found
+    held = {spot(each): each for each in reversed(same[-1].stack.frames)}
+    frames = tuple(_with_values_of(held.get(spot(each)), each) for each in found.stack.frames)
+    notes = (*found.notes, "its calls were cleared since it was caught: the values are those of then", *_several(same))
+    return msgspec.structs.replace(found, stack=msgspec.structs.replace(found.stack, frames=frames), notes=notes)
+
+
+def _with_values_of(before: ReportFrame | None, now: ReportFrame) -> ReportFrame:
+    if before is None or now.values:
+        return now
+    return msgspec.structs.replace(now, values=before.values, values_total=before.values_total, used=before.used)
 
 
 def _several(alike: Sequence[Failure]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from ..errors import NotFound
+from ..errors import NotFound, StillframeError
 from ..model.agents import Placed
 from .agentplaces import SERVER
 from .settingsfiles import (
@@ -117,8 +117,15 @@ class Entry(msgspec.Struct, frozen=True):
             return self._placed("unchanged")
         if now is not None and not force and not _begun_by_us(now):
             return self._placed("kept", note=EDITED)
-        changed = spelled_as(raw or "", self._with(text))
-        backup = None if dry_run else self._save(raw, changed)
+        changed = spelled_as(raw or "", self._with(text, self.value))
+        pristine = now is not None and self._pristine(raw or "", now) is not None
+        if dry_run:
+            backup = None
+        elif pristine:  # what is beside it is from before us, and stays so
+            _write(self.path, changed)
+            backup = str(self._backup)
+        else:
+            backup = self._save(raw, changed)
         return self._placed("written" if now is None else "updated", backup)
 
     def is_there(self) -> bool:
@@ -136,7 +143,7 @@ class Entry(msgspec.Struct, frozen=True):
         if not force and not _begun_by_us(now):
             return self._placed("kept", note="edited by somebody; --force removes it")
         rest = spelled_as(raw, self._without(text))
-        return self._placed("removed", None if dry_run else self._take_away(raw, rest))
+        return self._placed("removed", None if dry_run else self._take_away(raw, self._pristine(raw, now) or rest))
 
     @property
     def _is_toml(self) -> bool:
@@ -155,15 +162,27 @@ class Entry(msgspec.Struct, frozen=True):
             return toml_table(text, self._table, str(self.path))
         return JsonText(text, str(self.path)).get(self.key, SERVER)
 
-    def _with(self, text: str) -> str:
+    def _with(self, text: str, value: dict[str, Any]) -> str:
         if self._is_toml:
-            return with_toml_table(text, self._table, self.value, str(self.path))
-        return JsonText(text, str(self.path)).put((self.key, SERVER), self.value)
+            return with_toml_table(text, self._table, value, str(self.path))
+        return JsonText(text, str(self.path)).put((self.key, SERVER), value)
 
     def _without(self, text: str) -> str:
         if self._is_toml:
             return without_toml_table(text, self._table, str(self.path))
         return JsonText(text, str(self.path)).without((self.key, SERVER))
+
+    def _pristine(self, raw: str, now: Any) -> str | None:
+        """The file as it was before us, to the letter, where a copy tells and nobody has changed anything but us since."""
+        if not self._backup.is_file() or self._backup.is_symlink() or not isinstance(now, dict):
+            return None
+        try:
+            before = _raw(self._backup) or ""
+            text = unspelled(before)
+            is_so = self._now(text) is None and spelled_as(before, self._with(text, now)) == raw
+        except StillframeError:  # somebody has made something else of it
+            return None
+        return before if is_so else None
 
     def _holds_nothing(self, raw: str) -> bool:
         """Whether a file is as good as none: without our entry it has neither a setting nor a comment."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import Annotated, Literal
 
 from ..adapters import understand
 from ..adapters.interpreters import on_path
-from ..errors import LaunchFailed, UsageError
+from ..errors import LaunchFailed, Try, UsageError
 from ..model.plans import Caller, Plan
+from ..model.wording import either
 from ..registry import Param, Parameters
 from ..session.breakpoints import absolute
 
@@ -87,6 +89,7 @@ def make_plan(
     here = absolute(cwd, caller.cwd) if cwd else caller.cwd
     if kind in ("file", "command"):
         _check_quotes(words[0], caller)
+        _check_line(words[0], caller)
     plan = Plan(
         command=words + args,
         kind=kind,
@@ -115,12 +118,23 @@ def _check_quotes(word: str, caller: Caller) -> None:
     except ValueError:
         return
     if len(words) > 1 and on_path(words[0], caller.env, caller.cwd):
-        raise UsageError(
-            f"there is no program {word!r}: a command is not quoted as a whole, as in: -- {shlex.join(words)}"
+        meant = either(
+            f"is not quoted as a whole, as in: -- {shlex.join(words)}", f"has words of its own: {json.dumps(words)}"
         )
+        raise UsageError(f"there is no program {word!r}: a command {meant}")
     if len(words) > 1 and Path(caller.cwd, words[0]).is_file():
-        meant = f"{shlex.quote(words[0])} -- {shlex.join(words[1:])}"
+        meant = either(f"{shlex.quote(words[0])} -- {shlex.join(words[1:])}", json.dumps(words))
         raise UsageError(f"there is no program {word!r}: its arguments are words of their own, as in: {meant}")
+
+
+def _check_line(word: str, caller: Caller) -> None:
+    """A place is not a program: `app.py:3` is asked for by those who want to stop there."""
+    file, _, line = word.rpartition(":")
+    if line.isdigit() and Path(caller.cwd, file).is_file() and not Path(caller.cwd, word).exists():
+        raise UsageError(
+            f"there is no program {word!r}: where to stop is said beside it",
+            hint=Try("launch", {"program": (file,), "breaks": (word,)}),
+        )
 
 
 def _from_here(program: str, here: str, cwd: str) -> str:

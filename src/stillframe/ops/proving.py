@@ -49,7 +49,15 @@ async def _debugged(sessions: Sessions, caller: Caller, adapter: Adapter, sample
     plan = make_plan(caller, (sample.file,), (), RunTerms(adapter=adapter.name))
     stop_at = (BreakSpec(LinePlace(sample.file, sample.line)),)
     session = await start(
-        sessions, plan, caller, breaks=stop_at, catch=("off",), name=None, default_name="sample", private=True
+        sessions,
+        plan,
+        caller,
+        breaks=stop_at,
+        catch=("off",),
+        name=None,
+        default_name="sample",
+        private=True,
+        recorded=False,  # it is ours, and tells nobody anything about a program of theirs
     )
     try:
         first = (await settle(sessions, session, seconds)).result

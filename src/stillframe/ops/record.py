@@ -23,7 +23,7 @@ from .common import Count, Start
 RunWord = Annotated[
     str | None,
     Param(
-        "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+        "the run: r12, a saved name or a session's name; if left out the current session's, or the newest since its end",
         metavar="RUN",
     ),
 ]
@@ -40,8 +40,10 @@ Where = Annotated[
 
 
 def chosen(connection: sqlite3.Connection, meant: Meant, word: str | None = None) -> Run:
-    """The run that a call is about: the one named, else the one of its session, else the newest of the project."""
-    return finding.run(connection, meant.root, word or meant.name or meant.running)
+    """The run that a call is about: the one named, else the one of its session, unless that is over and something was run
+    since (as `probe` does, which leaves no session), else the newest of the project."""
+    later = None if word or meant.name or meant.over is None else finding.since(connection, meant.root, meant.over)
+    return later or finding.run(connection, meant.root, word or meant.name or meant.running)
 
 
 def view_of(meant: Meant, caller: Caller) -> View:
@@ -137,7 +139,11 @@ async def diff(
     first: Annotated[str, Param("a run: r12, a saved name or a session's name", positional=True, metavar="RUN_A")],
     second: Annotated[
         str | None,
-        Param("the other; if left out the current session's, else the newest", positional=True, metavar="RUN_B"),
+        Param(
+            "the other; if left out the current session's, or the newest since its end",
+            positional=True,
+            metavar="RUN_B",
+        ),
     ] = None,
     top: Annotated[int, Param("places that differ at the most", metavar="N")] = 20,
 ) -> RunDiff:

@@ -9,18 +9,20 @@ from pathlib import Path
 
 import msgspec
 
-from ..adapters.recorders import Recorder, Recording, failures, read, write_ask
+from ..adapters.recorders import Recorder, Recording, failures, read, recorded, write_ask
 from ..errors import UsageError
 from ..model.outcomes import AnyOutcome, Exited, Running
 from ..model.places import AddressPlace, DataPlace, HerePlace, Place, SymbolPlace
 from ..model.plans import Caller, Plan
+from ..model.powers import Leaves
 from ..model.recorder import Ask, Where
 from ..session.breakpoints import locate
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from ..transport.folders import private_folder, remove_folder
-from .common import heard_of, run_beside, waited_after_do
+from ..transport.trees import grouped, is_alive, wait_pid
+from .common import AFTER_END, heard_of, run_beside, waited_after_do
 from .launch import start
 from .private_runs import started
 from .programs import default_name
@@ -64,10 +66,15 @@ async def recorded_run(
         session = await started(sessions, asyncio.ensure_future(begun))
         try:
             end = await _ended(sessions, session, caller, readiness, do, timeout)
+            left = await _left_behind(folder, session.backend.pid) if isinstance(end, Exited) else []
+            if left and isinstance(session.backend, Leaves):
+                await session.backend.left_behind(end=True)
         finally:
             await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
         found = await asyncio.to_thread(read, folder)
         notes = [f"the recorder could not begin: {each}" for each in await asyncio.to_thread(failures, folder)]
+        if left:
+            notes.append(f"what it left behind was ended after {AFTER_END:g} s: pid {', '.join(map(str, left))}")
         if not found and not notes:
             notes.append(f"nothing was recorded: {recorder.unseen(plan)}")
         if isinstance(end, Running) and end.do and not any(each.running for each in end.do):
@@ -98,6 +105,27 @@ async def _ended(
     await heard_of(session, max(0.0, wait - (loop.time() - began)))
     end = session.outcome(after=round(loop.time() - began, 1))
     return msgspec.structs.replace(end, never_hit=()) if isinstance(end, Exited) else end
+
+
+async def _left_behind(folder: Path, program: int | None) -> list[int]:
+    """The processes that outlived the program, as a daemon does, after they were waited for a while. Each has a recording, or
+    is still of the process group of one that started it: nothing that it does comes before its recorder."""
+    until = asyncio.get_running_loop().time() + AFTER_END
+    known = {program} if program else set[int]()
+    while True:
+        for _ in range(2):  # one may have left its group between the two looks, and then has a file
+            known |= await asyncio.to_thread(recorded, folder)
+            known |= await asyncio.to_thread(grouped, frozenset(known))
+        living = [pid for pid in known if is_alive(pid)]
+        left = until - asyncio.get_running_loop().time()
+        if not living or left <= 0:
+            return sorted(living)
+        ends = [asyncio.ensure_future(wait_pid(pid)) for pid in living]
+        try:
+            await asyncio.wait(ends, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in ends:
+                each.cancel()
 
 
 def where(place: Place, cwd: str) -> Where:

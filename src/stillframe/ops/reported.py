@@ -11,7 +11,7 @@ import msgspec
 from ..adapters.leaving import ignored_by, tells_handed_errors
 from ..model.outcomes import Exited
 from ..model.plans import Plan
-from ..model.reports import CrashReport, Failure, Witnessed
+from ..model.reports import CrashReport, Failure, Witnessed, spot
 from ..session.session import Session
 from .dying import told_calls
 from .failing import Watched
@@ -27,13 +27,26 @@ NO_VALUES = (
 
 def handled_before(seen: Watched, failure: Failure | None) -> Failure | None:
     """The last error that the program caught and reported before it gave up with a failing code, unless its end tells it."""
-    if not isinstance(seen.end, Exited) or not seen.end.exit_code or (failure is not None and failure.kind != "exit"):
+    if not isinstance(seen.end, Exited) or not seen.end.exit_code:
         return None
+    if failure is not None and failure.kind != "exit":
+        return _equal_elsewhere(seen.raised, failure)
     told = [each.what for each in _chain(failure)]
     own = [each for each in seen.raised if each.process is None and each.what not in told]
     if not own:
         return None
     return msgspec.structs.replace(own[-1], notes=(*own[-1].notes, *_several(len(own))))
+
+
+def _equal_elsewhere(raised: Sequence[Failure], failure: Failure) -> Failure | None:
+    """The last error that says the same and was reported where the calls of this one do not lead: what one thread or process
+    hands to another by a result or a queue is often made anew there, and says nothing of where it came from."""
+    known = {spot(each) for each in failure.stack.frames}
+    alike = [each for each in raised if each.what == failure.what and each.stack.frames]
+    others = [each for each in alike if not each.stack.frames[0].library and spot(each.stack.frames[0]) not in known]
+    if failure.exception is None or not others or len(others) < len(alike):
+        return None
+    return msgspec.structs.replace(others[-1], notes=(*others[-1].notes, *_several(len(others))))
 
 
 def unseen(failure: Failure | None, handled: Failure | None, plan: Plan) -> tuple[str, ...]:

@@ -34,12 +34,15 @@ class Seen(msgspec.Struct, frozen=True):
     stack: Witnessed
     message: str = ""
     """What the error said this time, where there was one."""
+    thrown: bool = True
+    """Whether it stood at the failure; else the frame is as it was when the failing line was come to."""
 
 
 async def again_under_debugger(
     sessions: Sessions, caller: Caller, live: Live, wait: float, cue: Cue, *, hold: bool
 ) -> Seen | None:
-    """Run to the failure and read it; None where it does not come again."""
+    """Run to the failure and read it; None where it does not come again. Where it is told again and yet nothing was thrown
+    (`done(error)`), what is read is the line that it is told of, as it was come to."""
     starting = start(
         sessions, live.plan, caller, breaks=live.breaks, catch=live.catch, name=None, default_name="test",
         private=not hold, lease=HOLD_LEASE if hold else None,
@@ -48,9 +51,9 @@ async def again_under_debugger(
     stays = False
     try:
         await cue.given(session, caller, wait)
-        member = await _reached(session, live, wait)
+        member, before = await _reached(session, live, wait)
         if member is None:
-            return None
+            return Seen(session, before, thrown=False) if live.fails_again() else None
         error = member.stop.exception if member.stop is not None else None
         stack = await witnessed(member, member.thread_id(None), live=hold)
         seen = Seen(member, stack, error.message if error is not None else "")
@@ -61,21 +64,24 @@ async def again_under_debugger(
             await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
 
 
-async def _reached(session: Session, live: Live, wait: float) -> Session | None:
-    """Let it go from stop to stop until it stands at the failure; the frame of the user's own is the one looked at."""
+async def _reached(session: Session, live: Live, wait: float) -> tuple[Session | None, Witnessed]:
+    """Let it go from stop to stop until it stands at the failure; the frame of the user's own is the one looked at. Also told is
+    how the line was come to."""
     loop = asyncio.get_running_loop()
+    before = Witnessed()
     began = loop.time()
     listening = not live.then_catch
     while True:
         member = await session.settle(max(0.0, began + wait - loop.time()))
         stop = member.outcome(news=False)
         if not isinstance(stop, Stop) or loop.time() - began > wait:
-            return None
+            return None, before
         if listening and live.is_it(stop):
             member.focus_frame = next((at for at, each in enumerate(stop.stack) if each.kind == "user"), 0)
-            return member
+            return member, before
         if not listening:
             listening = True
+            before = await witnessed(member, member.thread_id(None), live=False)
             await family.set_catch(session, catch_rule(live.then_catch))
         if member.phase is Phase.STOPPED:
             await member.resume(Move.CONTINUE)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+from typing import Literal
 
 import msgspec
 
 from ..errors import StillframeError
 from ..model import wording
 from ..model.backend import Bounds, Move
-from ..model.outcomes import AnyOutcome, Exited, Passed, Spot, Stop
+from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Passed, Running, Spot, Stop
 from ..model.places import BreakSpec, Place, SymbolPlace
 from ..model.plans import Caller, Plan
 from ..model.recorder import TraceAsk
@@ -35,16 +36,21 @@ MOST_STEPS = 400
 DECLARATION = 6
 """Lines above a function's first that its declaration may take."""
 SEEN = "ended by the trace, which had seen the call"
+OVERDUE = "ended by the trace, whose time was over"
 
 
 class Walked(msgspec.Struct):
     """The call as far as it was stepped through."""
 
     stop: Stop
-    number: int
+    number: int | None
     arguments: tuple[Value, ...]
     passed: list[Passed] = msgspec.field(default_factory=list[Passed])
     last: AnyOutcome | None = None
+    at: int | None = None
+    """The line that it was held at last."""
+    closed: bool = False
+    """Whether that was the end of its body, which only a return goes through."""
     cut: bool = False
 
 
@@ -80,15 +86,14 @@ async def stepped(
         if isinstance(outcome, Stop):
             session.breakpoints.enable([made.id], enabled=False)
             await family.sync_breakpoints(session)
-            walked = Walked(outcome, number, await _arguments(member) or _declared(member, outcome))
+            counted = number if asked.condition is None else None  # a debugger counts those in which it held
+            walked = Walked(outcome, counted, await _arguments(member) or _declared(member, outcome))
             await _walk(sessions, member, walked, deadline)
             kept = hold and isinstance(walked.last, Stop)
-            outcome = session.outcome() if kept else _over(session)
+            outcome = session.outcome() if kept else _over(session, walked)
         report = _report(plan, at, asked, member, walked, outcome, number)
         if walked is None and not number:
-            state = "never called" if made.state == "bound" else "no such function"
-            said = (made.message,) if made.message else ()
-            report = msgspec.structs.replace(report, verdict=state, notes=said)
+            report = _nothing(report, made, asked.condition)
         if kept:
             sessions.hand_over(session, caller.client, LEASE)
             report = msgspec.structs.replace(report, held=Held(session=member.name, lease=LEASE))
@@ -117,6 +122,16 @@ async def _reach(session: Session, wanted: int, deadline: float) -> tuple[Sessio
         await member.resume(Move.CONTINUE)
 
 
+def _nothing(report: TraceReport, made: Breakpoint, condition: str | None) -> TraceReport:
+    """Why there is no call to tell of: a debugger does not tell of the calls in which the condition did not hold."""
+    said = (made.message,) if made.message else ()
+    if condition is not None and made.state == "failed":  # by its place or by its condition: debuggers say it alike
+        note = f"no breakpoint could be set at {report.asked} if {condition}: {made.message or 'nothing says why'}"
+        return msgspec.structs.replace(report, verdict="not recorded", notes=(note,))
+    called = "never called" if condition is None else "not chosen"
+    return msgspec.structs.replace(report, verdict=called if made.state == "bound" else "no such function", notes=said)
+
+
 async def _arguments(session: Session) -> tuple[Value, ...]:
     """The arguments where the debugger tells them from other locals; else none, for what is not set yet is no argument."""
     try:
@@ -134,7 +149,7 @@ def _declared(session: Session, stop: Stop) -> tuple[Value, ...]:
     if frame is None or frame.file is None or frame.line is None:
         return ()
     lines = session.sources.lines(absolute(frame.file, session.origin.base))
-    name = re.split(r"[.:]", re.sub(r"\[.*?\]|<.*?>", "", frame.function))[-1]
+    name = re.split(r"[.:#]", re.sub(r"\[.*?\]|<.*?>", "", frame.function))[-1]
     for number in range(frame.line, max(0, frame.line - DECLARATION), -1):
         text = lines[number - 1] if number <= len(lines) else ""
         if name and re.search(rf"\b{re.escape(name)}[(\[<]", text):
@@ -144,24 +159,47 @@ def _declared(session: Session, stop: Stop) -> tuple[Value, ...]:
 
 
 async def _walk(sessions: Sessions, session: Session, walked: Walked, deadline: float) -> None:
+    """Line by line until the call is left: through the end of its body by `finish`, which tells what it returned."""
     loop = asyncio.get_running_loop()
+    stop = walked.stop
     for _ in range(MOST_STEPS):
-        await session.resume(Move.NEXT)
+        walked.at = stop.frame.line if stop.frame else None
+        walked.closed = _closes(session, walked)
+        await session.resume(Move.FINISH if walked.closed else Move.NEXT)
         told = await settle(sessions, session, max(0.0, deadline - loop.time()), alone=True, news=False)
         walked.last = told.result
         if not isinstance(told.result, Stop):
             return
-        walked.passed.extend(told.result.trail)
-        if not told.result.same_frame:
+        stop = told.result
+        walked.passed.extend(stop.trail)
+        if not stop.same_frame:
             return
     walked.cut = True
 
 
-def _over(session: Session) -> AnyOutcome:
+def _closes(session: Session, walked: Walked) -> bool:
+    """Whether the line that is about to run is the brace that ends the function: it stands further left than all before."""
+    frame = walked.stop.frame
+    outermost = len(walked.stop.stack) < 2  # gdb finishes no such call
+    if frame is None or frame.file is None or walked.at is None or not walked.passed or outermost:
+        return False
+    lines = session.sources.lines(absolute(frame.file, session.origin.base))
+    text = lines[walked.at - 1] if walked.at <= len(lines) else ""
+    before = {lines[each.line - 1] for each in walked.passed if each.line and each.line <= len(lines)}
+    return text.strip() == "}" and all(_indent(text) < _indent(each) for each in before if each.strip())
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _over(session: Session, walked: Walked) -> AnyOutcome:
     told = session.outcome()
     if isinstance(told, Exited):
         return msgspec.structs.replace(told, never_hit=())
-    return Exited(cause=SEEN, output=told.output, stderr=told.stderr, log=told.log, dropped=told.dropped, do=told.do)
+    seen = f"ended by the trace, which had seen {MOST_STEPS} steps of the call" if walked.cut else SEEN
+    cause = OVERDUE if isinstance(walked.last, Running) else seen
+    return Exited(cause=cause, output=told.output, stderr=told.stderr, log=told.log, dropped=told.dropped, do=told.do)
 
 
 def _report(
@@ -197,6 +235,8 @@ def _life(session: Session, walked: Walked) -> Life:
     last = walked.last
     left = isinstance(last, Stop) and not last.same_frame
     returned = last.returned if isinstance(last, Stop) and left else None
+    if isinstance(last, Exited) and walked.at is not None:
+        fold.take(Step(line=walked.at, source=texts[walked.at - 1].rstrip() if walked.at <= len(texts) else ""))
     caller = stop.stack[1] if len(stop.stack) > 1 else None
     return Life(
         function=frame.function if frame else "?",
@@ -207,8 +247,18 @@ def _life(session: Session, walked: Walked) -> Life:
         arguments=walked.arguments,
         steps=fold.steps(),
         lines=len(lines),
-        end=("returned" if returned else "left") if left else "running",
+        end=_end(walked),
         result=returned.value if returned else None,
-        at=lines[-1] if lines else None,
+        at=walked.at,
         cut=("lines",) if walked.cut else (),
     )
+
+
+def _end(walked: Walked) -> Literal["returned", "left", "ended", "running"]:
+    match walked.last:
+        case Stop(same_frame=False, returned=returned):
+            return "returned" if returned or walked.closed else "left"
+        case Exited():
+            return "ended"
+        case _:
+            return "running"

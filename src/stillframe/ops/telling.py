@@ -10,12 +10,17 @@ from msgspec.structs import replace
 from ..model.tested import MadeCall, TestFailure
 
 GAVE, NEAR, OTHER, NOTHING = range(4)
-"""It gave what the failing line holds; it helped one that did, or is the last of the test; any other; it returned nothing."""
+"""It gave what the failing line holds, be it among other things; it gave a part of that or what one that gave it was given,
+helped such a one, or is the last of the test; any other; it returned nothing."""
 _EMPTY = frozenset({"", "None", "undefined", "null"})
 _COMMON = _EMPTY | {"True", "False", "true", "false", "0", "1", "''", '""', "[]", "{}", "()"}
 """What so many calls return that it says nothing of where a value comes from."""
+_NAMELESS = ("[Function: (anonymous)]", "[AsyncFunction (anonymous)]", "<function <lambda>")
+"""Functions that have no name to know them by."""
 ALIKE = 40
 """Characters by which two texts that were cut are known to be of one value."""
+TELLING = 12
+"""Characters from which on a text that stands in another one is there for more than by chance."""
 
 
 def ranked(calls: Sequence[MadeCall], failure: TestFailure) -> list[MadeCall]:
@@ -24,13 +29,26 @@ def ranked(calls: Sequence[MadeCall], failure: TestFailure) -> list[MadeCall]:
     ranks = [_rank(each, held) for each in calls]
     parents = list(_parents(calls))
     last = max((at for at, parent in enumerate(parents) if parent is None), default=None)
-    near = [at == last or (parent is not None and ranks[parent] == GAVE) for at, parent in enumerate(parents)]
+    made = set(_made_of(calls, ranks))
+    near = [
+        at == last or at in made or (parent is not None and ranks[parent] == GAVE) for at, parent in enumerate(parents)
+    ]
     ranks = [NEAR if rank == OTHER and near[at] else rank for at, rank in enumerate(ranks)]
     own = list(ranks)
     for at in reversed(range(len(calls))):  # a call is not told without the one that made it
         if (parent := parents[at]) is not None:
             ranks[parent] = min(ranks[parent], ranks[at])
     return [replace(call, rank=ranks[at], between=ranks[at] < own[at]) for at, call in enumerate(calls)]
+
+
+def _made_of(calls: Sequence[MadeCall], ranks: Sequence[int]) -> Iterator[int]:
+    """The calls that gave what those were given that gave what the failing line holds: of each value the last before it."""
+    gave: dict[str, int] = {}
+    for at, call in enumerate(calls):
+        if ranks[at] == GAVE:
+            yield from (gave[each.value] for each in call.arguments if each.value in gave)
+        if call.result and not _says_nothing(call.result) and len(call.result) >= TELLING:
+            gave[call.result] = at
 
 
 def best(calls: Sequence[MadeCall], most: int) -> list[MadeCall]:
@@ -46,7 +64,7 @@ def folded(calls: Sequence[MadeCall]) -> list[MadeCall]:
 
 
 def _likeness(call: MadeCall) -> tuple[object, ...]:
-    return call.function, call.arguments, call.result, call.raised, call.depth
+    return call.function, call.arguments, call.result, call.raised, call.yielded, call.yielded_total, call.depth
 
 
 def _held(failure: TestFailure) -> list[str]:
@@ -54,18 +72,38 @@ def _held(failure: TestFailure) -> list[str]:
     values = [each.value for each in failure.operands]
     if failure.frames:
         values += [each.value for each in failure.frames[0].values if each.name in failure.names]
-    return [each for each in values if each not in _COMMON]
+    return [each for each in values if not _says_nothing(each)]
 
 
 def _rank(call: MadeCall, held: Sequence[str]) -> int:
-    result = call.result or ""
-    if call.raised is None and result in _EMPTY:
+    given = [call.result or "", *_yielded(call)]
+    if call.raised is None and all(each in _EMPTY for each in given):
         return NOTHING
-    return GAVE if result not in _COMMON and any(_alike(result, each) for each in held) else OTHER
+    pairs = [(one, each) for one in given if not _says_nothing(one) for each in held]
+    if any(_alike(one, each) or _is_part(each, one) for one, each in pairs):
+        return GAVE
+    return NEAR if any(_is_part(one, each) for one, each in pairs) else OTHER
+
+
+def _yielded(call: MadeCall) -> Iterator[str]:
+    """What a generator gave, one by one, and all of it as what a list, tuple or set of it looks like."""
+    yield from call.yielded
+    if call.yielded and len(call.yielded) == call.yielded_total:
+        inside = ", ".join(call.yielded)
+        yield from (f"[{inside}]", f"({inside})", f"{{{inside}}}")
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether many values have this text, so that two of them are not the same for having it."""
+    return text in _COMMON or text.startswith(_NAMELESS)
 
 
 def _alike(one: str, other: str) -> bool:
     return one == other or ("…" in one + other and min(len(one), len(other)) > ALIKE and one[:ALIKE] == other[:ALIKE])
+
+
+def _is_part(inner: str, outer: str) -> bool:
+    return len(inner) >= TELLING and inner in outer
 
 
 def _parents(calls: Sequence[MadeCall]) -> Iterator[int | None]:

@@ -25,6 +25,8 @@ from .private_runs import started
 
 HOLD_LEASE = 600.0
 """Seconds that a held test waits for somebody."""
+WORDS = 16_000
+"""Bytes of each stream in which a runner's own words are looked for."""
 NEAREST, ALIKE, MOST_NAMES = 6, 0.6, 5000
 
 
@@ -63,7 +65,7 @@ async def run_tests(asked: Asked, ask: TestAsk) -> AsyncIterator[Ran]:
             if asked.do:
                 await run_beside(session, asked.do, asked.caller)
             end = await _end(session, asked.wait)
-            told = asked.choice.runner.read(ask, Path(folder), end)
+            told = asked.choice.runner.read(ask, Path(folder), _with_words(session, end))
             stays = isinstance(end, Stop) and ask.hold
             yield Ran(told, end, session, plan)
         except BaseException:
@@ -91,6 +93,12 @@ async def _end(session: Session, wait: float) -> AnyOutcome:
     began = loop.time()
     member = await session.settle(wait)
     return member.outcome(after=round(loop.time() - began, 1))
+
+
+def _with_words(session: Session, end: AnyOutcome) -> AnyOutcome:
+    """The end with more of what was printed than a reply has: what went wrong may stand far above the last lines."""
+    texts = {each.stream: each.text for each in session.output.tail(WORDS, ("stdout", "stderr"))[0]}
+    return replace(end, output=texts.get("stdout", ""), stderr=texts.get("stderr", ""))
 
 
 async def check_matched(asked: Asked, ran: Ran) -> None:

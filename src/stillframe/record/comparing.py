@@ -31,9 +31,7 @@ def two_hits(connection: sqlite3.Connection, first: int, second: int, view: View
     stacks = [
         [f"{frame.function} {frame.file}" for frame in reading.frames(connection, row, view)] for row in (one, other)
     ]
-    notes: tuple[str, ...] = ()
-    if (one.file, one.line) != (other.file, other.line):
-        notes = ("they are hits of different places",)
+    notes = _whereabouts(connection, one, other)
     if parts:
         stacks = [[], []]
         notes += (_in_parts(parts, values[0]),)
@@ -45,6 +43,17 @@ def two_hits(connection: sqlite3.Connection, first: int, second: int, view: View
         stack=_stack_words(*stacks),
         notes=notes,
     )
+
+
+def _whereabouts(connection: sqlite3.Connection, one: Row, other: Row) -> tuple[str, ...]:
+    """That two hits are of different places, unless it is one that an edit above it moved."""
+    if (one.file, one.line) == (other.file, other.line):
+        return ()
+    old, new = (finding.line_of(connection, row.source, row.line) for row in (one, other))
+    edited = one.source != other.source and (one.file, one.symbol) == (other.file, other.symbol)
+    if edited and old.strip() and old == new:
+        return (f"an edit has moved the line: it was {one.line}, and is {other.line}",)
+    return ("they are hits of different places",)
 
 
 Values = tuple[Value, ...]
@@ -304,9 +313,13 @@ def _same_function(
     texts: dict[tuple[str, str], list[int]] = {}
     for id, spot in other.spots.items():
         if id not in right:
-            texts.setdefault((spot.symbol, finding.line_of(connection, spot).strip()), []).append(id)
+            texts.setdefault((spot.symbol, finding.line_of(connection, spot.source, spot.line).strip()), []).append(id)
     for id, spot in one.spots.items():
-        alike = texts.get((spot.symbol, finding.line_of(connection, spot).strip()), []) if id not in left else []
+        alike = (
+            texts.get((spot.symbol, finding.line_of(connection, spot.source, spot.line).strip()), [])
+            if id not in left
+            else []
+        )
         candidates = [each for each in alike if _in_other_text(spot, other.spots[each])]
         if len(candidates) == 1 and candidates[0] not in right:
             pairs.append((id, candidates[0]))

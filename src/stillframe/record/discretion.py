@@ -16,8 +16,8 @@ from . import redaction
 
 _AS_THEY_ARE = frozenset({SourceLine, Breakpoint, Spot, Frame, str, int, float, bool, type(None)})
 """What the caller wrote, or what stands in a file that anybody can open; and what is no text of a field."""
-_TEXTS = frozenset({"notes", "added", "causes", "members"})
-"""Lists of texts in which a secret may be: what an error said, and what was said of it."""
+_TEXTS = frozenset({"notes", "added", "causes", "members", "yielded"})
+"""Lists of texts in which a secret may be: what an error said, and what was said of it; what a generator gave."""
 _NOT_OF_ITS_TEXTS = frozenset({"source", "file", "function"})
 
 

@@ -85,6 +85,13 @@ def run(connection: sqlite3.Connection, root: str, word: str | None) -> Run:
     return of_id(connection, row[0])
 
 
+def since(connection: sqlite3.Connection, root: str, time: float) -> Run | None:
+    """The newest run of the project, if it began after this time."""
+    newest = "SELECT id, began FROM run WHERE root=? AND parent IS NULL ORDER BY id DESC LIMIT 1"
+    row = _one(connection, newest, (root,))
+    return of_id(connection, row[0]) if row and row[1] > time else None
+
+
 def of_id(connection: sqlite3.Connection, id: int) -> Run:
     name, root, parent = connection.execute("SELECT name, root, parent FROM run WHERE id=?", (id,)).fetchone()
     family = connection.execute("SELECT id FROM run WHERE family=? ORDER BY id", (id,)) if parent is None else ()
@@ -211,7 +218,7 @@ def _matches(connection: sqlite3.Connection, spot: Spot, at: Place, view: View, 
         case LinePlace(file, line):
             return spot.line == line and _same_file(spot.file, file, view, root)
         case TextPlace(file, text):
-            return _same_file(spot.file, file, view, root) and text in line_of(connection, spot)
+            return _same_file(spot.file, file, view, root) and text in line_of(connection, spot.source, spot.line)
         case SymbolPlace(name, module):
             named = spot.symbol == name or re.search(rf"(?:^|[.:#]){re.escape(name)}$", spot.symbol) is not None
             return named and (module is None or module in (spot.module, *_stems(spot.file)))
@@ -254,9 +261,9 @@ def source_lines(connection: sqlite3.Connection, source: int) -> tuple[int, list
     return int(row[0]), zlib.decompress(row[1]).decode("utf-8", "replace").split("\n")
 
 
-def line_of(connection: sqlite3.Connection, spot: Spot) -> str:
-    first, lines = source_lines(connection, spot.source)
-    return lines[spot.line - first] if 0 <= spot.line - first < len(lines) else ""
+def line_of(connection: sqlite3.Connection, source: int, line: int) -> str:
+    first, lines = source_lines(connection, source)
+    return lines[line - first] if 0 <= line - first < len(lines) else ""
 
 
 def names_at(connection: sqlite3.Connection, spots: list[Spot], within: Run) -> list[str]:

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..model.recorded import Group, Hits, Trend
-from . import asking, functions, reading, stretches, texts, where
+from ..model.recording import PROBED
+from . import asking, finding, functions, reading, stretches, texts, where
 from .columns import numbers
 from .conditions import Path, Told
 from .scopes import ITS_CELL, Scope, beyond, has_name, need_name, need_part
@@ -40,7 +41,24 @@ def listed(scope: Scope, start: int, count: int) -> Hits:
         total=total,
         start=start,
         run=scope.run.handle,
-        notes=beyond(scope, scope.condition.paths) if scope.condition else (),
+        notes=(*sampled(scope), *(beyond(scope, scope.condition.paths) if scope.condition else ())),
+    )
+
+
+def sampled(scope: Scope) -> tuple[str, ...]:
+    """Of places that a probe came to more often than the record keeps hits, how often: the last hit that it keeps says so."""
+    first = f"SELECT reason FROM hit WHERE run IN ({scope.run.marks}) ORDER BY id LIMIT 1"
+    if scope.connection.execute(first, scope.run.members).fetchone() != (PROBED,):
+        return ()
+    last = f"SELECT max(id) FROM hit WHERE run IN ({scope.run.marks}) AND place=?"
+    spots = scope.spots or finding.reached(scope.connection, scope.run)
+    ids = [scope.connection.execute(last, (*scope.run.members, each.id)).fetchone()[0] for each in spots]
+    rows = reading.rows(scope.connection, [each for each in ids if each is not None])
+    return tuple(
+        f"{scope.view.place(row.file, row.line, row.root)}: {note}"
+        for row in rows
+        if row.reason == PROBED
+        for note in reading.rest(row).stop.notes
     )
 
 
@@ -70,7 +88,7 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
         total=total,
         without=without,
         run=scope.run.handle,
-        notes=beyond(scope, dict.fromkeys(paths)),
+        notes=(*sampled(scope), *beyond(scope, dict.fromkeys(paths))),
     )
 
 
@@ -189,7 +207,7 @@ def trend(scope: Scope, name: str, place: str, *, drawn: bool = False) -> tuple[
         spark=sparkline(heights),
         others=tuple(Group(value=str(text), count=count) for text, count in others.most_common(5)),
         run=scope.run.handle,
-        notes=beyond(scope, [path] if path.steps and len(heights) + others.total() < total else []),
+        notes=(*sampled(scope), *beyond(scope, [path] if path.steps and len(heights) + others.total() < total else [])),
     )
     return made, _points(scope, rows) if drawn else []
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -30,6 +30,7 @@ from ..model.backend import (
     Wanted,
 )
 from ..model.outcomes import Stop
+from ..model.recorded import RunInfo
 from ..model.values import ExceptionInfo, Frame, Frames, Modules, Scope, Thread, Value, Values
 from . import reading, texts, where
 from .finding import View
@@ -45,21 +46,33 @@ class Piece(msgspec.Struct, frozen=True):
     data: bytes
 
 
+class Recording(msgspec.Struct, frozen=True):
+    """What is gone through: one run of the record."""
+
+    info: RunInfo
+    root: str
+    """The project that its files are of, which need not be that of whoever goes through it."""
+    hits: tuple[int, ...]
+    texts: Mapping[tuple[str, int], str]
+    """The files and lines with hits, as a session names them, each with the text of its file then."""
+    printed: tuple[Piece, ...]
+
+
 class Replay:
     """The Backend of a replay: a cursor over the hits of a run."""
 
-    def __init__(
-        self, look: Look, name: str, hits: Sequence[int], printed: Sequence[Piece], tool: str, root: str, ending: str
-    ) -> None:
-        self.tool = Tool("record", name, f"a recording of {tool}")
+    def __init__(self, look: Look, recording: Recording) -> None:
+        info = recording.info
+        self.tool = Tool("record", f"{info.run} {info.session}", f"a recording of {info.tool}")
         self.capabilities: frozenset[Capability] = frozenset({Capability.STEP_BACK})
         self.pid: int | None = None
         self.launched = True
         self._look = look
-        self._hits = tuple(hits)
-        self._view = View("/", root)
-        self._root = root
-        self._ending = ending
+        self._hits = recording.hits
+        self._places = frozenset(recording.texts)
+        self._view = View("/", recording.root)
+        self._root = recording.root
+        self._ending = info.state
         self._at = -1
         self._row: reading.Row | None = None
         self._stop: Stop | None = None
@@ -67,7 +80,7 @@ class Replay:
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._refs: dict[str, Value] = {}
         self._over = False
-        self._unprinted = list(printed)
+        self._unprinted = list(recording.printed)
 
     async def events(self) -> AsyncIterator[Event]:
         while True:
@@ -83,12 +96,14 @@ class Replay:
 
     async def set_breakpoints(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
         self._wanted = tuple(wanted)
-        return tuple(
-            Binding(each.id, "bound", file=each.file, line=each.line, message="stops at recorded hits only")
-            if each.file
-            else Binding(each.id, "failed", message="a replay stops at lines of files only")
-            for each in wanted
-        )
+        return tuple(map(self._binding, wanted))
+
+    def _binding(self, wanted: Wanted) -> Binding:
+        if not wanted.file:
+            return Binding(wanted.id, "failed", message="a replay stops at lines of files only")
+        if (wanted.file, wanted.line) not in self._places:
+            return Binding(wanted.id, "failed", message="the recording has no hit there")
+        return Binding(wanted.id, "bound", file=wanted.file, line=wanted.line, message="stops at recorded hits only")
 
     async def set_catch(self, catch: CatchRule) -> None:
         pass

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import takewhile
 
+_MARKS = re.compile(r", |[{\[(]")
+"""Where a part of a value begins."""
+_ENDS = re.compile(r", |[}\])]")
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f"  # C0 and C1, ESC among them
     "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"  # bidi, zero width, line separators
@@ -41,3 +46,27 @@ def source(text: str) -> str:
 def shorten(text: str, limit: int) -> str:
     """At most `limit` characters, the cut marked."""
     return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"
+
+
+def apart(old: str, new: str, limit: int) -> tuple[str, str]:
+    """What a value was and is, each within `limit`: of long ones the part by which they differ, not what both begin with."""
+    same = _alike(old, new)
+    if max(len(old), len(new)) <= limit or same < limit // 4 or old == new:
+        return shorten(old, limit), shorten(new, limit)
+    start = max((each.end() for each in _MARKS.finditer(old, 0, same)), default=0)
+    if same - start > limit // 2:
+        start = same - limit // 4
+    after = _alike(reversed(old[same:]), reversed(new[same:]))
+    end = _ENDS.search(old, len(old) - after)
+    after = len(old) - end.start() if end else 0
+    return _part(old, start, after, limit), _part(new, start, after, limit)
+
+
+def _alike(old: Iterable[str], new: Iterable[str]) -> int:
+    """How many characters both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+
+
+def _part(text: str, start: int, after: int, limit: int) -> str:
+    stop = len(text) - after
+    return "… " + shorten(text[start:stop].lstrip() + " …" * (after > 1), limit - 2)

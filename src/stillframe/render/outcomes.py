@@ -12,7 +12,7 @@ from ..model import wording
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
 from ..model.values import ExceptionInfo
 from .escape import escape, shorten
-from .parts import beside, breakpoint_row, change, printed, source_lines, stack_line, trail, value_list, where
+from .parts import beside, breakpoint_row, change, noted, printed, source_lines, stack_line, trail, value_list, where
 
 LEFT = 200
 """Characters of the values that are told of a cause, or of a member of a group."""
@@ -133,7 +133,7 @@ def background(info: ExceptionInfo, limit: int) -> str:
     rows = _held(info, limit // 2)
     if info.cause and not info.causes:
         rows.append(f"  from {shorten(escape(info.cause), 200)}")
-    causes = [(_cause(each), _left(each, "    ")) for each in info.causes]
+    causes = [row for each in info.causes for row in ((_cause(each), _left(each, "    ")), *_members(each, "    "))]
     members = list(_members(info, "  "))
     spare = limit - sum(len(row) + 1 for row, _ in (*causes, *members))
     for row, values in (*causes, *members):
@@ -149,7 +149,7 @@ def background(info: ExceptionInfo, limit: int) -> str:
 
 def _held(info: ExceptionInfo, limit: int) -> list[str]:
     """What an exception tells beside its message: what was added to it on its way, and what it holds."""
-    rows = [f"  noted: {shorten(escape(' '.join(note.split())), 240)}" for note in info.notes]
+    rows = [f"  {noted(info.notes)}"] if info.notes else []
     return [*rows, f"  with {value_list(info.values, len(info.values), max(80, limit))}"] if info.values else rows
 
 
@@ -161,8 +161,11 @@ def _cause(info: ExceptionInfo) -> str:
 
 
 def _left(info: ExceptionInfo, indent: str) -> str:
-    """The values in the call that an exception was raised in, where that is not told as a call of its own."""
-    return indent + value_list(info.locals, None, LEFT) if info.locals else ""
+    """What was added to an exception beside another one, and the values in the call that it was raised in, where that is not
+    told as a call of its own."""
+    rows = [noted(info.notes)] if info.notes else []
+    rows += [value_list(info.locals, None, LEFT)] if info.locals else []
+    return "\n".join(indent + row for row in rows)
 
 
 def _members(info: ExceptionInfo, indent: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from ..model.outcomes import Breakpoint, Change, DoResult, Passed, SourceLine
 from ..model.values import Frame, Value
-from .escape import escape, quoted, shorten, source
+from .escape import apart, escape, quoted, shorten, source
 
 VALUE = 200
 """Characters of one value in a list of values."""
@@ -116,6 +116,30 @@ def joined(texts: Sequence[str], between: str, limit: int, spare: int) -> tuple[
     return between.join(texts[:count]), count
 
 
+NOTED = 400
+"""Characters of what was added to an exception, such as the example by which a property was found to be false."""
+
+
+def noted(notes: Sequence[str]) -> str:
+    """What was added to an exception on its way, in one line: each such note may be a line of a story."""
+    return f"noted: {shorten(escape('; '.join(' '.join(each.split()) for each in notes)), NOTED)}"
+
+
+NO_RESULT = (None, "None", "undefined")
+"""What a generator returns that only yields."""
+
+
+def yielded(values: Sequence[str], total: int, limit: int) -> str:
+    """What a generator gave: all of it where there is room, else the first values and the last, of how many."""
+    every = [shorten(escape(each), limit // 2) for each in values]
+    whole = ", ".join(every)
+    if len(every) == total and len(whole) <= limit:
+        return whole
+    first, count = joined(every[:-1], ", ", limit // 2, 0)
+    between = ", … " if count + 1 < total else ", "
+    return f"{total:,} values: {first}{between}{every[-1]}"
+
+
 def _ids(frames: Sequence[Frame]) -> str:
     first, last = frames[0].id, frames[-1].id
     return first if first == last else f"{first}-{last}"
@@ -175,8 +199,8 @@ def block(name: str, rows: Sequence[str], limit: int) -> str:
 def change(item: Change) -> str:
     if item.old is None:
         return f"{escape(item.name)} = {shorten(escape(item.new or ''), VALUE)}"
-    old, new = escape(item.old), escape(item.new or "")
-    return f"{escape(item.name)} {shorten(old, VALUE)} -> {shorten(new, VALUE)}"
+    old, new = apart(escape(item.old), escape(item.new or ""), VALUE)
+    return f"{escape(item.name)} {old} -> {new}"
 
 
 def trail(passed: Sequence[Passed], limit: int) -> str:

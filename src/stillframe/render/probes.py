@@ -153,7 +153,9 @@ def _values(found: Gathered) -> str:
     """`price: 212 values, 0.5 to 99.0, and 1 str`."""
     told: list[str] = []
     if found.distinct:
-        told.append(f"{'more than ' if found.more else ''}{found.distinct:,} value{'s' * (found.distinct != 1)}")
+        bound = "more than " if found.more else "at least " if found.cut else ""
+        first = f" in the first {found.looked:,} hits" if found.looked else ""
+        told.append(f"{bound}{found.distinct:,} value{'s' * (found.distinct != 1)}{first}")
     if found.least is not None:
         told.append(found.least if found.least == found.most else f"{found.least} to {found.most}")
     if found.types:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from collections.abc import Sequence
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from ..model import recorded
 from ..model.values import Value
 from .escape import escape, quoted, shorten
-from .parts import value_list
+from .parts import source_lines, value_list
 
 VALUE = 160
 SEVERAL, LONG = 3, 40
@@ -208,7 +209,8 @@ def place_diff_rows(found: recorded.PlaceDiff, head: str) -> list[str]:
 
 def crossed_rows(result: recorded.Crossed) -> list[str]:
     rows = [f"{escape(result.symbol)}: {result.total:,} hits" + (f", {escape(result.file)}" if result.file else "")]
-    rows += [f"{'>' if line.here else ' '} {line.line}  {escape(line.text)}" for line in result.source]
+    if result.source:
+        rows += source_lines(result.source, sys.maxsize).split("\n")
     rows += [f"{escape(each.value)} {each.count:,}  {each.first} .. {each.last}" for each in result.places]
     rows += [hit_row(each) for each in result.hits]
     rows += [escape(each) for each in result.disassembly]

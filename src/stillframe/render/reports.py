@@ -66,7 +66,7 @@ def crash(result: CrashReport, budget: int) -> str:
     if result.failure:
         rows += failure_rows(result.failure, room, spare=400)
     if result.handled:
-        rows.append(room.take(f"handled before the exit: {failure_line(result.handled)}"))
+        rows.append(room.take(f"{_before(result)}: {failure_line(result.handled)}"))
         rows += failure_rows(result.handled, room, spare=400)
     if result.since:
         rows += [room.take(each) for each in since_rows(result.since, ending)]
@@ -94,12 +94,17 @@ def _told(result: CrashReport) -> tuple[Failure, ...]:
     """The errors of which the runtime wrote no more than is told: but where no call of the user's is known, as of a file that
     cannot be compiled, that may name the place."""
     failure = result.failure
-    if result.handled:
-        return (result.handled,)
+    handled = (result.handled,) if result.handled else ()
     if failure is None or failure.kind != "exception":
-        return ()
+        return handled
     known = not failure.stack.frames or not failure.stack.frames[0].library
-    return (failure, *result.also) if known else ()
+    return (failure, *result.also, *handled) if known else ()
+
+
+def _before(result: CrashReport) -> str:
+    """What an error that was handled has to do with the end of the program."""
+    by_error = result.failure is not None and result.failure.kind != "exit"
+    return "an equal error, handled before that" if by_error else "handled before the exit"
 
 
 def _verdict(result: CrashReport) -> str:
@@ -355,7 +360,7 @@ def printed(end: AnyOutcome, room: Room, *, told: tuple[Failure, ...] = ()) -> l
 
 def _without_own(end: AnyOutcome, told: tuple[Failure, ...]) -> tuple[str, int]:
     """Standard error without what the runtime wrote of these errors, and how many lines that is."""
-    if tracebacks.are_in(end.stderr):
+    if tracebacks.are_in(end.stderr, cut=bool(end.dropped)):
         return tracebacks.without(end.stderr, told, cut=bool(end.dropped))
     match = _OWN_REPORT.search(end.stderr)
     if match is None:

@@ -21,7 +21,7 @@ from .sinces import rows as since_rows
 CALLS = 12
 """Calls that are told of one failure."""
 ENTRY = 360
-"""Characters of one failure among many."""
+"""Characters of one failure among many; twice as many where there is room."""
 OTHERS = 8
 MESSAGE = 10
 """Lines of what an exception says."""
@@ -85,7 +85,8 @@ def _verdict(result: TestReport) -> str:
         case "unfinished":
             at = f" in {escape(result.running)}" if result.running else ""
             failed = f", {counts.failed:,} failed" if counts.failed else ""
-            return f"{ending(result.end)}{at}; {counts.passed:,} passed{failed} of {counts.total:,} by then"
+            more = f" ({wording.option('timeout')} gives it more time)" if isinstance(result.end, Running) else ""
+            return f"{ending(result.end)}{at}; {counts.passed:,} passed{failed} of {counts.total:,} by then{more}"
         case _ if counts.passed:  # as a runner does that counts what happens beside its tests, or what they covered
             return f"{counts.passed:,} passed{said}, none failed, and yet {ending(result.end)}"
         case _:
@@ -188,12 +189,23 @@ def _what(failure: TestFailure, limit: int) -> str:
     rows = [f"  {source(shorten(each, 240))}" for each in said[:MESSAGE]]
     if len(said) > MESSAGE:
         rows.append(f"  … {MESSAGE} of {len(said)} lines shown")
-    rows += [f"  noted: {shorten(escape(' '.join(each.split())), 240)}" for each in failure.added]
+    rows += [f"  {parts.noted(failure.added)}"] if failure.added else []
     if failure.held:
         rows.append(f"  with {parts.value_list(failure.held, len(failure.held), 400)}")
-    rows += [f"  from {shorten(escape(each), 240)}" for each in failure.causes]
-    rows += [f"  holds {shorten(escape(each), 240)}" for each in failure.members]
-    return shorten("\n".join(rows), limit)
+    return shorten("\n".join((*rows, *_background(failure))), limit)
+
+
+def _background(failure: TestFailure) -> list[str]:
+    """What the exception came from and what it holds: each by its place, with values of the call that it was raised in."""
+    rows: list[str] = []
+    words = ["from"] * len(failure.causes) + ["holds"] * len(failure.members)
+    for number, (word, text) in enumerate(zip(words, (*failure.causes, *failure.members), strict=True)):
+        rows.append(f"  {word} {shorten(escape(' '.join(text.split())), 240)}")
+        if number < len(failure.beside):
+            beside = failure.beside[number]
+            rows += [f"    {parts.noted(beside.added)}"] if beside.added else []
+            rows += [f"    {parts.value_list(beside.values, None, 240)}"] if beside.values else []
+    return rows
 
 
 def _calls(failure: TestFailure, limit: int) -> str:
@@ -233,6 +245,9 @@ def _call_in_short(call: MadeCall) -> str:
 def _called(call: MadeCall, given: str, limit: int) -> str:
     came = f" raised {shorten(escape(call.raised), limit)}" if call.raised else ""
     came = came or f" = {shorten(escape(call.result or ''), limit)}"
+    if call.yielded:
+        ended = came if call.raised or call.result not in parts.NO_RESULT else ""
+        came = f" yielded {parts.yielded(call.yielded, call.yielded_total, limit)}{ended}"
     times = f" x {call.count:,}" if call.count > 1 else ""
     where = f" {parts.place(call.file, call.line)}" if call.file else ""
     return f"{'  ' * (call.depth + 1)}{source(call.function)}({given}){came}{where}{times}"
@@ -244,8 +259,9 @@ def _called(call: MadeCall, given: str, limit: int) -> str:
 def _entries(result: TestReport, room: Room) -> list[str]:
     rows: list[str] = []
     total = result.counts.failed + result.counts.uncollected
+    most = max(ENTRY, min(2 * ENTRY, room.left // max(total, 1) - 1))  # a few may say more
     for number, each in enumerate(result.failures):
-        entry = shorten(f"{title(each)}\n{_brief(each)}", ENTRY)
+        entry = shorten(f"{title(each)}\n{_brief(each, most)}", most)
         if len(entry) + 40 > room.left and number:
             break
         rows.append(room.take(entry))
@@ -254,11 +270,11 @@ def _entries(result: TestReport, room: Room) -> list[str]:
     return rows
 
 
-def _brief(failure: TestFailure) -> str:
+def _brief(failure: TestFailure, most: int) -> str:
     first = failure.message.strip().splitlines()[:1]
     said = failure.type + (": " if failure.type and first else "") + "".join(first)
     line = next((each.text for each in failure.frames[0].source if each.here), "") if failure.frames else ""
-    held = "  ".join(parts.value(each, limit=80) for each in failure.operands)
+    held = "  ".join(parts.value(each, limit=most // 4) for each in failure.operands)
     rows = [f"  {shorten(source(line), 120)}" if line else "", f"  {shorten(escape(said), 160)}" if said else ""]
     return "\n".join(row for row in (*rows, f"  {held}" if held else "") if row)
 

@@ -65,11 +65,13 @@ def error(failure: ErrorReply) -> str:
 def spelled(hint: Mapping[str, Any]) -> str:
     """A next call as a shell line."""
     op = OPERATIONS.get(str(hint["op"]))
-    plain = {field.name for field in op.fields if field.param.positional} if op is not None else set[str]()
+    known = {field.name: field.param for field in op.fields} if op is not None else {}
     words = ["dbg", str(hint["op"])]
     for name, given in hint.get("args", {}).items():
         each = [shlex.quote(str(one)) for one in (given if isinstance(given, list | tuple) else [given])]
-        words += each if not name or name in plain else [f"--{name}", *each]
+        param = known.get(name)
+        flag = (param.flag if param else None) or f"--{name}"
+        words += each if not name or (param and param.positional) else [flag, *each]
     return " ".join(words)
 
 

@@ -15,9 +15,11 @@ from ..model.reports import Failure
 _BEGIN = "Traceback (most recent call last):"
 _GROUP = "Exception Group Traceback (most recent call last):"
 _RAISED = re.compile(r"  \| \S.*: ")  # what a group says, in its frame
+_WITHIN = "  +-+----"  # before the first of its errors; a group that `except*` made at a module's level has no line before that
 _HEAD = re.compile(
     r'Exception in thread |Exception ignored (?:in|on|while)|Error in atexit|Process \S+:$|[\w.]*RemoteTraceback: $|"""$'
 )
+_CALL = re.compile(r'^ +(?:\| +)?File ".+", line \d+, in ', re.MULTILINE)
 _LINKS = (
     "The above exception was the direct cause of the following exception:",
     "During handling of the above exception, another exception occurred:",
@@ -32,8 +34,18 @@ class Report(msgspec.Struct, frozen=True):
     says: str
 
 
-def are_in(text: str) -> bool:
-    return _BEGIN in text or _GROUP in text
+def are_in(text: str, *, cut: bool) -> bool:
+    """Whether there are such reports; of one that the text begins within, where it was `cut`, only calls need be there."""
+    return _BEGIN in text or _GROUP in text or (cut and _CALL.search(text) is not None)
+
+
+def _is_group(rows: Sequence[str], at: int) -> bool:
+    """Whether the report of a group begins here."""
+    return _GROUP in rows[at] or (bool(_RAISED.match(rows[at])) and "".join(rows[at + 1 : at + 2]).startswith(_WITHIN))
+
+
+def _begins(rows: Sequence[str], at: int) -> bool:
+    return _BEGIN in rows[at] or _is_group(rows, at)
 
 
 def without(text: str, told: Sequence[Failure], *, cut: bool) -> tuple[str, int]:
@@ -41,7 +53,7 @@ def without(text: str, told: Sequence[Failure], *, cut: bool) -> tuple[str, int]
     rows = text.split("\n")
     gone: set[int] = set()
     begun = 0
-    if cut and _BEGIN not in rows[0] and _GROUP not in rows[0]:
+    if cut and not _begins(rows, 0):
         end, says = _through(rows, 0, told)
         if any(_is_of(says, each) for each in told):
             gone.update(range(end))
@@ -54,7 +66,7 @@ def without(text: str, told: Sequence[Failure], *, cut: bool) -> tuple[str, int]
 
 def _reports(rows: Sequence[str], at: int, told: Sequence[Failure]) -> Iterator[Report]:
     while at < len(rows):
-        if _BEGIN in rows[at] or _GROUP in rows[at]:
+        if _begins(rows, at):
             begin = at
             while begin and _HEAD.match(rows[begin - 1]):
                 begin -= 1
@@ -67,12 +79,12 @@ def _reports(rows: Sequence[str], at: int, told: Sequence[Failure]) -> Iterator[
 def _through(rows: Sequence[str], at: int, told: Sequence[Failure]) -> tuple[int, str]:
     """Where the report ends that begins here, its chain included, and the last line of it that says what was raised."""
     while True:
-        group = rows[at] if _GROUP in rows[at] else None
+        group = _is_group(rows, at)
         begun, at = at, at + 1
         while at < len(rows) and rows[at].startswith(" "):
             at += 1
-        says = next((row[4:] for row in rows[begun:at] if _RAISED.match(row)), "") if group is not None else ""
-        if group is None and at < len(rows):
+        says = next((row[4:] for row in rows[begun:at] if _RAISED.match(row)), "") if group else ""
+        if not group and at < len(rows):
             says = rows[at]
             at += 1 + _further_lines(says, told)
         if rows[at : at + 1] == ['"""']:
@@ -88,7 +100,7 @@ def _next_in_chain(rows: Sequence[str], at: int) -> int | None:
     for number in range(at, len(rows) - 2):
         if rows[number] in _LINKS:
             return number + 2
-        if _BEGIN in rows[number] or _GROUP in rows[number]:
+        if _begins(rows, number):
             return None
     return None
 

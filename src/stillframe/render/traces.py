@@ -9,7 +9,7 @@ from ..model import wording
 from ..model.outcomes import Change
 from ..model.traces import AnyStep, Life, Loop, Step, TraceReport, Turn
 from . import parts
-from .escape import escape, shorten, source
+from .escape import apart, escape, shorten, source
 from .outcomes import outcome
 from .reports import last_line
 
@@ -43,6 +43,8 @@ def _nothing(result: TraceReport) -> str:
             at = ", ".join(parts.place(each.file, each.line) for each in result.found[:3])
             ran = f"; called were {', '.join(map(escape, result.near))}" if result.near else ""
             return f"{asked} was never called{f' ({at})' if at else ''}{ran}"
+        case "not chosen" if not result.calls:
+            return f"{asked}: no call was the one asked for; how many others there were its debugger does not tell"
         case "not chosen":
             times = f"{result.calls:,} time{'s' * (result.calls != 1)}"
             return f"{asked} was called {times}, and none of them was the call asked for"
@@ -118,6 +120,8 @@ def _end(life: Life, width: int) -> str:
         case "suspended":
             after = ", then closed" if life.result else ", never resumed"
             return f"suspended{at}{after}: it did not come to its end"
+        case "ended":
+            return f"the program ended before the step{f' from line {life.at}' if life.at else ''} came to another line"
         case "running":
             return f"not over{at}: the run was"
 
@@ -176,9 +180,18 @@ def _calls(step: Step, width: int, deep: int, numbers: int) -> list[str]:
     pad = "  " * deep + " " * (numbers + 4)
     for each in step.calls:
         place = f" {parts.place(each.file, each.line)}" if each.file else ""
-        rows.append(f"{pad}{_call(each, width)} {_ended(each, width)}{place}")
+        rows.append(f"{pad}{_call(each, width)} {_came_to(each, width)}{place}")
         rows += _body(each, width, deep + 3) if each.steps else []
     return rows
+
+
+def _came_to(life: Life, width: int) -> str:
+    """How a call that was made ended, and of a generator what it gave until then."""
+    if not life.yielded:
+        return _ended(life, width)
+    gave = f"yields {parts.yielded(life.yielded, life.yielded_total, width)}"
+    only = life.end == "returned" and life.result in parts.NO_RESULT
+    return gave if only else f"{gave}, {_ended(life, width)}"
 
 
 def _yielded(value: str, width: int) -> str:
@@ -196,18 +209,19 @@ def _ended(life: Life, width: int) -> str:
             return "left"
         case "suspended":
             return "is suspended"
-        case "running":
+        case "ended" | "running":
             return "did not end"
 
 
 def _change(change: Change, width: int, *, short: bool = False) -> str:
     """`out 0 -> 2.0`; `short` leaves out what a larger value was before."""
-    new = shorten(escape(change.new or ""), width)
     if change.old is None or (short and len(change.old) > _LARGE):
-        return f"{escape(change.name)}={new}"
-    old = shorten(escape(change.old), width)
+        return f"{escape(change.name)}={shorten(escape(change.new or ''), width)}"
+    old, new = apart(escape(change.old), escape(change.new or ""), width)
     return (
-        f"{escape(change.name)} {old} -> {new}" if old != new else f"{escape(change.name)} changed inside, still {new}"
+        f"{escape(change.name)} {old} -> {new}"
+        if old != new
+        else f"{escape(change.name)} changed inside or is another, still {new}"
     )
 
 

@@ -71,3 +71,8 @@ def _seen_below(session: Session, made: Breakpoint) -> Breakpoint:
         message = theirs.message or f"in {member.name}"
         return msgspec.structs.replace(made, state=theirs.state, actual=theirs.actual, message=message)
     return made
+
+
+def heirs(session: Session) -> list[Session]:
+    """What a program that has ended left behind and that is debugged with it, such as a daemon; none while it lives itself."""
+    return [each for each in session.family() if each is not session and each.live] if not session.live else []

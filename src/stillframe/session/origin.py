@@ -19,4 +19,4 @@ class Origin(msgspec.Struct, frozen=True):
     client: str = ""
     catch: CatchRule = msgspec.field(default_factory=CatchRule)
     kept: bool = True
-    """False for a replay: it is nothing to record, and there is no program to start again."""
+    """False for a replay and for a program of ours that only proves a debugger: nothing to record, nor to start again."""

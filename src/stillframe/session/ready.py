@@ -12,6 +12,7 @@ import msgspec
 import psutil  # type: ignore[import-untyped]
 
 from ..errors import Busy, UsageError
+from . import family
 
 if TYPE_CHECKING:
     from .session import Session
@@ -51,18 +52,28 @@ class Ready(msgspec.Struct, frozen=True):
         """Wait until it is so; None where the program stopped, ended or took too long."""
         if self.text is not None:
             wanted = self.text.encode()
-            await session.bell.wait_for(
-                lambda: session.output.holds(wanted) or session.settled_member() is not None, timeout
-            )
+            await session.root.bell.wait_for(lambda: session.output.holds(wanted) or _is_over(session), timeout)
             return f"printed {self.text!r}" if session.output.holds(wanted) else None
         assert self.port is not None
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout
-        while not await listens(self.port, session.backend.pid):
+        while not await self._is_listened_on(session):
             left = deadline - loop.time()
-            if left <= 0 or await session.bell.wait_for(lambda: session.settled_member() is not None, min(LOOK, left)):
+            if left <= 0 or await session.root.bell.wait_for(lambda: _is_over(session), min(LOOK, left)):
                 return None
         return f"listens on :{self.port}"
+
+    async def _is_listened_on(self, session: Session) -> bool:
+        """By the program, what is below it, or what it left behind when it ended: a daemon is nobody's child."""
+        assert self.port is not None
+        members = (session, *family.heirs(session))
+        return any([await listens(self.port, each.backend.pid) for each in members])
+
+
+def _is_over(session: Session) -> bool:
+    """Whether it stopped or ended; not where only what started a daemon has ended."""
+    member = session.settled_member()
+    return member is not None and not (member is session and family.heirs(session))
 
 
 async def listens(port: int, pid: int | None = None) -> bool:

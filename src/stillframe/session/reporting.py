@@ -15,7 +15,7 @@ import msgspec
 
 from ..errors import AdapterGone, StaleHandle, StillframeError
 from ..model.backend import Bounds
-from ..model.powers import EvaluatesSafely
+from ..model.powers import CallsByName, EvaluatesSafely
 from ..model.reports import ReportFrame, Witnessed, spot
 from ..model.values import Frame, Frames, Value, Values
 from .borrowing import borrow
@@ -177,7 +177,10 @@ async def _parts(session: Session, line: str, page: Values, bounds: Bounds) -> l
 async def _from_outside(session: Session, frame: Frame, line: str, page: Values, bounds: Bounds) -> list[Value]:
     """What the line names that is none of the frame's own, such as a constant of its file; functions and the like are no news."""
     known = {value.name for value in page.values}
-    names = [name for name in dict.fromkeys(names_on(line)) if name not in known and name not in _WORDS][:OUTSIDE]
+    names = [name for name in dict.fromkeys(names_on(line)) if name not in known and name not in _WORDS]
+    if isinstance(session.backend, CallsByName):
+        names = [name for name in names if session.backend.reads(name)]
+    names = names[:OUTSIDE]
     if not names:
         return []
     ask = session.backend.evaluate

@@ -187,6 +187,7 @@ class Sessions:
         lease: float | None = None,
         kept: Kept | None = None,
         private: bool = False,
+        recorded: bool = True,
     ) -> Session:
         """Open a debugger for the plan, want the breakpoints, and let the program run."""
         found = self._joined_before(plan, caller) if isinstance(plan, AttachPlan) else None
@@ -194,7 +195,7 @@ class Sessions:
         if found is not None:
             kept, catch, default_name = found, catch or found.catch, found.name
         name = self._free_name(name, default_name, caller)
-        origin = Origin(plan, caller.cwd, root_of(caller), caller.client, catch or CatchRule())
+        origin = Origin(plan, caller.cwd, root_of(caller), caller.client, catch or CatchRule(), kept=recorded)
         self._opening.add(name)
         try:
             backend = await self._opener(plan)

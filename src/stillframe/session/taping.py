@@ -27,7 +27,7 @@ def begin(session: Session, recorder: Recorder | None) -> Tape:
         name=session.name,
         root=session.origin.root,
         base=session.origin.base,
-        command=plan.command if isinstance(plan, Plan) else (),
+        command=(plan.asked or plan.command) if isinstance(plan, Plan) else (),
         tool=session.tool.tool,
         version=session.tool.version,
         attached=not session.backend.launched,

@@ -93,8 +93,9 @@ def _exited(session: Session) -> Exited:
 
 
 def _children_left(session: Session) -> tuple[str, ...]:
-    living = [each for each in session.family() if each is not session and each.live]
-    return (f"its children live on: {', '.join(each.name for each in living)}",) if living else ()
+    living = ", ".join(each.name for each in family.heirs(session))
+    what = "lived on, and are ended with it" if session.private else "live on"
+    return (f"its children {what}: {living}",) if living else ()
 
 
 def _children_unseen(session: Session, never_hit: tuple[Breakpoint, ...]) -> tuple[str, ...]:

@@ -5,13 +5,21 @@ from __future__ import annotations
 import shutil
 import tempfile
 
+from ..errors import LaunchFailed
 from .guardian import GUARDIAN
 
 
-def private_folder() -> str:
+def private_folder(prefix: str = "stillframe-") -> str:
     """A new directory that only we can look into; `remove_folder` removes it, and the guardian when we die before that."""
-    folder = tempfile.mkdtemp(prefix="stillframe-")
-    GUARDIAN.litter(folder)
+    try:
+        folder = tempfile.mkdtemp(prefix=prefix)
+    except OSError as error:
+        raise LaunchFailed(f"cannot make a folder for its files: {error.strerror} ({error.filename})") from None
+    try:
+        GUARDIAN.litter(folder)
+    except LaunchFailed:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return folder
 
 

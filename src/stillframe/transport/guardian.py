@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 
+from ..errors import LaunchFailed
 from . import guardian_program
 from .guardian_program import start_time
 from .handles import open_handle
@@ -43,7 +44,11 @@ class Guardian:
     def watch(self, pid: int, *, gently: bool = False) -> None:
         """From now on this process group dies with us; `gently` gives it the time to leave by itself what it holds."""
         self._watched[pid] = f"{'~' if gently else '+'}{pid} {start_time(pid) or '-'}\n"
-        self._tell(self._watched[pid])
+        try:
+            self._tell(self._watched[pid])
+        except OSError as error:
+            del self._watched[pid]
+            raise _absent(error) from None
         self._look_out()
 
     def forget(self, pid: int) -> None:
@@ -55,7 +60,11 @@ class Guardian:
     def litter(self, directory: str) -> None:
         """From now on this directory, with the files right in it, is removed when we die."""
         self._directories.add(directory)
-        self._tell(f"{directory}\n")
+        try:
+            self._tell(f"{directory}\n")
+        except OSError as error:
+            self._directories.remove(directory)
+            raise _absent(error) from None
         self._look_out()
 
     def tidied(self, directory: str) -> None:
@@ -140,6 +149,11 @@ class Guardian:
             self._replaced += 1
             self._start()
             self._look_out()
+
+
+def _absent(error: OSError) -> LaunchFailed:
+    """Nothing is started that would outlive us."""
+    return LaunchFailed(f"cannot start the guardian, which ends programs when we die: {error.strerror or error}")
 
 
 GUARDIAN = Guardian()

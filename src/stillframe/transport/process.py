@@ -276,8 +276,20 @@ def spawn(
         except OSError as error:
             raise _not_started(argv[0], cwd, error) from None
     if guarded:
-        GUARDIAN.watch(popen.pid, gently=gently)
+        try:
+            GUARDIAN.watch(popen.pid, gently=gently)
+        except LaunchFailed:
+            _undone(popen)
+            raise
     return Process(popen, on_output)
+
+
+def _undone(popen: subprocess.Popen[bytes]) -> None:
+    """End at once what nobody would end when we die."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(popen.pid, signal.SIGKILL)
+    with popen:  # closes its pipes and waits for it
+        pass
 
 
 def _not_started(program: str, cwd: str, error: OSError) -> LaunchFailed:

@@ -58,10 +58,20 @@ class SocketLine(asyncio.Protocol):
             self._early.append(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        if exc is not None:
+            self._take_the_rest()
         self._socket = None
         self._ended = (str(exc) if exc else None,)
         if self._on_end:
             self._on_end(self._ended[0])
+
+    def _take_the_rest(self) -> None:
+        """The last words of somebody who has gone: where a write comes too late for him, asyncio gives up the whole line, and
+        what he had said before is still unread."""
+        made = self._transport.get_extra_info("socket") if self._transport else None
+        with contextlib.suppress(OSError, ValueError):  # nothing more is there
+            while made is not None and (data := os.read(made.fileno(), 65536)):
+                self.data_received(data)
 
     def listen(self, on_bytes: Callable[[bytes], None], on_end: Callable[[str | None], None]) -> None:
         self._on_bytes, self._on_end = on_bytes, on_end

@@ -147,6 +147,16 @@ def in_group(pid: int, leader: int | None) -> bool:
         return False
 
 
+def grouped(leaders: frozenset[int]) -> set[int]:
+    """The processes of these process groups."""
+    found: set[int] = set()
+    for pid in psutil.pids():
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if os.getpgid(pid) in leaders:
+                found.add(pid)
+    return found
+
+
 def marked(mark: str) -> list[int]:
     """Processes that carry our mark in their environment, wherever they have moved to."""
     wanted = f"{MARK}={mark}".encode()

@@ -5,9 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from stillframe.errors import Busy
+from stillframe.faces import daemonline
+from stillframe.faces.cli import rendezvous
+from stillframe.faces.cli.catalogue import VERSION
 from stillframe.faces.daemonline import KeptLines
 
 from ..conftest import DEADLINE, call
@@ -50,3 +55,19 @@ async def test_a_kept_line_does_not_keep_an_idle_daemon(daemon: None, monkeypatc
         assert await reader.read() == b"n0\n"  # it takes no more, has left, and its end of the line with it
     writer.close()
     await writer.wait_closed()
+
+
+async def test_a_process_that_began_before_an_upgrade_says_so_and_is_met_by_no_newer_client(
+    daemon: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    older = daemonline._ASKER.replace(f'"version":"{VERSION}"'.encode(), b'"version":"0.0.1"')
+    monkeypatch.setattr(daemonline, "_ASKER", older)
+    with pytest.raises(
+        Busy, match=f"stillframe {VERSION} was installed since this process of .* began: start it again"
+    ):
+        await KeptLines().ask(REQUEST)
+    (tmp_path / "app.py").write_text("x = 1\n")
+    await asyncio.to_thread(call, "launch", "app.py", "--break", "app.py:1", cwd=tmp_path)
+    error = json.loads((await daemonline.ask(REQUEST)).reply)["error"]
+    assert (error["code"], "start it again if it is older" in error["message"]) == ("busy", True)
+    assert rendezvous.mcp_post("0.0.1", "same").socket != rendezvous.mcp_post(VERSION, "same").socket

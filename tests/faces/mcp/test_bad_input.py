@@ -31,6 +31,10 @@ async def test_wrong_calls_are_tool_errors_with_a_code_and_a_next_step(agent: Co
         ("launch", {"program": "count.py", "budget": 0}, "usage", "budget"),
         ("launch", {"program": "gone.py"}, "launch_failed", ""),
         ("launch", {}, "usage", "launch what?"),
+        ("crash", {"command": ""}, "usage", "is empty"),
+        ("crash", {"command": "python count.py && true"}, "usage", '["sh", "-c", "python count.py && true"]'),
+        ("crash", {"command": "python 'count.py"}, "usage", "No closing quotation"),
+        ("crash", {"command": ["python count.py"]}, "usage", '["python", "count.py"]'),
         ("probe", {}, "usage", "probe needs places"),
         ("eval", {"expressions": 5, "session": 7}, "usage", "session takes text"),
         ("eval", {"expressions": ["1"]}, "no_session", "try: launch"),
@@ -52,6 +56,8 @@ async def test_wrong_calls_are_tool_errors_with_a_code_and_a_next_step(agent: Co
             assert told.is_error, (tool, text)
             assert text.startswith(f"error {code}: "), (tool, text)
             assert words in text and len(text) < 2500, (tool, text)
+        line = await client.call_tool("crash", {"command": "python -c 'a = 1; a > 2'"})  # as one text, too
+        assert "ended well: exit 0" in text_of(line)
         held = await client.call_tool("launch", {"program": "count.py", "breaks": "count.py:3"})
         assert not held.is_error
         ended = await client.call_tool("stop", {})

@@ -7,6 +7,9 @@ import gdb
 import sf_gdb_frames as frames
 
 _COMPARED = set()
+_OBJECTS = []
+_NAMED = {}
+"""What was found by names in these objects: to look through all of Rust's own library takes gdb a tenth of a second."""
 
 
 def newer(file, objfile):
@@ -98,7 +101,19 @@ def spot(name, module=None):
 
 
 def _named(name, end):
-    """File, name and line of the functions whose names hold this one; gdb's patterns have no alternatives."""
+    """File, name and line of the functions whose names hold this one. A function that is missing is asked for at every stop,
+    and can only come with another object."""
+    objects = gdb.objfiles()
+    if objects != _OBJECTS:
+        _OBJECTS[:] = objects
+        _NAMED.clear()
+    if (name, end) not in _NAMED:
+        _NAMED[name, end] = _search(name, end)
+    return _NAMED[name, end]
+
+
+def _search(name, end):
+    """gdb's patterns have no alternatives."""
     found = gdb.execute_mi("-symbol-info-functions", "--name", name + end, "--max-results", "50").get("symbols", {})
     return [
         (file.get("fullname"), each["name"], each.get("line"))

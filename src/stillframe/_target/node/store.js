@@ -335,12 +335,22 @@
     if (!isError(value)) return found;
     const causes = causesOf(value);
     if (causes.length) found.cause = told(causes[0]);
-    found.causes = causes.map((each) => (isError(each) ? placed(each, 20000) : { type: told(each), message: '' }));
-    const members = descriptor(value, 'errors');
-    if (members && isArray(members.value) && !isProxy(members.value)) {
-      found.members = members.value.slice(0, 8).map((each) => placed(each, 20000));
-      found.total = members.value.length;
-    }
+    found.causes = causes.map((each) => (isError(each) ? held(each, placed(each, 20000), 1) : { type: told(each), message: '' }));
+    return held(value, found, 1);
+  }
+
+  // What is told of an error, with the errors that it holds, each with what it came from and, one deeper, with those that it holds.
+  function held(error, found, deeper) {
+    const members = descriptor(error, 'errors');
+    if (!members || !isArray(members.value) || isProxy(members.value)) return found;
+    found.total = members.value.length;
+    found.members = members.value.slice(0, 8).map((each) => {
+      const row = placed(each, 20000);
+      if (!isError(each)) return row;
+      const [cause] = causesOf(each);
+      if (cause !== undefined) row.cause = told(cause);
+      return deeper > 0 ? held(each, row, deeper - 1) : row;
+    });
     return found;
   }
 

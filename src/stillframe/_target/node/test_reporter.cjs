@@ -1,33 +1,11 @@
 // A reporter for node:test (18.15 and later) that tells of each test in a line of JSON, its error with what was compared.
 "use strict";
 const { resolve } = require("node:path");
-const { inspect } = require("node:util");
+const { evidence, line } = require("./reporting.cjs");
 
-const SHORT = { depth: 2, maxArrayLength: 8, maxStringLength: 160, breakLength: Infinity, compact: true, getters: false };
-
-function told(value) {
-  try {
-    return inspect(value, SHORT).slice(0, 400);
-  } catch {
-    return "<cannot be shown>";
-  }
-}
-
-function evidence(error) {
+function failure(error) {
   const cause = error && typeof error.cause === "object" && error.cause !== null ? error.cause : error;
-  const row = { type: String((cause && cause.name) || ""), message: String((cause && cause.message) || error), stack: "" };
-  row.kind = String((error && error.failureType) || "");
-  row.exit = error && error.exitCode;
-  if (cause && typeof cause.stack === "string") row.stack = cause.stack.slice(0, 8000);
-  if (cause && "actual" in cause && "expected" in cause) {
-    row.actual = told(cause.actual);
-    row.expected = told(cause.expected);
-  }
-  return row;
-}
-
-function line(said) {
-  return JSON.stringify(said) + "\n";
+  return { ...evidence(cause), kind: String((error && error.failureType) || ""), exit: error && error.exitCode };
 }
 
 module.exports = async function* reporter(source) {
@@ -44,7 +22,7 @@ module.exports = async function* reporter(source) {
       row.titles = [...titles.slice(0, data.nesting), data.name];
       row.skip = skip === undefined ? null : skip === true ? "" : String(skip);
       row.todo = todo !== undefined && todo !== false;
-      if (type === "test:fail") row.error = evidence(details.error);
+      if (type === "test:fail") row.error = failure(details.error);
       yield line(row);
     } else if (type === "test:stdout" || type === "test:stderr") {
       const file = data.file && resolve(data.file); // Node 24 names it as the command did, elsewhere by its whole path

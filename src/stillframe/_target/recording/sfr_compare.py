@@ -1,5 +1,7 @@
 """Whether a value is still what it was, without keeping it alive or asking it: by identity, and by a print of what it holds."""
 
+import array
+import collections
 import types
 
 ATOMS = frozenset({
@@ -7,6 +9,7 @@ ATOMS = frozenset({
 })  # fmt: skip
 _FEW = 32  # items that are looked into one level further
 _MANY = 4096  # items that are looked at one by one
+_SOME = 512  # items of a larger array that are looked at
 GONE = object()
 
 
@@ -44,14 +47,42 @@ def _print(value, deeper):
     if kind is bytearray:
         return len(value), hash(bytes(value[:_MANY]))
     if kind.__name__ == "ndarray" and kind.__module__ == "numpy":
-        return value.size, hash(value.tobytes()) if value.size <= _MANY and value.dtype.kind != "O" else 0
+        return _of_array(value)
+    if kind.__name__ in ("DataFrame", "Series") and kind.__module__.partition(".")[0] == "pandas":
+        return _of_table(value)
+    if issubclass(kind, array.array):
+        return array.array.__len__(value), hash(array.array.tobytes(value[:_MANY]))
     for base, items in _BASES:
         if issubclass(kind, base):
             return base.__len__(value), _items(list(items(value))[:_MANY], deeper)
     return _of_object(value, kind, deeper)
 
 
-_BASES = ((list, list.__iter__), (dict, dict.values), (set, set.__iter__))
+_BASES = (
+    (list, list.__iter__),
+    (dict, dict.values),
+    (set, set.__iter__),
+    (collections.deque, collections.deque.__iter__),
+)
+
+
+def _of_array(value):
+    if value.size > _MANY:  # some of them, from all over it
+        value = value.flat[:: value.size // _SOME]
+    return value.size, _items(value.ravel().tolist(), 0) if value.dtype.kind == "O" else hash(value.tobytes())
+
+
+def _of_table(value):
+    """By what pandas keeps it in: its attributes are caches that reading it fills, and the columns are behind one of them."""
+    try:
+        kept = object.__getattribute__(value, "_mgr")
+        prints = [id(axis) for axis in kept.axes]
+        for block in kept.blocks:
+            values = block.values
+            prints.append(id(values) if type(values).__name__ != "ndarray" else _of_array(values))
+        return len(prints), hash(tuple(prints))
+    except Exception:  # a pandas that keeps it otherwise
+        return _of_object(value, type(value), 1)
 
 
 def _of_object(value, kind, deeper):

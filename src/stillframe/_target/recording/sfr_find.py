@@ -18,6 +18,8 @@ class Finder:
         self.all_code = all_code
         self.names = {}
         self.said = 0
+        # Wants with a function in a file: one that a library makes by that name, as it runs, is not meant.
+        self.placed = set()
         self.by_name = any(each.where.get("function") for each in wants)
         self.modules = {each.where.get("module") for each in wants}
         self.modules |= {(each.where.get("function") or "").rpartition(".")[0] for each in wants}
@@ -59,8 +61,13 @@ class Finder:
                 self._defined(each, name, False)
 
     def _match(self, code, name, frame, users):
+        made = code.co_filename.startswith("<")
         for want in self.wants:
-            if want.where.get("function") and self._fits(want.where, code, name, frame, users):
+            if not want.where.get("function") or (made and id(want) in self.placed):
+                continue
+            if self._fits(want.where, code, name, frame, users):
+                if not made:
+                    self.placed.add(id(want))
                 want.found(code, name)
 
     def _fits(self, where, code, name, frame, users):

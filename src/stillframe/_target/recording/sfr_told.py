@@ -45,7 +45,8 @@ class Told:
         os.register_at_fork(after_in_child=self._after_fork)
 
     def _open(self):
-        self.lock = _thread.allocate_lock()
+        lock = _thread.allocate_lock()
+        self.acquire, self.release = lock.acquire, lock.release  # half the price of a `with`
         self.pid = os.getpid()
         self.at = self.ready = 0
         number = 0
@@ -73,7 +74,8 @@ class Told:
     def say(self, line):
         """Write one line; where it begins, or -1 where there is no more room."""
         data = (line + "\n").encode("ascii")
-        with self.lock:
+        self.acquire()
+        try:
             at = self.at
             end = at + len(data)
             if end > self.ready and not self._set_aside(end):
@@ -81,6 +83,8 @@ class Told:
                 return -1
             self.map[at:end] = data
             self.at = end
+        finally:
+            self.release()
         return at
 
     def _set_aside(self, end):
@@ -104,7 +108,7 @@ class Told:
         self.say('["note",%s]' % quoted(text))
 
     def number(self, line, count=1):
-        """Write a line with `%s` for each number that will change; how to rewrite them: a function of their values."""
+        """Write a line with `%s` for each number that will change; how to rewrite them: functions of a count."""
         blank = line % ((" " * (WIDTH - 1) + "0",) * count)
         at = self.say(blank)
         if at < 0:
@@ -117,9 +121,15 @@ class Told:
         return [self._writer(place) for place in places]
 
     def _writer(self, place):
+        """A function of the count so far. It only ever grows by one, so that nine times of ten its last digit is all."""
         room, end = self.map, place + WIDTH
+        last = end - 1
 
         def write(value):
-            room[place:end] = b"%12d" % value
+            digit = value % 10
+            if digit:
+                room[last] = 48 + digit
+            else:
+                room[place:end] = b"%12d" % value
 
         return write

@@ -256,7 +256,7 @@ class Trace:
         changes = self._changes(frame, life) if life.statement else "[]"
         life.statement = line
         life.raised = None
-        self.told.say('["l",%d,%d,%s]' % (life.id, line, changes))
+        self.told.say(f'["l",{life.id},{line},{changes}]')
         return True
 
     def _changes(self, frame, life):

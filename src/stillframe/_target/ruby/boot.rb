@@ -5,7 +5,7 @@
 
 module Stillframe
   HERE = File.realpath(__dir__)
-  PARTS = %w[values frames spots stepping recording desk answers hooks].freeze
+  PARTS = %w[values frames spots handing stepping recording desk answers hooks].freeze
 
   # The settings leave the environment at once, so that whatever the program starts is not debugged.
   SETTINGS = %w[

@@ -17,7 +17,8 @@ module Stillframe
       supportsExceptionInfoRequest: true, supportsTerminateRequest: true, supportTerminateDebuggee: true,
       exceptionBreakpointFilters: [
         { filter: 'uncaught', label: 'errors that nothing catches', default: true },
-        { filter: 'raised', label: 'errors as they are raised' }
+        { filter: 'raised', label: 'errors as they are raised' },
+        { filter: 'userUnhandled', label: "errors that leave your code for a library's" }
       ]
     }.freeze
     MOVES = { 'next' => :next, 'stepIn' => :step, 'stepOut' => :finish }.freeze
@@ -47,7 +48,8 @@ module Stillframe
       def last_words
         at_exit do
           Errors.last_stop($!)
-          event(kind: 'ending', loaded: @loaded.keys)
+          event(kind: 'ending', loaded: @loaded.keys, functions: @functions.grep(FunctionSpot).filter_map(&:place))
+          (words = Stepping.last_words) && event(kind: 'untraced', message: words)
         end
       end
 
@@ -262,6 +264,7 @@ module Stillframe
         any = given['filters'].include?('raised')
         @errors = any || !classes.empty? ? DEBUGGER__::SESSION.add_bp(ErrorSpot.new(any, classes)) : nil
         Errors.watch(given['filters'].include?('uncaught'))
+        Handing.watch(given['filters'].include?('userUnhandled'))
         given['filters'].map { { verified: true } }
       end
 
@@ -278,6 +281,7 @@ module Stillframe
         @functions = []
         @errors = nil
         Errors.watch(false)
+        Handing.watch(false)
       end
     end
   end

@@ -55,9 +55,26 @@ module Stillframe
       (Gone === frame || !frame.binding.nil? && !frame.iseq.nil?) && !library?(frame.realpath || frame.path)
     end
 
+    # Ruby runs a rescue, and an ensure that an error leads to, in a frame of its own above the call that it belongs to.
+    HANDLER = /\A(?:rescue|ensure) in /
+
+    def handler?(place)
+      HANDLER.match?(place.label.to_s)
+    end
+
+    # Whether an error that runs such a frame may still be on its way out.
+    def leaving?(place)
+      place&.label.to_s.start_with?('ensure in ')
+    end
+
+    # The calls as people count them: a rescue is its call, held at another line.
+    def calls(frames)
+      frames.reject.with_index { |_each, index| index.positive? && handler?(frames[index - 1].location) }
+    end
+
     # A method of no class of the program's own is called by its name alone.
     def function(frame)
-      frame.name.to_s.delete_prefix('Object#').delete_prefix('main.')
+      frame.name.to_s.sub(HANDLER, '').delete_prefix('Object#').delete_prefix('main.')
     end
 
     def told(frame, number)

@@ -106,7 +106,7 @@ module Stillframe
     # On the side of a thread.
     module Client
       attr_reader :stillframe_error, :stillframe_dead, :stillframe_entry
-      attr_writer :stillframe_begins
+      attr_writer :stillframe_begins, :stillframe_handed
 
       def suspend(event, trace = nil, bp: nil, postmortem_exc: nil, **others)
         return if management? || Thread.current[:stillframe_busy]
@@ -114,8 +114,9 @@ module Stillframe
         @stillframe_beginning&.disable
         @stillframe_entry = @stillframe_begins
         @stillframe_begins = false
-        @stillframe_dead = !postmortem_exc.nil?
-        @stillframe_error = postmortem_exc ? [postmortem_exc, 'uncaught'] : Hooks.error_of(bp)
+        @stillframe_dead = !postmortem_exc.nil? && !@stillframe_handed
+        @stillframe_error = postmortem_exc ? [postmortem_exc, @stillframe_handed ? 'user' : 'uncaught'] : Hooks.error_of(bp)
+        @stillframe_handed = false
         Hooks.held[id] = self
         super
         Hooks.held.delete(id)
@@ -161,7 +162,7 @@ module Stillframe
       def stillframe_frames
         return Recording.frames if Recording.replaying?(self)
 
-        (@target_frames || []).drop_while { |each| each.path.to_s.start_with?(HERE) }
+        Frames.calls((@target_frames || []).drop_while { |each| each.path.to_s.start_with?(HERE) })
       end
 
       # Nobody reads rdbg's own listing of a stop.

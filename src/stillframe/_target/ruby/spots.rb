@@ -116,11 +116,18 @@ module Stillframe
       { id: number, verified: true }
     end
 
+    # Where the function is, if there is one by now, although its condition may never have held.
+    def place
+      where = @called || Answers.symbol(wish['name'])
+      where && { id: number, **where }
+    end
+
     def setup
       @method = Functions.find(wish['name'])
       @tp = TracePoint.new(:call) do |tp|
         next unless @method || Functions.named?(tp, wish['name'])
 
+        @called ||= { file: File.absolute_path(tp.path), line: tp.lineno }
         suspend if due?(tp.binding)
       end
     end
@@ -189,11 +196,16 @@ module Stillframe
 
       # Hold the program with the frames that an error was raised in.
       def show(error)
-        _error, frames = @kept.reverse.find { |each, _frames| each.equal?(error) }
+        frames = frames_of(error)
         frames ||= error.backtrace_locations&.map { |each| Frames::Gone.new(each) } # a stack that overflowed tells nobody else
         return unless frames
 
         DEBUGGER__::ThreadClient.current.suspend(:postmortem, nil, postmortem_frames: frames, postmortem_exc: error)
+      end
+
+      # The frames that an error was first raised in, if they are known.
+      def frames_of(error)
+        @kept.reverse.find { |each, _frames| each.equal?(error) }&.last
       end
 
       private

@@ -6,10 +6,17 @@
 module Stillframe
   module Stepping
     @plans = {}
+    LAST = { 'text' => 200, 'items' => 20, 'seconds' => 1 }.freeze
 
     class << self
-      # The value that a finished function gave back, as [name, value]; taken by whoever tells the stop.
+      # The value that a function gave back which a step left, as [name, value]; taken by whoever tells the stop.
       attr_accessor :returned
+
+      # What became of a step that the program's end has overtaken: the call that it was in is over, and this is its value.
+      def last_words
+        name, value = returned if @trace&.enabled?
+        "#{name} returned #{Desk.values.told(name, value, LAST)[:value]}, and nothing of your code went on with that" if name
+      end
 
       # Note what a held thread is to do once it goes on.
       def plan(client, move)
@@ -48,23 +55,35 @@ module Stillframe
 
       private
 
+      # Follow the thread until its move is done. A call that an error leaves is told as one that gives back nil: then, and
+      # while an error may be under way, nothing is called its value.
       def start(client, move, frame)
-        depth = frame&.frame_depth || 0
         name = frame ? Frames.function(frame) : ''
+        depth = frame&.frame_depth || 0
+        erred = frame && Frames.handler?(frame.location)
+        depth -= 1 if erred
         again = frame ? Frames.beginnings(frame.iseq, frame.location.lineno) - 1 : 0
-        events = move == :finish ? %i[line return b_return] : %i[line]
-        @trace = TracePoint.new(*events) do |tp|
+        raised = frame && Frames.leaving?(frame.location)
+        over = false
+        @trace = TracePoint.new(:line, :raise, *(move == :finish ? %i[return b_return] : %i[return])) do |tp|
           next if Thread.current[:stillframe_busy]
 
           now = DEBUGGER__.frame_depth - 2
-          if tp.event == :line
+          case tp.event
+          when :line
             # A line of several statements begins several times.
             next if now == depth && frame && tp.lineno == frame.location.lineno && (again -= 1) >= 0
 
             again = 0
-            arrived(client, tp) if due?(move, now, depth, tp)
-          elsif now == depth
-            self.returned = [name, tp.return_value]
+            here = caller_locations(1, 1)&.first if erred
+            raised &&= Frames.leaving?(here)
+            arrived(client, tp) if due?(move, here && Frames.handler?(here) ? now - 1 : now, depth, tp)
+          when :raise then raised = erred = true
+          else
+            next if over || now != depth
+
+            over = true
+            self.returned = [name, tp.return_value] unless raised && tp.return_value.nil?
           end
         end
         @trace.enable(target_thread: Thread.current)

@@ -5,6 +5,8 @@ The frames of a traceback keep their locals after the test has failed, so that n
 
 import ast
 import builtins
+import dis
+import itertools
 import linecache
 import os
 import re
@@ -15,7 +17,8 @@ import types
 TEXT = 160
 FRAMES = 12  # of the user's own, told at the most: the inner ones and the outermost
 INNER, OUTER = 30, 10  # values of the failing frame, and of each one around it
-CAUSES = 6
+CAUSES, MEMBERS = 6, 8
+BESIDE = 6  # values of the call that a cause or a member was raised in
 MESSAGE = 4000
 _WORD = re.compile(r"[^\W\d]\w*")
 _BUILTINS = frozenset(dir(builtins))
@@ -26,6 +29,8 @@ _LIBRARY = tuple(
     for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
     if path
 )
+# What a call is at that an exception leaves, beside the line that raised it.
+_RAISES = frozenset(dis.opmap[name] for name in ("RERAISE", "RAISE_VARARGS", "END_FINALLY") if name in dis.opmap)
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -162,7 +167,7 @@ class Teller:
             "source": text or linecache.getline(frame.f_code.co_filename, line).strip(),
         }  # fmt: skip
 
-    def causes(self, error):
+    def causes(self, error, told):
         """What the exception came from, the nearest first: each with where it was raised."""
         rows, seen = [], {id(error)}
         while len(rows) < CAUSES:
@@ -172,21 +177,31 @@ class Teller:
             if why is None or id(why) in seen:
                 break
             seen.add(id(why))
-            rows.append(dict(self.told(why), cause=error.__cause__ is not None, **_place(why)))
+            rows.append(dict(self.told(why), cause=error.__cause__ is not None, **self._beside(why, told)))
             error = why
         return rows
 
-    def members(self, error):
-        """The exceptions in a group, each with its own place."""
-        inside = getattr(error, "exceptions", ())
-        if not any(kind.__name__ == "BaseExceptionGroup" for kind in type(error).__mro__):
-            return []
-        return [dict(self.told(one), **_place(one)) for one in list(inside)[:8]]
+    def members(self, error, told):
+        """The exceptions in a group, and in the groups in it, each with its own place."""
+        return [dict(self.told(one), **self._beside(one, told)) for one in itertools.islice(_leaves(error), MEMBERS)]
+
+    def _beside(self, error, told):
+        """Where a cause or a member was raised, with values of that call where it is not told as one of its own, and what was
+        added to it."""
+        row = {"added": self._values.notes_of(error)}
+        own = [each for each in _traces(error.__traceback__) if is_user(each.tb_frame.f_code)]
+        if own:
+            frame, line = own[-1].tb_frame, own[-1].tb_lineno
+            row.update(file=frame.f_code.co_filename, line=line, function=frame.f_code.co_name)
+            if frame not in told and _was_left(own[-1]):
+                row["locals"] = self.locals(frame, line, BESIDE)[0]
+        return row
 
     def evidence(self, error, trace=None):
         """Everything of a failure that its exception can tell."""
         steps = walk(error.__traceback__ if trace is None else trace)
-        row = dict(self.message(error), causes=self.causes(error), members=self.members(error))
+        told = [frame for frame, _ in steps]
+        row = dict(self.message(error), causes=self.causes(error, told), members=self.members(error, told))
         row.update(self.held(error, row["message"]))
         row["frames"] = self.frames(steps)
         at = innermost(steps)
@@ -209,11 +224,28 @@ _PLAIN = (ast.Assert, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Re
 
 def walk(trace):
     """(frame, line) of a traceback, outermost first."""
-    steps = []
+    return [(each.tb_frame, each.tb_lineno) for each in _traces(trace)]
+
+
+def _traces(trace):
     while trace is not None:
-        steps.append((trace.tb_frame, trace.tb_lineno))
+        yield trace
         trace = trace.tb_next
-    return steps
+
+
+def _leaves(error):
+    """The exceptions in a group; those of a group in it in the place of that."""
+    if any(kind.__name__ == "BaseExceptionGroup" for kind in type(error).__mro__):
+        for each in error.exceptions:
+            inside = list(_leaves(each))
+            for one in inside or [each]:
+                yield one
+
+
+def _was_left(trace):
+    """Whether a call was left by the exception: what one that caught it and went on has now need not have led there."""
+    frame = trace.tb_frame
+    return frame.f_lasti == trace.tb_lasti or frame.f_code.co_code[frame.f_lasti] in _RAISES
 
 
 def _folded(steps):
@@ -236,14 +268,6 @@ def _is_runner(frame):
     """Whether a frame is of the runner that runs the test, which is nobody's business."""
     name = frame.f_globals.get("__name__")
     return "__unittest" in frame.f_globals or str(name).partition(".")[0] in ("_pytest", "pluggy")
-
-
-def _place(error):
-    own = [(frame, line) for frame, line in walk(error.__traceback__) if is_user(frame.f_code)]
-    if not own:
-        return {}
-    frame, line = own[-1]
-    return {"file": frame.f_code.co_filename, "line": line, "function": frame.f_code.co_name}
 
 
 def _is_told(name, value):
@@ -281,7 +305,9 @@ def makers(frame, line):
     while True:
         before = len(lines)
         for each in inside:
-            if _stored(each) & wanted:  # what a `with` gives is made by what runs in it: an exception, what was printed
+            if (
+                _stored(each) | _changed(each)
+            ) & wanted:  # what a `with` gives is made by what runs in it: an exception, what was printed
                 end = each.end_lineno if isinstance(each, (ast.With, ast.AsyncWith)) else _end(each)
                 lines.update(range(each.lineno, min(end, max(line, each.lineno)) + 1))
                 wanted.update(names_of(each))
@@ -310,6 +336,18 @@ def _stored(node):
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         found.add(node.target.id)
     return found
+
+
+def _changed(node):
+    """The names of what a statement may change that is nothing but a call: what has the method, and what is given to it."""
+    call = getattr(node.value, "value", node.value) if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not _calls_out(node):
+        return set()
+    given = [*call.args, *(each.value for each in call.keywords)]
+    owner = call.func
+    while isinstance(owner, (ast.Attribute, ast.Subscript, ast.Call)):
+        owner = owner.func if isinstance(owner, ast.Call) else owner.value
+    return {each.id for each in [*given, *([owner] if owner is not call.func else [])] if isinstance(each, ast.Name)}
 
 
 def _is_store(node):

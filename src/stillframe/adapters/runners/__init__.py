@@ -55,6 +55,8 @@ class Live(msgspec.Struct, frozen=True):
     """Whether the error itself told all calls of the user's, so that further ones belong to the runner's affairs."""
     hidden: Callable[[Value], bool] = lambda value: False
     """Which of the user's values are of the runner's own making."""
+    fails_again: Callable[[], bool] = lambda: False
+    """Whether the report of this run has the failure too, wherever it was stopped."""
 
 
 class Runner(Protocol):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -67,7 +69,8 @@ class CargoTest:
         ran = _RAN.findall(text)
         sections = dict(_SECTION.findall(text))
         bad = [name for name, how in ran if how == "FAILED"]
-        failures = tuple(_failure(name, sections.get(name, ""), ask, show) for name in bad[:MOST])
+        failures = [_failure(name, sections.get(name, ""), ask, show) for name in bad[:MOST]]
+        failures.sort(key=lambda each: not each.frames)  # one that gave back an error has no place to look at
         unfinished = _RUNNING.findall(text)
         counts = Counts(
             total=len(ran), passed=sum(how == "ok" for _, how in ran), failed=len(bad),
@@ -76,7 +79,7 @@ class CargoTest:
         )  # fmt: skip
         begun = "running " in text
         told = Told(
-            version="".join(version), counts=counts, failures=failures, begun=begun,
+            version="".join(version), counts=counts, failures=tuple(failures), begun=begun,
             finished=begun and "test result:" in text, running=unfinished[-1] if unfinished else None,
         )  # fmt: skip
         if isinstance(end, Stop | Running) or begun:
@@ -107,11 +110,50 @@ def _words(ask: TestAsk) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if ask.selector is None:
         return own, args
     file, _, name = ask.selector.rpartition("::") if ".rs::" in ask.selector else (ask.selector, "", "")
-    path = Path(file)
-    if path.suffix == ".rs":
-        chosen = ("--test", path.stem) if path.parent.name == "tests" else ("--lib", "--bins")
-        return (*own, *chosen, *((name,) if name else ())), args
-    return (*own, ask.selector), args
+    path = Path(os.path.normpath(Path(ask.cwd, file)))
+    package = next((each for each in (path, *path.parents) if (each / "Cargo.toml").is_file()), None)
+    if package is None or not (path.suffix == ".rs" or path.is_dir()):
+        return (*own, ask.selector), args
+    chosen = _targets(path.relative_to(package).parts, package, named=bool(name))
+    if chosen is None:
+        return (*own, ask.selector), args
+    of = () if package == Path(os.path.normpath(ask.root)) else ("--manifest-path", str(package / "Cargo.toml"))
+    return (*own, *of, *chosen, *((name,) if name else ())), args
+
+
+def _targets(inside: tuple[str, ...], package: Path, *, named: bool) -> tuple[str, ...] | None:
+    """What of a package a file or directory of it is tested by; None for one that says nothing of it."""
+    match inside:
+        case ():
+            return ()
+        case ("tests",):
+            return ("--test", "*")
+        case ("tests", file) | ("tests", file, "main.rs"):
+            return ("--test", Path(file).stem)
+        case ("src", "bin", file) | ("src", "bin", file, "main.rs"):
+            return ("--bin", Path(file).stem)
+        case ("examples", file):
+            return ("--example", Path(file).stem)
+        case ("src", *modules):
+            return (*_crates(package, inside), *(_module(modules) if modules and not named else ()))
+        case _:
+            return None
+
+
+def _crates(package: Path, inside: tuple[str, ...]) -> tuple[str, ...]:
+    """The crates that a source may be of: cargo refuses to test a library that the package has not got."""
+    if inside == ("src", "main.rs"):
+        return ("--bins",)
+    text = (package / "Cargo.toml").read_text("utf-8", "replace")
+    library = (package / "src" / "lib.rs").exists() or re.search(r"^\[lib\]", text, re.MULTILINE)
+    return ("--lib", *(() if inside == ("src", "lib.rs") else ("--bins",))) if library else ("--bins",)
+
+
+def _module(parts: Sequence[str]) -> tuple[str, ...]:
+    """The names of the tests of a module begin with its own, which is that of its file or of its directory."""
+    last = Path(parts[-1]).stem
+    names = parts[:-1] if last in ("mod", "lib", "main") else (*parts[:-1], last)
+    return (f"{'::'.join(names)}::",) if names else ()
 
 
 def _failure(name: str, section: str, ask: TestAsk, show: Show) -> TestFailure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import msgspec
 
 from ...model.outcomes import SourceLine
 from ...model.reports import ReportFrame
-from ...model.tested import Counts, TestFailure, Told
+from ...model.tested import Beside, Counts, TestFailure, Told
 from ...model.values import Value
 
 FILE = "journal"
@@ -126,6 +126,7 @@ def failure(said: dict[str, Any], show: Show) -> TestFailure:
         message=told["message"],
         causes=tuple(_cause(each, show) for each in told.get("causes", ())),
         members=tuple(_cause(each, show) for each in told.get("members", ())),
+        beside=_beside((*told.get("causes", ()), *told.get("members", ()))),
         added=tuple(told.get("added", ())),
         held=tuple(_value(each) for each in told.get("held", ())),
         expression=told["frames"][0]["source"] if frames else "",
@@ -158,6 +159,14 @@ def _frame(told: dict[str, Any], show: Show) -> ReportFrame:
         times=told.get("times", 1),
         skipped=told.get("skipped", 0),
     )
+
+
+def _beside(told: Sequence[dict[str, Any]]) -> tuple[Beside, ...]:
+    rows = tuple(
+        Beside(values=tuple(_value(one) for one in each.get("locals", ())), added=tuple(each.get("added", ())))
+        for each in told
+    )
+    return rows if any(each.values or each.added for each in rows) else ()
 
 
 def _cause(told: dict[str, Any], show: Show) -> str:

@@ -1,4 +1,4 @@
-"""Jest, Vitest and Mocha, by the reports in JSON that each can write."""
+"""Jest and Vitest, by the reports in JSON that each can write, and Mocha, by a reporter of ours."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from ...model.outcomes import AnyOutcome
 from ...model.tested import Counts, TestFailure, Told
 from . import TestAsk
 from .journal import MOST, Show
-from .nodes import NodeRunner, identity_of, report_of, selected
+from .nodes import MOCHA_REPORTER, NodeRunner, identity_of, report_lines, report_of, selected
 from .scripts import expanded
-from .stacks import Raw, failure, test_id
+from .stacks import ANSI, Raw, failure, test_id
 
 _COMPARED = re.compile(r"^(Expected|Received)(?: [a-z ]+)?: +(\S.*)$", re.MULTILINE)
 _VITEST_TALK = re.compile(
@@ -25,7 +27,6 @@ _ENDED = {"passed": "passed", "failed": "failed", "pending": "skipped", "skipped
 class Jest(NodeRunner):
     name = "jest"
     package = "jest"
-    program = "bin/jest.js"
     configs = ("jest.config.*",)
     throws_little = True  # and no breakpoint could be set: it compiles tests where nothing tells of them beforehand
 
@@ -45,7 +46,6 @@ class Jest(NodeRunner):
 class Vitest(NodeRunner):
     name = "vitest"
     package = "vitest"
-    program = "vitest.mjs"
     configs = ("vitest.config.*", "vitest.workspace.*")
 
     def words(self, ask: TestAsk, report: Path) -> tuple[str, ...]:
@@ -68,12 +68,12 @@ class Vitest(NodeRunner):
 class Mocha(NodeRunner):
     name = "mocha"
     package = "mocha"
-    program = "bin/mocha.js"
     configs = (".mocharc*",)
 
     def words(self, ask: TestAsk, report: Path) -> tuple[str, ...]:
         file, pattern = selected(ask)
-        words = [self.found(ask)[0], "--reporter", "json", "--reporter-option", f"output={report}", "--no-color"]
+        words = [self.found(ask)[0], "--reporter", str(MOCHA_REPORTER), "--reporter-option", f"output={report}"]
+        words += ["--no-color"]
         words += ["--bail"] if ask.first else []
         words += ["--no-parallel", "--timeout", "0"] if ask.hold else []
         words += ["-g", pattern] if pattern else []
@@ -81,18 +81,30 @@ class Mocha(NodeRunner):
         return (*words, *script.flags, *ask.args, *((file,) if file else expanded(script.files, ask.root)))
 
     def told(self, report: Path, ask: TestAsk, show: Show) -> Told:
-        found = report_of(report)
-        tests: list[dict[str, Any]] = found.get("tests") or []
-        bad: list[dict[str, Any]] = found.get("failures") or []
-        pending = {(each.get("file"), each["fullTitle"]) for each in found.get("pending") or []}
-        failures = [failure(_mocha_raw(each), ask.root, show) for each in bad]
-        skipped = sum((each.get("file"), each["fullTitle"]) in pending for each in tests)
-        hooks = sum(each not in tests for each in bad)
+        counted = dict.fromkeys(("passed", "failed", "skipped", "over", "hook"), 0)
+        failures: list[TestFailure] = []
+        names: list[str] = []
+        begun, ended, running = False, False, None
+        for said in report_lines(report):
+            kind = said["kind"]
+            begun, ended = True, ended or kind == "end"
+            if kind in ("hello", "end"):
+                continue
+            id_ = test_id(said.get("file") or "", tuple(said["titles"]), show)
+            running = id_ if kind == "running" else None
+            counted["hook" if said["hook"] else "over"] += kind == "failed" if said["hook"] else kind == "over"
+            if kind in ("passed", "failed", "skipped"):
+                counted[kind] += 1
+            if kind == "over":
+                names.append(id_)
+            if kind == "failed":
+                failures.append(failure(_mocha_raw(said), ask.root, show))
         counts = Counts(
-            total=len(tests) + hooks, failed=len(bad), skipped=skipped, passed=len(found.get("passes") or []),
+            total=counted["over"] + counted["hook"], failed=counted["failed"], skipped=counted["skipped"],
+            passed=counted["passed"],
         )  # fmt: skip
-        names = tuple(test_id(each.get("file") or "", _titles(each), show) for each in tests)
-        return _told(report, found, counts, failures, names)
+        told = _told(report, {}, counts, failures, tuple(names))
+        return replace(told, begun=begun, finished=ended, running=running)
 
 
 def _has_pattern(ask: TestAsk) -> bool:
@@ -138,26 +150,17 @@ def _told(
 
 def _jest_raw(file: str, titles: tuple[str, ...], each: dict[str, Any]) -> Raw:
     """Jest tells what it compared in JSON too, but there NaN and undefined are null: its text is truer."""
-    stack = str((each.get("failureMessages") or [""])[0])
+    stack = ANSI.sub("", str((each.get("failureMessages") or [""])[0]))
     compared = {match[1]: match[2] for match in _COMPARED.finditer(stack)}
     return Raw(file, titles, stack=stack, actual=compared.get("Received"), expected=compared.get("Expected"))
 
 
-def _mocha_raw(each: dict[str, Any]) -> Raw:
-    error: dict[str, Any] = each.get("err") or {}
-    stack = str(error.get("stack", ""))
-    has = "actual" in error and "expected" in error
+def _mocha_raw(said: dict[str, Any]) -> Raw:
+    error: dict[str, Any] = said["error"]
     return Raw(
-        each.get("file") or "", _titles(each), str(error.get("name", "")), str(error.get("message", "")), stack,
-        str(error["actual"]) if has else None, str(error["expected"]) if has else None,
-        when="setup" if '" hook' in each["title"] else "call",
+        said.get("file") or "", tuple(said["titles"]), error["type"], error["message"], error["stack"],
+        error.get("actual"), error.get("expected"), when="setup" if said["hook"] else "call",
     )  # fmt: skip
-
-
-def _titles(each: dict[str, Any]) -> tuple[str, ...]:
-    """The suite and the test; Mocha tells the suites' titles only joined."""
-    above = str(each["fullTitle"]).removesuffix(str(each["title"])).strip()
-    return (above, each["title"]) if above else (each["title"],)
 
 
 JEST, VITEST, MOCHA = Jest(), Vitest(), Mocha()

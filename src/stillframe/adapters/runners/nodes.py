@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,14 +27,23 @@ from .journal import MOST, Show
 from .scripts import Script, expanded, parsed
 from .shown import last_lines, shown_from
 from .signs import Signs
-from .stacks import Raw, failure, test_id
+from .stacks import ANSI, TITLE, Raw, failure, test_id
 
-_REPORTER = Path(__file__).resolve().parents[2] / "_target" / "node" / "test_reporter.cjs"
+_REPORTERS = Path(__file__).resolve().parents[2] / "_target" / "node"
+_REPORTER = _REPORTERS / "test_reporter.cjs"
+MOCHA_REPORTER = _REPORTERS / "mocha_reporter.cjs"
 _IMPORTS = re.compile(r"""["']node:test["']""")
-_TITLE = re.compile(r"""\b(?:it|test)(?:\.\w+)*\(\s*(["'`])(.+?)\1""")
+_SUITE = re.compile(r"""\b(?:describe|suite)(?:\.\w+)*\(\s*(["'`])((?:\\.|(?!\1).)+)\1""")
+_SLIPS = frozenset({"TypeError", "RangeError", "ReferenceError", "SyntaxError"})
+"""Errors of the language's own, which nobody means to throw."""
 _OF_RUNNER = re.compile(r"Context \{_runnable|TestContext \{|\[Object: null prototype\] \{\}$")
+_LIBRARY_CALL = re.compile(r"\s+at (?:async )?(?:.*\()?(?:file://)?(?:node:|\S*/node_modules/).*:\d+:\d+\)?$")
 
-
+_DELEGATES = re.compile(r"--workspaces?\b|\b(?:pnpm|yarn)\s+(?:-r|--recursive|workspaces)\b|\b(?:turbo|nx|lerna)\s")
+_NOT_AS_PACKAGES = (
+    "the project's test script has each package run its own tests, perhaps by other runners; this was one run over all of"
+    " them: name a package's folder to have its own"
+)
 WHO = ".who"
 
 
@@ -46,8 +56,6 @@ class NodeRunner:
     by_id = True
     recordable = True
     package = ""
-    program = ""
-    """The runner's own script in its package."""
     configs: tuple[str, ...] = ()
     throws_little = False
     """Whether so little is thrown before a test begins that one may stop at all of it."""
@@ -71,9 +79,11 @@ class NodeRunner:
         """The runner's script and version, as the project has it."""
         for folder in (Path(ask.root), *Path(ask.root).parents):
             package = folder / "node_modules" / self.package
-            if (package / self.program).is_file():
-                manifest = json.loads((package / "package.json").read_text())
-                return str(package / self.program), str(manifest.get("version", ""))
+            manifest = report_of(package / "package.json")
+            scripts = manifest.get("bin")
+            program = scripts.get(self.package) if isinstance(scripts, dict) else scripts
+            if isinstance(program, str) and (package / program).is_file():
+                return os.path.normpath(package / program), str(manifest.get("version", ""))
         raise AdapterMissing(f"{self.name} is not installed for {ask.root}: npm install --save-dev {self.package}")
 
     async def plan(self, ask: TestAsk, folder: Path) -> Plan:
@@ -86,11 +96,13 @@ class NodeRunner:
         runtime = "Node " + ".".join(map(str, await version_of(node)))
         who = {"version": self.found(ask)[1], "runtime": runtime, "interpreter": node}
         report.with_suffix(WHO).write_text(json.dumps(who))
-        env = {**ask.env, **script.env, "NO_COLOR": "1", "FORCE_COLOR": "0", "CI": ask.env.get("CI", "1")}
+        env = {**ask.env, **script.env}  # and nothing of ours: tests see NO_COLOR and CI
         return Plan(command=command, kind="command", cwd=ask.root, env=env, umask=ask.umask, adapter=PLAIN)
 
     def read(self, ask: TestAsk, folder: Path, end: AnyOutcome) -> Told:
         told = self.told(folder / "report", ask, shown_from(ask.cwd))
+        if ask.selector is None and _DELEGATES.search(Signs(Path(ask.root)).test_script):
+            told = replace(told, notes=(*told.notes, _NOT_AS_PACKAGES))
         if isinstance(end, Stop | Running) or told.failures:
             return told
         fails = isinstance(end, Exited) and end.exit_code and not told.counts.deselected
@@ -99,8 +111,9 @@ class NodeRunner:
         return msgspec.structs.replace(told, problem=last_lines(self.own_words(end)))
 
     def own_words(self, end: AnyOutcome) -> str:
-        """What the runner itself said, of which the last lines are told."""
-        return end.stderr.strip() or end.output.strip()
+        """What the runner itself said, of which the last lines are told; calls of libraries would fill them."""
+        text = ANSI.sub("", end.stderr.strip() or end.output.strip())
+        return "\n".join(line for line in text.splitlines() if not _LIBRARY_CALL.match(line))
 
     def around(self, failure: TestFailure) -> tuple[Where, str] | None:
         return None
@@ -119,9 +132,10 @@ class NodeRunner:
         debugged = replace(plan, adapter="node", just_my_code=False)
         place = failed.frames[0]
         file = str(Path(ask.cwd, place.file or ""))
+        report, show = folder / "report", shown_from(ask.cwd)
 
         def is_it(stop: Stop) -> bool:
-            if stop.exception is None:
+            if stop.exception is None or not _may_be(stop, failed):
                 return False
             own = [each for each in stop.stack if each.kind == "user"]
             own = own or [each for each in stop.exception.frames if each.kind == "user"]
@@ -136,14 +150,30 @@ class NodeRunner:
             is_it=is_it,
             cuts=True,
             hidden=lambda value: value.name.startswith("__vi") or _OF_RUNNER.match(value.value) is not None,
+            fails_again=lambda: any(each.id == failed.id for each in self.told(report, ask, show).failures),
         )
+
+
+def _may_be(stop: Stop, failed: TestFailure) -> bool:
+    """Whether an error can be the one that failed a test: libraries throw others, which they catch, as they look at what an
+    assertion was given."""
+    error = stop.exception
+    if error is None or not stop.stack or stop.stack[0].kind == "user" or error.type not in _SLIPS:
+        return True
+    return error.type == failed.type or error.message in failed.message
+
+
+def _suites_in(file: Path) -> set[str]:
+    """The titles of suites in a file, as far as they are written out."""
+    text = Signs(file.parent).text(file.name)
+    return {re.sub(r"\\(.)", r"\1", match[2]) for match in _SUITE.finditer(text)}
 
 
 def _titles_in(ask: TestAsk) -> Iterator[str]:
     show = shown_from(ask.cwd)
     signs = Signs(Path(ask.root))
     for file in signs.test_files(".js"):
-        for match in _TITLE.finditer(signs.text(str(file.relative_to(ask.root)))):
+        for match in TITLE.finditer(signs.text(str(file.relative_to(ask.root)))):
             yield test_id(str(file), (match[2],), show)
 
 
@@ -201,8 +231,10 @@ class NodeTest(NodeRunner):
         file, pattern = selected(ask)
         words: list[str] = []
         names = (ask.selector or "").split("::")[1:] if file else []
-        # A test that makes others as it runs must be let run too, by its own name.
-        words += [f"--test-name-pattern=(^| ){escaped(each)}$" for each in names]
+        # A test that makes others as it runs must be let run too, by its own name; a suite would bring all of its tests.
+        suites = _suites_in(Path(ask.root, file)) if file else set()
+        within = [each for each in names[:-1] if each not in suites]
+        words += [f"--test-name-pattern=(^| ){escaped(each)}$" for each in (*within, *names[-1:])]
         words += [f"--test-name-pattern={pattern}"] if pattern and not names else []
         words += [f"--test-reporter={_REPORTER.as_uri()}", f"--test-reporter-destination={report}"]
         words += ["--test-reporter=spec", "--test-reporter-destination=stdout"]
@@ -220,7 +252,7 @@ class NodeTest(NodeRunner):
         heard: set[str] = set()
         bare: list[str] = []
         ended, deselected, unread, running = False, 0, 0, None
-        for said in _lines(report):
+        for said in report_lines(report):
             match said["kind"]:
                 case "hello":
                     hello = said
@@ -274,7 +306,8 @@ class NodeTest(NodeRunner):
 _BARE = "{} told of no test, so that Node counts the file itself as one that passed: it has none, or ended before (process.exit)"
 
 
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
+def report_lines(file: Path) -> Iterator[dict[str, Any]]:
+    """What a reporter of ours has written so far, a line of JSON for each thing told."""
     try:
         text = file.read_bytes()
     except OSError:

@@ -27,6 +27,7 @@ from .signs import Signs
 
 _TESTING = Path(__file__).resolve().parents[2] / "_target" / "testing"
 _MODULE = re.compile(r"^def test|^async def test|^import pytest|^from pytest|@pytest\.", re.MULTILINE)
+_OF_DISCOVERY = re.compile(r"-[spt]|--(start-directory|pattern|top-level-directory)\b")
 _UNITTEST = re.compile(r"^\s*(import unittest|from unittest|from django)", re.MULTILINE)
 _INTERNAL = "INTERNALERROR> "
 _MANAGE = "manage.py"
@@ -141,9 +142,9 @@ class Unittest(PythonRunner):
         words: list[str] = []
         if ask.selector is not None:
             words = _unittest_name(ask.selector, ask.cwd)
-        elif not ask.args or ask.args[0].startswith("-"):
-            words = ["discover"] if not ask.args else ["discover", *ask.args]
-            return (*words, *(["-f"] if ask.first or ask.hold else []))
+        elif not ask.args or any(_OF_DISCOVERY.match(each) for each in ask.args if ask.args[0] != "discover"):
+            # Other flags may stand before a test's name, or alone, where unittest looks for all tests.
+            words = ["discover"]
         return (*words, *ask.args, *(["-f"] if ask.first or ask.hold else []))
 
     def around(self, failure: TestFailure) -> tuple[Where, str] | None:

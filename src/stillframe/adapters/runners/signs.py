@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from .scripts import unfolded
+
 MOST_FILES = 40
 """Test files that are looked into."""
 _DEPTH = 4
@@ -51,10 +53,11 @@ class Signs:
             return {}
         return found if isinstance(found, dict) else {}
 
-    @property
+    @cached_property
     def test_script(self) -> str:
+        """What `npm test` runs, with the scripts that it runs in their places."""
         scripts = self.package.get("scripts")
-        return str(scripts.get("test", "")) if isinstance(scripts, dict) else ""
+        return unfolded("test", scripts) if isinstance(scripts, dict) else ""
 
     def depends_on(self, name: str) -> bool:
         kinds = ("dependencies", "devDependencies", "peerDependencies")

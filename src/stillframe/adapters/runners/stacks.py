@@ -18,12 +18,15 @@ _CALL = re.compile(
     r"^\s*(?:at |❯ )(?:async )?(?:(?P<name>[^(\n]+?) \()?(?P<place>(?:file://)?/?[^()\s][^()\n]*?):(?P<line>\d+):(?P<column>\d+)\)?$",
     re.MULTILINE,
 )
-_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _LIBRARY = re.compile(r"^node:|(?:^|/)node_modules/|^internal/|/_target/node/")
 _WORD = re.compile(r"(?<![.\w$'\"`])[A-Za-z_$][\w$]*")
 _CALLS = re.compile(r"[\w$\])]\s*\(")
 _UNNAMED = re.compile(r"^(?:\w+\.)?<anonymous>$|^(?:TestContext|Suite|Context|Proxy|Object)\.")
 _LOADS = re.compile(r"\brequire\(|^\s*import\b|\bimport\(")
+TITLE = re.compile(r"""\b(?:it|test)(?:\.\w+)*\(\s*(["'`])(.+?)\1""")
+_THROWS = re.compile(r"\s*throw\b")
+_CONDITION = re.compile(r"\s*(?:\}\s*)?(?:else\s+)?if\s*\(")
 _REACH = 60
 """Lines above a failing one in which what it uses may have been made."""
 
@@ -42,11 +45,13 @@ class Raw(msgspec.Struct, frozen=True):
 
 
 def failure(raw: Raw, root: str, show: Show) -> TestFailure:
-    stack = _ANSI.sub("", raw.stack)
+    stack = ANSI.sub("", raw.stack)
     frames = tuple(frames_of(stack, root, show))
     top = frames[0] if frames else None
     type_, message = _said(raw, stack)
     lines, names = makers(Path(root, _path(stack, root) or "")) if top else ((), ())
+    if top is None and raw.when == "call" and raw.titles:
+        lines = body_of(str(Path(root, raw.file)), raw.titles[-1])
     operands = [("actual", raw.actual), ("expected", raw.expected)]
     return TestFailure(
         id=test_id(raw.file, raw.titles, show),
@@ -54,10 +59,10 @@ def failure(raw: Raw, root: str, show: Show) -> TestFailure:
         type=type_,
         message=message,
         expression=top.source[0].text.strip() if top and top.source else "",
-        operands=tuple(Value(name=name, value=_ANSI.sub("", text)) for name, text in operands if text is not None),
+        operands=tuple(Value(name=name, value=ANSI.sub("", text)) for name, text in operands if text is not None),
         frames=frames,
         file=top.file if top else show(raw.file),
-        line=top.line if top else None,
+        line=top.line if top else next(iter(lines), None),
         makers=lines,
         names=names,
     )
@@ -70,7 +75,7 @@ def test_id(file: str, titles: tuple[str, ...], show: Show) -> str:
 
 def _said(raw: Raw, stack: str) -> tuple[str, str]:
     """The class and message of an error; where only its stack is told, they are what stands before the calls."""
-    message = _ANSI.sub("", raw.message)
+    message = ANSI.sub("", raw.message)
     if raw.type or not stack:
         return raw.type, message
     head = _CALL.split(stack, maxsplit=1)[0].strip() if _CALL.search(stack) else stack.strip()
@@ -131,23 +136,64 @@ def makers(spot: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
     text, failing = source_lines(file), int(number or 0)
     if not 0 < failing <= len(text):
         return (), ()
+    failing = _guard(text, failing)
     wanted, lines = set(_WORD.findall(text[failing - 1])), {failing}
     named: list[str] = []
+    given: dict[str, int] = {}
     for at in range(failing - 1, max(0, failing - _REACH), -1):
         row = text[at - 1]
         made = [name for name in wanted if _gives(name, row)] if not _LOADS.search(row) else []
         if made:
             lines.add(at)
+            given |= dict.fromkeys(made, at)
             named += [name for name in made if _WORD.search(row.partition("=")[2])]
             wanted.update(_WORD.findall(row))
     first = set(_WORD.findall(text[failing - 1]))
     names = tuple(name for name in dict.fromkeys(reversed(named)) if name in first)
+    changed = {at for name, made in given.items() for at in range(made + 1, failing) if _changes(name, text[at - 1])}
     others = lines - {failing}
+    needed = 0 if _CONDITION.match(text[failing - 1]) else 1  # an assertion is a call itself
     calls = (
-        any(_CALLS.search(text[at - 1].partition("=")[2]) for at in others)
-        or len(_CALLS.findall(text[failing - 1])) > 1
+        bool(changed)
+        or any(_CALLS.search(text[at - 1].partition("=")[2]) for at in others)
+        or len(_CALLS.findall(text[failing - 1].replace("if (", "if", 1))) > needed
     )
-    return (tuple(sorted(lines)) if calls else (), names)
+    return (tuple(sorted(lines | changed)) if calls else (), names)
+
+
+def body_of(file: str, title: str) -> tuple[int, ...]:
+    """The lines of the test that has this title, written out and once in its file: for an error that tells no call of the user's,
+    as one does that a library throws when a promise has settled (`await expect(…).resolves`)."""
+    text = source_lines(file)
+    begins = [at for at, row in enumerate(text, 1) if any(each[2] == title for each in TITLE.finditer(row))]
+    if len(begins) != 1:
+        return ()
+    (first,) = begins
+    depth = len(text[first - 1]) - len(text[first - 1].lstrip())
+    for at in range(first + 1, min(len(text), first + _REACH) + 1):
+        row = text[at - 1]
+        if row.strip() and len(row) - len(row.lstrip()) <= depth:
+            return tuple(range(first, at + row.lstrip().startswith("}")))
+    return (first,)
+
+
+def _guard(text: list[str], failing: int) -> int:
+    """The line whose condition lets an error be thrown, where that stands right around it: what it looked at was made by calls
+    that say more than those that made the message."""
+    row = text[failing - 1]
+    if not _THROWS.match(row):
+        return failing
+    depth = len(row) - len(row.lstrip())
+    for at in range(failing - 1, max(0, failing - _REACH), -1):
+        above = text[at - 1]
+        if above.strip() and len(above) - len(above.lstrip()) < depth:
+            return at if _CONDITION.match(above) else failing
+    return failing
+
+
+def _changes(name: str, row: str) -> bool:
+    """Whether a line calls a method of what has this name, for what that does to it."""
+    return re.match(rf"\s*(?:await\s+)?{re.escape(name)}(?:\??\.[\w$]+)+\(", row) is not None
 
 
 def _gives(name: str, row: str) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 from ...model.backend import Wanted
 
 STORE = 'globalThis[globalThis.Symbol.for("stillframe")]'
 """How our code in the target is reached from any scope; a scope may have a `Symbol` of its own, as Node's loader has."""
+
+_PRIVATE = re.compile(r"(?<![\w$])#[A-Za-z_$][\w$]*")
 
 
 def condition(wanted: Sequence[Wanted]) -> str:
@@ -19,11 +22,19 @@ def condition(wanted: Sequence[Wanted]) -> str:
 
 
 def _row(wanted: Wanted) -> str:
-    test = f"() => (\n{wanted.condition}\n)" if wanted.condition else "null"
+    test = _thunk(wanted.condition) if wanted.condition else "null"
     rule = json.dumps(wanted.hit.kind) if wanted.hit else "null"
     number = wanted.hit.number if wanted.hit else 0
     log = f"() => {log_expression(wanted.log)}" if wanted.log is not None else "null"
     return f"[{json.dumps(wanted.id)}, {test}, {rule}, {number}, {log}]"
+
+
+def _thunk(text: str) -> str:
+    """An expression as a function of the scope that it stands in. One with private names is compiled when it is called: where the
+    class does not have them, V8 would not compile the whole condition, and say so to nobody."""
+    if _PRIVATE.search(text):
+        return f"() => eval({json.dumps(f'({chr(10)}{text}{chr(10)})')})"
+    return f"() => (\n{text}\n)"
 
 
 def log_expression(text: str) -> str:
@@ -42,7 +53,7 @@ def log_expression(text: str) -> str:
             if not inner:
                 raise ValueError("empty braces in the log text")
             parts += [json.dumps(literal)] if literal else []
-            parts.append(f"{STORE}.shown(() => (\n{inner}\n))")
+            parts.append(f"{STORE}.shown({_thunk(inner)})")
             literal, at = "", end + 1
         elif letter == "}":
             raise ValueError("a } without its { in the log text; write }} for a brace")
@@ -79,7 +90,14 @@ def checks(wanted: Wanted) -> tuple[tuple[str, str], ...]:
     """What must compile for this breakpoint to make sense, each with its name. ValueError for a log text that cannot."""
     found = []
     if wanted.condition:
-        found.append(("condition", f"() => (\n{wanted.condition}\n)"))
+        found.append(("condition", _within_class(wanted.condition)))
     if wanted.log is not None:
         found.append(("log text", f"() => {log_expression(wanted.log)}"))
     return tuple(found)
+
+
+def _within_class(text: str) -> str:
+    """An expression with its private names declared around it, as they are where it is meant."""
+    names = "".join(f"{name}; " for name in dict.fromkeys(_PRIVATE.findall(text)))
+    whole = f"() => (\n{text}\n)"
+    return f"(class {{ {names}f() {{ return {whole} }} }})" if names else whole

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from typing import Any
 
@@ -16,7 +14,7 @@ from msgspec.structs import replace
 from ...errors import AdapterUnresponsive, LaunchFailed, StillframeError
 from ...model.backend import ChildOpened, Output
 from ...transport.drains import Stream
-from ...transport.guardian import GUARDIAN
+from ...transport.folders import private_folder, remove_folder
 from ...transport.process import Process, spawn
 from ...transport.trees import MARK, ancestors, is_alive
 from ...transport.websocket import Messages, open_websocket
@@ -119,8 +117,7 @@ class Family:
 
     def _listen(self) -> str:
         """Open the pipe; it stays open for both directions, so that no writer's end is an end for us."""
-        self._directory = tempfile.mkdtemp(prefix="stillframe-node-")
-        GUARDIAN.litter(self._directory)
+        self._directory = private_folder("stillframe-node-")
         fifo = os.path.join(self._directory, _HELLO)
         os.mkfifo(fifo, 0o600)
         self._fd = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
@@ -253,8 +250,7 @@ class Family:
             return
         finally:
             os.close(self._fd)
-            shutil.rmtree(self._directory, ignore_errors=True)
-            GUARDIAN.tidied(self._directory)
+            remove_folder(self._directory)
         try:
             async for data in _read_to_end(pipe):
                 self._take(data)

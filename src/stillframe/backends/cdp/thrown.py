@@ -64,6 +64,9 @@ def _other(teller: FrameTeller, body: Body, link: Literal["", "cause"] = "") -> 
         type=str(body.get("type") or ""),
         message=str(body.get("message") or ""),
         frames=teller.of_stack(str(body.get("stack") or ""))[:_PLACES],
+        cause=str(body["cause"]) if body.get("cause") else None,
+        members=tuple(_other(teller, each) for each in body.get("members") or ()),
+        members_total=body.get("total"),
         link=link,
     )
 

@@ -137,6 +137,13 @@ class Breakpoints:
             if binding.state == "pending" and binding.file in fresh:
                 self._became(replace(binding, state="bound", message=None))
 
+    def known(self, functions: Iterable[Mapping[str, Any]]) -> None:
+        """Functions that the target had by its end: a breakpoint that waited for one was bound, whatever its condition said."""
+        for each in functions:
+            for id in filter(self._is_pending, self.named(translate.number(each.get("id")) or -1)):
+                place = translate.text(each.get("file")), translate.number(each.get("line"))
+                self._became(Binding(id, "bound", *place))
+
     async def recheck(self) -> tuple[Binding, ...]:
         """Ask which files of pending ones are loaded by now."""
         if self._helper and any(each.state == "pending" and each.file is None for each in self._bindings.values()):

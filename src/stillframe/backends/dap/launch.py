@@ -190,6 +190,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """What the debugger says of a breakpoint where it has one under another name; the groups are the file and the line of it."""
     keeps_functions: bool = False
     """Function breakpoints stay what they are, terms and all, where our helper only tells where they stand."""
+    reads: Callable[[str], bool] = lambda _name: True
+    """Whether a bare name can be evaluated without running code of the program, as that of a method cannot in Ruby."""
     notes: tuple[str, ...] = ()
     """What is worth knowing of the program before it runs, as that it has no debug information."""
     at_entry: Callable[[str | None, str], str | None] = lambda condition, _symbol: condition

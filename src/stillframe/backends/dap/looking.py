@@ -133,6 +133,9 @@ class Looking:
     async def expand(self, ref: str, bounds: Bounds, start: int = 0) -> Values:
         return await self._looked(self._evidence.expand(ref, bounds, start))
 
+    def reads(self, name: str) -> bool:
+        return self._launch.reads(name)
+
     async def evaluate(
         self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float
     ) -> tuple[Evaluated, ...]:

@@ -370,6 +370,7 @@ class News:
             case {"kind": "ending", "loaded": list(loaded)}:
                 self._signs.last_word = True
                 self._breakpoints.loaded(each for each in loaded if isinstance(each, str))
+                self._breakpoints.known(translate.items(body, "functions"))
             case {"kind": "condition_error", "id": int(number), "threadId": int(thread), "message": str(message)}:
                 self._doubtful.add((str(thread), number))
                 self._tell_doubt(number, message)

@@ -522,7 +522,7 @@ MANUAL: "dict[str, Page]" = {
             "count_by": "only count, by the same",
             "top": "hits or groups at the most (default 20)",
             "start": "where the page begins",
-            "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+            "run": "the run: r12, a saved name or a session's name; if left out the current session's, or the newest since its end",
             "steps": "stops of steps, too",
         },
     },
@@ -544,7 +544,7 @@ MANUAL: "dict[str, Page]" = {
             "name": "a recorded name, item.qty or len(x)",
             "where": "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= in, and, or, not",
             "plot": "draw it into this SVG file",
-            "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+            "run": "the run: r12, a saved name or a session's name; if left out the current session's, or the newest since its end",
         },
     },
     "diff": {
@@ -553,7 +553,7 @@ MANUAL: "dict[str, Page]" = {
         "example": "dbg diff r3 r4\ndbg diff before after",
         "fields": {
             "first": "a run: r12, a saved name or a session's name",
-            "second": "the other; if left out the current session's, else the newest",
+            "second": "the other; if left out the current session's, or the newest since its end",
             "top": "places that differ at the most (default 20)",
         },
     },
@@ -587,7 +587,7 @@ MANUAL: "dict[str, Page]" = {
         "example": "dbg cross total",
         "fields": {
             "symbol": "a function or method, as hits and stacks name it",
-            "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+            "run": "the run: r12, a saved name or a session's name; if left out the current session's, or the newest since its end",
         },
     },
     "save": {
@@ -596,7 +596,7 @@ MANUAL: "dict[str, Page]" = {
         "example": "dbg save before",
         "fields": {
             "name": "a name of your own: a to z, 0 to 9 and -",
-            "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+            "run": "the run: r12, a saved name or a session's name; if left out the current session's, or the newest since its end",
         },
     },
     "replay": {
@@ -611,7 +611,7 @@ MANUAL: "dict[str, Page]" = {
         "example": "dbg export shop.jsonl\ndbg export shop.html --run before",
         "fields": {
             "file": "the file to make: .jsonl for another machine, .html for a person",
-            "run": "the run: r12, a saved name or a session's name; if left out the current session's, else the newest",
+            "run": "the run: r12, a saved name or a session's name; if left out the current session's, or the newest since its end",
             "format": "what to write, where the file's name does not say",
             "force": "replace a file that is there",
         },

@@ -10,7 +10,7 @@ import select
 import sys
 
 from . import link, rendezvous
-from .catalogue import HASH
+from .catalogue import HASH, VERSION
 from .jsonline import encode
 from .usage import Usage, nearest
 
@@ -108,7 +108,7 @@ def serve_http(hello: "dict[str, Json]", port: str) -> int:
     """Become the server: this process has nothing else to do, and whoever started it ends it by a signal."""
     if not port.isdigit() or int(port) > 65535:
         raise Usage(f"--port takes a number up to 65535, not {port!r}", None, "mcp")
-    script = link.daemon_command(rendezvous.mcp_post(HASH))[:-1]
+    script = link.daemon_command(rendezvous.mcp_post(VERSION, HASH))[:-1]
     posix.execv(sys.executable, [*script, "--http", f"--port={port}", encode(hello)])
 
 
@@ -121,7 +121,7 @@ def pump(hello: "dict[str, Json]") -> int:
         for name, value in posix.environ.items()
     }
     hello["pipes"] = has_pipes()
-    place, post = rendezvous.runtime_directory(), rendezvous.mcp_post(HASH)
+    place, post = rendezvous.runtime_directory(), rendezvous.mcp_post(VERSION, HASH)
     try:
         line = link.connect(place, post) or link.start_daemon(place, post)
         line.send(encode(hello).encode("ascii") + b"\n")
@@ -218,7 +218,7 @@ def log_place() -> str:
 
 def leave() -> None:
     """Tell the host to go, unless it serves somebody; part of `dbg daemon stop`."""
-    place, post = rendezvous.runtime_directory(), rendezvous.mcp_post(HASH)
+    place, post = rendezvous.runtime_directory(), rendezvous.mcp_post(VERSION, HASH)
     try:
         line = link.connect(place, post)
         if line is not None:

@@ -34,9 +34,9 @@ class Post:
 DAEMON = Post("daemon", SOCKET, START_LOCK, LIFE_LOCK, PID)
 
 
-def mcp_post(catalogue: str) -> Post:
-    """The host of MCP's own library, one for each vocabulary: clients of two versions never meet the wrong one."""
-    name = f"mcp-{catalogue}"
+def mcp_post(version: str, catalogue: str) -> Post:
+    """The host of MCP's own library, one for each version and vocabulary: no client ever meets the wrong one."""
+    name = f"mcp-{version}-{catalogue}"
     return Post("mcp", f"{name}.sock", f"{name}-start.lock", f"{name}.lock", f"{name}.pid")
 
 

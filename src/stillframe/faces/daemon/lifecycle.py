@@ -89,7 +89,7 @@ class Claim:
             claim = cls(Path(directory), lock, post)
             claim._write_pid()
         except OSError as error:
-            raise Refused(f"cannot use {directory}: {error.filename or ''} {error.strerror}") from None
+            raise Refused(f"cannot use {Path(directory, error.filename or '')}: {error.strerror}") from None
         return claim
 
     @property

@@ -216,10 +216,11 @@ class Server:
             await frames.other_version(VERSION)
             return
         same = " with other verbs" if theirs == VERSION else ""
+        again = "start it again if it is older than what is installed, or " if request.get("stays") else ""
         raise Refusal(
             "busy",
             f"the daemon is stillframe {VERSION} and holds {_sessions(self._live())}, this client is {theirs}{same}; "
-            "end them with: dbg daemon stop",
+            f"{again}end them with: dbg daemon stop",
         )
 
     async def _complete(self, request: dict[str, Any], frames: Frames) -> None:

@@ -13,7 +13,7 @@ if not __package__:
     sys.path.insert(next(packages, len(sys.path)), parent)
 
 from stillframe.faces.cli import rendezvous
-from stillframe.faces.cli.catalogue import HASH
+from stillframe.faces.cli.catalogue import HASH, VERSION
 from stillframe.faces.cli.mcp_verb import EXIT_MISSING, MISSING
 from stillframe.faces.daemon.__main__ import leave_the_caller, report
 from stillframe.faces.daemon.lifecycle import Claim, Refused
@@ -32,7 +32,7 @@ def main(argv: list[str]) -> int:
 
         return serve_http(argv)
     try:
-        claim = Claim.take(rendezvous.mcp_post(HASH))
+        claim = Claim.take(rendezvous.mcp_post(VERSION, HASH))
     except Refused as refused:
         report(ready, str(refused))
         return 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -122,8 +124,23 @@ def checked(field: Field, value: Any) -> Any:
     """The value, if it is of the kind that the schema says; a lone one where a list is wanted is a list of it."""
     if not field.get("many"):
         return _one(field, value)
+    if field["name"] == "command" and isinstance(value, str):
+        return _command(value)
     items = value if isinstance(value, list) else [value]
     return [_one(field, item) for item in items]
+
+
+def _command(line: str) -> list[str]:
+    """A command given as one text is its words, as in a shell; what only a shell can do is for one to be asked for."""
+    reader = shlex.shlex(line, posix=True, punctuation_chars=";&|<>")
+    reader.whitespace_split, reader.commenters = True, ""
+    try:
+        words = list(reader)
+    except ValueError as error:
+        raise UsageError(f"command is no line of words: {error}; give a list of them") from None
+    if any(set(word) <= set(";&|<>") for word in words if word):
+        raise UsageError(f'command is words, and no shell reads them; let one: ["sh", "-c", {json.dumps(line)}]')
+    return words or [line]
 
 
 def _one(field: Field, value: Any) -> Any:

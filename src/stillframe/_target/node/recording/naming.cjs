@@ -23,7 +23,7 @@ function functions(tree) {
     if (isFunction(node)) {
       const own = [...kept(hint.slice(0, -1)), (node.id && node.id.name) || hint[hint.length - 1] || ANONYMOUS];
       const name = own[own.length - 1];
-      const isScope = name !== 'constructor' && name !== ANONYMOUS && !name.includes('/'); // a module of webpack's is called by its path
+      const isScope = name !== 'constructor' && !name.endsWith(ANONYMOUS) && !name.includes('/'); // not modules: webpack's go by paths, Jest 29's by Object.<anonymous>
       inside = !isScope ? outside : [...outside, ...own].slice(-DEEPEST);
       if (!isAlias(node, name)) found.push({ node, name, qualified: [...outside, ...own].slice(-DEEPEST).join('.'), around, owner });
       within = [...around, node];
@@ -38,12 +38,15 @@ function functions(tree) {
   return found;
 }
 
-// What compilers export a function by: `{ total: () => total }`, and in Vite `() => { try { return total } catch {} }`.
+// What compilers export a function by: `{ total: () => total }`, `{ total: function() { return total; } }`, and in Vite
+// `() => { try { return total } catch {} }`.
 function isAlias(node, name) {
-  if (node.type !== 'ArrowFunctionExpression' || node.params.length) return false;
+  if (node.type === 'FunctionDeclaration' || node.params.length) return false;
   const { body } = node;
   if (body.type === 'Identifier') return body.name === name;
   const [only, ...more] = body.type === 'BlockStatement' ? body.body : [];
+  if (only && !more.length && only.type === 'ReturnStatement' && only.argument && only.argument.type === 'Identifier') return only.argument.name === name;
+  if (node.type !== 'ArrowFunctionExpression') return false;
   if (!only || more.length || only.type !== 'TryStatement' || !only.handler || only.handler.body.body.length) return false;
   const [told, ...rest] = only.block.body;
   return !!told && !rest.length && told.type === 'ReturnStatement' && !!told.argument && told.argument.type === 'Identifier';

@@ -56,9 +56,10 @@ function parse(text, type) {
   throw first;
 }
 
-// One expression of somebody's question; what is none is said with its reason.
+// One expression of somebody's question; what is none is said with its reason. Whether its private names are declared is known
+// only where it is put.
 function checkExpression(text) {
-  const whole = parser().parse(`async function* f() { (${text}\n) }`, { ecmaVersion: 'latest', preserveParens: true });
+  const whole = parser().parse(`async function* f() { (${text}\n) }`, { ecmaVersion: 'latest', preserveParens: true, checkPrivateFields: false });
   const { body } = whole.body[0].body;
   if (whole.body.length !== 1 || body.length !== 1 || body[0].type !== 'ExpressionStatement') throw new SyntaxError('no single expression');
   let odd = '';

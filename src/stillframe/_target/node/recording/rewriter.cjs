@@ -85,8 +85,9 @@ class Rewriter {
       parse(made, tree.sourceType);
     } catch (error) { // as of a function that declares a name twice, which a block may not
       const why = `${path.basename(places.file)} cannot be rewritten for recording: ${error.message}`;
-      const targets = said.filter(([kind]) => kind === 'found').map((found) => ['unwritten', found[2], why]);
-      return { text, said: targets.length && this.trace ? targets : [['note', why]], metas: [] };
+      const found = said.filter(([kind]) => kind === 'found');
+      const targets = found.map(([, place, called]) => (this.trace ? ['unwritten', called, why] : ['missing', place, why]));
+      return { text, said: targets.length ? targets : [['note', why]], metas: [] };
     }
     return { text: made, said, metas, moved: moved(text, edits, places), begin: tree.body.length ? tree.body[0].start : 0 };
   }

@@ -61,7 +61,7 @@ class Place {
     this.sampled = this.hits === this.next;
     if (this.sampled) {
       this.row = [];
-      if (this.hits >= this.samples) this.stride = 2 ** Math.ceil(Math.log2((4 * this.hits) / this.samples));
+      if (this.hits >= this.samples) this.stride = 2 ** Math.ceil(Math.log2((2 * this.hits) / this.samples));
       this.next += this.stride;
     }
   }
@@ -87,7 +87,7 @@ class Place {
   tellApart(each, at, value, kind) {
     let key = value;
     if ((kind === 'object' && value !== null) || kind === 'function' || kind === 'symbol') {
-      if (++each.objects > OBJECTS) return this.tellFull(each, at);
+      if (++each.objects > OBJECTS) return this.tellFull(each, at, `${this.hits - 1}`);
       key = `\0${text(value, this.room)}`;
     }
     if (each.seen.has(key)) return undefined;
@@ -96,9 +96,10 @@ class Place {
     return this.journal.soon(['distinct', this.id, at, typeOf(value), text(value, this.room)]);
   }
 
-  tellFull(each, at) {
+  // There are too many to tell apart, or enough hits were looked at, of which the number is told.
+  tellFull(each, at, looked = '') {
     each.full = true;
-    this.journal.soon(['distinct', this.id, at, '', '', true]);
+    this.journal.soon(['distinct', this.id, at, '', looked, true]);
   }
 
   fail(at, error) {
