@@ -297,19 +297,13 @@ class CdpBackend(Looking, ClosesOnce):
         scripts = self._scripts.of_file(file)
         if not scripts:
             raise NotFound(f"{file} is not loaded")
-        held = self._evidence.held
-        self._mover.expect_restart(not dry_run and held is not None)
-        try:
-            edit = await hot_patch(self._client, scripts[-1], text, held, dry_run=dry_run)
-            if dry_run:
-                return ()
-            await self._mover.begun_again(edit.begins_again)
-            self._evidence.forget_files()
-            await self._breakpoints.set_again()
-            ensure_whole(edit.left)
-            return (BEGUN_AGAIN,) if edit.begins_again else ()
-        finally:
-            self._mover.restarting = False
+        edit = await hot_patch(self._client, scripts[-1], text, self._evidence.held, self._mover, dry_run=dry_run)
+        if dry_run:
+            return ()
+        self._evidence.forget_files()
+        await self._breakpoints.set_again()
+        ensure_whole(edit.left)
+        return (BEGUN_AGAIN,) if edit.begins_again else ()
 
     async def feed(self, data: bytes, *, eof: bool) -> None:
         process = self._process if Capability.INPUT in self.capabilities else None

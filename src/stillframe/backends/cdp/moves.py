@@ -169,12 +169,11 @@ class Mover:
         self.restarting = likely
         self._paused.clear()
 
-    async def begun_again(self, surely: bool) -> None:
-        """Wait until the held call is held at its beginning, where it surely will be."""
+    async def begun_again(self) -> None:
+        """Wait until the held call is held at its beginning."""
         try:
             async with asyncio.timeout(_ARRIVES):
-                if surely:
-                    await self._paused.wait()
+                await self._paused.wait()
         except TimeoutError:
             raise AdapterUnresponsive("the function that was changed was not begun again") from None
 

@@ -69,7 +69,9 @@ class Edit(msgspec.Struct, frozen=True):
     """Changed functions that go on with their old text all the same: V8 says of those that all is well."""
 
 
-async def hot_patch(client: CdpClient, script: Script, text: str, held: Held | None, *, dry_run: bool) -> Edit:
+async def hot_patch(
+    client: CdpClient, script: Script, text: str, held: Held | None, mover: Mover, *, dry_run: bool
+) -> Edit:
     """Live-edit a script. V8 refuses to change functions that are under way, but for the held one, which it begins again."""
     if script.map() is not None:
         raise Unsupported(
@@ -91,9 +93,13 @@ async def hot_patch(client: CdpClient, script: Script, text: str, held: Held | N
         return Edit()
     # else V8 would take the beginning of a call that it begins again for a breakpoint's hit
     await client.request("Debugger.setBreakpointsActive", {"active": False})
+    mover.expect_restart(held is not None)
     try:
         _look_at(await _replace(client, script, text, allowTopFrameEditing=True))
+        if begins_again:  # nothing is asked before it has: on its way, V8 would hold the code that looks instead
+            await mover.begun_again()
     finally:
+        mover.restarting = False
         await client.request("Debugger.setBreakpointsActive", {"active": True})
     return Edit(begins_again, await _left_behind(client, old, text))
 
