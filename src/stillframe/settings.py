@@ -101,19 +101,38 @@ def load(env: Mapping[str, str] = os.environ, project: Path | None = None) -> Se
     settings = DEFAULTS
     for path, table in tables(env, project):
         settings = settings.updated(table, str(path.name))
-    names = {"STILLFRAME_" + name.upper(): name for name in settings.__struct_fields__}
-    given = {names[key]: value for key, value in env.items() if key in names}
-    return settings.updated(given, "the environment")
+    return settings.updated(of_environment(env), ENVIRONMENT)
+
+
+def of_environment(env: Mapping[str, str]) -> dict[str, str]:
+    """What `STILLFRAME_*` says of settings, by their names."""
+    names = {"STILLFRAME_" + name.upper(): name for name in DEFAULTS.__struct_fields__}
+    return {names[key]: value for key, value in env.items() if key in names}
+
+
+ENVIRONMENT = "the environment"
+
+
+def origins(env: Mapping[str, str] = os.environ, project: Path | None = None) -> dict[str, str]:
+    """Where each setting comes from that is not by default what it is: the path of a file, or the environment."""
+    found: dict[str, str] = {}
+    settings = DEFAULTS
+    said = [*((str(path), table) for path, table in tables(env, project)), (ENVIRONMENT, of_environment(env))]
+    for where, table in said:
+        before, settings = settings, settings.updated(table, where)
+        for name in (key.replace("-", "_") for key in table):
+            narrows = name in ("allow", "ask")  # one that would widen it is not why it is so
+            if name in settings.__struct_fields__ and not (
+                narrows and getattr(settings, name) == getattr(before, name)
+            ):
+                found[name] = where
+    return found
 
 
 def tables(env: Mapping[str, str], project: Path | None) -> list[tuple[Path, Mapping[str, Any]]]:
     """What the files say, the user's first: each file that is there, and its table for us."""
     found: list[tuple[Path, Mapping[str, Any]]] = []
-    user = directory("config", env) / "config.toml"
-    candidates: list[tuple[Path, tuple[str, ...]]] = [(user, ())]
-    if project is not None:
-        candidates += [(project / "pyproject.toml", ("tool", "stillframe")), (project / "stillframe.toml", ())]
-    for path, keys in candidates:
+    for path, keys in candidates(project, env):
         try:
             table: Any = _parsed(path)
         except OSError:
@@ -126,6 +145,12 @@ def tables(env: Mapping[str, str], project: Path | None) -> list[tuple[Path, Map
             raise UsageError(f"{'.'.join(keys)} in {path.name} is no table")
         found.append((path, table))
     return found
+
+
+def candidates(project: Path | None, env: Mapping[str, str] = os.environ) -> list[tuple[Path, tuple[str, ...]]]:
+    """The files that may have settings, the later ones holding, and the names of the tables in which ours lies there."""
+    of_project = [("pyproject.toml", ("tool", "stillframe")), ("stillframe.toml", ())]
+    return [(users_file(env), ()), *((project / name, keys) for name, keys in of_project if project is not None)]
 
 
 _PARSED: dict[Path, tuple[tuple[int, int, int], dict[str, Any]]] = {}
@@ -205,16 +230,28 @@ class PerProject:
 
     def __init__(self, given: Settings | None = None) -> None:
         self._given = given
+        self._users = str(users_file())
         self._known: dict[str, tuple[tuple[int, ...], Settings]] = {}
 
     def at(self, root: str) -> Settings:
         if self._given is not None:
             return self._given
-        stamp = _mtime(f"{root}/pyproject.toml"), _mtime(f"{root}/stillframe.toml")
+        stamp = _mtime(f"{root}/pyproject.toml"), _mtime(f"{root}/stillframe.toml"), _mtime(self._users)
         known = self._known.get(root)
         if known is None or known[0] != stamp:
             known = self._known[root] = (stamp, load(project=Path(root)))
         return known[1]
+
+    def origins(self, root: str) -> Mapping[str, str]:
+        """Where those of a project come from that are not by default what they are."""
+        if self._given is not None:
+            given = self._given
+            return {
+                name: "the program"
+                for name in given.__struct_fields__
+                if getattr(given, name) != getattr(DEFAULTS, name)
+            }
+        return origins(project=Path(root))
 
 
 def _mtime(path: str) -> int:
@@ -238,3 +275,8 @@ def directory(kind: str, env: Mapping[str, str] = os.environ) -> Path:
     given = env.get(variable, "")
     base = Path(given) if given.startswith("/") else Path(env.get("HOME") or "~").expanduser() / below_home
     return base / "stillframe"
+
+
+def users_file(env: Mapping[str, str] = os.environ) -> Path:
+    """The file with the settings of the user's own."""
+    return directory("config", env) / "config.toml"

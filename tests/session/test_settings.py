@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stillframe.errors import UsageError
-from stillframe.settings import PerProject, Settings, load, project_root
+from stillframe.settings import PerProject, Settings, directory, load, origins, project_root
 
 
 def test_the_environment_wins_over_the_project_and_the_project_over_the_user(tmp_path: Path) -> None:
@@ -24,6 +24,30 @@ def test_a_projects_settings_are_read_again_when_its_file_changes(tmp_path: Path
     assert projects.at(str(tmp_path)) == Settings()
     (tmp_path / "pyproject.toml").write_text("[tool.stillframe]\nwait = 5\nlog-events = true\n")
     assert (projects.at(str(tmp_path)).wait, projects.at(str(tmp_path)).log_events) == (5.0, True)
+
+
+def test_the_users_own_settings_are_read_again_too(tmp_path: Path) -> None:
+    projects = PerProject()
+    assert projects.at(str(tmp_path)) == Settings()
+    users = directory("config") / "config.toml"
+    users.parent.mkdir(parents=True)
+    users.write_text("wait = 5\n")
+    assert projects.at(str(tmp_path)).wait == 5.0
+    assert projects.origins(str(tmp_path)) == {"wait": str(users)}
+
+
+def test_where_a_setting_comes_from_is_whoever_it_is_so_by(tmp_path: Path) -> None:
+    (tmp_path / "stillframe").mkdir()
+    user, project = tmp_path / "stillframe" / "config.toml", tmp_path / "stillframe.toml"
+    user.write_text('wait = 1\nbudget = 3\nallow = "inspect"\nask = "exec"\n')
+    project.write_text('record-days = 30\nallow = "control"\nask = "control"\n')
+    assert origins({"XDG_CONFIG_HOME": str(tmp_path), "STILLFRAME_BUDGET": "300"}, tmp_path) == {
+        "wait": str(user),
+        "budget": "the environment",
+        "allow": str(user),  # which the project's would only widen
+        "ask": str(project),
+        "record_days": str(project),
+    }
 
 
 @pytest.mark.parametrize("text", ["wait = 'long'", "wait = -1", "log_events = 'perhaps'", "wait ="])

@@ -30,7 +30,7 @@ CALLS: dict[str, list[str]] = {
     "restart-frame": [], "set-return": ["1"], "hotpatch": ["app.py"],
     "disasm": [], "memory": ["a"], "registers": [], "sources": [], "watch": ["a"], "break-insn": ["0x401000"],
     "step-back": [], "reverse-continue": [],
-    "adapters": [], "doctor": ["python"], "setup": ["python", "--dry-run"], "configs": [], "trust": ["--list"],
+    "adapters": [], "doctor": ["python"], "setup": ["python", "--dry-run"], "configs": [], "config": [], "trust": ["--list"],
     "break": ["app.py:3"], "disable": ["b2"], "enable": ["b2"], "catch": ["uncaught"],
     "input": ["text"], "use": ["app"], "next": [], "jump": ["app.py:2"], "step": [], "finish": [],
     "unbreak": ["--all"], "until": ["app.py:6"], "continue": [], "exception": [], "pause": [], "wait": [], "cancel": [],
@@ -51,8 +51,9 @@ FAILS = {
 """Nothing to join, and what this debugger cannot do."""
 
 OF_NO_SESSION = {
-    "sessions", "probe", "crash", "hang", "trace", "adapters", "doctor", "setup", "configs", "trust", "install", "uninstall",
-    "hits", "hit-diff", "hit-trend", "history", "events", "cross", "save", "diff", "export", "import", "prune", "replay",
+    "sessions", "probe", "crash", "hang", "trace", "adapters", "doctor", "setup", "configs", "config", "trust", "install",
+    "uninstall", "hits", "hit-diff", "hit-trend", "history", "events", "cross", "save", "diff", "export", "import", "prune",
+    "replay",
 }  # fmt: skip
 
 
@@ -79,6 +80,16 @@ def test_every_verb_answers_in_the_envelope_of_the_spec(user: User) -> None:
             assert reply["via"]["version"], verb
         if verb == "launch":
             assert user.json("locals")["values"], "hand out handles"
+
+
+def test_settings_are_told_as_they_hold_with_who_says_so(user: User) -> None:
+    assert user.ok("config", "budget") == "budget = 4000\n"
+    said = user.file("stillframe.toml", 'budget = 900\nrecord = false\nallow = "control"\n')
+    assert user.ok("config").splitlines()[4:12:7] == [f"budget = 900  # {said}", f'allow = "control"  # {said}']
+    assert user.json("config", "record")["settings"] == [{"name": "record", "value": False, "origin": str(said)}]
+    assert "there is no setting budgt; there are wait, lease," in user.fails(
+        "config", "budgt", code=1, error="not_found"
+    )
 
 
 def test_json_may_stand_before_or_after_the_verb(user: User) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from ..model.agents import Installation
-from ..model.health import AdapterList, Health, SetUp
+from ..model.health import AdapterList, Configured, Health, SetUp
 from ..model.machine import Disassembly, MemoryReply, SourceFiles
 from ..model.outcomes import AnyOutcome, Breakpoint, Cancelled, Ended, RawReply
 from ..model.recorded import Crossed, Events, Exported, History, HitDiff, Hits, Imported, Pruned, RunDiff, Saved, Trend
@@ -962,6 +962,10 @@ class Verbs(ABC):
     async def adapters(self) -> AdapterList:
         """List every debugger that is known, with the files that it claims; `doctor` tells which of them are here."""
         return cast("AdapterList", await self.call("adapters", {}, None))
+
+    async def config(self, name: str | None = None) -> Configured:
+        """List the settings as they hold for this project, and which file or whose environment says so."""
+        return cast("Configured", await self.call("config", {"name": name}, None))
 
     async def install(
         self,

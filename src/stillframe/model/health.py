@@ -1,4 +1,5 @@
-"""What doctor, adapters and setup answer: each debugger and how it was found, the daemon, what was installed and proven."""
+"""What doctor, adapters, setup and config answer: each debugger and how it was found, the daemon, what was installed and
+proven, the settings."""
 
 from __future__ import annotations
 
@@ -121,3 +122,18 @@ class AdapterList(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     adapters: tuple[AdapterInfo, ...]
     broken: tuple[str, ...] = ()
     """Declarations that cannot be used, each with its reason."""
+
+
+class Setting(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One setting as it holds for a project."""
+
+    name: str
+    value: bool | int | float | str
+    origin: str | None = None
+    """The file that says so, or the environment; left out where it is so by default."""
+
+
+class Configured(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    settings: tuple[Setting, ...]
+    files: tuple[str, ...]
+    """Where settings are looked for, those of the later ones holding."""

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+from pathlib import Path
 from typing import Annotated
 
 from ..adapters import Adapter, declared_here
 from ..adapters import adapters as ours
 from ..adapters.declared import DeclaredAdapter
 from ..adapters.finding import tools_directory
-from ..model.health import AdapterInfo, AdapterList, Directories, Health, SetUp
+from ..errors import NotFound
+from ..model.health import AdapterInfo, AdapterList, Configured, Directories, Health, Setting, SetUp
 from ..model.host import Host
 from ..model.plans import Caller
 from ..record.record import Record
 from ..registry import Access, Judged, Param, operation
 from ..session.sessions import Sessions
-from ..settings import directory
+from ..settings import candidates, directory, root_of
 from . import examining, setting_up
 
 Languages = Annotated[
@@ -120,3 +122,20 @@ def _info(adapter: Adapter) -> AdapterInfo:
         verified=declared is None,
         origin=declared.origin.where if declared else "",
     )
+
+
+@operation(Access.READ, example="dbg config\ndbg config budget --json")
+async def config(
+    sessions: Sessions,
+    caller: Caller,
+    name: Annotated[str | None, Param("one setting alone", positional=True, metavar="NAME")] = None,
+) -> Configured:
+    """List the settings as they hold for this project, and which file or whose environment says so."""
+    root = root_of(caller)
+    here, origins = sessions.settings_of(root), sessions.origins_of(root)
+    known = here.__struct_fields__
+    wanted = known if name is None else [each for each in known if each == name.replace("-", "_")]
+    if not wanted:
+        raise NotFound(f"there is no setting {name}; there are {', '.join(known)}")
+    told = tuple(Setting(name=each, value=getattr(here, each), origin=origins.get(each)) for each in wanted)
+    return Configured(settings=told, files=tuple(str(path) for path, _ in candidates(Path(root))))

@@ -1,11 +1,22 @@
-"""What doctor, setup and adapters answer, in rows that one can read across."""
+"""What doctor, setup, adapters and config answer, in rows that one can read across."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ..model.agents import Installation, Placed
-from ..model.health import AdapterInfo, AdapterList, Checked, DaemonInfo, Health, InstallStep, Proof, SetUp
+from ..model.health import (
+    AdapterInfo,
+    AdapterList,
+    Checked,
+    Configured,
+    DaemonInfo,
+    Health,
+    InstallStep,
+    Proof,
+    Setting,
+    SetUp,
+)
 from .escape import escape
 
 _PROOFS = {"answered": "answers", "debugged": "stopped a program and ran it to its end", None: "is there"}
@@ -122,6 +133,18 @@ def adapter_rows(result: AdapterList) -> list[str]:
 def _claims(each: AdapterInfo) -> str:
     files = " ".join((*each.claims, *each.roots)) or "by name only"
     return files if each.verified else f"{files}  (unverified, of {each.origin})"
+
+
+def setting_rows(result: Configured) -> list[str]:
+    """As the files have them, each with where it is said; and the files, where all settings are told."""
+    rows = [escape(_setting(each)) for each in result.settings]
+    return rows if len(rows) == 1 else [*rows, escape(f"from {', '.join(result.files)}, later ones holding")]
+
+
+def _setting(each: Setting) -> str:
+    value = str(each.value).lower() if isinstance(each.value, bool) else each.value
+    shown = f'"{value}"' if isinstance(each.value, str) else f"{value:g}" if isinstance(value, float) else f"{value}"
+    return f"{each.name} = {shown}" + (f"  # {each.origin}" if each.origin else "")
 
 
 _DONE = ("written", "updated", "removed")

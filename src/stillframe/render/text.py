@@ -13,7 +13,7 @@ import msgspec
 from ..dispatch import Dispatched, ErrorReply
 from ..model import views, wording
 from ..model.agents import Installation
-from ..model.health import AdapterList, Health, SetUp
+from ..model.health import AdapterList, Configured, Health, SetUp
 from ..model.machine import Disassembly, Memory, SourceFiles, Written
 from ..model.outcomes import Breakpoint, Cancelled, Ended, Exited, Lost, RawReply, Running, Stop
 from ..model.reports import CrashReport, HangReport
@@ -359,6 +359,11 @@ def _set_up(result: SetUp, name: str, budget: int) -> str:
 @show.register
 def _adapters(result: AdapterList, name: str, budget: int) -> str:
     return clipped(health.adapter_rows(result), budget)
+
+
+@show.register
+def _settings(result: Configured, name: str, budget: int) -> str:
+    return clipped(health.setting_rows(result), budget)
 
 
 @show.register

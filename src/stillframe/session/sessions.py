@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import re
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -77,6 +77,10 @@ class Sessions:
     def settings_of(self, root: str) -> Settings:
         """What holds for the project that lies there."""
         return self._settings.at(root)
+
+    def origins_of(self, root: str) -> Mapping[str, str]:
+        """Where the settings of that project come from that are not by default what they are."""
+        return self._settings.origins(root)
 
     # Finding
 

@@ -673,6 +673,12 @@ MANUAL: "dict[str, Page]" = {
         "example": "dbg adapters --json",
         "fields": {},
     },
+    "config": {
+        "group": "health",
+        "doc": "List the settings as they hold for this project, and which file or whose environment says so.",
+        "example": "dbg config\ndbg config budget --json",
+        "fields": {"name": "one setting alone"},
+    },
     "install": {
         "group": "agents",
         "doc": "Put the skill, the sub-agent and the MCP server where an agent looks for them.\n\nSettings are merged, comments stay, a file is backed up before it is changed. What somebody has edited is kept,\nunless --force.",
