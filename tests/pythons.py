@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from stillframe.adapters.finding import located
+
 MODULE = "github.com/kluctl/go-embed-python@v0.0.0-3.14.6-20260610-1"
 FETCHED = Path(sys.prefix, "pythons", "3.14")
 _MACHINES = {"x86_64": "linux-amd64", "aarch64": "linux-arm64"}
@@ -34,7 +36,10 @@ def fetch() -> None:
     FETCHED.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FETCHED.parent) as folder:
         env = {**os.environ, "GOMODCACHE": f"{folder}/cache", "GOFLAGS": "-modcacherw"}
-        words = ["go", "mod", "download", "-json", MODULE]
+        go = located("go", os.environ, folder)  # on PATH, or where `dbg setup` put it
+        if go is None:
+            sys.exit("no Go to fetch a Python 3.14 with")
+        words = [go, "mod", "download", "-json", MODULE]
         said = subprocess.run(words, env=env, cwd=folder, check=True, capture_output=True, timeout=600).stdout
         data = Path(json.loads(said)["Dir"], "python", "internal", "data", _MACHINES[platform.machine()])
         made = Path(folder, "made")
