@@ -143,24 +143,26 @@ class Shop
 end
 class Bell
   def inspect
-    File.write('inspected', 'x', mode: 'a')
+    File.write('inspected', 'x')
     'a bell'
   end
   def to_s = inspect
 end
 bell = Bell.new
 def bell.ring
-  put_down
+  Desk.put_down
 end
-def put_down
-  puts 'here'
+module Desk
+  def self.put_down
+    puts 'here'
+  end
 end
 Shop.open(bell)
 """
-    async with debugged(tmp_path, text, breaks=["app.rb:20"]) as (dbg, first):
+    async with debugged(tmp_path, text, breaks=["app.rb:21"]) as (dbg, first):
         stack = await dbg.stack()
         names = [each.function for each in stack.frames]
-        mine = ["put_down", "#<Bell>.ring", "block in sell", "Shop#sell", "Shop.open", "<main>"]
+        mine = ["Desk.put_down", "#<Bell>.ring", "block in sell", "Shop#sell", "Shop.open", "<main>"]
         assert [each for each in names if each != "[C] Array#each"] == mine  # written in Ruby from 3.4 on
         assert not (tmp_path / "inspected").exists(), "no variable of this call is one"
         assert stopped(first).frame is not None
