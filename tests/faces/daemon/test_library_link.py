@@ -52,7 +52,9 @@ async def test_a_call_that_was_taken_is_never_repeated(tiny: Tiny) -> None:
         (Path(os.environ["XDG_RUNTIME_DIR"]) / "stillframe" / name).unlink()
 
 
-@pytest.mark.parametrize("words", [b"\n", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"a0\no-5\nhello", b"a0\nx\n", b"a0\nxzero\n"])
+@pytest.mark.parametrize(
+    "words", [b"\n", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"a0\no-5\nhello", b"a0\nx\n", b"a0\nxzero\n"]
+)
 async def test_whoever_answers_otherwise_than_a_daemon_is_said_to(words: bytes, guard: Guard) -> None:
     directory = guard.runtime / "stillframe"
     directory.mkdir(mode=0o700)
