@@ -26,7 +26,7 @@ while True:
 """
 CLIENTS = 16
 _BETWEEN = 0.05
-"""Seconds that one of them thinks before its next call."""
+"""Seconds that one of them thinks before its next call, on the average: each by itself, not all in step."""
 
 
 async def many_sessions(ground: Ground) -> list[Row]:
@@ -72,8 +72,8 @@ async def calls_in_a_flood(ground: Ground) -> list[Row]:
     program = ground.file("flood.py", _FLOOD)
     times: list[float] = []
 
-    async def client(until: float) -> None:
-        lines = KeptLines()
+    async def client(number: int, until: float) -> None:
+        lines, chance = KeptLines(), random.Random(number)
         for turn in range(sys.maxsize):
             op = ("status", "sessions", "hits")[turn % 3]
             args = {"session": "flood"} if op == "status" else {}
@@ -85,13 +85,13 @@ async def calls_in_a_flood(ground: Ground) -> list[Row]:
             assert json.loads(answer.reply)["ok"], answer.reply
             if time.monotonic() > until:
                 return
-            await asyncio.sleep(_BETWEEN)
+            await asyncio.sleep(chance.uniform(0, 2 * _BETWEEN))
 
     async with stillframe.connect(cwd=str(ground.project)) as dbg:
         await dbg.launch(str(program), name="flood", python=sys.executable, timeout=0)
         until, began = ground.part_of_time(0.6), time.monotonic()
         before = (await dbg.status(session="flood")).output_bytes
-        await asyncio.gather(*(client(until) for _ in range(CLIENTS)))
+        await asyncio.gather(*(client(number, until) for number in range(CLIENTS)))
         flood = ((await dbg.status(session="flood")).output_bytes - before) / 1e6 / (time.monotonic() - began)
         await dbg.stop(session="flood")
     done = f"{len(times)} calls of {CLIENTS} clients in {flood:.0f} MB/s"

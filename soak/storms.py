@@ -71,23 +71,25 @@ class Storm:
 
     async def _kill_client(self) -> None:
         """A client of the command line, killed after what it printed so far; the call may be done, or not."""
-        going = await asyncio.create_subprocess_exec(
-            *CLIENT, "continue", "--json", cwd=self._program.parent, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        asyncio.get_running_loop().call_later(self._chance.uniform(0.0, 0.15), self._end, going)
-        out, _ = await going.communicate()
+        out = await asyncio.to_thread(_killed_client, self._program.parent, self._chance.uniform(0.0, 0.15))
         if out.endswith(b"}\n"):
             self._note(json.loads(out))
-
-    @staticmethod
-    def _end(process: asyncio.subprocess.Process) -> None:
-        if process.returncode is None:
-            process.kill()
 
     def _note(self, reply: dict[str, Any]) -> None:
         number = (reply.get("result") or {}).get("number") if reply.get("ok") else None
         if number is not None:
             self.told.add((self.name, number))
+
+
+def _killed_client(cwd: Path, seconds: float) -> bytes:
+    """What a `dbg continue` printed that was killed so soon."""
+    words = [*CLIENT, "continue", "--json"]
+    with subprocess.Popen(words, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as going:
+        try:
+            return going.communicate(timeout=seconds)[0]
+        except subprocess.TimeoutExpired:
+            going.kill()
+            return going.communicate(timeout=DEADLINE)[0]
 
 
 async def kills(ground: Ground) -> list[Row]:
