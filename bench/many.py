@@ -13,8 +13,8 @@ from .subjects import Subject
 
 SESSIONS = 50
 _STEPS = 5
-_ALONE = 12
-"""More of them where there is one session to step in, so that as many are compared with as many."""
+_ALONE = 4
+"""How many sessions, one after another, before the crowd and again after it: as many steps are compared with as many."""
 
 
 async def measure(subjects: Sequence[Subject], sessions: int = SESSIONS) -> dict[str, tuple[float, float]]:
@@ -22,9 +22,11 @@ async def measure(subjects: Sequence[Subject], sessions: int = SESSIONS) -> dict
     times: dict[str, tuple[list[float], list[float]]] = {each.name: ([], []) for each in subjects}
 
     async def alone(dbg: Debugger) -> None:
-        for each in subjects:
+        # The very steps that are taken among the others, and no later ones of the program: the first few after a start cost
+        # more in some debuggers, which collect the garbage of their own start then (Ruby, within the first five).
+        for each in [each for each in subjects for _ in range(_ALONE)]:
             await _launched(dbg, each, name := f"alone-{each.name}")
-            times[each.name][0].extend([await _step(dbg, name) for _ in range(_ALONE)][1:])
+            times[each.name][0].extend([await _step(dbg, name) for _ in range(_STEPS)][1:])
             await dbg.stop(session=name)
 
     async with Debugger() as dbg:

@@ -132,6 +132,62 @@ puts later
             await dbg.expand(ref)
 
 
+async def test_to_name_a_call_runs_nothing_of_the_program(tmp_path: Path) -> None:
+    text = """
+class Shop
+  def self.to_s = raise('asked')
+  def self.open(bell) = new.sell(bell)
+  def sell(bell)
+    [bell].each { |one| one.ring }
+  end
+end
+class Bell
+  def inspect
+    File.write('inspected', 'x')
+    'a bell'
+  end
+  def to_s = inspect
+end
+bell = Bell.new
+def bell.ring
+  Desk.put_down
+end
+module Desk
+  def self.put_down
+    puts 'here'
+  end
+end
+Shop.open(bell)
+"""
+    async with debugged(tmp_path, text, breaks=["app.rb:21"]) as (dbg, first):
+        stack = await dbg.stack()
+        names = [each.function for each in stack.frames]
+        mine = ["Desk.put_down", "#<Bell>.ring", "block in sell", "Shop#sell", "Shop.open", "<main>"]
+        assert [each for each in names if each != "[C] Array#each"] == mine  # written in Ruby from 3.4 on
+        assert not (tmp_path / "inspected").exists(), "no variable of this call is one"
+        assert stopped(first).frame is not None
+        assert exited(await dbg.continue_()).exit_code == 0
+
+
+async def test_a_step_makes_no_more_garbage_than_it_tells(tmp_path: Path) -> None:
+    """A program of a few objects is not to wait for its collector at every third step."""
+    text = "def work(a, b)\n" + "  a += b\n" * 40 + "end\nwork(1, 2)\n"
+    async with debugged(tmp_path, text, breaks=["app.rb:2"]) as (dbg, first):
+        stopped(first)
+
+        async def made() -> int:
+            return int((await dbg.eval("GC.stat(:total_allocated_objects)")).values[0].value)
+
+        await dbg.next()
+        await made()
+        asked = -await made() + await made()  # what asking makes
+        before = await made()
+        for _ in range(10):
+            stopped(await dbg.next())
+        each = (await made() - before - asked) / 10
+        assert each < 600, "the code of each call unfolded, some times over, is thousands"
+
+
 async def test_an_error_that_nothing_catches_is_shown_where_it_was_raised_after_all_ensures_have_run(
     tmp_path: Path,
 ) -> None:

@@ -30,7 +30,7 @@ NAMES = {
     "pydevd_file_utils": "get_abs_path_real_path_and_base_from_frame exists _get_relative_filename_abs_path",
     "_pydev_bundle.pydev_monkey": (
         "patch_new_process_functions _on_forked_process monkey_patch_os monkey_patch_module create_fork "
-        "undo_patch_thread_modules threading_modules_to_patch"
+        "undo_patch_thread_modules threading_modules_to_patch _NewThreadStartupWithTrace get_original_start_new_thread"
     ),
     "_pydevd_bundle.pydevd_filtering": "ExcludeFilter",
     "_pydevd_bundle.pydevd_collect_bytecode_info": "ReturnInfo",

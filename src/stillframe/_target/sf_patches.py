@@ -18,6 +18,7 @@ from _pydevd_bundle import (
     pydevd_constants,
     pydevd_net_command,
     pydevd_thread_lifecycle,
+    sf_bare,
     sf_endings,
     sf_greenlets,
     sf_headroom,
@@ -353,6 +354,7 @@ def patch(settings):
     sf_tracing.patch()
     sf_last.patch()
     sf_lifetimes.patch()
+    sf_bare.patch()
     pydevd_additional_thread_info_regular._current_frames = sf_release.current_frames
     cls.set_tracing_for_untraced_contexts = sf_release.trace_everybody
     pydevd.start_client = _start_client

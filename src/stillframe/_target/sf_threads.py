@@ -20,7 +20,7 @@ LOOKS = (
 GREENLETS = 100  # told at the most
 DEPTH = 25  # frames from the top among which pydevd's own are, where it is about to hold a thread
 # Of pydevd and of ours, what a forked process of the program's runs inside of, for its whole life.
-BELOW = ("pydev_monkey.py", "sf_children.py", "sf_endings.py", "sf_release.py")
+BELOW = ("pydev_monkey.py", "sf_bare.py", "sf_children.py", "sf_endings.py", "sf_release.py")
 HELD, BLOCKED, RUNNING = "held", "blocked", "running"
 
 

@@ -20,6 +20,8 @@ from .cli.catalogue import HASH, VERSION
 START_SECONDS = 30.0
 TRIES = 3
 CHUNK = 256 * 1024
+LONGEST_NUMBER = 12
+"""Digits of a length, or of an exit code."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -178,9 +180,9 @@ async def _read_frames(reader: asyncio.StreamReader, alive: Alive | None, taken:
             while frame := _first_frame(held):
                 kind, body = frame
                 if kind == b"x":
-                    return Answer(said[b"o"], said[b"e"], int(body))
+                    return Answer(said[b"o"], said[b"e"], _number(body))
                 if kind == b"v":
-                    raise OtherVersion(body.decode())
+                    raise OtherVersion(body.decode(errors="replace"))
                 if kind == b"n":
                     return None
                 if kind in said:
@@ -202,9 +204,15 @@ def _first_frame(held: bytearray) -> tuple[bytes, bytes] | None:
     if kind == b"x":
         body, length = bytes(head[1:]), 0
     else:
-        length = int(head[1:])
+        length = _number(head[1:])
         if len(rest) < length:
             return None
         body = bytes(rest[:length])
     held[:] = rest[length:]
     return kind, body
+
+
+def _number(digits: bytes | bytearray) -> int:
+    if not digits.isdigit() or len(digits) > LONGEST_NUMBER:
+        raise Internal("what answers at the daemon's socket does not speak as a daemon does")
+    return int(digits)

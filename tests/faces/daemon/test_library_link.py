@@ -11,6 +11,7 @@ import pytest
 import stillframe
 from stillframe.errors import Denied, Internal, NoSession
 
+from ...guard import Guard
 from ..conftest import Dbg, Tiny, call
 
 
@@ -49,3 +50,24 @@ async def test_a_call_that_was_taken_is_never_repeated(tiny: Tiny) -> None:
         await waiting
     for name in ("daemon.sock", "daemon.pid"):
         (Path(os.environ["XDG_RUNTIME_DIR"]) / "stillframe" / name).unlink()
+
+
+@pytest.mark.parametrize(
+    "words", [b"\n", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"a0\no-5\nhello", b"a0\nx\n", b"a0\nxzero\n"]
+)
+async def test_whoever_answers_otherwise_than_a_daemon_is_said_to(words: bytes, guard: Guard) -> None:
+    directory = guard.runtime / "stillframe"
+    directory.mkdir(mode=0o700)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(words)
+        writer.close()
+
+    async with await asyncio.start_unix_server(answer, directory / "daemon.sock"):
+        with pytest.raises(Internal, match="does not speak as a daemon"):
+            await stillframe.connect().sessions()
+        said = await asyncio.to_thread(call, "sessions")
+        assert (said.code, said.err.count("\n")) == (70, 1), said
+        assert "does not speak as a daemon" in said.err
+    (directory / "daemon.sock").unlink(missing_ok=True)

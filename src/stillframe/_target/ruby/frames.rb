@@ -74,7 +74,45 @@ module Stillframe
 
     # A method of no class of the program's own is called by its name alone.
     def function(frame)
-      frame.name.to_s.sub(HANDLER, '').delete_prefix('Object#').delete_prefix('main.')
+      name(frame).to_s.sub(HANDLER, '').delete_prefix('Object#').delete_prefix('main.')
+    end
+
+    # As rdbg calls a frame, without what its own way to say so does besides: it inspects each argument of the call, which is
+    # code of the program's that nobody watches, and unfolds all code of the call several times, for the garbage collector.
+    def name(frame)
+      return frame.name if Gone === frame
+      return "[C] #{owner(frame)}#{frame.location.base_label}" unless frame.iseq && (frame.binding || frame._local_variables)
+
+      if kind(frame.iseq) == :block
+        _whole, level, where = BLOCK.match(frame.location.label).to_a
+        "block in #{where}#{level}"
+      else
+        frame.callee ? "#{owner(frame)}#{frame.callee}" : frame.location.label
+      end
+    end
+
+    BLOCK = /\Ablock( \(\d+ levels\))* in (.+)\z/
+
+    # `Shop#` or `Shop.`, by what the class itself is called and never by a to_s of the program's.
+    def owner(frame)
+      mine = frame.self
+      return '' unless Module === frame.class
+      return "#{PLAIN.bind_call(frame.class)}#" unless frame.class.singleton_class? && frame.class == singleton_of(mine)
+      return "#{PLAIN.bind_call(mine)}." if Module === mine
+
+      TOPLEVEL_BINDING.receiver.equal?(mine) ? 'main.' : "#<#{PLAIN.bind_call(frame.class.superclass)}>."
+    end
+
+    PLAIN = Module.instance_method(:to_s)
+
+    def singleton_of(object)
+      Kernel.instance_method(:singleton_class).bind_call(object)
+    rescue TypeError # a number or a symbol has none
+      nil
+    end
+
+    def kind(iseq)
+      (@kinds ||= {}.compare_by_identity)[iseq] ||= iseq.type
     end
 
     def told(frame, number)
@@ -135,7 +173,7 @@ module Stillframe
         name = locals[-(each[1] - 2)]
         lines[name] = [lines.fetch(name, line), line].min if name.is_a?(Symbol)
       end
-      iseq.each_child { |each| assignments(each, level + 1, locals, lines) unless %i[method class].include?(each.type) }
+      iseq.each_child { |each| assignments(each, level + 1, locals, lines) unless %i[method class].include?(kind(each)) }
     end
   end
 end

@@ -16,7 +16,8 @@ NEEDED = {
   DEBUGGER__::Session => %i[on_load break_at? add_bp rehash_bps update_thread_list managed_thread_clients get_thread_client],
   DEBUGGER__::LineBreakpoint => %i[try_activate activate setup enable],
   DEBUGGER__::CatchBreakpoint => %i[setup last_exc],
-  RubyVM::InstructionSequence => %i[traceable_lines_norec first_lineno each_child]
+  RubyVM::InstructionSequence => %i[traceable_lines_norec first_lineno each_child type],
+  DEBUGGER__::FrameInfo => %i[callee _local_variables self class]
 }.freeze
 fits = NEEDED.all? { |where, names| names.all? { |name| where.method_defined?(name) || where.private_method_defined?(name) } }
 fits &&= %i[open_unix capture_frames frame_depth].all? { |name| DEBUGGER__.respond_to?(name) }

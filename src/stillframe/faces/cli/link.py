@@ -27,6 +27,8 @@ SILENCE_SECONDS = 6.0
 """How long at the least a daemon may be silent during a call; it gives a sign of life every 2 s."""
 START_SECONDS = 25.0
 TRIES = 5
+LONGEST_NUMBER = 12
+"""Digits of a length, or of an exit code."""
 
 _ORDINARY = [_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM, _signal.SIGCHLD, _signal.SIGTSTP]
 """A shell's background job has some of these ignored; neither the daemon nor its targets shall inherit that."""
@@ -77,7 +79,9 @@ class Line:
             header = self._until(b"\n")
             if header is None:
                 return
-            kind, number = chr(header[0]), header[1:].strip()
+            kind, number = chr(header[0]) if header else "", header[1:].strip()
+            if not number.isdigit() or len(number) > LONGEST_NUMBER:
+                raise Gone("what answers at the daemon's socket does not speak as a daemon does")
             if kind == "x":
                 yield kind, number
                 return
