@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
@@ -31,7 +32,7 @@ def swift_python() -> Path | None:
     if machines is None or sys.prefix == sys.base_prefix:
         return None
     about = f"{os.path.realpath(machines)} {os.stat(machines).st_mtime_ns} {os.path.realpath(sys.executable)}"
-    stamp = hashlib.sha256(about.encode()).hexdigest()[:12]
+    stamp = hashlib.sha256(f"{about} {_PYTEST}".encode()).hexdigest()[:12]
     place = Path(sys.prefix, "swift", stamp)
     if not place.exists():
         try:
@@ -53,8 +54,22 @@ def _make(machines: str, place: Path) -> None:
         _said(python, "-m", "venv", "--without-pip", str(made))
         (own,) = made.glob("lib/python3.*/site-packages")
         (own / "machine.pth").write_text("\n".join(packages))  # paths alone: no .pth behind them is read
+        if python == sys.executable and "pytest" not in _said(str(made / "bin/python"), "-c", _MODULES).split():
+            _lend_pytest(own)
         with contextlib.suppress(OSError):  # another worker was first
             made.rename(place)
+
+
+_MODULES = "import pkgutil; print(*(each.name for each in pkgutil.iter_modules()))"
+_PYTEST = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
+
+
+def _lend_pytest(packages: Path) -> None:
+    """Ours, for a machine that has none: a fresh one debugs tests as well."""
+    for name in _PYTEST:
+        spec = importlib.util.find_spec(name)
+        for folder in (spec.submodule_search_locations or ()) if spec else ():
+            (packages / name).symlink_to(folder, target_is_directory=True)
 
 
 def _said(*words: str) -> str:
