@@ -61,15 +61,16 @@ def _make(machines: str, place: Path) -> None:
 
 
 _MODULES = "import pkgutil; print(*(each.name for each in pkgutil.iter_modules()))"
-_PYTEST = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
+_PYTEST = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments")
 
 
 def _lend_pytest(packages: Path) -> None:
     """Ours, for a machine that has none: a fresh one debugs tests as well."""
     for name in _PYTEST:
-        spec = importlib.util.find_spec(name)
-        for folder in (spec.submodule_search_locations or ()) if spec else ():
-            (packages / name).symlink_to(folder, target_is_directory=True)
+        if (spec := importlib.util.find_spec(name)) and spec.origin:
+            origin = Path(spec.origin)
+            whole = origin.parent if spec.submodule_search_locations else origin
+            (packages / whole.name).symlink_to(whole)
 
 
 def _said(*words: str) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ import psutil
 import pytest
 
 import stillframe
-from stillframe.adapters.finding import find, needed
+from stillframe.adapters.finding import find, located, needed
 from stillframe.adapters.go import GO, is_library, thread_name
 from stillframe.adapters.go_building import is_go_binary
 from stillframe.adapters.go_command import parsed
@@ -226,6 +227,21 @@ async def test_tests_of_one_package_run_as_go_test_runs_them(shop: Path) -> None
         assert "TestOther" not in end.output
         with pytest.raises(UsageError, match="one package"):
             await dbg.launch(command=("go", "test", "./..."))
+
+
+async def test_a_go_that_is_a_script_of_pythons_is_go_all_the_same(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = located("go", os.environ, str(shop))
+    script = tmp_path / "bin" / "go"  # as pip installs it
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(f"#!{sys.executable}\nimport os, sys\nos.execv({real!r}, [{real!r}, *sys.argv[1:]])\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(script.parent), prepend=os.pathsep)
+    async with stillframe.Debugger(cwd=str(shop)) as dbg:
+        command = ("go", "test", "-run", "TestSum", "./cart")
+        first = await dbg.launch(command=command, breaks=[mark(shop, "cart/cart_test.go", "got")])
+        assert place(first)[0] == "cart.TestSum"
 
 
 async def test_what_the_compiler_says_is_the_error_and_nothing_is_left_of_the_build(

@@ -140,8 +140,11 @@ def for_plan(plan: Plan) -> Adapter:
 
 
 def _in_order(plan: Plan) -> Sequence[Adapter]:
-    """Every adapter, those first whose sign of a project is nearest above the program: a directory may have two of them."""
+    """Every adapter, those first whose sign of a project is nearest above the program: a directory may have two of them. A
+    command is known by its first word before it is looked into: the `go` that pip installs is a script of Python's."""
     everyone = adapters()
+    if plan.kind == "command":
+        return sorted(everyone, key=lambda each: each.name != "go")
     path = Path(plan.cwd, plan.program or ".")
     if plan.kind != "file" or not path.is_dir():
         return everyone
