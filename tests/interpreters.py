@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.util
+import importlib.metadata
 import os
 import re
 import shutil
@@ -61,16 +61,15 @@ def _make(machines: str, place: Path) -> None:
 
 
 _MODULES = "import pkgutil; print(*(each.name for each in pkgutil.iter_modules()))"
-_PYTEST = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments")
+_PYTEST = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 
 def _lend_pytest(packages: Path) -> None:
     """Ours, for a machine that has none: a fresh one debugs tests as well."""
     for name in _PYTEST:
-        if (spec := importlib.util.find_spec(name)) and spec.origin:
-            origin = Path(spec.origin)
-            whole = origin.parent if spec.submodule_search_locations else origin
-            (packages / whole.name).symlink_to(whole)
+        files = importlib.metadata.files(name) or ()
+        for entry in {each.parts[0] for each in files} - {"..", "__pycache__"}:
+            (packages / entry).symlink_to(Path(str(files[0].locate())).parents[len(files[0].parts) - 1] / entry)
 
 
 def _said(*words: str) -> str:
