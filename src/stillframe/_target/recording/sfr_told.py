@@ -25,12 +25,12 @@ def quoted(text):
 _begun = {}  # a name of the program's code, up to where its value follows
 
 
-def pair(name, value):
-    """A name, and a value that is quoted already, as JSON."""
-    begun = _begun.get(name)
-    if begun is None:
-        begun = _begun[name] = "[" + quoted(name) + ","
-    return begun + value + "]"
+def begun(name):
+    """A name with a value, as JSON, up to where the value follows."""
+    found = _begun.get(name)
+    if found is None:
+        found = _begun[name] = "[" + quoted(name) + ","
+    return found
 
 
 class Told:
@@ -73,7 +73,7 @@ class Told:
 
     def say(self, line):
         """Write one line; where it begins, or -1 where there is no more room."""
-        data = (line + "\n").encode("ascii")
+        data = (line + "\n").encode()
         self.acquire()
         try:
             at = self.at
