@@ -124,6 +124,32 @@ def test_a_statement_of_several_lines_is_counted_once_each_time(user: User, vers
     assert {mark: each["count"] for mark, each in zip(lines, report["places"], strict=True)} == PASSES
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_claim_that_is_neither_true_nor_false_is_an_error_of_the_claim_alone(user: User, version: str) -> None:
+    program = """\
+class Array:
+    def __bool__(self):
+        raise ValueError("neither")
+
+def f(n):
+    found = Array()
+    return n
+
+for n in range(300):
+    f(n)
+"""
+    user.file("arrays.py", program)
+    asked = ("--eval", "n", "--expect", "found", "--expect", "n < 280")
+    report = user.json("probe", "arrays.py:7", *asked, "--python", INTERPRETERS[version], "--", "python", "arrays.py")
+    assert report["end"]["exit_code"] == 0, "the program never sees it"
+    (place,) = report["places"]
+    found, small = place["claims"]
+    assert (place["count"], found.get("held", 0), found["errors"], found["error_hit"]) == (300, 0, 300, 1)
+    assert (small["held"], small["violated"], small["counter"]["hit"]) == (280, 20, 281)
+    (number,) = place["gathered"]
+    assert (number["least"], number["most"], number["distinct"], number["more"]) == ("0", "299", 256, True)
+
+
 def test_the_text_says_each_verdict_in_a_line(user: User) -> None:
     user.file("prices.py", PRICES)
     text = user.ok("probe", "prices.py:4", "--eval", "price", "--expect", "price >= 0", "--expect", "len(seen) < 500")

@@ -8,6 +8,8 @@ import sysconfig
 
 FUNCTION = 0x01  # CO_OPTIMIZED: a function's, not a module's or a class's
 PAUSES = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
+FILLS_LOCALS = sys.version_info < (3, 11)
+"""Whether the locals that were read from a frame once are filled anew before each call of a tracer: reading does it once more."""
 _BEGINNING = frozenset(
     ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "GEN_START", "NOP", "CACHE", "PUSH_NULL")
 )

@@ -18,11 +18,9 @@ def held(value):
     return value if type(value) in ATOMS else (id(value), _print(value, 1))
 
 
-def same(before, value):
-    kind = type(value)
-    if kind in ATOMS:
-        return before is value or (type(before) is kind and before == value)
-    return type(before) is tuple and before[0] == id(value) and before == (id(value), _print(value, 1))
+def is_same(before, now):
+    """Whether what is remembered of two values says that they are one, or equal atoms of one type."""
+    return before is now or (type(before) is type(now) and before == now)
 
 
 def _items(values, deeper):

@@ -141,18 +141,21 @@ class ProbeEars(Ears):
             found = lines.get(line)
             if found is None:
                 return disable
-            mine = False
-            for each, probe, entries in found:
+            each, probe, entries, more = found
+            try:
                 if each is code:
-                    mine = True
-                    frame = _getframe(1)
-                    if entries is None or frame.f_lasti in entries:
-                        try:
-                            probe.hit(frame)
-                        except Exception as error:
-                            self.fail(error)
-                            return disable
-            return None if mine else disable
+                    if entries is None:
+                        probe.hit(_getframe(1))
+                        if not more:
+                            return None
+                    elif _getframe(1).f_lasti in entries:
+                        probe.hit(_getframe(1))
+                elif not more:
+                    return disable
+                return self.further(code, _getframe(1), found)
+            except Exception as error:
+                self.fail(error)
+                return disable
 
         self.monitoring.register_callback(self.tool, self.events.LINE, line)
         self.monitoring.set_events(self.tool, self.events.PY_START)
@@ -161,8 +164,22 @@ class ProbeEars(Ears):
         if line is None:
             self.starts.setdefault(id(code), (code, []))[1].append(probe)
         else:
-            self.lines[line] = (*self.lines.get(line, ()), (code, probe, entries))
+            first = self.lines.get(line)
+            if first is None:
+                self.lines[line] = (code, probe, entries, [])
+            else:
+                first[-1].append((code, probe, entries))
             self.monitoring.set_local_events(self.tool, code, self.events.LINE)
+
+    def further(self, code, frame, found):
+        """The others that are probed at a line of this number, in whichever files; nobody's where none is of this one."""
+        mine = found[0] is code
+        for each, probe, entries in found[-1]:
+            if each is code:
+                mine = True
+                if entries is None or frame.f_lasti in entries:
+                    probe.hit(frame)
+        return None if mine else self.monitoring.DISABLE
 
     def start(self, code, offset):
         frame = _getframe(2)

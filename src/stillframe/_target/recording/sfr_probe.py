@@ -3,19 +3,19 @@
 import os
 import sys
 import threading
-import types
-from operator import itemgetter
 
 from . import sfr_code
 from .sfr_find import holders, next_line
+from .sfr_hit import Asked, written
 from .sfr_texts import UNTOLD, Texts
-from .sfr_told import quoted
+from .sfr_told import WIDTH, quoted, writer
 
 _SIMPLE = frozenset({int, float, str, bool, type(None), bytes})
 _LOOKED = 2000  # hits whose larger values are compared by their text
 _EVIDENCE = 40  # locals of one hit
 _FRAMES = 12
 _WIDTH = 26
+_LONG = 10**24  # whole numbers from here on are told as others are
 
 
 class _Extent:
@@ -26,7 +26,9 @@ class _Extent:
         self.index = index
         self.least = self.most = None
         self.others = 0
-        self.seen = set()
+        self.seen = {kind: set() for kind in _SIMPLE}
+        self.ints = self.seen[int]
+        self.distinct = 0
         self.full = False
         self.looked = 0
         told = probe.told
@@ -37,9 +39,10 @@ class _Extent:
         at = max(at, 0)
         self.at_least = at + line.index(blank)
         self.at_most = at + line.index(blank, line.index(blank) + _WIDTH)
-        self.at_others = at + line.rindex(",") + 1
+        self.write_others = writer(self.map, at + line.rindex(",") + 1)
 
-    def take(self, value):
+    def take(self, value, number):
+        """Take in the value of a hit. Answers whole numbers of which none would be news, as something to look them up in."""
         kind = type(value)
         if kind is int or kind is float:
             if self.least is None:
@@ -53,45 +56,61 @@ class _Extent:
                 self.most = value
                 self._write(self.at_most, value)
         else:
-            self.others += 1
-            self.map[self.at_others : self.at_others + 12] = b"%12d" % self.others
-        if not self.full and (kind not in _SIMPLE or (kind, value) not in self.seen):
-            self._distinct(kind, value)
+            self.failed()
+        if not self.full:
+            known = self.seen.get(kind)
+            if known is None or value not in known:
+                self._distinct(kind, value, known, number)
+        elif kind is int:
+            self._see_range()
+        return self.ints
 
-    def _distinct(self, kind, value):
-        if kind in _SIMPLE:
-            key = (kind, value)
-        else:
+    def _distinct(self, kind, value, known, number):
+        key = value
+        if known is None:
             self.looked += 1
             if self.looked > _LOOKED:
-                self._fill(str(self.probe.hits - 1))
+                self._fill(str(number - 1))
                 return
+            known = self.seen.setdefault(None, set())
             key = (kind, self.probe.texts.text(value))
-            if key in self.seen:
+            if key in known:
                 return
-        if len(self.seen) >= self.probe.most_distinct:
+        if self.distinct >= self.probe.most_distinct:
             self._fill()
             return
-        self.seen.add(key)
+        self.distinct += 1
+        known.add(key)
         self._say(kind.__name__, self.probe.texts.text(value), "false")
 
     def _fill(self, looked=""):
         """Tell values apart no more: there are too many, or enough hits were looked at, of which the number is told."""
         self.full = True
-        self.seen = set()
+        self.seen = {}
+        self.ints = ()
+        self._see_range()
         self._say("", looked, "true")
+
+    def _see_range(self):
+        """Where values are told apart no more, all numbers between the least and the greatest are old."""
+        if type(self.least) is int and type(self.most) is int:
+            self.ints = range(self.least, self.most + 1)
 
     def _say(self, kind, text, more):
         probe = self.probe
         probe.told.say('["distinct",%d,%d,%s,%s,%s]' % (probe.place, self.index, quoted(kind), quoted(text), more))
 
     def failed(self):
+        """One that is no number, or that could not be had."""
         self.others += 1
-        self.map[self.at_others : self.at_others + 12] = b"%12d" % self.others
+        self.write_others(self.others)
 
     def _write(self, at, value):
-        text = repr(value) if type(value) is float or -(10**24) < value < 10**24 else "%e" % value
-        self.map[at : at + _WIDTH] = text.rjust(_WIDTH).encode("ascii")
+        if type(value) is int and -_LONG < value < _LONG:
+            self.map[at : at + _WIDTH] = b"%26d" % value
+        else:
+            text = repr(value) if type(value) is float else "%e" % value
+            self.map[at : at + _WIDTH] = text.rjust(_WIDTH).encode("ascii")
 
 
 class Probe:
@@ -111,16 +130,21 @@ class Probe:
         self.arm = lambda probe, code, line, entries: None
         self.name_of = lambda code: code.co_name
         self.armed = {}
-        self.lock = threading.Lock()
-        self.acquire, self.release = self.lock.acquire, self.lock.release
-        self.claims = slice(len(self.evals), len(self.evals) + len(self.expects))  # of the values of one hit
-        self.begun = False
-        self.fast = self.space = None
+        self.making = threading.Lock()
+        self._unmake()
         told.on_fork.append(self._forked)
+
+    def _unmake(self):
+        self.lock = threading.Lock()
+        self.begun = False
+        self.complained = set()
+        self.other = None
+        self.hit = self._first
 
     def _forked(self):
         """A child of the program counts from nothing."""
-        self.begun = False
+        self.making = threading.Lock()
+        self._unmake()
         armed, self.armed = self.armed, {}
         for code, name, line in armed.values():
             self._tell_found(code, name, line)
@@ -172,88 +196,51 @@ class Probe:
 
     # Hits
 
-    def _begin(self, frame):
-        """At the first hit: the numbers that will change, and the expressions as one function of the names that they use."""
+    def _first(self, frame, own=None):
+        """The first hit: from now on it is a function for just what is asked here."""
+        with self.making:
+            if self.hit == self._first:
+                self.asked = Asked(self.condition, self.evals, self.expects, frame)
+                self.hit, self.counted, self.count = written(self, self.asked, self.lock, sfr_code.FILLS_LOCALS)
+        self.hit(frame, own)
+
+    def begin(self):
+        """At the first hit that counts: the numbers that will change. Answers where and how that of the hits is written, and
+        what takes the values in."""
         claims = ",".join(["[%s,%s]"] * len(self.expects))
         count = 1 + 2 * len(self.expects)
-        writers = self.told.number('["tally",%d,%%s,[%s]]' % (self.place, claims), count)
-        self.write_hits, self.write_claims = writers[0], writers[1:]
+        room, places = self.told.numbers('["tally",%d,%%s,[%s]]' % (self.place, claims), count)
+        write, *self.write_claims = [writer(room, place) for place in places]
         self.extents = [_Extent(self, index) for index in range(len(self.evals))]
-        self.hits = 0
-        self.violated = [0] * len(self.expects)
+        self.wrong = [0] * len(self.expects)
         self.errors = [0] * len(self.expects)
         self.complained = set()
         self.shown = set()
         self.stride, self.next_sample, self.sampled = 1, 1, 0
         self.begun = True
+        return room, places[0] + WIDTH - 1, write, [each.take for each in self.extents]
 
-    def _prepare(self, frame):
-        """The expressions as one function; names that are the frame's own become its parameters."""
-        self.space = frame.f_globals
-        code = frame.f_code
-        parts = [*self.evals, *self.expects]
-        body = "(" + "".join("(\n%s\n)," % each for each in parts) + "None,)"
-        if self.condition:
-            body = "(\n%s\n) and %s" % (self.condition, body)
-        own = code.co_varnames + code.co_cellvars + code.co_freevars
-        used = compile("lambda: " + body, "<probe>", "eval").co_consts[0]
-        names = sorted(_names(used) & set(own)) if code.co_flags & sfr_code.FUNCTION else None
-        self.names = names
-        if names is None:  # a module's or a class's own level
-            self.fast = None
-            self.whole = compile(body, "<probe>", "eval")
-            return
-        made = compile("lambda %s: %s" % (", ".join(names), body), "<probe>", "eval")
-        self.fast = types.FunctionType(made.co_consts[0], frame.f_globals)
-        self.pick = itemgetter(*names) if len(names) > 1 else None
-
-    def hit(self, frame):
-        if self.space is not frame.f_globals:
-            self._prepare(frame)
+    def elsewhere(self, frame):
+        """A hit in the same code with other globals than those of the first."""
         try:
-            if self.fast is None:
-                values = eval(self.whole, frame.f_globals, frame.f_locals)
-            elif self.pick is not None:
-                values = self.fast(*self.pick(frame.f_locals))
-            elif self.names:
-                values = self.fast(frame.f_locals[self.names[0]])
-            else:
-                values = self.fast()
+            if self.other is None or self.other.space is not frame.f_globals:
+                self.other = Asked(self.condition, self.evals, self.expects, frame)
+            values = self.other.values(frame, frame.f_locals)
         except Exception:
-            self._one_by_one(frame)
+            self.one_by_one(frame)
             return
         if values:
-            self._count(frame, values)
+            self.counted(frame, *values)
 
-    def _count(self, frame, values):
-        self.acquire()  # by hand, here where most of the time goes: half the price of a `with`
-        try:
-            if not self.begun:
-                self._begin(frame)
-            self.hits = number = self.hits + 1
-            self.write_hits(number)
-            for each, value in zip(self.extents, values):
-                each.take(value)
-            if number == self.next_sample and self.extents:
-                self._sample(frame, number, [("", value) for value in values[: len(self.extents)]])
-        finally:
-            self.release()
-        if not all(values[self.claims]):
-            for claim, held in enumerate(values[self.claims]):
-                if not held:
-                    self._violated(frame, number, claim)
-        if number <= self.evidence:
-            self._show(frame, number, -1)
-
-    def _violated(self, frame, number, claim):
+    def violated(self, frame, number, claim):
         with self.lock:
-            self.violated[claim] += 1
-            self.write_claims[2 * claim](self.violated[claim])
-            first = self.violated[claim] == 1
+            self.wrong[claim] += 1
+            self.write_claims[2 * claim](self.wrong[claim])
+            first = self.wrong[claim] == 1
         if first:
-            self._show(frame, number, claim)
+            self.show(frame, number, claim)
 
-    def _one_by_one(self, frame):
+    def one_by_one(self, frame):
         """Some expression raised: each by itself, so that the others count all the same."""
         space = dict(frame.f_locals)
         results = []
@@ -261,7 +248,9 @@ class Probe:
             if each is None:
                 continue
             try:
-                results.append((True, eval("(\n%s\n)" % each, dict(frame.f_globals, **space))))
+                value = eval("(\n%s\n)" % each, dict(frame.f_globals, **space))
+                is_claim = index == 0 or index > len(self.evals)
+                results.append((True, bool(value) if is_claim else value))  # an array may be neither true nor false
             except Exception as error:
                 results.append((False, error))
             if index == 0 and not (results[0][0] and results[0][1]):
@@ -272,20 +261,18 @@ class Probe:
 
     def _count_each(self, frame, results):
         with self.lock:
-            if not self.begun:
-                self._begin(frame)
-            self.hits = number = self.hits + 1
-            self.write_hits(number)
+            number = self.count()
             for index, each in enumerate(self.extents):
                 fine, value = results[index]
                 if fine:
-                    each.take(value)
+                    each.take(value, number)
                 else:
                     each.failed()
                     self._complain(index, number, value)
-            if number == self.next_sample and self.extents:
-                found = [("" if fine else "!", value) for fine, value in results[: len(self.extents)]]
-                self._sample(frame, number, found)
+            if self.extents:
+                self._sample_each(
+                    frame, number, [("" if fine else "!", value) for fine, value in results[: len(self.extents)]]
+                )
         for claim, (fine, value) in enumerate(results[len(self.evals) :]):
             if not fine:
                 with self.lock:
@@ -294,11 +281,11 @@ class Probe:
                     first = self.errors[claim] == 1
                 self._complain(len(self.evals) + claim, number, value)
                 if first:
-                    self._show(frame, number, claim)
+                    self.show(frame, number, claim)
             elif not value:
-                self._violated(frame, number, claim)
+                self.violated(frame, number, claim)
         if number <= self.evidence:
-            self._show(frame, number, -1)
+            self.show(frame, number, -1)
 
     def _complain(self, which, number, error):
         if not self.begun or which not in self.complained:
@@ -311,8 +298,15 @@ class Probe:
             text = quoted(self.texts.exception(error))
             self.told.say('["failed",%d,%d,%d,%s]' % (self.place, which, number, text))
 
-    def _sample(self, frame, number, values):
-        """Tell these values; fewer and fewer hits are told as there are more of them."""
+    def sample(self, frame, number, values):
+        """Tell these values, if it is their turn; which hit is the next."""
+        self._sample_each(frame, number, [("", value) for value in values])
+        return self.next_sample
+
+    def _sample_each(self, frame, number, values):
+        """Tell values, or what kept them from being had; fewer and fewer hits are told as there are more of them."""
+        if number != self.next_sample:
+            return
         self.sampled += 1
         if self.sampled >= self.samples:
             self.sampled //= 2
@@ -327,7 +321,7 @@ class Probe:
             return '["!",%s]' % quoted(self.texts.exception(value))
         return "[%s,%s]" % (quoted(type(value).__name__), self.texts.quoted(value))
 
-    def _show(self, frame, number, claim):
+    def show(self, frame, number, claim):
         """One hit with everything: its locals and the calls that led there."""
         if (number, claim) in self.shown:
             return
@@ -351,15 +345,6 @@ class Probe:
             '["evidence",%d,%d,%d,[%s],[%s],%s]'
             % (self.place, number, claim, ",".join(names), ",".join(stack), quoted(_thread()))
         )
-
-
-def _names(code):
-    """Every name that an expression may take from around it, lambdas and comprehensions in it included."""
-    found = set(code.co_names)
-    for each in code.co_consts:
-        if hasattr(each, "co_names"):
-            found |= _names(each)
-    return found
 
 
 def _thread():

@@ -50,9 +50,12 @@ class Tracer:
         try:
             return self.call(frame)
         except Exception as error:  # ours: raised here, it would end all tracing without a word
-            self.told.note("the recorder failed, and stopped recording: %s: %s" % (type(error).__name__, error))
-            self.original(None)
+            self.fail(error)
             return None
+
+    def fail(self, error):
+        self.told.note("the recorder failed, and stopped recording: %s: %s" % (type(error).__name__, error))
+        self.original(None)
 
 
 class TraceTracer(Tracer):
@@ -88,8 +91,7 @@ class TraceTracer(Tracer):
         try:
             return self._inside(frame, event, given)
         except Exception as error:
-            self.told.note("the recorder failed, and stopped recording: %s: %s" % (type(error).__name__, error))
-            self.original(None)
+            self.fail(error)
             return None
 
     def _inside(self, frame, event, given):
@@ -156,19 +158,23 @@ class ProbeTracer(Tracer):
         if found is None:
             return None
         lines, starts = found
+        own = frame.f_locals if sfr_code.FILLS_LOCALS else None
         if starts and not (code.co_flags & sfr_code.PAUSES and _has_begun(frame)):
             for each in starts:
-                each.hit(frame)
+                each.hit(frame, own)
         if not lines:
             return None
 
         def inside(frame, event, given):
+            """It answers nothing, and so stays where it is: if it named itself, it would outlive the frame, with its locals."""
             if event == "line":
                 here = lines.get(frame.f_lineno)
                 if here is not None:
-                    for probe, entries in here:
-                        if entries is None or frame.f_lasti in entries:
-                            probe.hit(frame)
-            return inside
+                    try:
+                        for probe, entries in here:
+                            if entries is None or frame.f_lasti in entries:
+                                probe.hit(frame, own)
+                    except Exception as error:
+                        self.fail(error)
 
         return inside

@@ -25,12 +25,12 @@ def quoted(text):
 _begun = {}  # a name of the program's code, up to where its value follows
 
 
-def pair(name, value):
-    """A name, and a value that is quoted already, as JSON."""
-    begun = _begun.get(name)
-    if begun is None:
-        begun = _begun[name] = "[" + quoted(name) + ","
-    return begun + value + "]"
+def begun(name):
+    """A name with a value, as JSON, up to where the value follows."""
+    found = _begun.get(name)
+    if found is None:
+        found = _begun[name] = "[" + quoted(name) + ","
+    return found
 
 
 class Told:
@@ -73,7 +73,7 @@ class Told:
 
     def say(self, line):
         """Write one line; where it begins, or -1 where there is no more room."""
-        data = (line + "\n").encode("ascii")
+        data = (line + "\n").encode()
         self.acquire()
         try:
             at = self.at
@@ -109,27 +109,31 @@ class Told:
 
     def number(self, line, count=1):
         """Write a line with `%s` for each number that will change; how to rewrite them: functions of a count."""
+        room, places = self.numbers(line, count)
+        return [writer(room, place) for place in places]
+
+    def numbers(self, line, count):
+        """Such a line, as what it is in, and where each of its numbers begins there. Where there is no more room, in nothing."""
         blank = line % ((" " * (WIDTH - 1) + "0",) * count)
         at = self.say(blank)
-        if at < 0:
-            return [lambda value: None] * count
         found, places = 0, []
         for _ in range(count):
             found = blank.index(" " * (WIDTH - 1) + "0", found)
-            places.append(at + found)
+            places.append(max(at, 0) + found)
             found += WIDTH
-        return [self._writer(place) for place in places]
+        return self.map if at >= 0 else bytearray(len(blank)), places
 
-    def _writer(self, place):
-        """A function of the count so far. It only ever grows by one, so that nine times of ten its last digit is all."""
-        room, end = self.map, place + WIDTH
-        last = end - 1
 
-        def write(value):
-            digit = value % 10
-            if digit:
-                room[last] = 48 + digit
-            else:
-                room[place:end] = b"%12d" % value
+def writer(room, place):
+    """A function of the count so far. It only ever grows by one, so that nine times of ten its last digit is all."""
+    end = place + WIDTH
+    last = end - 1
 
-        return write
+    def write(value):
+        digit = value % 10
+        if digit:
+            room[last] = 48 + digit
+        else:
+            room[place:end] = b"%12d" % value
+
+    return write

@@ -7,14 +7,15 @@ import os
 import threading
 
 from . import sfr_code
-from .sfr_compare import GONE, held, same
+from .sfr_compare import GONE, held, is_same
 from .sfr_find import innermost
 from .sfr_texts import UNTOLD, Texts
-from .sfr_told import pair, quoted
+from .sfr_told import begun, quoted
 
 _FOLDED = 40  # library frames between two of the user's
 _FORBIDDEN = ("__builtins__", "__name__", "__doc__", "__file__", "__loader__", "__spec__", "__package__", "__cached__")
 _NOTHING = ((), ())
+_LONG = 1 << 63  # whole numbers from here on are told by their first digits
 _PARTS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")  # of a statement, though with frames of their own
 
 
@@ -27,7 +28,10 @@ class Body:
         self.statements = sfr_code.Statements(code)
         self.first = self.statements.first
         self.of_several = frozenset(self.first.values())  # statements of several lines, by their first
-        self.changers = sfr_code.changers(code, self.statements)
+        self.changers = {
+            line: (tuple([(name, begun(name)) for name in bound]), tuple([(name, begun(name)) for name in used]))
+            for line, (bound, used) in sfr_code.changers(code, self.statements).items()
+        }
         self.pauses = bool(code.co_flags & sfr_code.PAUSES)
         self.awaits = bool(code.co_flags & 0x80)  # CO_COROUTINE: what it waits with is the event loop's business
         count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
@@ -38,10 +42,11 @@ class Body:
 class Life:
     """One call that is being written down."""
 
-    __slots__ = ("id", "depth", "body", "lined", "statement", "known", "raised", "code")
+    __slots__ = ("id", "head", "depth", "body", "lined", "statement", "known", "raised", "code")
 
     def __init__(self, id, depth, body, lined, code):
         self.id = id
+        self.head = '["l",%d,' % id
         self.depth = depth
         self.body = body
         self.lined = lined
@@ -216,7 +221,9 @@ class Trace:
 
     def _begin(self, frame, life, parent, number):
         names, body = frame.f_locals, life.body
-        given = ",".join([pair(each, self.texts.quoted(names[each])) for each in body.arguments if each in names])
+        given = ",".join(
+            [begun(each) + self.texts.quoted(names[each]) + "]" for each in body.arguments if each in names]
+        )
         if life.lined:
             life.known = {name: held(names[name]) for name in names if name not in _FORBIDDEN}
         back = frame.f_back
@@ -245,7 +252,8 @@ class Trace:
         if life is None or not life.lined:
             return True
         body = life.body
-        line = body.first.get(line, line)
+        if line in body.first:
+            line = body.first[line]
         if line == life.statement and line in body.of_several:
             return True  # it goes to and fro between its lines
         if self.lines_left <= 0:
@@ -256,7 +264,7 @@ class Trace:
         changes = self._changes(frame, life) if life.statement else "[]"
         life.statement = line
         life.raised = None
-        self.told.say(f'["l",{life.id},{line},{changes}]')
+        self.told.say(f"{life.head}{line},{changes}]")
         return True
 
     def _changes(self, frame, life):
@@ -265,27 +273,50 @@ class Trace:
         if not bound and not used:
             return "[]"
         names, known = frame.f_locals, life.known
-        made = []
-        for name in bound:
+        told = ""
+        for name, head in bound:
             value = names.get(name, GONE)
             before = known.get(name, GONE)
-            if value is GONE:
-                if before is not GONE:
-                    del known[name]
-                    made.append(pair(name, '"(unbound)"'))
-            elif before is GONE or not same(before, value):
-                known[name] = held(value)
-                if type(value) not in UNTOLD:
-                    made.append(pair(name, self.texts.quoted(value)))
-        for name in used:
-            value = names.get(name, GONE)
-            if value is GONE or same(known.get(name, GONE), value):
+            if value is before:  # what is no atom is known by a print, and never found here
                 continue
-            new = name not in known
-            known[name] = held(value)
-            if not new and type(value) not in UNTOLD:
-                made.append(pair(name, self.texts.quoted(value)))
-        return "[" + ",".join(made) + "]" if made else "[]"
+            kind = type(value)
+            if kind is int or kind is float:  # most are: as below, without a call
+                if type(before) is kind and before == value:
+                    continue
+                known[name] = value
+                if kind is float or -_LONG < value < _LONG:
+                    told = f'{told},{head}"{value!r}"]' if told else f'{head}"{value!r}"]'
+                    continue
+            elif value is GONE:
+                del known[name]
+                told = _joined(told, head + '"(unbound)"]')
+                continue
+            else:
+                now = held(value)
+                if is_same(before, now):
+                    continue
+                known[name] = now
+                if kind in UNTOLD:
+                    continue
+            told = _joined(told, head + self.texts.quoted(value) + "]")
+        if used:
+            told = self._held_changes(names, known, used, told)
+        return "[" + told + "]"
+
+    def _held_changes(self, names, known, used, told):
+        """What it changed without binding it: told once it is known, as when it is seen for the first time it is no news."""
+        for name, head in used:
+            value = names.get(name, GONE)
+            before = known.get(name, GONE)
+            if value is before or value is GONE:
+                continue
+            now = held(value)
+            if is_same(before, now):
+                continue
+            known[name] = now
+            if before is not GONE and type(value) not in UNTOLD:
+                told = _joined(told, head + self.texts.quoted(value) + "]")
+        return told
 
     # Ends
 
@@ -342,6 +373,10 @@ class Trace:
             self.done = True
             self.live.clear()
             self.unlisten()
+
+
+def _joined(told, one):
+    return told + "," + one if told else one
 
 
 def _is_end(error, life):

@@ -33,6 +33,7 @@ class Frames {
   }
 
   keep(id, meta) {
+    meta.heads = meta.names.map((name) => `[${stringify(name)},`); // what is told of a variable, up to its value
     this.metas.set(id, meta);
   }
 
@@ -66,23 +67,25 @@ class Frames {
     const level = parent ? parent.level + 1 : 0;
     const id = ++this.told;
     const frame = {
-      id, meta, level, number, parent, outer: this.at, on: this.wantsLines && level <= this.depth, last: [], shots: [], texts: [],
-      touched: NOTHING, pending: [], promised: 0, waits: false, broke: false, fresh: -1, line: 0, out: '', thrown: '', changes: NOTHING,
+      id, meta, level, number, parent, outer: this.at, on: this.wantsLines && level <= this.depth,
+      last: slots(meta), shots: slots(meta), texts: slots(meta), head: `["l",${id},`,
+      touched: NOTHING, pending: [], promised: 0, waits: false, broke: false, fresh: -1, line: 0, out: '', thrown: '', changes: '',
     };
-    const given = [];
+    let given = '';
     for (let slot = 0; slot < values.length; slot++) {
       const change = this.changed(frame, slot, values[slot], true);
-      if (change !== undefined && slot < meta.params) given.push(change);
-      else if (change !== undefined) frame.changes = [...frame.changes, change];
+      if (slot < meta.params) given = joined(given, change);
+      else frame.changes = joined(frame.changes, change);
     }
     if (parent === null) this.root = frame;
     else this.adopt(parent, meta);
     if (frame.on && !meta.target && !meta.told) this.journal.tell(['found', -2, meta.function, meta.file, meta.line, meta.last, meta.loops]);
     meta.told = true;
     const caller = parent === null ? callers(1, 1)[0] || null : [parent.meta.function, parent.meta.file, parent.line];
-    this.journal.tell(['call', id, parent ? parent.id : 0, meta.function, meta.file, meta.line, given, number, caller, this.thread, frame.on]);
+    const by = stringify([number, caller, this.thread, frame.on]).slice(1);
+    this.journal.line(`["call",${id},${parent ? parent.id : 0},${stringify(meta.function)},${stringify(meta.file)},${meta.line},[${given}],${by}\n`);
     this.at = frame;
-    if (frame.on && frame.changes.length) this.journal.line(`["l",${id},${meta.line}]\n`); // what it has from outside stands there
+    if (frame.on && frame.changes) this.journal.line(`["l",${id},${meta.line}]\n`); // what it has from outside stands there
     return frame;
   }
 
@@ -102,17 +105,22 @@ class Frames {
     }
   }
 
-  // Name and text of a variable that is not what it was; `deep` says that what it holds may have changed, too.
+  // Name and text, as JSON, of a variable that is not what it was, else nothing; `deep` says that what it holds may have changed, too.
   changed(frame, slot, value, deep) {
+    if (typeof value === 'number') {
+      if (value === frame.last[slot] || is(value, frame.last[slot])) return '';
+      frame.last[slot] = value;
+      return this.toldAs(frame, slot, text(value, this.room), true);
+    }
     if (value === frame.last[slot] && (!deep || typeof value !== 'object' || value === null)) return this.unseen(frame, slot, value);
-    if (value === UNBOUND || (typeof value === 'function' && slot >= frame.meta.params)) return undefined;
+    if (value === UNBOUND || (typeof value === 'function' && slot >= frame.meta.params)) return '';
     if (typeof value === 'object' && value !== null) {
       const now = shot(value);
       if (limits.passed) this.limit();
       const before = frame.shots[slot];
-      if (value === frame.last[slot] && same(now, before)) return undefined;
+      if (value === frame.last[slot] && same(now, before)) return '';
       frame.shots[slot] = now;
-      if (value === frame.last[slot]) return this.toldAs(frame, slot, text(value, this.room)) || this.toldPart(frame, slot, changedPart(value, before, now));
+      if (value === frame.last[slot]) return this.toldAs(frame, slot, text(value, this.room, true)) || this.toldPart(frame, slot, changedPart(value, before, now));
     } else if (is(value, frame.last[slot])) return this.unseen(frame, slot, value);
     frame.last[slot] = value;
     return this.toldAs(frame, slot, text(value, this.room));
@@ -125,35 +133,33 @@ class Frames {
   }
 
   unseen(frame, slot, value) {
-    return value === undefined && frame.texts[slot] === undefined ? this.toldAs(frame, slot, 'undefined') : undefined;
+    return value === undefined && frame.texts[slot] === undefined ? this.toldAs(frame, slot, 'undefined', true) : '';
   }
 
-  toldAs(frame, slot, now) {
-    if (frame.texts[slot] === now) return undefined;
+  // `isPlain`: nothing in the text needs an escape.
+  toldAs(frame, slot, now, isPlain = false) {
+    if (frame.texts[slot] === now) return '';
     frame.texts[slot] = now;
-    return [frame.meta.names[slot], now];
+    return isPlain ? `${frame.meta.heads[slot]}"${now}"]` : `${frame.meta.heads[slot]}${stringify(now)}]`;
   }
 
   // Of a value too large to be told whole, what has changed in it.
   toldPart(frame, slot, part) {
     const name = frame.meta.names[slot];
-    return part ? [name + part[0], text(part[1], this.room)] : [name, '… (changed where it is not shown)'];
+    return stringify(part ? [name + part[0], text(part[1], this.room)] : [name, '… (changed where it is not shown)']);
   }
 
   changes(frame, slots, values, touched, but) {
-    let found = NOTHING;
-    if (frame.changes.length) {
-      found = frame.changes;
-      frame.changes = NOTHING;
-    }
+    let found = frame.changes;
+    const { last } = frame;
+    frame.changes = '';
     for (let at = 0; at < slots.length; at++) {
       const slot = slots[at];
       if (but.length && but.includes(slot)) continue;
       const value = values[at];
       const deep = typeof value === 'object' && (touched === undefined || touched.includes(slot));
-      if (value === frame.last[slot] && !deep && value !== undefined) continue;
-      const change = this.changed(frame, slot, value, deep);
-      if (change !== undefined) found = [...found, change];
+      if (value === last[slot] && !deep && value !== undefined) continue;
+      found = joined(found, this.changed(frame, slot, value, deep));
     }
     return found;
   }
@@ -175,7 +181,7 @@ class Frames {
     }
     frame.line = site.line;
     frame.touched = site.touched;
-    this.journal.line(changes.length ? `["l",${frame.id},${site.line},${stringify(changes)}]\n` : `["l",${frame.id},${site.line}]\n`);
+    this.journal.line(changes ? `${frame.head}${site.line},[${changes}]]\n` : `${frame.head}${site.line}]\n`);
   }
 
   // A loop: before it, at the beginning of each turn, and behind it. Its own line is told before each turn and once at its end.
@@ -342,10 +348,12 @@ class Frames {
     frame.on = false;
     if (frame.thrown) this.journal.tell(['exc', frame.id, frame.thrown]);
     else if (frame.waits) this.journal.tell(['closed', frame.id]);
-    else this.journal.tell(['ret', frame.id, frame.out || 'undefined', frame.changes]);
+    else this.journal.line(`["ret",${frame.id},${stringify(frame.out || 'undefined')},[${frame.changes}]]\n`);
   }
 }
 
+const slots = ({ names }) => new Array(names.length).fill(undefined);
+const joined = (found, one) => (one === '' ? found : found === '' ? one : `${found},${one}`);
 const lastWord = (name) => name.replace(/^.*[\s.]/, '');
 
 module.exports = { Frames };

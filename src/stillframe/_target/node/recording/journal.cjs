@@ -13,7 +13,6 @@ const SELDOM = 16; // and then each so many times, at the end of the program's t
 class Journal {
   constructor(folder) {
     this.descriptor = open(folder);
-    this.buffer = Buffer.allocUnsafeSlow(ROOM);
     this.at = 0;
     this.numbers = [];
     this.waiting = '';
@@ -50,8 +49,7 @@ class Journal {
   write(text, at) {
     if (this.broken) return 0;
     try {
-      if (text.length * 3 > ROOM) return writeSync(this.descriptor, text, at);
-      return writeSync(this.descriptor, this.buffer, 0, this.buffer.write(text), at);
+      return writeSync(this.descriptor, text, at);
     } catch (error) { // a full disk, or a program that closes what it did not open: it must not suffer from us
       this.broken = true;
       return 0;

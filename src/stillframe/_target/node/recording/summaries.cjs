@@ -37,16 +37,53 @@ const COUNT = 16; // characters that the number of what was left out may take
 
 // What is left out of the outermost value is counted: there is no asking for more of it later.
 class Recorded extends values.Writer {
+  constructor(outermost) {
+    super(BOUNDS);
+    this.outermost = outermost;
+  }
+
   rest(left) {
     const more = this.more();
     return this.path.length === 1 ? `${more} ${values.grouped(left)} more` : more;
   }
+
+  fields(value, name, room, depth) {
+    if (value === this.outermost) ordinary.add(value);
+    return super.fields(value, name, room, depth);
+  }
 }
 
-function written(value, room) {
-  const writer = new Recorded({ items: 12 });
+const BOUNDS = { items: 12 };
+const MARGIN = 12; // as much as the writer may keep free for what it has yet to write
+const NAME = /^[A-Za-z_$][\w$]*$/;
+const PROTOTYPE = Object.prototype;
+const { getPrototypeOf: prototype } = Object;
+const { ownKeys } = Reflect;
+const ordinary = new WeakSet(); // objects told more than once that turned out to be of no built-in class, which they stay
+
+function written(value, room, isAgain) {
+  const writer = new Recorded(isAgain ? value : undefined);
   const told = writer.text(value, room, 3);
   return typeof value === 'string' && writer.cut ? `${told} of ${values.grouped(value.length)}` : told;
+}
+
+const isAtom = (value) => value === null || !/^(object|function|symbol|bigint)$/.test(typeof value);
+
+// An object of few parts, all of them atoms, as the writer would write it: what is changed again and again is mostly such a one.
+// Undefined where there is more to it, or where it may not fit.
+function plainly(value, room) {
+  if (prototype(value) !== PROTOTYPE) return undefined;
+  const names = ownKeys(value);
+  let told = '';
+  if (names.length === 0 || names.length > BOUNDS.items) return undefined;
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at];
+    if (typeof name !== 'string' || !NAME.test(name)) return undefined;
+    const found = descriptor(value, name);
+    if (!found.enumerable || !('value' in found) || !isAtom(found.value) || told.length > room) return undefined;
+    told += `${at ? ', ' : ''}${name}: ${found.value === null ? 'null' : text(found.value, room)}`;
+  }
+  return told.length + MARGIN <= room ? `{${told}}` : undefined;
 }
 
 const classes = new WeakMap();
@@ -58,7 +95,8 @@ function hasPrivates(value) {
   return classes.get(owner);
 }
 
-function text(value, room) {
+// `isAgain`: an object that was told before, and has changed since.
+function text(value, room, isAgain = false) {
   switch (typeof value) {
     case 'number': return is(value, -0) ? '-0' : String(value);
     case 'boolean':
@@ -66,8 +104,10 @@ function text(value, room) {
     case 'string': if (value.length + 2 <= room) return values.quoted(value);
   }
   try {
-    const told = written(value, room);
-    return told.length <= room ? told : written(value, room - COUNT);
+    const short = isAgain && ordinary.has(value) ? plainly(value, room) : undefined;
+    if (short !== undefined) return short;
+    const told = written(value, room, isAgain);
+    return told.length <= room ? told : written(value, room - COUNT, isAgain);
   } catch (error) { // nothing that a program holds may break it by being looked at
     return `<${typeof value}>`;
   }
