@@ -46,7 +46,8 @@ class Cells:
         self._connection = connection
         self._counts: dict[tuple[Stretch, str], int] = {}
         self._filled: set[Stretch] = set()
-        self._numbers: dict[Piece, tuple[Sequence[int], list[int]]] = {}
+        self._hits: dict[Piece, list[int]] = {}
+        self._values: dict[Piece, list[int]] = {}
         self._rows: dict[tuple[Piece, str], Row] = {}
         self._room = ROOM
 
@@ -76,18 +77,28 @@ class Cells:
             yield Piece(part, name, gapless)
 
     def hits(self, piece: Piece) -> Sequence[int]:
-        return range(piece.stretch.low, piece.stretch.high + 1) if piece.gapless else self._both(piece)[0]
+        if piece.gapless:
+            return range(piece.stretch.low, piece.stretch.high + 1)
+        if piece not in self._hits:
+            self.values(piece)
+        return self._hits[piece]
 
     def values(self, piece: Piece) -> list[int]:
         """The value of each hit, by its id."""
-        return self._both(piece)[1]
-
-    def _both(self, piece: Piece) -> tuple[Sequence[int], list[int]]:
-        if piece not in self._numbers:
-            asked = f"{'NULL' if piece.gapless else 'group_concat(c0.hit)'}, group_concat(c0.value)"
+        if piece not in self._values:
+            asked = f"{self._asked_hits(piece)}, group_concat(c0.value)"
             hits, values = self._connection.execute(*piece.stretch.cells(asked, piece.name)).fetchone()
-            self._numbers[piece] = (self.hits(piece) if piece.gapless else numbers(hits or "")), numbers(values or "")
-        return self._numbers[piece]
+            self._values[piece] = numbers(values or "")
+            self._note_hits(piece, hits)
+        return self._values[piece]
+
+    def _asked_hits(self, piece: Piece) -> str:
+        """The hits are told along with what else is asked, where they are not known."""
+        return "NULL" if piece.gapless or piece in self._hits else "group_concat(c0.hit)"
+
+    def _note_hits(self, piece: Piece, told: str | None) -> None:
+        if not piece.gapless and piece not in self._hits:
+            self._hits[piece] = numbers(told or "")
 
     def row(self, piece: Piece, asked: str, *, most: bool = False) -> Row:
         """What is asked of the value of each hit; more than the hits are where one has `END` in it."""
@@ -95,7 +106,10 @@ class Cells:
         if held and (held.most is not None or not most):
             return held
         columns = f"group_concat({asked}, '{END}'), {'coalesce(max(v0.total), 0)' if most else 'NULL'}"
-        text, parts = self._connection.execute(*piece.stretch.cells(columns, piece.name, joins=ITS_VALUE)).fetchone()
+        text, parts, hits = self._connection.execute(
+            *piece.stretch.cells(f"{columns}, {self._asked_hits(piece)}", piece.name, joins=ITS_VALUE)
+        ).fetchone()
+        self._note_hits(piece, hits)
         made = Row(text or "", parts)
         if held or len(made.text) <= self._room:
             self._room -= 0 if held else len(made.text)
