@@ -1,48 +1,47 @@
 """What a path leads to in all hits of a stretch, read in one go: as fast for 100,000 values that all differ as for one.
 
-SQLite puts the texts in a row, and one pattern reads through it (`glances`): to be asked for each text by itself costs more than
-the reading does. The few texts that are odd are read thoroughly (`texts`).
+Where most values differ, one pattern reads through the row of their texts (`glances`, `cells`): to be asked for each text by
+itself costs more than the reading does. Values that come again and again are read once each. The few texts that are odd are
+read thoroughly (`texts`).
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
 from ..model import exact
 from ..model.values import Value
 from . import glances, shapes, texts
+from .cells import Cells, Piece, listed
 from .conditions import Path, Told
 from .pen import ValueRest
 from .stretches import Stretch
 
-SLICE = 4096
-"""Hits whose texts are in memory at once."""
-ROOM = 16_000_000
-"""Characters of texts that are held for another path into the same values."""
 EXAMPLES = 20
-MANY = 1000
-"""Groups of which the first and last hit are told for the largest alone."""
-FEW = 8
-"""Values that come in so many hits each, or more, are cheaper read once each."""
+NEAR = 1000
+"""Hits among which the first and last of each group are looked for at first."""
+WORTH = 100
+"""Texts for which a pattern is made; fewer are sooner read thoroughly."""
 
 
-class Column(msgspec.Struct, frozen=True):
+class Column(msgspec.Struct, frozen=True, dict=True):
     """What a path leads to in each hit."""
 
-    hits: list[int]
-    values: list[int]
-    """The whole value in each hit, by its id."""
+    hits: Sequence[int]
     told: list[Told]
     odd: set[int]
     """The values that were not read at a glance: the path may lead out of what was recorded of them."""
     lacking: dict[int | None, set[int]]
     """Those that show no such part, by how many they show, where that is known: the path leads out of what was recorded if they
     have more."""
+    cells: tuple[tuple[Stretch, str], ...]
+    """Where the whole values are: the stretches, and the name."""
 
     @classmethod
     def of_all(cls, several: Sequence[Column]) -> Column:
@@ -52,18 +51,19 @@ class Column(msgspec.Struct, frozen=True):
         for shown, those in (pair for each in several for pair in each.lacking.items()):
             lacking.setdefault(shown, set()).update(those)
         hits = [hit for each in several for hit in each.hits]
-        values = [value for each in several for value in each.values]
         told = [part for each in several for part in each.told]
+        cells = tuple(pair for each in several for pair in each.cells)
         order = sorted(range(len(hits)), key=hits.__getitem__)
-        return cls(
-            [hits[at] for at in order], [values[at] for at in order], [told[at] for at in order], odd, lacking
-        )  # fmt: skip
+        return cls([hits[at] for at in order], [told[at] for at in order], odd, lacking, cells)
+
+    @functools.cached_property
+    def heights(self) -> list[float | None]:
+        """The number that is told in each hit; None where it is none."""
+        return texts.numbers(self.told)
 
     def _some(self, chosen: list[bool]) -> Column:
         some = itertools.compress
-        return Column(
-            list(some(self.hits, chosen)), list(some(self.values, chosen)), list(some(self.told, chosen)), self.odd, self.lacking
-        )  # fmt: skip
+        return Column(list(some(self.hits, chosen)), list(some(self.told, chosen)), self.odd, self.lacking, self.cells)
 
     def only(self, hits: Iterable[int]) -> Column:
         """What it is in some of the hits."""
@@ -82,81 +82,60 @@ class Column(msgspec.Struct, frozen=True):
         """The largest groups of like ones with their first and last hit, the earlier before the later; how many groups there
         are, and how many hits are in any."""
         counts = Counter(self.told)
-        nowhere = counts.pop(None, 0)
-        largest = counts.most_common(top)
+        of_any = len(self.told) - counts.pop(None, 0)
         told, hits = self.told, self.hits
-        if len(counts) > MANY:
-            shown = {part for part, _ in largest}
-            chosen = [part in shown for part in told]
-            told, hits = list(itertools.compress(told, chosen)), list(itertools.compress(hits, chosen))
-        last = dict(zip(told, hits, strict=True))
-        first = dict(zip(reversed(told), reversed(hits), strict=True))
-        groups = [(part, count, first[part], last[part]) for part, count in largest]
-        return groups, len(counts), len(self.told) - nowhere
+        if len(counts) == of_any:  # each is another
+            each = ((part, 1, hit, hit) for part, hit in zip(told, hits, strict=True) if part is not None)
+            return list(itertools.islice(each, max(0, top))), of_any, of_any
+        largest = counts.most_common(top)
+        shown = {part for part, _ in largest}
+        last, first = _last_hits(told, hits, shown), _last_hits(told[::-1], hits[::-1], shown)
+        return [(part, count, first[part], last[part]) for part, count in largest], len(counts), of_any
 
 
-class Piece(msgspec.Struct, frozen=True):
-    stretch: Stretch
-    gapless: bool
-    """Every hit of it has the name."""
-
-
-class Slice(msgspec.Struct, frozen=True):
-    """What is in memory of one piece at once."""
-
-    hits: list[int]
-    values: list[int]
-    row: str
-    """Their texts."""
-    most: int
-    """The parts that any of the values has at the most, as far as that is known."""
+def _last_hits(told: list[Told], hits: Sequence[int], wanted: set[Told]) -> dict[Told, int]:
+    """The last hit of each that is wanted; mostly these are all among the very last."""
+    near = NEAR
+    while True:
+        found = dict(zip(told[-near:], hits[-near:], strict=True))
+        if near >= len(told) or found.keys() >= wanted:
+            return found
+        near *= 8
 
 
 class Columns:
     """Those that were read for one question; each is read once, whoever asks."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
+        self.cells = Cells(connection)
         self._connection = connection
         self._read: dict[tuple[Stretch, Path], Column] = {}
-        self._held: dict[tuple[Piece, str, str], Slice] = {}
-        self._room = ROOM
 
     def of(self, stretch: Stretch, path: Path) -> Column | None:
-        """None where such a path cannot be followed at a glance."""
-        if not glances.readable(path.steps):
+        """None where such a path cannot be followed at a glance. Of a name itself its whole values, or their types or lengths."""
+        if path.steps and not glances.readable(path.steps):
             return None
         if (stretch, path) not in self._read:
             self._read[stretch, path] = self._column(stretch, path)
         return self._read[stretch, path]
 
-    def with_whole(self, stretch: Stretch, path: Path) -> Column | None:
-        """The same; of a name also its whole values, or their types."""
-        if path.steps or path.of == "len":
-            return self.of(stretch, path)
-        made = Column([], [], [], set(), {})
-        asked = "v0.type" if path.of == "type" else "v0.text"
-        known: dict[int, str] = {}
-        differ = False
-        for piece in self._pieces(stretch, path.root):
-            read = self._slice(piece, path.root, asked if differ else "")
-            fresh = set(read.values) - known.keys()
-            differ = len(fresh) * FEW >= len(read.values) > 0
-            if differ:
-                read = read if read.row else self._slice(piece, path.root, asked)
-                told = read.row.split(glances.END)
-            else:
-                known |= self._wholly(asked, fresh)
-                told = [known[each] for each in read.values]
-            if len(told) != len(read.values):
+    def few(self, stretch: Stretch, name: str) -> tuple[list[int], list[int], set[int]] | None:
+        """The hits that have a name, the value of each by its id, and all these values; None where they are too many to be
+        asked about one by one."""
+        hits: list[int] = []
+        values: list[int] = []
+        known: set[int] = set()
+        if _differ(*self.cells.variety(stretch, name)):
+            return None
+        for piece in self.cells.pieces(stretch, name):
+            there = self.cells.values(piece)
+            before = len(known)
+            known.update(there)
+            if _differ(len(known) - before, len(there)):
                 return None
-            made.told.extend(told)
-            made.hits.extend(read.hits)
-            made.values.extend(read.values)
-        return made if made.hits == sorted(made.hits) else Column.of_all([made])
-
-    def _wholly(self, asked: str, values: Collection[int]) -> dict[int, str]:
-        sql = f"SELECT v0.id, {asked} FROM value v0 WHERE v0.id IN (SELECT value FROM json_each(?))"
-        return dict(self._connection.execute(sql, (msgspec.json.encode(sorted(values)),)).fetchall())
+            hits.extend(self.cells.hits(piece))
+            values.extend(there)
+        return hits, values, known
 
     def beyond(self, column: Column, path: Path) -> int:
         """The hits in which a path leads out of what was recorded."""
@@ -170,99 +149,54 @@ class Columns:
                 cut |= {id for id, whole, more in self._whole(values, "total") if _shows_less(whole, more, path)}
             else:
                 cut |= self._with_more(shown, values)
-        return sum(each in cut for each in column.values) if cut else 0
+        meant = set(column.hits) if cut else ()
+        pieces = (piece for cells in column.cells for piece in self.cells.pieces(*cells)) if cut else ()
+        return sum(
+            value in cut and hit in meant
+            for piece in pieces
+            for hit, value in zip(self.cells.hits(piece), self.cells.values(piece), strict=True)
+        )
 
     def _with_more(self, shown: int, values: Collection[int]) -> set[int]:
         """Those of some values that have more parts than so many."""
         rows = self._connection.execute(
-            "SELECT id FROM value WHERE id IN (SELECT value FROM json_each(?)) AND total > ?",
-            (msgspec.json.encode(sorted(values)), shown),
+            "SELECT id FROM value WHERE id IN (SELECT value FROM json_each(?)) AND total > ?", (listed(values), shown)
         )
         return {row[0] for row in rows}
 
     def examples(self, column: Column) -> Iterator[Value]:
         """Some of the whole values."""
-        return (whole for _, whole, _ in self._whole(set(column.values[:EXAMPLES])))
+        some = " AND c0.hit IN (SELECT value FROM json_each(?))", list[object]([listed(column.hits[:EXAMPLES])])
+        rows = [self._connection.execute(*stretch.cells("c0.value", name, some)) for stretch, name in column.cells]
+        return (whole for _, whole, _ in self._whole({row[0] for each in rows for row in each}))
+
+    # Reading
 
     def _column(self, stretch: Stretch, path: Path) -> Column:
-        made = Column([], [], [], set(), {})
+        made = Column([], [], set(), {}, ((stretch, path.root),))
+        reading = _Whole(self, path) if not path.steps else _Parts(self, path, made)
         known: dict[int, Told] = {}
-        reader = shapes.Reader(path)
-        glanced = False
-        for piece in self._pieces(stretch, path.root):
-            read = self._slice(piece, path.root, _TEXT if glanced else "")
-            fresh = set(read.values) - known.keys()
-            glanced = len(fresh) * FEW >= len(read.values) > 0
-            if glanced:
-                read = read if read.row else self._slice(piece, path.root, _TEXT)
-                made.told.extend(self._at_a_glance(read, reader, path, made))
-            else:
-                known |= self._thoroughly(fresh, path)
-                made.odd.update(fresh)
-                made.told.extend(known[each] for each in read.values)
-            made.hits.extend(read.hits)
-            made.values.extend(read.values)
-        # SQLite goes along the table's key, though it does not promise to; all three lists are of one walk.
-        return made if made.hits == sorted(made.hits) else Column.of_all([made])
+        hits: list[int] = []
+        differ = False
+        for piece in self.cells.pieces(stretch, path.root):
+            values = [] if differ else self.cells.values(piece)
+            fresh = set(values).difference(known)
+            differ = differ or _differ(len(fresh), len(values))
+            told = reading.in_a_row(piece) if differ else None
+            if told is None:
+                values = self.cells.values(piece)
+                known |= reading.once_each(set(values).difference(known))
+                told = list(map(known.get, values))
+            made.told.extend(told)
+            if not piece.gapless:
+                hits.extend(self.cells.hits(piece))
+        if self.cells.fills(stretch, path.root):
+            return msgspec.structs.replace(made, hits=range(stretch.low, stretch.high + 1))
+        # SQLite goes along the table's key, though it does not promise to.
+        made = msgspec.structs.replace(made, hits=hits)
+        return made if hits == sorted(hits) else Column.of_all([made])
 
-    def _pieces(self, stretch: Stretch, name: str) -> Iterator[Piece]:
-        """The stretch in parts that are not too large: a place that was seldom come to is one of them."""
-        ((count,),) = self._connection.execute(*stretch.cells("count(*)", name))
-        width = (stretch.high - stretch.low) // max(1, -(-count // SLICE)) + 1
-        gapless = count == stretch.high - stretch.low + 1
-        for low in range(stretch.low, stretch.high + 1, width) if count else ():
-            part = msgspec.structs.replace(stretch, low=low, high=min(low + width - 1, stretch.high))
-            yield Piece(part, gapless)
-
-    def _slice(self, piece: Piece, name: str, text: str) -> Slice:
-        """The hits of a piece, and the row of their texts if any are wanted: to ask for all at once is quicker."""
-        if held := self._held.get((piece, name, text)):
-            return held
-        part = piece.stretch
-        columns = ["NULL" if piece.gapless else "group_concat(c0.hit)", "group_concat(c0.value)", "NULL", "NULL"]
-        joins = ""
-        if text:
-            columns[2:], joins = [_ROW.format(text), "max(v0.total)"], " JOIN value v0 ON v0.id=c0.value"
-        hits, values, row, most = self._connection.execute(
-            *part.cells(", ".join(columns), name, joins=joins)
-        ).fetchone()
-        at = list(range(part.low, part.high + 1)) if piece.gapless else numbers(hits or "")
-        made = Slice(at, numbers(values or ""), row or "", most or 0)
-        if text == _TEXT and made.row.count(glances.END) >= len(made.values) > 0:
-            without = f"iif(instr(v0.text, '{glances.END}'), '', {_TEXT})"
-            ((row,),) = self._connection.execute(*part.cells(_ROW.format(without), name, joins=joins))
-            made = msgspec.structs.replace(made, row=row)
-        if len(made.row) <= self._room:
-            self._held[piece, name, text] = made
-            self._room -= len(made.row)
-        return made
-
-    def _at_a_glance(self, part: Slice, reader: shapes.Reader, path: Path, column: Column) -> list[Told]:
-        read = reader.read(part.row)
-        seen = set(read)
-        kinds = seen & (_UNTOLD | reader.lacks)
-        if not kinds:
-            return list[Told](read)  # type: ignore[arg-type]
-        unread: set[int] = set()
-        for kind in kinds:
-            shown = kind.shown if isinstance(kind, shapes.Lacking) else None
-            if isinstance(kind, shapes.Lacking) and (shown is None or part.most <= shown):
-                continue
-            those = {value for value, each in zip(part.values, read, strict=True) if each == kind}
-            if kind == shapes.UNREAD:
-                unread = those
-            else:
-                column.lacking.setdefault(shown, set()).update(those)
-        column.odd.update(unread)
-        if kinds == seen and not unread:
-            return [None] * len(read)
-        thorough = self._thoroughly(unread, path)
-        return [
-            (thorough.get(value) if each == shapes.UNREAD else None) if each in kinds else each  # type: ignore[misc]
-            for value, each in zip(part.values, read, strict=True)
-        ]
-
-    def _thoroughly(self, values: Collection[int], path: Path) -> dict[int, Told]:
+    def thoroughly(self, values: Collection[int], path: Path) -> dict[int, Told]:
         return {
             id: _told(found, path) if (found := texts.follow(whole, path.steps)) else None
             for id, whole, _ in self._whole(values)
@@ -272,11 +206,109 @@ class Columns:
         """Values as they were recorded, and whether the live program could have told more; those of which something is known."""
         rows = self._connection.execute(
             f"SELECT id, text, total, rest FROM value WHERE id IN (SELECT value FROM json_each(?)) AND {known} IS NOT NULL",
-            (msgspec.json.encode(sorted(values)),),
+            (listed(values),),
         )
-        for id, text, total, rest in rows:
+        for id, text, total, rest in rows if values else ():
             more = exact.decode(rest, ValueRest).more if rest else False
             yield id, texts.restored("", text, total, rest), more
+
+
+def _differ(fresh: int, all: int) -> bool:
+    """Whether so many of some hits have a value that was not met before that all are sooner read in a row."""
+    return 2 * fresh > all
+
+
+_ASKED = {
+    "value": "v0.text",
+    "type": "v0.type",
+    "len": "coalesce(v0.total, sf_length(v0.text, v0.total, v0.rest, ''), '')",
+}
+
+
+class _Whole:
+    """Reads whole values, or their types or lengths."""
+
+    def __init__(self, columns: Columns, path: Path) -> None:
+        self._cells = columns.cells
+        self._asked = _ASKED[path.of]
+        self._lengths = path.of == "len"
+
+    def in_a_row(self, piece: Piece) -> list[Told] | None:
+        """None where the texts cannot be told apart."""
+        row = self._cells.row(piece, self._asked)
+        told = row.text.split(glances.END)
+        return self._meant(told) if len(told) == len(self._cells.hits(piece)) else None
+
+    def once_each(self, values: Collection[int]) -> dict[int, Told]:
+        rows = self._cells.of_values(self._asked, values)
+        return dict(zip([id for id, _ in rows], self._meant([str(told) for _, told in rows]), strict=True))
+
+    def _meant(self, told: list[str]) -> list[Told]:
+        if not self._lengths:
+            return list[Told](told)
+        lengths = {each: int(each) if each else None for each in set(told)}
+        return [lengths[each] for each in told]
+
+
+class _Parts:
+    """Reads the parts that a path leads to, and notes in the column which values tell less than it asks for."""
+
+    def __init__(self, columns: Columns, path: Path, column: Column) -> None:
+        self._columns = columns
+        self._cells = columns.cells
+        self._path = path
+        self._column = column
+        self._reader = shapes.Reader(path)
+
+    def in_a_row(self, piece: Piece) -> list[Told] | None:
+        row = self._cells.row(piece, _TEXT, most=bool(self._reader.lacks))
+        read = self._reader.read(row.text)
+        if len(read) != len(self._cells.hits(piece)):
+            return None
+        return self._at_a_glance(read, row.most, lambda: self._cells.values(piece))
+
+    def once_each(self, values: Collection[int]) -> dict[int, Told]:
+        if len(values) < WORTH:
+            self._column.odd.update(values)
+            return self._columns.thoroughly(values, self._path)
+        rows = self._cells.of_values(_TEXT, values)
+        ids = [id for id, _ in rows]
+        row = glances.END.join("" if glances.END in text else text for _, text in rows)
+        return dict(zip(ids, self._at_a_glance(self._reader.read(row), None, lambda: ids), strict=True))
+
+    def _at_a_glance(self, read: list[shapes.Read], most: int | None, values: Callable[[], list[int]]) -> list[Told]:
+        """What was read in a row of texts; the values are asked for only where one of them tells too little."""
+        seen = set(read)
+        kinds = seen & (_UNTOLD | self._reader.lacks)
+        if not kinds:
+            return list[Told](read)  # type: ignore[arg-type]
+        unread: set[int] = set()
+        for kind in kinds:
+            shown = kind.shown if isinstance(kind, shapes.Lacking) else None
+            if isinstance(kind, shapes.Lacking):
+                if shown is None:
+                    continue
+                most = self._cells.most_parts(values()) if most is None else most
+                if most <= shown:
+                    continue
+            those = {value for value, each in zip(values(), read, strict=True) if each == kind}
+            if kind == shapes.UNREAD:
+                unread = those
+            else:
+                self._column.lacking.setdefault(shown, set()).update(those)
+        self._column.odd.update(unread)
+        if kinds == seen and not unread:
+            return [None] * len(read)
+        thorough = self._columns.thoroughly(unread, self._path)
+        told = (
+            [None if each in kinds else each for each in read]
+            if not unread
+            else [
+                (thorough.get(value) if each == shapes.UNREAD else None) if each in kinds else each
+                for value, each in zip(values(), read, strict=True)
+            ]
+        )
+        return list[Told](told)  # type: ignore[arg-type]
 
 
 def _shows_less(whole: Value, more: bool, path: Path) -> bool:
@@ -289,12 +321,6 @@ def _shows_less(whole: Value, more: bool, path: Path) -> bool:
 
 _UNTOLD = glances.NOWHERE | {shapes.UNREAD}
 _TEXT = "iif(v0.rest IS NULL, v0.text, '')"
-_ROW = f"group_concat({{}}, '{glances.END}')"
-
-
-def numbers(listed: str) -> list[int]:
-    """Those that SQLite put into one text: quicker than a row for each."""
-    return msgspec.json.decode(f"[{listed}]", type=list[int])
 
 
 def _told(part: Value, path: Path) -> Told:

@@ -6,21 +6,19 @@ import difflib
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
 from ..model.recorded import Difference, Group, HitDiff, PlaceDiff, RunDiff
-from ..model.recording import PROBED, TRACED
+from ..model.recording import TRACED
 from ..model.values import Value
 from . import finding, reading
 from .finding import Run, Spot, View
 from .pen import same_everywhere
 from .reading import Row
+from .sides import IN_PARTS, Side
 
 MOST_LINES = 20_000
 """Lines between the first and the last change of a file up to which lines are matched one by one."""
 SHOWN = 20
 """Places that differ whose values are told."""
-IN_PARTS = (PROBED, TRACED)
 SOME = "of a place some hits alone are recorded, as a trace or a probe that came there very often does: how many is not compared"
 
 
@@ -134,32 +132,6 @@ def _stack_words(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
     return tuple(words[:20])
 
 
-class Side(msgspec.Struct):
-    """One run's hits by place: the row, number and mark of each, in order."""
-
-    run: Run
-    spots: dict[int, Spot]
-    hits: dict[int, list[tuple[int, int]]] = msgspec.field(default_factory=dict[int, list[tuple[int, int]]])
-    """Place to (hit, mark), in the order of the hits."""
-    by: str = ""
-    """`probe` or `trace`: its hits have what a probe or a trace asked for and no more, and of many hits there are only some."""
-
-    @classmethod
-    def of(cls, connection: sqlite3.Connection, run: Run) -> Side:
-        side = cls(run, {each.id: each for each in finding.reached(connection, run)})
-        rows = connection.execute(
-            f"SELECT place, id, print FROM hit INDEXED BY hit_place WHERE run IN ({run.marks})", run.members
-        )
-        for place, id, mark in rows:
-            side.hits.setdefault(place, []).append((id, mark))
-        if len(run.members) > 1:
-            for hits in side.hits.values():
-                hits.sort()
-        first = connection.execute(f"SELECT reason FROM hit WHERE run IN ({run.marks}) LIMIT 1", run.members).fetchone()
-        side.by = first[0] if first is not None and first[0] in IN_PARTS else ""
-        return side
-
-
 def two_runs(connection: sqlite3.Connection, first: Run, second: Run, view: View, top: int = SHOWN) -> RunDiff:
     top = max(1, top)  # whether there is any difference is always told
     one, other = Side.of(connection, first), Side.of(connection, second)
@@ -192,7 +164,7 @@ def _probes(connection: sqlite3.Connection, one: Side, other: Side, pairs: list[
         for pair in pairs
         for side, at in zip((one, other), pair, strict=True)
     )
-    firsts = [(one.hits[a][0][0], other.hits[b][0][0]) for a, b in pairs]
+    firsts = [(one.first(a), other.first(b)) for a, b in pairs]
     shared = [
         each
         for old, new in firsts
@@ -206,14 +178,14 @@ Found = tuple[int, PlaceDiff, tuple[int, int] | None]
 
 def _compared(connection: sqlite3.Connection, one: Side, other: Side, a: int, b: int, view: View) -> Found | None:
     """The first of a place's hits that differs, with the row at which that came up in the second run."""
-    old, new = one.hits[a], other.hits[b]
-    counts = (len(old), len(new))
+    old, new = one.marks[a], other.marks[b]
+    counts = (old.count, new.count)
     if one.by or other.by:
         first, all_kept = _first_probed(connection, one, other, a, b)
         counts = counts if all_kept else (0, 0)
     else:
-        both = enumerate(zip(old, new, strict=False), 1)
-        first = next(((n, (x[0], y[0])) for n, (x, y) in both if x[1] != y[1]), None)
+        alike = old.alike(new)
+        first = (alike + 1, (one.hit(a, alike), other.hit(b, alike))) if alike < min(counts) else None
     if first is None and counts[0] == counts[1]:
         return None
     here, there = other.spots[b], one.spots[a]
@@ -225,7 +197,7 @@ def _compared(connection: sqlite3.Connection, one: Side, other: Side, a: int, b:
         hits=counts,
         first=first[0] if first else None,
     )
-    return (first[1][1], found, first[1]) if first else (new[-1][0], found, None)
+    return (first[1][1], found, first[1]) if first else (other.last(b), found, None)
 
 
 def _first_probed(
@@ -250,7 +222,7 @@ def _has_all(side: Side, numbered: dict[int, int]) -> bool:
 
 def _numbered(connection: sqlite3.Connection, side: Side, place: int) -> dict[int, int]:
     """A place's hits by how often it had been reached; a probe keeps some of many, and tells of each which it was."""
-    ids = [id for id, _ in side.hits[place]]
+    ids = side.hits(place)
     if side.by:
         told = {reading.rest(row).stop.hit or 1: row.id for row in reading.rows(connection, ids)}
         if len(told) == len(ids):  # not so where several processes came there, each counting for itself
@@ -276,12 +248,12 @@ def _with_values(connection: sqlite3.Connection, found: PlaceDiff, rows: tuple[i
 
 
 def _only(side: Side, matched: set[int], view: View) -> tuple[Group, ...]:
-    alone = [id for id in side.hits if id not in matched]
+    alone = [id for id in side.marks if id not in matched]
     rows: dict[str, int] = {}
-    for id in sorted(alone, key=lambda each: side.hits[each][0]):
+    for id in sorted(alone, key=side.first):
         spot = side.spots[id]
         words = f"{view.place(spot.file, spot.line, side.run.root)} in {spot.symbol}"
-        rows[words] = rows.get(words, 0) + len(side.hits[id])
+        rows[words] = rows.get(words, 0) + side.marks[id].count
     return tuple(Group(value=words, count=count) for words, count in rows.items())
 
 

@@ -87,6 +87,10 @@ class Compared(msgspec.Struct, frozen=True):
                 return self.left.of != "len"
 
     @property
+    def by(self) -> Operator:
+        return _OPERATORS[self.op]
+
+    @property
     def needle(self) -> str | None:
         """What is in every text for which it holds, but for escapes."""
         match self:
@@ -95,7 +99,7 @@ class Compared(msgspec.Struct, frozen=True):
         return None
 
     def judge(self) -> Judge:
-        left, right, by = self.left, self.right, _OPERATORS[self.op]
+        left, right, by = self.left, self.right, self.by
         if isinstance(right, Path):
             return functools.partial(self._two, right)
         wanted = right.value
@@ -106,7 +110,7 @@ class Compared(msgspec.Struct, frozen=True):
         return functools.partial(_is_one, left, self.op == "==", wanted if isinstance(wanted, tuple) else forms)
 
     def _two(self, right: Path, seen: Seen) -> Verdict:
-        by, told, other = _OPERATORS[self.op], seen[self.left], seen[right]
+        by, told, other = self.by, seen[self.left], seen[right]
         one, two = texts.number(told), texts.number(other)
         if one is not None and two is not None:
             return by(one, two)

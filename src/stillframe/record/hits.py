@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+import msgspec
 
 from ..model.recorded import Group, Hits, Trend
 from ..model.recording import PROBED
-from . import asking, finding, functions, reading, stretches, texts, where
-from .columns import numbers
+from . import asking, finding, functions, reading, stretches, where
+from .cells import numbers
 from .conditions import Path, Told
 from .scopes import ITS_CELL, Scope, beyond, has_name, need_name, need_part
 
@@ -27,10 +30,7 @@ OF_THE_HIT = {
 
 def listed(scope: Scope, start: int, count: int) -> Hits:
     if scope.condition is None:
-        joins, tests, before, after = scope.parts
-        page = f"SELECT h.id FROM {joins} WHERE {tests} ORDER BY h.id LIMIT ? OFFSET ?"
-        shown = [row[0] for row in scope.connection.execute(page, (*before, *after, count, start))]
-        total = scope.total()
+        shown, total = _page(scope, start, count), scope.total()
     else:
         shown, total = scope.ids[start : start + count], len(scope.ids)
         for path in scope.condition.paths if not total else ():
@@ -45,10 +45,26 @@ def listed(scope: Scope, start: int, count: int) -> Hits:
     )
 
 
+LEAFED = 1000
+"""Hits of all runs and places that are put in order for one page; for more, SQLite is asked for all of them in order."""
+
+
+def _page(scope: Scope, start: int, count: int) -> list[int]:
+    """Some of the hits, counted from the first, whatever comes after them. Those of one run at one place are in order already."""
+    connection, each = scope.connection, "h.run=?" + (" AND h.place=?" if scope.spots else "")
+    each = f"SELECT h.id FROM hit h WHERE {each}{'' if scope.steps else ' AND NOT h.step'} ORDER BY h.number LIMIT ?"
+    pairs = list(itertools.product(scope.run.members, *([[spot.id for spot in scope.spots]] if scope.spots else [])))
+    if start >= 0 <= count and len(pairs) * (start + count) <= LEAFED:
+        found = [row[0] for pair in pairs for row in connection.execute(each, (*pair, start + count))]
+        return sorted(found)[start : start + count]
+    joins, tests, before, after = scope.parts
+    page = f"SELECT h.id FROM {joins} WHERE {tests} ORDER BY h.id LIMIT ? OFFSET ?"
+    return [row[0] for row in connection.execute(page, (*before, *after, count, start))]
+
+
 def sampled(scope: Scope) -> tuple[str, ...]:
     """Of places that a probe came to more often than the record keeps hits, how often: the last hit that it keeps says so."""
-    first = f"SELECT reason FROM hit WHERE run IN ({scope.run.marks}) ORDER BY id LIMIT 1"
-    if scope.connection.execute(first, scope.run.members).fetchone() != (PROBED,):
+    if reading.first_reason(scope.connection, scope.run) != PROBED:
         return ()
     last = f"SELECT max(id) FROM hit WHERE run IN ({scope.run.marks}) AND place=?"
     spots = scope.spots or finding.reached(scope.connection, scope.run)
@@ -189,9 +205,12 @@ def trend(scope: Scope, name: str, place: str, *, drawn: bool = False) -> tuple[
     """How one value went over the hits of a place; and for a drawing the points themselves, by the numbers of their hits."""
     path = where.parse_path(name)
     need_name(scope, path.root)
-    rows = _course(scope, path)
-    heights = [row[1] for row in rows if row[1] is not None]
-    others = Counter(row[2] for row in rows if row[1] is None and row[2] is not None)
+    course = _course(scope, path)
+    heights = [each for each in course.heights if each is not None]
+    others = Counter[Told]()
+    if len(heights) < len(course.heights):
+        texts_instead = zip(course.heights, course.told, strict=True)
+        others.update(told for height, told in texts_instead if height is None and told is not None)
     total = scope.total()
     if total and not heights and not others:
         need_part(scope, path)
@@ -209,14 +228,27 @@ def trend(scope: Scope, name: str, place: str, *, drawn: bool = False) -> tuple[
         run=scope.run.handle,
         notes=(*sampled(scope), *beyond(scope, [path] if path.steps and len(heights) + others.total() < total else [])),
     )
-    return made, _points(scope, rows) if drawn else []
+    return made, _points(scope, course) if drawn else []
 
 
-def _course(scope: Scope, path: Path) -> list[tuple[int, float | None, Told]]:
+class Course(msgspec.Struct, frozen=True):
     """Each hit in order, with the number that a path leads to there, or the text that it is instead."""
-    if path.of != "type" and (column := scope.column(path)):
-        heights: dict[Told, float | None] = {told: texts.number(told) for told in set(column.told)}
-        return list(zip(column.hits, map(heights.get, column.told), column.told, strict=True))
+
+    hits: Sequence[int]
+    heights: Sequence[float | None]
+    told: Sequence[Told]
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[int, float | None, Told]]) -> Course:
+        return cls(*zip(*in_order, strict=True)) if (in_order := sorted(rows, key=_first)) else cls((), (), ())
+
+
+_first = operator.itemgetter(0)
+
+
+def _course(scope: Scope, path: Path) -> Course:
+    if (read := _read(scope, path)) is not None:
+        return read
     number, shown, given = "v0.number", "v0.text", list[object]()
     steps = functions.written(path.steps)
     if path.of == "len":
@@ -228,25 +260,33 @@ def _course(scope: Scope, path: Path) -> list[tuple[int, float | None, Told]]:
     if (values := scope.cells("c0.value", path.root)) is None:
         joins, tests, before, after = scope.parts
         sql = f"SELECT h.id, {told} FROM {joins}{ITS_CELL} LEFT JOIN value v0 ON v0.id=c0.value WHERE {tests}"
-        return sorted(scope.connection.execute(sql, (*given, *before, path.root, *after)), key=_first)
-    if not given:
-        sql, all_given = scope.cells(f"c0.hit, {told}", path.root, " LEFT JOIN value v0 ON v0.id=c0.value") or ("", [])
-        return sorted(scope.connection.execute(sql, all_given), key=_first)
+        return Course.of(scope.connection.execute(sql, (*given, *before, path.root, *after)))
     # each value is looked into once, however many hits have it
     sql = f"SELECT v0.id, {told} FROM value v0 WHERE v0.id IN ({values[0]})"
     inside = {row[0]: row[1:] for row in scope.connection.execute(sql, (*given, *values[1]))}
     sql, all_given = scope.cells("c0.hit, c0.value", path.root) or ("", [])
-    return sorted(((hit, *inside[value]) for hit, value in scope.connection.execute(sql, all_given)), key=_first)
+    return Course.of((hit, *inside[value]) for hit, value in scope.connection.execute(sql, all_given))
 
 
-_first = operator.itemgetter(0)
+def _read(scope: Scope, path: Path) -> Course | None:
+    """The same, where it can be read in a row. Of a whole value its type says nothing, and where it has no length its text is
+    told instead."""
+    if path.of == "type" and not path.steps:
+        path = Path(path.root)
+    column = scope.column(path) if path.of != "type" else None
+    if column is None or (path.of == "len" and not path.steps and None in column.told):
+        return None
+    heights = column.heights
+    if not path.steps and (path.of == "len" or 0 in heights):  # as SQLite keeps numbers: -0.0 is 0.0
+        heights = [each if each is None else each + 0.0 for each in heights]
+    return Course(column.hits, heights, column.told)
 
 
-def _points(scope: Scope, rows: Sequence[tuple[int, float | None, Told]]) -> list[tuple[int, float]]:
+def _points(scope: Scope, course: Course) -> list[tuple[int, float]]:
     sql = f"SELECT group_concat(id), group_concat(number) FROM hit WHERE run IN ({scope.run.marks})"
     ids, told = (numbers(each or "") for each in scope.connection.execute(sql, scope.run.members).fetchone())
     of = dict(zip(ids, told, strict=True))
-    return [(of[id], height) for id, height, _ in rows if height is not None]
+    return [(of[id], height) for id, height in zip(course.hits, course.heights, strict=True) if height is not None]
 
 
 def sparkline(heights: Sequence[float]) -> str:

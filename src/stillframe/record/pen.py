@@ -31,6 +31,9 @@ CACHED = 10_000
 OUTPUT_BYTES = 2 * 1024 * 1024
 """Bytes of each stream of a run that are kept, the newest."""
 
+LONGEST_NUMBER = 60
+"""Characters of a text that is taken for a number."""
+
 _NUMBER = re.compile(r"-?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?:n| '.*)?\Z", re.DOTALL)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,}")
 _IDENTITY = re.compile(r"(?<![\w.])(?:9[3-9]\d{12}|1[0-4]\d{13})(?![\w.])")
@@ -262,7 +265,7 @@ def _small(number: int | None) -> int | None:
 
 def number_of(text: str) -> float | None:
     """The number that a value's text is; None where it is none."""
-    if len(text) > 60 or not _NUMBER.match(text):
+    if len(text) > LONGEST_NUMBER or not _NUMBER.match(text):
         return None
     try:
         return float(text)

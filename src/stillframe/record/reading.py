@@ -12,7 +12,7 @@ from ..model.outcomes import SourceLine, Stop
 from ..model.recorded import Hit
 from ..model.values import Frame, Value
 from . import texts
-from .finding import View, source_lines
+from .finding import Run, View, source_lines
 from .tape import HitRest
 
 BEFORE = 2
@@ -59,6 +59,13 @@ def rows(connection: sqlite3.Connection, ids: list[int]) -> list[Row]:
         )
     }
     return [found[id] for id in ids if id in found]
+
+
+def first_reason(connection: sqlite3.Connection, run: Run) -> str | None:
+    """Why the first hit of all was one: the first of each member is known at once, since its numbers grow with its rows."""
+    first = "SELECT id, reason FROM hit WHERE run=? ORDER BY number LIMIT 1"
+    found = [row for each in run.members if (row := connection.execute(first, (each,)).fetchone())]
+    return min(found)[1] if found else None
 
 
 def values(connection: sqlite3.Connection, row: Row, most: int | None = None) -> tuple[Value, ...]:

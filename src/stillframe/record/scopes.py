@@ -52,11 +52,11 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         return frozenset(choosing.listed(self.connection, *_steps(self.run, self.spots)))
 
     @functools.cached_property
-    def quickly(self) -> list[tuple[stretches.Stretch, choosing.Chosen | None]] | None:
-        """With each stretch the question which of its hits are meant, if not all; None where that is told hit by hit."""
+    def quickly(self) -> list[tuple[stretches.Stretch, list[int] | None]] | None:
+        """With each stretch which of its hits are meant, if not all; None where that is told hit by hit."""
         if self.in_a_row is None:
             return None
-        made: list[tuple[stretches.Stretch, choosing.Chosen | None]] = []
+        made: list[tuple[stretches.Stretch, list[int] | None]] = []
         for stretch in self.in_a_row:
             which = self._matching(stretch, self.condition) if self.condition else None
             if self.condition and which is None:
@@ -64,7 +64,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
             made.append((stretch, which))
         return made
 
-    def _matching(self, stretch: stretches.Stretch, condition: where.Question) -> choosing.Chosen | None:
+    def _matching(self, stretch: stretches.Stretch, condition: where.Question) -> list[int] | None:
         return choosing.matching(self.connection, self.columns, stretch, condition.conjuncts)
 
     def column(self, path: Path) -> Column | None:
@@ -96,13 +96,10 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     def ids(self) -> list[int]:
         """Every hit that is meant, in order."""
         if self.condition is not None and self.quickly is not None:
-            chosen = [which for _, which in self.quickly if which is not None]
+            found = [hit for _, which in self.quickly for hit in which or ()]
         else:
             joins, tests, before, after = self.parts if self.condition else replace(self, steps=True).parts
-            chosen = [(f"SELECT h.id FROM {joins} WHERE {tests}", [*before, *after])]
-        found: list[int] = []
-        for each in chosen:
-            found += each if isinstance(each, list) else choosing.listed(self.connection, *each)
+            found = choosing.listed(self.connection, f"SELECT h.id FROM {joins} WHERE {tests}", [*before, *after])
         if self.condition is not None and self.quickly is not None and not self.alone:
             found = [each for each in found if each in self.own]
         elif self.left_out:
@@ -118,6 +115,8 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         """How many hits are meant."""
         if self.condition is not None:
             return len(self.ids)
+        if self.in_a_row and self.alone and all(map(self.columns.cells.is_filled, self.in_a_row)):
+            return sum(each.high - each.low + 1 for each in self.in_a_row) - len(self.left_out)
         joins, tests, before, after = replace(self, steps=True).parts
         found = self.connection.execute(f"SELECT count(*) FROM {joins} WHERE {tests}", (*before, *after)).fetchone()
         return int(found[0]) - len(self.left_out)

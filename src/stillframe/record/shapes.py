@@ -27,6 +27,9 @@ _STRINGS = glances.QUOTED
 _LEAVES = (*_STRINGS, _WORD, rf"[bBuUrRfF@]{{1,2}}+(?:{'|'.join(_STRINGS)})")
 _USUAL = {_STRINGS[0]: rf"'[^'\\{END}]*+'", _WORD: r"[0-9A-Za-z_+-][0-9A-Za-z_.+-]*+"}
 """What most of them are like; tried first, since it is quicker."""
+_PLAIN_STRING = rf"(?:'[^'\\{END}]*+'|\"[^\"\\{END}]*+\")"
+_PLAIN_STRINGS = possessive(rf"{_PLAIN_STRING}(?:{END}{_PLAIN_STRING})*+")
+"""A row of nothing but strings whose content is as it is written."""
 _TOKEN = possessive(
     rf"(?:(?<=[(\[{{])|(?<=[,:=] )|(?<==))(?P<leaf>{'|'.join(_LEAVES)})(?=[,)\]}}])|{'|'.join(_STRINGS)}|(?P<astray>['\"`\\])|.",
     re.DOTALL,
@@ -105,6 +108,8 @@ def _asked(found: list[str], path: Path) -> list[Read]:
     """Parts as the path asks for them."""
     if path.of == "value":
         return list[Read](found)
+    if _PLAIN_STRINGS.fullmatch(END.join(found)):
+        return [len(each) - 2 for each in found] if path.of == "len" else ["str"] * len(found)
     told = {part: part if part == UNREAD or part in glances.NOWHERE else _told(part, path) for part in set(found)}
     return [told[each] for each in found]
 

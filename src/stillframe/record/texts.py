@@ -10,9 +10,11 @@ import functools
 import re
 from collections.abc import Sequence
 
+import msgspec
+
 from ..model import exact
 from ..model.values import Value
-from .pen import ValueRest, number_of
+from .pen import LONGEST_NUMBER, ValueRest, number_of
 
 _QUOTED = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)"""
 _STRING = re.compile(rf"[bBuUrRfF@]{{0,2}}({_QUOTED})")
@@ -165,6 +167,35 @@ def number(told: str | int | None) -> float | None:
     if not isinstance(told, str):
         return told
     return number_of(told) if told[:1].isdigit() or told[:1] == "-" else None
+
+
+TOGETHER = 1024
+"""What is told in so many hits is read as numbers together."""
+_NUMBERS = re.compile(r"[-+.,0-9eE]*")
+
+
+def numbers(told: Sequence[str | int | None]) -> list[float | None]:
+    """The same of many. Nearly all numbers are written as JSON would, and such are read in one go."""
+    found: list[float | None] = []
+    for begin in range(0, len(told), TOGETHER):
+        some = told[begin : begin + TOGETHER]
+        if (read := _as_json(some)) is None:
+            known = {each: number(each) for each in set(some)}
+            read = [known[each] for each in some]
+        found += read
+    return found
+
+
+def _as_json(told: Sequence[str | int | None]) -> Sequence[float | None] | None:
+    """None where one of them is no number, or is written otherwise."""
+    try:
+        row = ",".join(told)  # type: ignore[arg-type]
+        if not _NUMBERS.fullmatch(row) or max(map(len, told)) > LONGEST_NUMBER:  # type: ignore[arg-type]
+            return None
+        read = msgspec.json.decode(f"[{row}]", type=list[float])
+    except (TypeError, msgspec.DecodeError):
+        return None
+    return read if len(read) == len(told) else None
 
 
 def restored(type: str, text: str, total: int | None, rest: str | None) -> Value:
