@@ -42,7 +42,8 @@ WAL_BYTES = 8 * 1024 * 1024
 """How large the log may grow before what is in it is moved to the file itself."""
 QUICK_SECONDS = 0.02
 """A disk that took longer than this for one commit is left to the thread for a while."""
-SLOW_SECONDS = 10.0
+SLOW_SECONDS = (0.1, 10.0)
+"""How long at first, and at the most where it is slow each time: a machine with too much to do is not taken for a slow disk."""
 TASK_SECONDS = 60.0
 CLOSE_SECONDS = 20.0
 
@@ -119,7 +120,7 @@ class Writer:
         self._given = 0
         """How much was ever put, and how much of it the thread has seen to: what comes later must not be written before."""
         self._seen = 0
-        self._slow_until = 0.0
+        self._slow_until = self._left_alone = 0.0
         self._lock_path = str(path.with_suffix(".lock"))
         self._lock: tuple[int, int] | None = None
         """Its descriptor and inode."""
@@ -171,11 +172,19 @@ class Writer:
             return False
         finally:
             self._hand.release()
-        if time.monotonic() - began > QUICK_SECONDS:
-            self._slow_until = time.monotonic() + SLOW_SECONDS
+        self._judge(began, time.monotonic())
         if self._pen is not None and self._pen.later:
             self.put(Told(Settled()))  # the thread does what can wait
         return True
+
+    def _judge(self, began: float, now: float) -> None:
+        """Whether the disk is to be left to the thread: for ten times as long each time that it is slow again."""
+        if now - began <= QUICK_SECONDS:
+            self._left_alone /= 2
+            return
+        first, most = SLOW_SECONDS
+        self._left_alone = min(most, max(first, 10 * self._left_alone))
+        self._slow_until = now + self._left_alone
 
     def task(self, run: Callable[[Pen], T]) -> T:
         """Do something in the writer's thread and wait for it; to be called from a thread that may wait."""
