@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import fcntl
 import logging
 import os
@@ -27,7 +26,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from ..errors import Busy, StillframeError, StoreFull
-from . import schema
+from . import disk, schema
 from .lingering import LINGER_SECONDS, Lingering
 from .pen import Pen
 
@@ -42,8 +41,7 @@ WAL_BYTES = 8 * 1024 * 1024
 """How large the log may grow before what is in it is moved to the file itself."""
 QUICK_SECONDS = 0.02
 """A disk that took longer than this for one commit is left to the thread for a while."""
-SLOW_SECONDS = (0.1, 10.0)
-"""How long at first, and at the most where it is slow each time: a machine with too much to do is not taken for a slow disk."""
+SLOW_SECONDS = 10.0
 TASK_SECONDS = 60.0
 CLOSE_SECONDS = 20.0
 
@@ -114,13 +112,13 @@ class Writer:
         self._starting = threading.Lock()
         self._pen: Pen | None = None
         self._backlog: list[Told] = []
-        self._lingering: Lingering[Told] = Lingering(lambda: self.put(Told(Settled())))
+        self._lingering: Lingering[Told] = Lingering(self._see_to_lingering)
         self._hand = threading.Lock()
         """Held by whoever writes, in the thread or outside."""
         self._given = 0
         """How much was ever put, and how much of it the thread has seen to: what comes later must not be written before."""
         self._seen = 0
-        self._slow_until = self._left_alone = 0.0
+        self._slow_until = 0.0
         self._lock_path = str(path.with_suffix(".lock"))
         self._lock: tuple[int, int] | None = None
         """Its descriptor and inode."""
@@ -159,8 +157,14 @@ class Writer:
         if self._lingering.is_due:
             self._here(self._lingering.take)
 
+    def _see_to_lingering(self) -> None:
+        """What lingers has waited long enough: it is written here where that takes no waiting, since to wake the thread takes
+        more of everybody's time."""
+        if not self._here(self._lingering.take) or self._log_bytes() > WAL_BYTES:
+            self.put(Told(Settled()))
+
     def _here(self, what: Callable[[], list[Told]]) -> bool:
-        began = time.monotonic()
+        began, waits = time.monotonic(), disk.waits()
         if began < self._slow_until or not self._hand.acquire(blocking=False):
             return False
         try:
@@ -172,19 +176,11 @@ class Writer:
             return False
         finally:
             self._hand.release()
-        self._judge(began, time.monotonic())
+        if time.monotonic() - began > QUICK_SECONDS and disk.waits() != waits:  # or others had the processor
+            self._slow_until = time.monotonic() + SLOW_SECONDS
         if self._pen is not None and self._pen.later:
             self.put(Told(Settled()))  # the thread does what can wait
         return True
-
-    def _judge(self, began: float, now: float) -> None:
-        """Whether the disk is to be left to the thread: for ten times as long each time that it is slow again."""
-        if now - began <= QUICK_SECONDS:
-            self._left_alone /= 2
-            return
-        first, most = SLOW_SECONDS
-        self._left_alone = min(most, max(first, 10 * self._left_alone))
-        self._slow_until = now + self._left_alone
 
     def task(self, run: Callable[[Pen], T]) -> T:
         """Do something in the writer's thread and wait for it; to be called from a thread that may wait."""
@@ -250,7 +246,7 @@ class Writer:
         try:
             self._write([each.job for each in waiting])
         except (sqlite3.OperationalError, sqlite3.DatabaseError, OSError, StillframeError) as error:
-            if _is_of_the_disk(error):
+            if disk.is_at_fault(error):
                 self._pause(waiting, error)
                 return
             self._one_by_one(waiting)
@@ -287,7 +283,7 @@ class Writer:
                     log.exception("could not be recorded: %.500r", job)
 
     def _pause(self, waiting: list[Told], error: Exception) -> None:
-        self.problem = _words(error)
+        self.problem = disk.words(error)
         for each in waiting:
             each.tell(self.problem)
         kept = [Told(each.job) for each in waiting]
@@ -302,7 +298,7 @@ class Writer:
                 task.result = task.run(pen)
             self._afterwards()
         except (sqlite3.Error, OSError) as error:
-            task.error = StoreFull(f"the record cannot be written: {_words(error)}")
+            task.error = StoreFull(f"the record cannot be written: {disk.words(error)}")
         except BaseException as error:  # whoever asked gets it
             task.error = error
         task.done.set()
@@ -370,7 +366,7 @@ class Writer:
         if self._pen is None:
             return
         try:
-            size = os.stat(f"{self.path}-wal").st_size
+            size = self._log_bytes()
             if size > WAL_BYTES or (last and size):
                 with self._locked():
                     self._pen.connection.execute(
@@ -379,6 +375,12 @@ class Writer:
         except (OSError, sqlite3.Error) as error:
             log.info("the record's log stays as it is: %s", error)
 
+    def _log_bytes(self) -> int:
+        try:
+            return os.stat(f"{self.path}-wal").st_size
+        except OSError:
+            return 0
+
     def _leave(self) -> None:
         self._checkpoint(last=True)
         if self._pen is not None:
@@ -386,19 +388,3 @@ class Writer:
                 self._pen.close()
             self._pen = None
         self._let_go_of_lock()
-
-
-def _is_of_the_disk(error: Exception) -> bool:
-    return (
-        isinstance(error, sqlite3.OperationalError | OSError | StillframeError) or type(error) is sqlite3.DatabaseError
-    )
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, StillframeError):
-        return error.message
-    if isinstance(error, OSError) and error.errno == errno.ELOOP:
-        return f"{error.filename} is a link, and the record is written through none; XDG_STATE_HOME puts it elsewhere"
-    if isinstance(error, OSError):
-        return f"{error.strerror or error} ({error.filename})" if error.filename else str(error.strerror or error)
-    return str(error)
