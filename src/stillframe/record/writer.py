@@ -112,7 +112,7 @@ class Writer:
         self._starting = threading.Lock()
         self._pen: Pen | None = None
         self._backlog: list[Told] = []
-        self._lingering: Lingering[Told] = Lingering(self._see_to_lingering)
+        self._lingering: Lingering[Told] = Lingering(lambda: self.put(Told(Settled())))
         self._hand = threading.Lock()
         """Held by whoever writes, in the thread or outside."""
         self._given = 0
@@ -156,12 +156,6 @@ class Writer:
         """Write what lingers, if that is due and takes no waiting, at a time when a debugger is at work and we are not."""
         if self._lingering.is_due:
             self._here(self._lingering.take)
-
-    def _see_to_lingering(self) -> None:
-        """What lingers has waited long enough: it is written here where that takes no waiting, since to wake the thread takes
-        more of everybody's time."""
-        if not self._here(self._lingering.take) or self._log_bytes() > WAL_BYTES:
-            self.put(Told(Settled()))
 
     def _here(self, what: Callable[[], list[Told]]) -> bool:
         began, waits = time.monotonic(), disk.waits()
@@ -366,7 +360,7 @@ class Writer:
         if self._pen is None:
             return
         try:
-            size = self._log_bytes()
+            size = os.stat(f"{self.path}-wal").st_size
             if size > WAL_BYTES or (last and size):
                 with self._locked():
                     self._pen.connection.execute(
@@ -374,12 +368,6 @@ class Writer:
                     ).fetchall()
         except (OSError, sqlite3.Error) as error:
             log.info("the record's log stays as it is: %s", error)
-
-    def _log_bytes(self) -> int:
-        try:
-            return os.stat(f"{self.path}-wal").st_size
-        except OSError:
-            return 0
 
     def _leave(self) -> None:
         self._checkpoint(last=True)
