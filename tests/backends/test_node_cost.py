@@ -64,3 +64,19 @@ async def test_each_of_many_steps_shows_the_variables_of_its_own_line(tmp_path: 
     async with debugged(tmp_path, program, breaks=["app.js:3"]) as (dbg, first):
         stopped(first)
         assert [stopped(await dbg.next()).local("n") for _ in range(20)] == [str(number) for number in range(20)]
+
+
+async def test_a_file_that_was_written_over_since_it_was_loaded_is_not_taken_for_what_runs(tmp_path: Path) -> None:
+    """The text of a file stands for that of its script as long as V8's hash says so, which spares a question."""
+    program = """const factor = 3;
+require('fs').writeFileSync(__filename, '// gone\\n'.repeat(8));
+function scaled(n) {
+  const twice = n + n;
+  return twice * factor;
+}
+scaled(2);
+"""
+    async with debugged(tmp_path, program, breaks=["app.js:5"]) as (_, first):
+        assert [stopped(first).local(name) for name in ("n", "twice", "factor")] == ["2", "4", "3"]
+    async with debugged(tmp_path, program.replace("require", "//"), breaks=["app.js:5"]) as (_, first):
+        assert [stopped(first).local(name) for name in ("n", "twice", "factor")] == ["2", "4", "3"]

@@ -16,6 +16,7 @@ import msgspec
 from ..errors import Busy, Denied, Internal
 from .cli import link, rendezvous
 from .cli.catalogue import HASH, VERSION
+from .reads import read_sparingly
 
 START_SECONDS = 30.0
 TRIES = 3
@@ -150,7 +151,9 @@ async def _dial() -> Line | None:
         raise Internal(str(gone)) from None
     if found is None:
         return None
-    return await asyncio.open_unix_connection(sock=socket.socket(fileno=found.sock.detach()))
+    line = await asyncio.open_unix_connection(sock=socket.socket(fileno=found.sock.detach()))
+    read_sparingly(line[1].transport)
+    return line
 
 
 async def _start_daemon() -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import fcntl
 import logging
 import os
@@ -27,7 +26,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from ..errors import Busy, StillframeError, StoreFull
-from . import schema
+from . import disk, schema
 from .lingering import LINGER_SECONDS, Lingering
 from .pen import Pen
 
@@ -159,7 +158,7 @@ class Writer:
             self._here(self._lingering.take)
 
     def _here(self, what: Callable[[], list[Told]]) -> bool:
-        began = time.monotonic()
+        began, waits = time.monotonic(), disk.waits()
         if began < self._slow_until or not self._hand.acquire(blocking=False):
             return False
         try:
@@ -171,7 +170,7 @@ class Writer:
             return False
         finally:
             self._hand.release()
-        if time.monotonic() - began > QUICK_SECONDS:
+        if time.monotonic() - began > QUICK_SECONDS and disk.waits() != waits:  # or others had the processor
             self._slow_until = time.monotonic() + SLOW_SECONDS
         if self._pen is not None and self._pen.later:
             self.put(Told(Settled()))  # the thread does what can wait
@@ -241,7 +240,7 @@ class Writer:
         try:
             self._write([each.job for each in waiting])
         except (sqlite3.OperationalError, sqlite3.DatabaseError, OSError, StillframeError) as error:
-            if _is_of_the_disk(error):
+            if disk.is_at_fault(error):
                 self._pause(waiting, error)
                 return
             self._one_by_one(waiting)
@@ -278,7 +277,7 @@ class Writer:
                     log.exception("could not be recorded: %.500r", job)
 
     def _pause(self, waiting: list[Told], error: Exception) -> None:
-        self.problem = _words(error)
+        self.problem = disk.words(error)
         for each in waiting:
             each.tell(self.problem)
         kept = [Told(each.job) for each in waiting]
@@ -293,7 +292,7 @@ class Writer:
                 task.result = task.run(pen)
             self._afterwards()
         except (sqlite3.Error, OSError) as error:
-            task.error = StoreFull(f"the record cannot be written: {_words(error)}")
+            task.error = StoreFull(f"the record cannot be written: {disk.words(error)}")
         except BaseException as error:  # whoever asked gets it
             task.error = error
         task.done.set()
@@ -377,19 +376,3 @@ class Writer:
                 self._pen.close()
             self._pen = None
         self._let_go_of_lock()
-
-
-def _is_of_the_disk(error: Exception) -> bool:
-    return (
-        isinstance(error, sqlite3.OperationalError | OSError | StillframeError) or type(error) is sqlite3.DatabaseError
-    )
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, StillframeError):
-        return error.message
-    if isinstance(error, OSError) and error.errno == errno.ELOOP:
-        return f"{error.filename} is a link, and the record is written through none; XDG_STATE_HOME puts it elsewhere"
-    if isinstance(error, OSError):
-        return f"{error.strerror or error} ({error.filename})" if error.filename else str(error.strerror or error)
-    return str(error)

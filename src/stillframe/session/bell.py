@@ -11,12 +11,13 @@ class Bell:
 
     def __init__(self, above: Bell | None = None) -> None:
         self._above = above
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._waiting: dict[asyncio.Future[None], Callable[[], bool]] = {}
 
     def ring(self) -> None:
-        for future in self._waiting:
-            _wake(future)
-        self._waiting.clear()
+        """Something happened. Whoever still waits in vain is not woken: to look here takes far less than a turn of theirs."""
+        for future, predicate in list(self._waiting.items()):
+            if _may_hold(predicate):
+                _wake(future)
         if self._above is not None:
             self._above.ring()
 
@@ -29,15 +30,22 @@ class Bell:
             if left is not None and left <= 0:
                 return False
             future: asyncio.Future[None] = loop.create_future()
-            self._waiting.add(future)
+            self._waiting[future] = predicate
             timer = None if left is None else loop.call_later(left, _wake, future)
             try:
                 # Not asyncio.wait_for: in Python 3.11 it swallows a cancellation that comes together with the ring.
                 await future
             finally:
-                self._waiting.discard(future)
+                del self._waiting[future]
                 if timer is not None:
                     timer.cancel()
+        return True
+
+
+def _may_hold(predicate: Callable[[], bool]) -> bool:
+    try:
+        return predicate()
+    except Exception:  # it is for whoever waits to hear of it
         return True
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from typing import TypeGuard
+
 from ..model.backend import Backend, Stopped
 from ..model.powers import Crowds
 
@@ -41,7 +44,7 @@ class Crowd:
 
     async def ask(self, backend: Backend) -> None:
         """Find the stops that the debugger folded into the one it told of."""
-        if len(self.alive) != 1 and isinstance(backend, Crowds):
+        if len(self.alive) != 1 and _may_fold_stops(backend):
             for event in await backend.also_stopped():
                 self.keep(event)
 
@@ -50,3 +53,13 @@ class Crowd:
         for event in self._waiting.values():
             return event
         return None
+
+
+def _may_fold_stops(backend: Backend) -> TypeGuard[Crowds]:
+    return _is_crowded(type(backend))
+
+
+@functools.cache
+def _is_crowded(kind: type[Backend]) -> bool:
+    """Whether backends of this kind may have to be asked; found out once, since it is looked up at every step."""
+    return issubclass(kind, Crowds)

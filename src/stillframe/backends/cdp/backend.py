@@ -121,14 +121,15 @@ class CdpBackend(Looking, ClosesOnce):
         if self._process is None and self.pid is not None and not self._worker:
             self._gone_watch = asyncio.create_task(wait_pid(self.pid))
             self._signs.gone = self._gone_watch
-        await self._preparing.greet(self._threshold, self._pauses_on(catch))
-        await self._preparing.prepare(wanted)
-        self._started = True
-        await self._breakpoints.hold(False)
-        if self._gate is not None:
-            await self._gate.open(self._signs.line)
-        else:
-            await self._client.request("Debugger.resume" if self._threshold else "Runtime.runIfWaitingForDebugger")
+        with self._client.gathering():
+            await self._preparing.greet(self._threshold, self._pauses_on(catch))
+            await self._preparing.prepare(wanted)
+            self._started = True
+            await self._breakpoints.hold(False)
+            if self._gate is not None:
+                await self._gate.open(self._signs.line)
+            else:
+                await self._client.request("Debugger.resume" if self._threshold else "Runtime.runIfWaitingForDebugger")
         return self._breakpoints.now()  # it runs already: some may have their place
 
     def events(self) -> AsyncIterator[Event]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -45,6 +46,8 @@ class CdpClient:
         self.on_refusal: Callable[[Refused], None] = lambda refused: None
         """Takes the refusals of orders."""
         self._parting = False
+        self._gathered: list[bytes] | None = None
+        """What is to be written together, while things are said that belong together."""
         self.ended: StillframeError | None = None
         self.why_ended: str | None = None
         """What the other side did to end it, where that is known."""
@@ -57,13 +60,13 @@ class CdpClient:
             answer.set_exception(self.ended)
             answer.exception()  # seen: some answers are nobody's
             return answer
-        self._messages.write(self._numbered(method, params, answer))
+        self._write(self._numbered(method, params, answer))
         return answer
 
     def send_all(self, words: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """Send requests whose answers are nobody's, in one go: each write wakes the other side."""
         if not self.ended:
-            self._messages.write(*(self._numbered(method, params, asyncio.Future()) for method, params in words))
+            self._write(*(self._numbered(method, params, asyncio.Future()) for method, params in words))
 
     def part(self, words: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """Send what lets the program go. From now on no step is ordered: where the last words themselves come to a pause that
@@ -74,7 +77,31 @@ class CdpClient:
     def order(self, method: str) -> None:
         """Send a request for whose answer nobody waits, since what it brings about tells itself; a refusal is told."""
         if not self.ended and not self._parting:
-            self._messages.write(self._numbered(method, None, None))
+            self._write(self._numbered(method, None, None))
+
+    @contextlib.contextmanager
+    def gathering(self) -> Iterator[None]:
+        """Within this, what is said in one turn of the event loop is written in one go: each write wakes the other side, which
+        is quick to take our place where processors are few."""
+        self._gathered = []
+        try:
+            yield
+        finally:
+            self._let_out()
+            self._gathered = None
+
+    def _write(self, *messages: bytes) -> None:
+        if self._gathered is None:
+            self._messages.write(*messages)
+            return
+        if not self._gathered:
+            asyncio.get_running_loop().call_soon(self._let_out)
+        self._gathered += messages
+
+    def _let_out(self) -> None:
+        if self._gathered:
+            messages, self._gathered = self._gathered, []
+            self._messages.write(*messages)
 
     def _numbered(self, method: str, params: Mapping[str, Any] | None, answer: asyncio.Future[Body] | None) -> bytes:
         self._number += 1
@@ -104,6 +131,7 @@ class CdpClient:
 
     def close(self) -> None:
         """End the conversation from our side; what still waits fails."""
+        self._let_out()
         self._messages.close()
         self._finish(AdapterDied("the connection to the inspector was closed"))
 

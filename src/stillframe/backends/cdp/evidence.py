@@ -72,6 +72,8 @@ class Evidence:
         """The pause whose values are kept for whoever expands them."""
         self._bounds = Bounds()
         """As somebody wanted them last."""
+        self._was_wanted = False
+        """Somebody did: how the first stop is wanted, nobody has said yet, and to ask in another way is to ask twice."""
         self._names: dict[tuple[str, int, int], list[str]] = {}
         """What the text of a function mentions, by where it begins."""
         self._questions: dict[Any, str] = {}
@@ -92,7 +94,7 @@ class Evidence:
         if self.lost_error is not None and exception is not None:
             return self._unwound(thread, exception, bounds)
         ahead = self._ahead if self._ahead and self._ahead.held is held and self._ahead.bounds == bounds else None
-        self._ahead, self._bounds = None, bounds
+        self._ahead, self._bounds, self._was_wanted = None, bounds, True
         frames_all = ahead.frames if ahead else self.teller.frames(held)
         index = self._index(held, frames_all)
         if index is None and exception is not None and any(each.kind == "user" for each in exception.frames):
@@ -124,7 +126,7 @@ class Evidence:
         call = held.calls[own] if own is not None and held.calls else None
         script = self._scripts.get(position(call)[0]) if call is not None else None
         lines = self._texts.known(script) if script is not None else None
-        if call is None or own is None or lines is None:
+        if call is None or own is None or lines is None or not self._was_wanted:
             return None
         asked = self._ask_locals(call, lines, self._bounds, 0, fresh=self._begins(held))
         frames = self.teller.frames(held)

@@ -28,6 +28,8 @@ class Script(msgspec.Struct):
     user: bool
     lines: int
     map_url: str = ""
+    hash: str = ""
+    """By which V8 knows its text."""
     made_by: str = ""
     """The file whose code made this script while it ran, where that is known."""
     _map: SourceMap | None = None
@@ -92,6 +94,7 @@ class Scripts:
             user=bool(url) and url != self.hidden and not (self._library and self._library.search(url)),
             lines=int(body.get("endLine") or 0) + 1,
             map_url=str(body.get("sourceMapURL") or ""),
+            hash=str(body.get("hash") or ""),
         )
         if script.map_url and not script.is_file:
             script.made_by = self._maker(body)

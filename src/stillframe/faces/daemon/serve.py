@@ -19,6 +19,7 @@ import psutil  # type: ignore[import-untyped]
 
 from ..cli import rendezvous
 from ..cli.catalogue import VERSION
+from ..reads import read_sparingly
 from .lifecycle import BACKLOG, LOOK_AGAIN, Claim
 from .server import REQUEST_BYTES, Dispatches, Renders, Server
 
@@ -135,8 +136,12 @@ class Listening:
 
     async def begin(self) -> None:
         self._asyncio = await asyncio.start_unix_server(
-            self._server.connected, sock=self._claim.listener, limit=REQUEST_BYTES, backlog=BACKLOG
+            self._connected, sock=self._claim.listener, limit=REQUEST_BYTES, backlog=BACKLOG
         )
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        read_sparingly(writer.transport)
+        await self._server.connected(reader, writer)
 
     def withdraw(self) -> None:
         self._claim.withdraw()

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator
 from typing import IO, NamedTuple
 
 from ..daemon.server import READ_SECONDS, Refusal
+from ..reads import read_sparingly
 
 INVITATION = b"=\n"
 """The host takes the pipes; the pump sends them with its next byte."""
@@ -48,6 +49,7 @@ async def _streams(coming: int, going: int) -> AsyncIterator[tuple[asyncio.Strea
     reader, loop = asyncio.StreamReader(), asyncio.get_running_loop()
     with _opened(coming, "rb") as source, _opened(going, "wb") as sink:
         inward, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
+        read_sparingly(inward)
         outward, protocol = await loop.connect_write_pipe(
             lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sink
         )
