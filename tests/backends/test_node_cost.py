@@ -64,3 +64,42 @@ async def test_each_of_many_steps_shows_the_variables_of_its_own_line(tmp_path: 
     async with debugged(tmp_path, program, breaks=["app.js:3"]) as (dbg, first):
         stopped(first)
         assert [stopped(await dbg.next()).local("n") for _ in range(20)] == [str(number) for number in range(20)]
+
+
+async def test_nothing_of_a_package_is_looked_at_before_it_runs_unless_something_in_it_is_wanted(
+    tmp_path: Path,
+) -> None:
+    """Each look holds the program for a while, and packages come by the thousand, most with a source map."""
+    looks = "globalThis[Symbol.for('stillframe')].loading({!r}, {!r})".format
+    mapped, named = "f();\n//# sourceMappingURL=a.js.map", "function wanted() {}"
+    asked = [
+        looks(text, path)
+        for path in ("/x/src/a.js", "/x/node_modules/a/a.js", "/x/node_modules/b/b.js")
+        for text in (mapped, named, "function other() {}", r"function w\u0061nted() {}")
+    ]
+    async with debugged(tmp_path, "let n = 1;\nn += 1;\n", breaks=["app.js:2"]) as (dbg, first):
+        stopped(first)
+
+        async def found() -> list[bool]:
+            return [each.value == "true" for each in (await dbg.eval(*asked)).values]
+
+        nothing = [False] * 4
+        assert await found() == [*(True, False, False, False), *nothing, *nothing], "a file's line is wanted"
+        await dbg.break_("wanted")
+        assert await found() == [*(True, True, False, True), *nothing, *nothing], "and a function of the user's own"
+        await dbg.break_("a!wanted")
+        assert await found() == [*(True, True, False, True), *(False, True, False, True), *nothing], (
+            "and one of a package"
+        )
+
+
+async def test_a_function_of_a_large_script_is_found_after_another_was_not(tmp_path: Path) -> None:
+    """As in bundles: a text is not searched for what it has not, and is searched again for what it has."""
+    many = "\n".join(f"function f{number}(a, b) {{ return a + b + {number}; }}" for number in range(6000))
+    async with debugged(
+        tmp_path, f"let n = 1;\nbeta();\nfunction beta() {{\n  n += 1;\n}}\n{many}\n", breaks=["app.js:2"]
+    ) as (dbg, first):
+        stopped(first)
+        assert (await dbg.break_("alpha")).state == "pending"
+        assert (await dbg.break_("beta")).state == "bound"
+        assert place(await dbg.continue_()) == ("beta", 4)

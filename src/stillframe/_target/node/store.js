@@ -284,12 +284,21 @@
   const asked = (answer) => (...words) => inner.within(() => answer(...words));
 
   // Whether the module about to be compiled deserves a look before it runs.
-  let interest = { maps: false, symbols: false, entry: false, uncaught: false, library: false };
+  let interest = { maps: false, symbols: [], entry: false, uncaught: false, library: false };
 
   function loading(content, filename) {
     if (typeof content !== 'string' || typeof filename !== 'string') return false;
-    if (interest.maps && content.includes('sourceMappingURL=')) return true;
-    return (interest.symbols || interest.entry) && (interest.library || !filename.includes('/node_modules/'));
+    if (interest.library || !filename.includes('/node_modules/')) { // packages have maps, by the hundred
+      if (interest.entry || (interest.maps && content.includes('sourceMappingURL='))) return true;
+    }
+    return defines(content, filename);
+  }
+
+  // Whether a text may define a function that is wanted, by the last word of its name; a name can be written with escapes, too.
+  function defines(content, filename) {
+    const anywhere = interest.library || !filename.includes('/node_modules/');
+    return interest.symbols.some(({ word, module }) =>
+      (module === null ? anywhere : filename.includes(module)) && (content.includes(word) || content.includes('\\u')));
   }
 
   // Errors that nobody caught: told where V8 did not foresee it, when the calls that threw are gone.
@@ -382,7 +391,7 @@
   const store = {
     load, thrown, uncaught,
     noted: {}, // what further code of ours tells
-    at, hits: taken_hits, shown, loading, hand: inner.hand,
+    at, hits: taken_hits, shown, loading, defines, hand: inner.hand,
     locals: asked(locals), scope: asked(scope), expand: asked(expand), result: asked(result), describe: asked(describe), warm,
     clear: () => { kept = new Map(); },
     forget: (id) => counts.delete(id),

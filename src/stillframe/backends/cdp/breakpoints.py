@@ -128,13 +128,12 @@ class Breakpoints:
     async def _tell_interest(self, gone: Iterable[str] = ()) -> None:
         """What our code in the target should let us look at before it runs."""
         maps = any(each.file for each in self._wanted)
-        library = self._scripts.looks_into_library or any(each.module for each in self._wanted)
         interest = {
             "maps": maps,
-            "symbols": self.symbols.wanted,
+            "symbols": self.symbols.words,
             "entry": self.entry,
             "uncaught": self.uncaught,
-            "library": library,
+            "library": self._scripts.looks_into_library,
         }
         now = json.dumps(interest)
         forget = "".join(f"; {STORE}.forget({id!r})" for id in gone)
@@ -228,7 +227,7 @@ class Breakpoints:
             made = script.map()
             if made is not None:
                 self._learn_map(script.path, made)
-        if self.symbols.wanted and script.is_file:
+        if script.is_file and self.symbols.may_be_in(script.path):
             await self.symbols.learn_loaded(script.id, script.path, await self._texts.running(script))
 
     def _learn_map(self, path: str, made: SourceMap) -> bool:

@@ -13,7 +13,9 @@ from .functions import Function, functions, matching
 LARGEST = 10_000_000
 """Characters of a text that is searched: some seconds of work, for which its program waits."""
 LARGE = 200_000
-"""Beyond this a text is searched on a thread, and only if it has one of the names at all."""
+"""Beyond this a text is searched on a thread."""
+_ESCAPE = "\\u"
+"""Names may be written with it, so that a text need not have their letters."""
 
 Places = Mapping[str, list[tuple[int, int]]]
 """Where functions begin, by file; lines and columns from 0."""
@@ -37,10 +39,17 @@ class Symbols:
         return bool(self._wanted)
 
     @property
-    def words(self) -> list[str]:
-        """What a text has if it defines one of them: the last word of each."""
-        found = (re.findall(r"[^\s.#]+", each.symbol or "") for each in self._wanted)
-        return sorted({words[-1] for words in found if words})
+    def words(self) -> list[dict[str, str | None]]:
+        """What a text has if it defines one of them, the last word of each; and what the path of its file has, if anything."""
+        return [{"word": _last_word(each.symbol or ""), "module": each.module} for each in self._wanted]
+
+    def may_be_in(self, path: str) -> bool:
+        """Whether one of them is looked for in this file."""
+        return any(_is_in(path, each.module) for each in self._wanted)
+
+    def _may_define(self, path: str, text: str) -> bool:
+        words = (_last_word(each.symbol or "") for each in self._wanted if _is_in(path, each.module))
+        return any(word in text or _ESCAPE in text for word in words)
 
     def places(self, wanted: Wanted) -> Places:
         return self._named.get(_key(wanted), {})
@@ -59,9 +68,12 @@ class Symbols:
 
     async def learn(self, path: str, text: str) -> bool:
         """A script of this text is about to run. Whether that changes what is known."""
-        return bool(self._wanted) and self._take(path, await self._search(path, text))
+        return self._may_define(path, text) and self._take(path, await self._search(path, text))
 
     async def learn_loaded(self, id: str, path: str, text: str) -> None:
+        """As far as it may define what is wanted now: what is wanted later is looked for then."""
+        if not self._may_define(path, text):
+            return
         if id not in self._functions:
             self._functions[id] = await self._search(path, text)
         self._take(path, self._functions[id])
@@ -75,8 +87,6 @@ class Symbols:
     async def _search(self, path: str, text: str) -> tuple[Function, ...]:
         if len(text) < LARGE:
             return functions(text)
-        if not any(word in text for word in self.words):
-            return ()
         if len(text) > LARGEST:
             self.pass_over(path)
             return ()
@@ -96,6 +106,11 @@ class Symbols:
 
 def _key(wanted: Wanted) -> str:
     return f"{wanted.module or ''}!{wanted.symbol}"
+
+
+def _last_word(symbol: str) -> str:
+    words = re.findall(r"[^\s.#\[\]'\"]+", symbol)
+    return words[-1] if words else symbol
 
 
 def _is_in(path: str, module: str | None) -> bool:
