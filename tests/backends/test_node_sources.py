@@ -11,7 +11,7 @@ import pytest
 
 import stillframe
 
-from .nodes import exited, place, stopped, where
+from .nodes import debugged, exited, place, stopped, where
 from .npm import compile_typescript, configuration, install
 
 SHOP = """\
@@ -315,3 +315,16 @@ async def test_packages_are_held_under_the_links_by_which_they_are_loaded(tmp_pa
         first = await dbg.launch(command=("node", "--preserve-symlinks", "app/app.js"), breaks=places)
         assert (stopped(first).local("a"), stopped(first).breakpoints) == ("1", ("b1",))
         assert stopped(await dbg.continue_()).local("a") == "2"
+
+
+async def test_functions_that_react_makes_for_their_names_alone_are_no_place_of_the_component(tmp_path: Path) -> None:
+    """A server that renders evaluates one for each call on its way, with a source map that leads to the component's own line."""
+    written = {"version": 3, "sources": [str(tmp_path / "app.js")], "names": [], "mappings": "AAAA"}
+    inline = base64.b64encode(json.dumps(written).encode()).decode()
+    address = f"//# sourceURL=rsc://React/Server/app.js?0\n//# sourceMappingURL=data:application/json;base64,{inline}"
+    made = json.dumps(f"({{ Page: (_) => _() }})\n{address}")
+    program = f"function Page() {{ return 1; }}\nconst fake = (0, eval)({made}).Page;\nconsole.log(fake(Page));\n"
+    async with debugged(tmp_path, program, breaks=["app.js:1"]) as (dbg, first):
+        assert place(first) == ("Page", 1)
+        assert [each.kind for each in stopped(first).stack] == ["user", "library", "user"]
+        assert exited(await dbg.continue_()).output == "1\n"

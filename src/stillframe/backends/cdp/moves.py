@@ -35,8 +35,8 @@ THREAD = "1"
 _ARRIVES = 10.0
 _BY_ITSELF = frozenset({"other", "step"})
 """V8's words for a pause that nothing but an order of ours has brought about."""
-_REJECTS = r"(?:Promise\s*\.\s*)?reject|Promise"
-"""A call that makes a promise rejected, or one that is made so."""
+_REJECTS = r"(?:Promise\s*\.\s*)?reject|Promise(?:Reject)?"
+"""A call that makes a promise rejected, or one that is made so; the last is how Node's own code calls it, of web streams."""
 
 
 class Loading(Protocol):
@@ -368,7 +368,7 @@ class Mover:
         """A promise that is made rejected, not by a throw: whoever is given it may handle it; if nobody does, Node tells."""
         if held.reason != "promiseRejection":
             return False
-        if handed := await self._wording.begins(held, _REJECTS):
+        if handed := await self._wording.calls(held, _REJECTS):
             self._rejections.note(held)
         return handed
 
