@@ -67,7 +67,7 @@ def test_a_promise_that_is_handled_stops_nobody_and_a_throw_that_may_be_is_not_c
 
 
 def test_a_promise_that_node_or_an_optional_call_rejects_for_later_stops_nobody(user: User) -> None:
-    """Node gives the writer of a stream, when it is released, promises that are rejected and marked as handled: in each request of
+    """A writer of a stream that is released has promises that are rejected and marked as handled, in each request of
     a server that renders by streams."""
     user.file(
         "streams.js",
