@@ -236,6 +236,67 @@ async def test_names_that_only_a_compiler_gave_to_imports_are_not_told(tmp_path:
         assert (await dbg.eval("rate_1.rate")).values[0].value == "2"
 
 
+TAX = """\
+export const VAT = 0.2;
+export function rate(n: number): number { return n / 10; }
+export default function gross(n: number): number { return n * (1 + VAT); }
+"""
+BILL = """\
+import gross, { rate as tenth, VAT } from './tax';
+import * as tax from './tax';
+import { sep } from 'path';
+export let last = 0;
+function bill(n: number): number {
+  const sum = gross(n) + tenth(n) + VAT + tax.VAT;
+  last = n;
+  return sum;
+}
+function shadowed(VAT: number | undefined) {
+  return VAT;
+}
+for (let i = 0; i < 9; i++) bill(i);
+console.log(shadowed(undefined), sep, last);
+"""
+
+
+@pytest.mark.parametrize("way", ["tsc", *LOADERS])
+async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_was_compiled(
+    tmp_path: Path, way: str
+) -> None:
+    (tmp_path / "src").mkdir()
+    for name, text in {"tax.ts": TAX, "shop.ts": BILL}.items():
+        (tmp_path / ("src" if way == "tsc" else "") / name).write_text(text)
+    (tmp_path / "package.json").write_text('{"type": "commonjs"}')
+    (tmp_path / "tsconfig.json").write_text(configuration(**COMMONJS, outDir="out", sourceMap=True))
+    install(tmp_path)
+    if way == "tsc":
+        compile_typescript(tmp_path)
+    command, file = (("node", "out/shop.js"), "src/shop.ts") if way == "tsc" else (LOADERS[way], "shop.ts")
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        first = await dbg.launch(command=tuple(command), breaks=[f"{file}:8 if n > tenth(40)", f"{file}:11"])
+        assert (place(first), stopped(first).local("n"), stopped(first).notes) == (("bill", 8), "5", ())
+        asked = (
+            "gross(10)",
+            "tenth(5)",
+            "VAT",
+            "tax.VAT",
+            "last",
+            "n + VAT",
+            "await tenth(1)",
+            "const x = VAT; x * 2",
+            "'VAT'",
+        )
+        told = [each.value for each in (await dbg.eval(*asked)).values]
+        assert told == ["12", "0.5", "0.2", "0.2", "5", "5.2", "0.1", "0.4", "'VAT'"]
+        assert (await dbg.set("sum", "VAT")).values[0].value == "0.2"
+        lost, _ = (await dbg.eval("sep", "n")).values
+        assert "sep is not defined here: V8 keeps for bill only the outer variables that it uses" in (lost.value or "")
+        assert stopped(await dbg.continue_()).local("n") == "6", "the condition is V8's own again"
+        await dbg.unbreak("b1")
+        assert place(await dbg.continue_()) == ("shadowed", 11)
+        assert (await dbg.eval("VAT")).values[0].value == "undefined", "a variable of that name comes first"
+
+
 async def test_a_map_that_leads_past_the_end_of_its_source_is_noted_and_what_runs_is_shown(tmp_path: Path) -> None:
     (tmp_path / "app.js").write_text(PLAIN)
     made = {"version": 3, "sources": ["app.ts"], "sourcesContent": ["const one = 1;"], "mappings": STRAIGHT}

@@ -24,6 +24,7 @@ from .journeys import Calls
 from .missing import Missing
 from .refreshing import refresh
 from .scripts import Scripts
+from .spellings import Spellings
 from .texts import Texts
 from .thrown import Mode, described, named_as_held
 
@@ -54,8 +55,9 @@ class Evidence:
         self._scripts = scripts
         self._texts = texts
         self.asking = Asking(client)
-        missing = Missing(client, scripts, texts, lambda: self.held)
-        self.expressions = Expressions(client, self.asking, self.call_or_none, missing)
+        self.spellings = Spellings(client, scripts, texts)
+        missing = Missing(client, scripts, texts, self.spellings, lambda: self.held)
+        self.expressions = Expressions(client, self.asking, self.call_or_none, missing, self.spellings)
         self.teller = FrameTeller(scripts)
         self.held: Held | None = None
         self.lost_error: Body | None = None
@@ -307,6 +309,7 @@ class Evidence:
     def forget_files(self) -> None:
         """Files may have changed since they were read."""
         self._texts.forget()
+        self.spellings.forget()
         self._names.clear()
         self._questions.clear()
         self._rounds.clear()
