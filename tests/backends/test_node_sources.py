@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -275,6 +276,7 @@ async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_w
     async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
         first = await dbg.launch(command=tuple(command), breaks=[f"{file}:8 if n > tenth(40)", f"{file}:11"])
         assert (place(first), stopped(first).local("n"), stopped(first).notes) == (("bill", 8), "5", ())
+        assert not [each.name for each in stopped(first).locals if re.search("import_|_1|__", each.name)]
         asked = (
             "gross(10)",
             "tenth(5)",
@@ -295,6 +297,26 @@ async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_w
         await dbg.unbreak("b1")
         assert place(await dbg.continue_()) == ("shadowed", 11)
         assert (await dbg.eval("VAT")).values[0].value == "undefined", "a variable of that name comes first"
+
+
+async def test_what_vite_wraps_around_a_module_is_not_told_and_what_a_program_calls_so_is(tmp_path: Path) -> None:
+    program = """
+const run = (0, eval)(`(async function (__vite_ssr_import__, __vite_ssr_exports__, require, module, __filename) {
+const __vite_ssr_import_0__ = { rate: 2 };
+const total = 3;
+__vite_ssr_exports__.twice = function twice(n) {
+  const import_own = n * __vite_ssr_import_0__.rate;
+  return (() => { debugger; return import_own + total; })();
+};
+debugger;
+})`);
+const made = {};
+run(null, made, require, module, __filename).then(() => made.twice(4));
+"""
+    async with debugged(tmp_path, program) as (dbg, first):
+        assert stopped(first).reason == "debugger statement"
+        assert [each.name for each in stopped(first).locals] == ["total"]
+        assert {each.name for each in stopped(await dbg.continue_()).locals} == {"import_own", "total"}
 
 
 async def test_a_map_that_leads_past_the_end_of_its_source_is_noted_and_what_runs_is_shown(tmp_path: Path) -> None:

@@ -30,7 +30,8 @@
   const PART = 80; // characters of each
   const PLAIN = { depth: 2, customInspect: false, showProxy: true, getters: false, breakLength: Infinity, maxArrayLength: 100, maxStringLength: 1000 };
   const CJS = new Set(['exports', 'require', 'module', '__filename', '__dirname', 'arguments']);
-  const GLUE = /^__(?:unused_)?webpack_|__WEBPACK_/; // names that webpack gives to its own
+  const GLUE = /^__(?:unused_)?webpack_|__WEBPACK_|^__vi(?:te(?:_ssr)?)?_\w+__$/; // names that webpack and Vite give to their own
+  const IMPORTED = /^import_[\w$]+$/; // and esbuild, beside what the program itself may call so
   const BUILTIN = new Set(Module.builtinModules);
   // The world of a test is behind a Proxy in Jest 30, whose traps are Jest's own and let everything through.
   const OF_JEST = /[\\/]jest(-cli)?[\\/]/.test(String(process.argv?.[1])); // a worker has no argv yet
@@ -100,9 +101,12 @@
     const rows = [];
     const seen = new Set();
     scopes.forEach((scope, index) => {
-      for (const [name, known] of variables(scope)) {
-        if (known.unset || seen.has(name) || GLUE.test(name) || (kinds[index] !== 'own' && CJS.has(name))) continue;
+      const found = variables(scope);
+      const wraps = kinds[index] !== 'own' || found.some(([name]) => name === '__vite_ssr_exports__');
+      for (const [name, known] of found) {
+        if (known.unset || seen.has(name) || GLUE.test(name) || (wraps && CJS.has(name))) continue;
         if (kinds[index] === 'used' && !mentioned.includes(name)) continue;
+        if (kinds[index] === 'outer' && IMPORTED.test(name) && !mentioned.includes(name)) continue;
         if (kinds[index] !== 'own' && (typeof known.value === 'function' || isModule(name, known.value))) continue;
         if (name === 'arguments' && !mentioned.includes(name)) continue;
         seen.add(name);

@@ -289,7 +289,8 @@ class Evidence:
         key = position({"location": whole.get("startLocation")})
         if key not in self._names:
             self._names[key] = sorted(self._written(call, names_in(lines, whole)))
-        return self._names[key] if "used" in kinds else [name for name in self._names[key] if name == "arguments"]
+        matter = "used" in kinds or "outer" in kinds
+        return self._names[key] if matter else [name for name in self._names[key] if name == "arguments"]
 
     def _written(self, call: Body, names: set[str]) -> set[str]:
         """Without those that only a compiler gave, to what a file imports: no text of the user's has them."""
