@@ -260,19 +260,24 @@ console.log(shadowed(undefined), sep, last);
 """
 
 
+def bill(folder: Path, way: str) -> tuple[tuple[str, ...], str]:
+    """The program as a project; how it is run, and the file that it begins with."""
+    (folder / "src").mkdir()
+    for name, text in {"tax.ts": TAX, "shop.ts": BILL}.items():
+        (folder / ("src" if way == "tsc" else "") / name).write_text(text)
+    (folder / "package.json").write_text('{"type": "commonjs"}')
+    (folder / "tsconfig.json").write_text(configuration(**COMMONJS, outDir="out", sourceMap=True))
+    install(folder)
+    if way == "tsc":
+        compile_typescript(folder)
+    return (("node", "out/shop.js"), "src/shop.ts") if way == "tsc" else (LOADERS[way], "shop.ts")
+
+
 @pytest.mark.parametrize("way", ["tsc", *LOADERS])
 async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_was_compiled(
     tmp_path: Path, way: str
 ) -> None:
-    (tmp_path / "src").mkdir()
-    for name, text in {"tax.ts": TAX, "shop.ts": BILL}.items():
-        (tmp_path / ("src" if way == "tsc" else "") / name).write_text(text)
-    (tmp_path / "package.json").write_text('{"type": "commonjs"}')
-    (tmp_path / "tsconfig.json").write_text(configuration(**COMMONJS, outDir="out", sourceMap=True))
-    install(tmp_path)
-    if way == "tsc":
-        compile_typescript(tmp_path)
-    command, file = (("node", "out/shop.js"), "src/shop.ts") if way == "tsc" else (LOADERS[way], "shop.ts")
+    command, file = bill(tmp_path, way)
     async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
         first = await dbg.launch(command=tuple(command), breaks=[f"{file}:8 if n > tenth(40)", f"{file}:11"])
         assert (place(first), stopped(first).local("n"), stopped(first).notes) == (("bill", 8), "5", ())
@@ -297,6 +302,19 @@ async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_w
         await dbg.unbreak("b1")
         assert place(await dbg.continue_()) == ("shadowed", 11)
         assert (await dbg.eval("VAT")).values[0].value == "undefined", "a variable of that name comes first"
+
+
+@pytest.mark.parametrize("way", ["tsc", "tsx"])
+async def test_claims_and_traces_know_imports_by_their_written_names(tmp_path: Path, way: str) -> None:
+    command, file = bill(tmp_path, way)
+    asked = {"expect": ["gross(n) > VAT", "tax.VAT < 0"], "eval": ["tenth(n)", "last"]}
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        (found,) = (await dbg.probe(f"{file}:8 if n > tenth(70)", command=command, **asked)).places  # type: ignore[arg-type]
+        traced = await dbg.trace("bill", condition="n > tenth(70)", command=command)
+    assert [(each.held, each.violated, each.errors) for each in found.claims] == [(1, 0, 0), (0, 1, 0)]
+    assert [(each.least, each.most) for each in found.gathered] == [("0.8", "0.8"), ("8", "8")]
+    assert traced.life is not None
+    assert [each.value for each in traced.life.arguments] == ["8"]
 
 
 async def test_what_vite_wraps_around_a_module_is_not_told_and_what_a_program_calls_so_is(tmp_path: Path) -> None:
