@@ -13,7 +13,7 @@ import pytest
 import stillframe
 
 from .nodes import debugged, exited, place, stopped, where
-from .npm import compile_typescript, configuration, install
+from .npm import compile_typescript, configuration, install, newer_node
 
 SHOP = """\
 interface Item { price: number; qty: number }
@@ -315,6 +315,42 @@ async def test_claims_and_traces_know_imports_by_their_written_names(tmp_path: P
     assert [(each.least, each.most) for each in found.gathered] == [("0.8", "0.8"), ("8", "8")]
     assert traced.life is not None
     assert [each.value for each in traced.life.arguments] == ["8"]
+
+
+TYPED = """\
+enum Kind { Plain = 1, Taxed }
+class Box {
+  constructor(private readonly n: number) {}
+  value(): number {
+    const v: number = this.n / 2;
+    return v + Kind.Taxed;
+  }
+}
+for (const n of [1, 2, 3]) console.log(new Box(n).value());
+"""
+PLAIN_TYPES = TYPED.replace("enum Kind { Plain = 1, Taxed }", "const Kind = { Taxed: 2 }").replace(
+    "constructor(private readonly n: number) {}", "n: number; constructor(n: number) { this.n = n; }"
+)
+
+
+@pytest.mark.parametrize("type", ["commonjs", "module", ""])
+@pytest.mark.parametrize("writes", [True, False], ids=["transforms", "strips"])
+async def test_typescript_that_node_itself_runs_is_held_and_recorded_at_its_lines(
+    tmp_path: Path, type: str, writes: bool
+) -> None:
+    (tmp_path / "package.json").write_text(json.dumps({"type": type} if type else {}))
+    (tmp_path / "app.ts").write_text(TYPED if writes else PLAIN_TYPES)
+    command = (str(newer_node()), *(["--experimental-transform-types"] if writes else []), "app.ts")
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch(command=command, breaks=["app.ts:6 if v > 1"]))
+        assert (place(stop), stop.local("v")) == (("Box.value", 6), "1.5")
+        await dbg.stop()
+        report = await dbg.probe("app.ts:6", expect=["v < Kind.Taxed"], command=command)
+        traced = await dbg.trace("Box.value", call=2, command=command)
+    assert [(each.count, each.claims[0].held) for each in report.places] == [(3, 3)]
+    assert (report.end.output, "stripTypeScriptTypes" in report.end.stderr) == ("2.5\n3\n3.5\n", False)
+    assert traced.life is not None
+    assert (traced.life.line, traced.life.result) == (4, "3")
 
 
 async def test_what_vite_wraps_around_a_module_is_not_told_and_what_a_program_calls_so_is(tmp_path: Path) -> None:

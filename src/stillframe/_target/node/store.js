@@ -293,9 +293,14 @@
   function loading(content, filename) {
     if (typeof content !== 'string' || typeof filename !== 'string') return false;
     if (interest.library || !filename.includes('/node_modules/')) { // packages have maps, by the hundred
-      if (interest.entry || (interest.maps && content.includes('sourceMappingURL='))) return true;
+      if (interest.entry || (interest.maps && (content.includes('sourceMappingURL=') || writes(filename)))) return true;
     }
     return defines(content, filename);
+  }
+
+  // Whether Node writes another text for what this file says of types, with a source map of its own (--experimental-transform-types).
+  function writes(filename) {
+    return process.features.typescript === 'transform' && /\.[cm]?ts$/.test(filename);
   }
 
   // Whether a text may define a function that is wanted, by the last word of its name; a name can be written with escapes, too.
@@ -395,7 +400,7 @@
   const store = {
     load, thrown, uncaught,
     noted: {}, // what further code of ours tells
-    at, hits: taken_hits, shown, loading, defines, hand: inner.hand,
+    at, hits: taken_hits, shown, loading, defines, writes, hand: inner.hand,
     locals: asked(locals), scope: asked(scope), expand: asked(expand), result: asked(result), describe: asked(describe), warm,
     clear: () => { kept = new Map(); },
     forget: (id) => counts.delete(id),

@@ -42,6 +42,7 @@ class ModuleLoading:
         """The loader is about to compile a module: its arguments are the text and the file. Whether another text will run."""
         question = (
             f"JSON.stringify({{filename, rewritten: {STORE}.rewrites(typeof format === 'string' ? format : ''),"
+            f" written: {STORE}.writes(filename),"
             " map: content.slice(Math.max(0, content.lastIndexOf('sourceMappingURL=') - 4)).slice(0, 3e7),"
             f" text: {_WANTED_TEXT}}})"
         )
@@ -57,7 +58,7 @@ class ModuleLoading:
         text = body.get("text")  # false where it is too large
         own = text if isinstance(text, str) and not rewritten else None
         await self._breakpoints.about_to_run(path, made, own, large=text is False)
-        return rewritten and self._breakpoints.wants_scripts
+        return rewritten and (self._breakpoints.wants_scripts or bool(body.get("written")))
 
     async def _read(self, url: str | None, path: str) -> SourceMap | None:
         if not url or (self._scripts.is_library(path) and not self._scripts.looks_into_library):
