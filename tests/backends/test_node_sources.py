@@ -442,7 +442,9 @@ async def test_packages_are_held_under_the_links_by_which_they_are_loaded(tmp_pa
         folder = tmp_path / "packages" / name.rpartition("/")[2]
         folder.mkdir(parents=True)
         (folder / "index.js").write_text(text)
-        (folder / "package.json").write_text('{"type": "module"}' if name == "@own/esm" else "{}")
+        (folder / "package.json").write_text(
+            json.dumps({"name": name, "type": "module" if "@" in name else "commonjs"})
+        )
         link = (tmp_path / "app" if "@" in name else tmp_path) / "node_modules" / name
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(folder)
@@ -452,6 +454,11 @@ async def test_packages_are_held_under_the_links_by_which_they_are_loaded(tmp_pa
         first = await dbg.launch(command=("node", "--preserve-symlinks", "app/app.js"), breaks=places)
         assert (stopped(first).local("a"), stopped(first).breakpoints) == ("1", ("b1",))
         assert stopped(await dbg.continue_()).local("a") == "2"
+        named = await dbg.launch(command=("node", "app/app.js"), breaks=["@own/esm!g", "lib!f", "lib!g"], name="named")
+        assert (place(named), stopped(named).breakpoints) == (("exports.f", 2), ("b2",)), (
+            "by the name of its package, too"
+        )
+        assert (place(again := await dbg.continue_()), stopped(again).breakpoints) == (("g", 2), ("b1",))
 
 
 async def test_functions_that_react_makes_for_their_names_alone_are_no_place_of_the_component(tmp_path: Path) -> None:

@@ -305,9 +305,9 @@
 
   // Whether a text may define a function that is wanted, by the last word of its name; a name can be written with escapes, too.
   function defines(content, filename) {
-    const anywhere = interest.library || !filename.includes('/node_modules/');
+    const isLibrary = filename.includes('/node_modules/'); // packages of a workspace are elsewhere, under another name than their own
     return interest.symbols.some(({ word, module }) =>
-      (module === null ? anywhere : filename.includes(module)) && (content.includes(word) || content.includes('\\u')));
+      (isLibrary ? (module === null ? interest.library : filename.includes(module)) : true) && (content.includes(word) || content.includes('\\u')));
   }
 
   // Errors that nobody caught: told where V8 did not foresee it, when the calls that threw are gone.
