@@ -22,6 +22,8 @@ PACKAGES = {
 }
 _INSPECTOR = {"@modelcontextprotocol/inspector": "0.15.0"}
 """The newest that runs on Node 20."""
+_NEWER = {"node": "24.11.0"}
+"""A Node that runs TypeScript by itself."""
 
 
 @functools.cache
@@ -33,6 +35,11 @@ def packages() -> Path:
 def inspector() -> Path:
     """A `node_modules` with the MCP Inspector."""
     return _fetched("npm-inspector", _INSPECTOR)
+
+
+def newer_node() -> Path:
+    """The program of a Node that runs TypeScript by itself."""
+    return _fetched("npm-node", _NEWER) / "node" / "bin" / "node"
 
 
 def _fetched(name: str, packages: dict[str, str]) -> Path:
@@ -72,3 +79,4 @@ def configuration(**options: object) -> str:
 if __name__ == "__main__":
     packages()
     inspector()
+    newer_node()

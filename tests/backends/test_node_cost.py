@@ -80,3 +80,42 @@ scaled(2);
         assert [stopped(first).local(name) for name in ("n", "twice", "factor")] == ["2", "4", "3"]
     async with debugged(tmp_path, program.replace("require", "//"), breaks=["app.js:5"]) as (_, first):
         assert [stopped(first).local(name) for name in ("n", "twice", "factor")] == ["2", "4", "3"]
+
+
+async def test_nothing_of_a_package_is_looked_at_before_it_runs_unless_something_in_it_is_wanted(
+    tmp_path: Path,
+) -> None:
+    """Each look holds the program for a while, and packages come by the thousand, most with a source map."""
+    looks = "globalThis[Symbol.for('stillframe')].loading({!r}, {!r})".format
+    mapped, named = "f();\n//# sourceMappingURL=a.js.map", "function wanted() {}"
+    asked = [
+        looks(text, path)
+        for path in ("/x/src/a.js", "/x/node_modules/a/a.js", "/x/node_modules/b/b.js")
+        for text in (mapped, named, "function other() {}", r"function w\u0061nted() {}")
+    ]
+    async with debugged(tmp_path, "let n = 1;\nn += 1;\n", breaks=["app.js:2"]) as (dbg, first):
+        stopped(first)
+
+        async def found() -> list[bool]:
+            return [each.value == "true" for each in (await dbg.eval(*asked)).values]
+
+        nothing = [False] * 4
+        assert await found() == [*(True, False, False, False), *nothing, *nothing], "a file's line is wanted"
+        await dbg.break_("wanted")
+        assert await found() == [*(True, True, False, True), *nothing, *nothing], "and a function of the user's own"
+        await dbg.break_("a!wanted")
+        assert await found() == [*(True, True, False, True), *(False, True, False, True), *nothing], (
+            "and one of a package"
+        )
+
+
+async def test_a_function_of_a_large_script_is_found_after_another_was_not(tmp_path: Path) -> None:
+    """As in bundles: a text is not searched for what it has not, and is searched again for what it has."""
+    many = "\n".join(f"function f{number}(a, b) {{ return a + b + {number}; }}" for number in range(6000))
+    async with debugged(
+        tmp_path, f"let n = 1;\nbeta();\nfunction beta() {{\n  n += 1;\n}}\n{many}\n", breaks=["app.js:2"]
+    ) as (dbg, first):
+        stopped(first)
+        assert (await dbg.break_("alpha")).state == "pending"
+        assert (await dbg.break_("beta")).state == "bound"
+        assert place(await dbg.continue_()) == ("beta", 4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,8 +12,8 @@ import pytest
 
 import stillframe
 
-from .nodes import exited, place, stopped, where
-from .npm import compile_typescript, configuration, install
+from .nodes import debugged, exited, place, stopped, where
+from .npm import compile_typescript, configuration, install, newer_node
 
 SHOP = """\
 interface Item { price: number; qty: number }
@@ -236,6 +237,142 @@ async def test_names_that_only_a_compiler_gave_to_imports_are_not_told(tmp_path:
         assert (await dbg.eval("rate_1.rate")).values[0].value == "2"
 
 
+TAX = """\
+export const VAT = 0.2;
+export function rate(n: number): number { return n / 10; }
+export default function gross(n: number): number { return n * (1 + VAT); }
+"""
+BILL = """\
+import gross, { rate as tenth, VAT } from './tax';
+import * as tax from './tax';
+import { sep } from 'path';
+export let last = 0;
+function bill(n: number): number {
+  const sum = gross(n) + tenth(n) + VAT + tax.VAT;
+  last = n;
+  return sum;
+}
+function shadowed(VAT: number | undefined) {
+  return VAT;
+}
+for (let i = 0; i < 9; i++) bill(i);
+console.log(shadowed(undefined), sep, last);
+"""
+
+
+def bill(folder: Path, way: str) -> tuple[tuple[str, ...], str]:
+    """The program as a project; how it is run, and the file that it begins with."""
+    (folder / "src").mkdir()
+    for name, text in {"tax.ts": TAX, "shop.ts": BILL}.items():
+        (folder / ("src" if way == "tsc" else "") / name).write_text(text)
+    (folder / "package.json").write_text('{"type": "commonjs"}')
+    (folder / "tsconfig.json").write_text(configuration(**COMMONJS, outDir="out", sourceMap=True))
+    install(folder)
+    if way == "tsc":
+        compile_typescript(folder)
+    return (("node", "out/shop.js"), "src/shop.ts") if way == "tsc" else (LOADERS[way], "shop.ts")
+
+
+@pytest.mark.parametrize("way", ["tsc", *LOADERS])
+async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_was_compiled(
+    tmp_path: Path, way: str
+) -> None:
+    command, file = bill(tmp_path, way)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        first = await dbg.launch(command=tuple(command), breaks=[f"{file}:8 if n > tenth(40)", f"{file}:11"])
+        assert (place(first), stopped(first).local("n"), stopped(first).notes) == (("bill", 8), "5", ())
+        assert not [each.name for each in stopped(first).locals if re.search("import_|_1|__", each.name)]
+        asked = (
+            "gross(10)",
+            "tenth(5)",
+            "VAT",
+            "tax.VAT",
+            "last",
+            "n + VAT",
+            "await tenth(1)",
+            "const x = VAT; x * 2",
+            "'VAT'",
+        )
+        told = [each.value for each in (await dbg.eval(*asked)).values]
+        assert told == ["12", "0.5", "0.2", "0.2", "5", "5.2", "0.1", "0.4", "'VAT'"]
+        assert (await dbg.set("sum", "VAT")).values[0].value == "0.2"
+        lost, _ = (await dbg.eval("sep", "n")).values
+        assert "sep is not defined here: V8 keeps for bill only the outer variables that it uses" in (lost.value or "")
+        assert stopped(await dbg.continue_()).local("n") == "6", "the condition is V8's own again"
+        await dbg.unbreak("b1")
+        assert place(await dbg.continue_()) == ("shadowed", 11)
+        assert (await dbg.eval("VAT")).values[0].value == "undefined", "a variable of that name comes first"
+
+
+@pytest.mark.parametrize("way", ["tsc", "tsx"])
+async def test_claims_and_traces_know_imports_by_their_written_names(tmp_path: Path, way: str) -> None:
+    command, file = bill(tmp_path, way)
+    asked = {"expect": ["gross(n) > VAT", "tax.VAT < 0"], "eval": ["tenth(n)", "last"]}
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        (found,) = (await dbg.probe(f"{file}:8 if n > tenth(70)", command=command, **asked)).places  # type: ignore[arg-type]
+        traced = await dbg.trace("bill", condition="n > tenth(70)", command=command)
+    assert [(each.held, each.violated, each.errors) for each in found.claims] == [(1, 0, 0), (0, 1, 0)]
+    assert [(each.least, each.most) for each in found.gathered] == [("0.8", "0.8"), ("8", "8")]
+    assert traced.life is not None
+    assert [each.value for each in traced.life.arguments] == ["8"]
+
+
+TYPED = """\
+enum Kind { Plain = 1, Taxed }
+class Box {
+  constructor(private readonly n: number) {}
+  value(): number {
+    const v: number = this.n / 2;
+    return v + Kind.Taxed;
+  }
+}
+for (const n of [1, 2, 3]) console.log(new Box(n).value());
+"""
+PLAIN_TYPES = TYPED.replace("enum Kind { Plain = 1, Taxed }", "const Kind = { Taxed: 2 }").replace(
+    "constructor(private readonly n: number) {}", "n: number; constructor(n: number) { this.n = n; }"
+)
+
+
+@pytest.mark.parametrize("type", ["commonjs", "module", ""])
+@pytest.mark.parametrize("writes", [True, False], ids=["transforms", "strips"])
+async def test_typescript_that_node_itself_runs_is_held_and_recorded_at_its_lines(
+    tmp_path: Path, type: str, writes: bool
+) -> None:
+    (tmp_path / "package.json").write_text(json.dumps({"type": type} if type else {}))
+    (tmp_path / "app.ts").write_text(TYPED if writes else PLAIN_TYPES)
+    command = (str(newer_node()), *(["--experimental-transform-types"] if writes else []), "app.ts")
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch(command=command, breaks=["app.ts:6 if v > 1"]))
+        assert (place(stop), stop.local("v")) == (("Box.value", 6), "1.5")
+        await dbg.stop()
+        report = await dbg.probe("app.ts:6", expect=["v < Kind.Taxed"], command=command)
+        traced = await dbg.trace("Box.value", call=2, command=command)
+    assert [(each.count, each.claims[0].held) for each in report.places] == [(3, 3)]
+    assert (report.end.output, "stripTypeScriptTypes" in report.end.stderr) == ("2.5\n3\n3.5\n", False)
+    assert traced.life is not None
+    assert (traced.life.line, traced.life.result) == (4, "3")
+
+
+async def test_what_vite_wraps_around_a_module_is_not_told_and_what_a_program_calls_so_is(tmp_path: Path) -> None:
+    program = """
+const run = (0, eval)(`(async function (__vite_ssr_import__, __vite_ssr_exports__, require, module, __filename) {
+const __vite_ssr_import_0__ = { rate: 2 };
+const total = 3;
+__vite_ssr_exports__.twice = function twice(n) {
+  const import_own = n * __vite_ssr_import_0__.rate;
+  return (() => { debugger; return import_own + total; })();
+};
+debugger;
+})`);
+const made = {};
+run(null, made, require, module, __filename).then(() => made.twice(4));
+"""
+    async with debugged(tmp_path, program) as (dbg, first):
+        assert stopped(first).reason == "debugger statement"
+        assert [each.name for each in stopped(first).locals] == ["total"]
+        assert {each.name for each in stopped(await dbg.continue_()).locals} == {"import_own", "total"}
+
+
 async def test_a_map_that_leads_past_the_end_of_its_source_is_noted_and_what_runs_is_shown(tmp_path: Path) -> None:
     (tmp_path / "app.js").write_text(PLAIN)
     made = {"version": 3, "sources": ["app.ts"], "sourcesContent": ["const one = 1;"], "mappings": STRAIGHT}
@@ -305,7 +442,9 @@ async def test_packages_are_held_under_the_links_by_which_they_are_loaded(tmp_pa
         folder = tmp_path / "packages" / name.rpartition("/")[2]
         folder.mkdir(parents=True)
         (folder / "index.js").write_text(text)
-        (folder / "package.json").write_text('{"type": "module"}' if name == "@own/esm" else "{}")
+        (folder / "package.json").write_text(
+            json.dumps({"name": name, "type": "module" if "@" in name else "commonjs"})
+        )
         link = (tmp_path / "app" if "@" in name else tmp_path) / "node_modules" / name
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(folder)
@@ -315,3 +454,21 @@ async def test_packages_are_held_under_the_links_by_which_they_are_loaded(tmp_pa
         first = await dbg.launch(command=("node", "--preserve-symlinks", "app/app.js"), breaks=places)
         assert (stopped(first).local("a"), stopped(first).breakpoints) == ("1", ("b1",))
         assert stopped(await dbg.continue_()).local("a") == "2"
+        named = await dbg.launch(command=("node", "app/app.js"), breaks=["@own/esm!g", "lib!f", "lib!g"], name="named")
+        assert (place(named), stopped(named).breakpoints) == (("exports.f", 2), ("b2",)), (
+            "by the name of its package, too"
+        )
+        assert (place(again := await dbg.continue_()), stopped(again).breakpoints) == (("g", 2), ("b1",))
+
+
+async def test_functions_that_react_makes_for_their_names_alone_are_no_place_of_the_component(tmp_path: Path) -> None:
+    """A server that renders evaluates one for each call on its way, with a source map that leads to the component's own line."""
+    written = {"version": 3, "sources": [str(tmp_path / "app.js")], "names": [], "mappings": "AAAA"}
+    inline = base64.b64encode(json.dumps(written).encode()).decode()
+    address = f"//# sourceURL=rsc://React/Server/app.js?0\n//# sourceMappingURL=data:application/json;base64,{inline}"
+    made = json.dumps(f"({{ Page: (_) => _() }})\n{address}")
+    program = f"function Page() {{ return 1; }}\nconst fake = (0, eval)({made}).Page;\nconsole.log(fake(Page));\n"
+    async with debugged(tmp_path, program, breaks=["app.js:1"]) as (dbg, first):
+        assert place(first) == ("Page", 1)
+        assert [each.kind for each in stopped(first).stack] == ["user", "library", "user"]
+        assert exited(await dbg.continue_()).output == "1\n"

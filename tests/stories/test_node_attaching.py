@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -105,6 +106,26 @@ def test_a_process_is_joined_by_its_pid_and_left_running_without_an_inspector(he
 
 
 @pytest.mark.own_daemon
+def test_lines_of_what_a_running_program_was_compiled_from_are_places_at_once(here: User) -> None:
+    """V8 tells of each script with its map, which takes a while where there are hundreds."""
+    straight = ";".join(["AAAA", *["AACA"] * 6])
+    here.file("loop.ts", LOOP)
+    here.file("loop.js.map", json.dumps({"version": 3, "sources": ["loop.ts"], "names": [], "mappings": straight}))
+    for number in range(300):
+        here.file(f"parts/{number}.js", f"exports.part = {number};\n")
+    parts = "for (let n = 0; n < 300; n++) require(`./parts/${n}.js`);\n"
+    here.file("loop.js", f"{LOOP}{parts}//# sourceMappingURL=loop.js.map\n")
+    running = run(here, "--inspect-port=0", "loop.js")
+    try:
+        running.ticks_on()
+        stop = here.json("attach", "--pid", str(running.pid), "--break", "loop.ts:4")
+        assert (stop["frame"]["file"], stop["frame"]["line"], stop["breakpoints"]) == ("loop.ts", 4, ["b1"])
+        here.ok("detach")
+        running.ticks_on()
+    finally:
+        running.end()
+
+
 def test_a_process_that_is_held_runs_on_when_the_daemon_is_killed_and_can_be_joined_again(here: User) -> None:
     running = run(here, "--inspect-port=0", "loop.js")
     try:

@@ -66,6 +66,22 @@ def test_a_promise_that_is_handled_stops_nobody_and_a_throw_that_may_be_is_not_c
     assert user.json("continue")["output"] == "handled\n"
 
 
+def test_a_promise_that_node_or_an_optional_call_rejects_for_later_stops_nobody(user: User) -> None:
+    """A writer of a stream that is released has promises that are rejected and marked as handled, in each request of
+    a server that renders by streams."""
+    user.file(
+        "streams.js",
+        "const { WritableStream } = require('stream/web');\n"
+        "new WritableStream().getWriter().releaseLock();\n"
+        "const waiting = {};\n"
+        "const later = new Promise((_, reject) => { waiting.reject = reject; });\n"
+        "waiting.reject?.(new Error('later'));\n"
+        "later.catch(() => console.log('handled'));\n",
+    )
+    end = user.json("launch", "streams.js")
+    assert (end["state"], end["exit_code"], end["output"]) == ("exited", 0, "handled\n")
+
+
 def test_a_thrown_text_stops_once(user: User) -> None:
     user.file("text.js", "setTimeout(() => { throw 'a text'; }, 1);\n")
     assert user.json("launch", "text.js")["exception"]["message"] == "'a text'"

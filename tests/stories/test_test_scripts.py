@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
+from stillframe.adapters.runners import choose
 from stillframe.adapters.runners.scripts import Script, parsed, unfolded
 from stillframe.adapters.runners.spelled import Spelled, spelled
 from stillframe.errors import UsageError
@@ -166,3 +168,13 @@ def test_a_workspace_whose_packages_run_their_own_tests_is_said_to_be_one(user: 
     user.file("one/a.test.js", "require('node:test').it('is one', () => {});\n")
     assert "note: the project's test script has each package run its own tests" in user.ok("test", "--timeout", "100")
     assert "each package" not in user.ok("test", "one", "--timeout", "100")
+
+
+@pytest.mark.parametrize("package", [{"scripts": {"test": "c8 ava --verbose"}}, {"devDependencies": {"ava": "6"}}])
+def test_a_runner_whose_reports_are_not_known_is_named_with_what_to_do_instead(
+    tmp_path: Path, package: dict[str, object]
+) -> None:
+    (tmp_path / "package.json").write_text(json.dumps(package))
+    (tmp_path / "a.test.js").write_text("import test from 'ava';\n")
+    with pytest.raises(UsageError, match=r"run by ava, .* dbg launch --break FILE:LINE -- npx ava holds them"):
+        choose("a.test.js", str(tmp_path), None)

@@ -35,7 +35,9 @@ _TARGET = Path(__file__).resolve().parent.parent / "_target" / "node"
 _HOOK = _TARGET / "hook.cjs"
 _PROMISES = _TARGET / "promises.js"
 
-_LIBRARY = (r"^node:", r"/node_modules/", r"^\[eval\]-wrapper$")
+_LIBRARY = (r"^node:", r"/node_modules/", r"^\[eval\]-wrapper$", r"^(?:rsc|about)://React/")
+"""The last are functions that React makes only for their names: a call on a server stands so in the stack of what it renders,
+with a source map that leads to the component's own lines."""
 _TALK = (
     r"^Debugger listening on ws://\S+",
     r"^For help, see: https://nodejs\.org/\S+",

@@ -30,7 +30,8 @@
   const PART = 80; // characters of each
   const PLAIN = { depth: 2, customInspect: false, showProxy: true, getters: false, breakLength: Infinity, maxArrayLength: 100, maxStringLength: 1000 };
   const CJS = new Set(['exports', 'require', 'module', '__filename', '__dirname', 'arguments']);
-  const GLUE = /^__(?:unused_)?webpack_|__WEBPACK_/; // names that webpack gives to its own
+  const GLUE = /^__(?:unused_)?webpack_|__WEBPACK_|^__vi(?:te(?:_ssr)?)?_\w+__$/; // names that webpack and Vite give to their own
+  const IMPORTED = /^import_[\w$]+$/; // and esbuild, beside what the program itself may call so
   const BUILTIN = new Set(Module.builtinModules);
   // The world of a test is behind a Proxy in Jest 30, whose traps are Jest's own and let everything through.
   const OF_JEST = /[\\/]jest(-cli)?[\\/]/.test(String(process.argv?.[1])); // a worker has no argv yet
@@ -100,9 +101,12 @@
     const rows = [];
     const seen = new Set();
     scopes.forEach((scope, index) => {
-      for (const [name, known] of variables(scope)) {
-        if (known.unset || seen.has(name) || GLUE.test(name) || (kinds[index] !== 'own' && CJS.has(name))) continue;
+      const found = variables(scope);
+      const wraps = kinds[index] !== 'own' || found.some(([name]) => name === '__vite_ssr_exports__');
+      for (const [name, known] of found) {
+        if (known.unset || seen.has(name) || GLUE.test(name) || (wraps && CJS.has(name))) continue;
         if (kinds[index] === 'used' && !mentioned.includes(name)) continue;
+        if (kinds[index] === 'outer' && IMPORTED.test(name) && !mentioned.includes(name)) continue;
         if (kinds[index] !== 'own' && (typeof known.value === 'function' || isModule(name, known.value))) continue;
         if (name === 'arguments' && !mentioned.includes(name)) continue;
         seen.add(name);
@@ -284,12 +288,26 @@
   const asked = (answer) => (...words) => inner.within(() => answer(...words));
 
   // Whether the module about to be compiled deserves a look before it runs.
-  let interest = { maps: false, symbols: false, entry: false, uncaught: false, library: false };
+  let interest = { maps: false, symbols: [], entry: false, uncaught: false, library: false };
 
   function loading(content, filename) {
     if (typeof content !== 'string' || typeof filename !== 'string') return false;
-    if (interest.maps && content.includes('sourceMappingURL=')) return true;
-    return (interest.symbols || interest.entry) && (interest.library || !filename.includes('/node_modules/'));
+    if (interest.library || !filename.includes('/node_modules/')) { // packages have maps, by the hundred
+      if (interest.entry || (interest.maps && (content.includes('sourceMappingURL=') || writes(filename)))) return true;
+    }
+    return defines(content, filename);
+  }
+
+  // Whether Node writes another text for what this file says of types, with a source map of its own (--experimental-transform-types).
+  function writes(filename) {
+    return process.features.typescript === 'transform' && /\.[cm]?ts$/.test(filename);
+  }
+
+  // Whether a text may define a function that is wanted, by the last word of its name; a name can be written with escapes, too.
+  function defines(content, filename) {
+    const isLibrary = filename.includes('/node_modules/'); // packages of a workspace are elsewhere, under another name than their own
+    return interest.symbols.some(({ word, module }) =>
+      (isLibrary ? (module === null ? interest.library : filename.includes(module)) : true) && (content.includes(word) || content.includes('\\u')));
   }
 
   // Errors that nobody caught: told where V8 did not foresee it, when the calls that threw are gone.
@@ -382,7 +400,7 @@
   const store = {
     load, thrown, uncaught,
     noted: {}, // what further code of ours tells
-    at, hits: taken_hits, shown, loading, hand: inner.hand,
+    at, hits: taken_hits, shown, loading, defines, writes, hand: inner.hand,
     locals: asked(locals), scope: asked(scope), expand: asked(expand), result: asked(result), describe: asked(describe), warm,
     clear: () => { kept = new Map(); },
     forget: (id) => counts.delete(id),

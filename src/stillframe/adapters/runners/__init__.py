@@ -143,6 +143,11 @@ def choose(selector: str | None, cwd: str, name: str | None) -> Choice:
                 return Choice(said[0], str(above.folder), others)
         return Choice(likely[0], str(level.folder), others)
     known = ", ".join(each.name for each in everyone)
+    if other := next((each for level in levels if (each := level.foreign_runner)), None):
+        raise UsageError(
+            f"the tests here are run by {other}, whose reports are not known: dbg launch --break FILE:LINE -- npx {other} holds"
+            f" them, probe and trace watch them; runners that are known: {known}"
+        )
     raise UsageError(f"no tests of a known runner found from {cwd}; --runner names one: {known}")
 
 

@@ -23,6 +23,8 @@ TEST_FILES = {
     ".rs": re.compile(r".*\.rs$"),
 }
 _FAMILY = {"pytest": ".py", "unittest": ".py", "django": ".py", "script": ".py", "go": ".go", "cargo": ".rs"}
+_FOREIGN = ("ava", "tap", "tape", "jasmine", "uvu", "karma", "cypress", "lab", "qunit", "playwright")
+"""Runners of JavaScript's by the names of their programs, so that a project's own is named where we cannot read it."""
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 
 
@@ -58,6 +60,12 @@ class Signs:
         """What `npm test` runs, with the scripts that it runs in their places."""
         scripts = self.package.get("scripts")
         return unfolded("test", scripts) if isinstance(scripts, dict) else ""
+
+    @property
+    def foreign_runner(self) -> str | None:
+        """A runner of JavaScript's that is none of ours, by what `npm test` runs or what the project depends on."""
+        words = re.split(r"[\s/&;|]+", self.test_script)
+        return next((each for each in _FOREIGN if each in words or self.depends_on(each)), None)
 
     def depends_on(self, name: str) -> bool:
         kinds = ("dependencies", "devDependencies", "peerDependencies")

@@ -14,7 +14,7 @@ import msgspec
 from ...model.backend import Binding, BreakpointChanged, Event, Wanted
 from .blackbox import Blackbox
 from .client import Body, CdpClient, Refused
-from .conditions import STORE, checks, condition
+from .conditions import STORE, Spelled, checks, condition
 from .filelines import first_column, problem_with
 from .scripts import Script, Scripts, Spot, url_pattern
 from .sourcemaps import BrokenMap, SourceMap
@@ -50,6 +50,8 @@ class Breakpoints:
         self._by_id: dict[str, Placed] = {}
         self._made_from: dict[str, dict[str, tuple[SourceMap, str]]] = {}
         """Source file to the files that were made from it, each with its map and its name for the source."""
+        self._spelled: dict[str, dict[str, Spelled]] = {}
+        """By file that was made, and by id: names in conditions that are others there."""
         self.symbols = Symbols()
         self._told: dict[str, Binding] = {}
         self._lock = asyncio.Lock()
@@ -128,13 +130,12 @@ class Breakpoints:
     async def _tell_interest(self, gone: Iterable[str] = ()) -> None:
         """What our code in the target should let us look at before it runs."""
         maps = any(each.file for each in self._wanted)
-        library = self._scripts.looks_into_library or any(each.module for each in self._wanted)
         interest = {
             "maps": maps,
-            "symbols": self.symbols.wanted,
+            "symbols": self.symbols.words,
             "entry": self.entry,
             "uncaught": self.uncaught,
-            "library": library,
+            "library": self._scripts.looks_into_library,
         }
         now = json.dumps(interest)
         forget = "".join(f"; {STORE}.forget({id!r})" for id in gone)
@@ -228,7 +229,7 @@ class Breakpoints:
             made = script.map()
             if made is not None:
                 self._learn_map(script.path, made)
-        if self.symbols.wanted and script.is_file:
+        if script.is_file and self.symbols.may_be_in(script.path):
             await self.symbols.learn_loaded(script.id, script.path, await self._texts.running(script))
 
     def _learn_map(self, path: str, made: SourceMap) -> bool:
@@ -276,7 +277,7 @@ class Breakpoints:
         for wanted in self._wanted:
             for position in self._positions(wanted):
                 places.setdefault(position, []).append(wanted)
-        texts = {position: condition(wanted) for position, wanted in places.items()}
+        texts = {at: condition(wanted, self._spelled.get(at[0], {})) for at, wanted in places.items()}
         stale = [at for at, placed in self._placed.items() if at not in places or placed.text != texts[at]]
         for at in stale:
             placed = self._placed.pop(at)
@@ -325,6 +326,13 @@ class Breakpoints:
         spot = self._scripts.spot(str(location.get("scriptId")), line, column)
         if spot is not None and spot not in placed.spots:
             placed.spots.append(spot)
+
+    async def spell(self, id: str, path: str, spelled: Spelled) -> str:
+        """From now on a condition has these names in what runs as this file. It itself, alone."""
+        async with self._lock:
+            self._spelled.setdefault(path, {})[id] = spelled
+            await self._sync()
+        return condition([each for each in self._wanted if each.id == id], {id: spelled})
 
     # What V8 tells
 

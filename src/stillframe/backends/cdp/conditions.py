@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...model.backend import Wanted
 
@@ -14,27 +14,36 @@ STORE = 'globalThis[globalThis.Symbol.for("stillframe")]'
 _PRIVATE = re.compile(r"(?<![\w$])#[A-Za-z_$][\w$]*")
 
 
-def condition(wanted: Sequence[Wanted]) -> str:
-    """What V8 evaluates at a place; empty where it always stops."""
+Spelled = Mapping[str, str]
+"""Names, each with the expression that it is in what runs."""
+
+
+def condition(wanted: Sequence[Wanted], spelled: Mapping[str, Spelled]) -> str:
+    """What V8 evaluates at a place; empty if it always stops. `spelled`: by id, the names in conditions that are others there."""
     if all(not (each.condition or each.hit or each.log) for each in wanted):
         return ""
-    return f"{STORE}.at([{', '.join(_row(each) for each in wanted)}])"
+    return f"{STORE}.at([{', '.join(_row(each, spelled.get(each.id, {})) for each in wanted)}])"
 
 
-def _row(wanted: Wanted) -> str:
-    test = _thunk(wanted.condition) if wanted.condition else "null"
+def within(spelled: Spelled, text: str) -> str:
+    """An expression in which these names are what they are called elsewhere."""
+    return f"(({', '.join(spelled)}) => {text})({', '.join(spelled.values())})" if spelled else text
+
+
+def _row(wanted: Wanted, spelled: Spelled) -> str:
+    test = _thunk(wanted.condition, spelled) if wanted.condition else "null"
     rule = json.dumps(wanted.hit.kind) if wanted.hit else "null"
     number = wanted.hit.number if wanted.hit else 0
     log = f"() => {log_expression(wanted.log)}" if wanted.log is not None else "null"
     return f"[{json.dumps(wanted.id)}, {test}, {rule}, {number}, {log}]"
 
 
-def _thunk(text: str) -> str:
+def _thunk(text: str, spelled: Spelled) -> str:
     """An expression as a function of the scope that it stands in. One with private names is compiled when it is called: where the
     class does not have them, V8 would not compile the whole condition, and say so to nobody."""
     if _PRIVATE.search(text):
-        return f"() => eval({json.dumps(f'({chr(10)}{text}{chr(10)})')})"
-    return f"() => (\n{text}\n)"
+        return "() => " + within(spelled, f"eval({json.dumps(f'({chr(10)}{text}{chr(10)})')})")
+    return "() => " + within(spelled, f"(\n{text}\n)")
 
 
 def log_expression(text: str) -> str:
@@ -53,7 +62,7 @@ def log_expression(text: str) -> str:
             if not inner:
                 raise ValueError("empty braces in the log text")
             parts += [json.dumps(literal)] if literal else []
-            parts.append(f"{STORE}.shown({_thunk(inner)})")
+            parts.append(f"{STORE}.shown({_thunk(inner, {})})")
             literal, at = "", end + 1
         elif letter == "}":
             raise ValueError("a } without its { in the log text; write }} for a brace")

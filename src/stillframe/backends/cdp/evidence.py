@@ -24,6 +24,7 @@ from .journeys import Calls
 from .missing import Missing
 from .refreshing import refresh
 from .scripts import Scripts
+from .spellings import Spellings
 from .texts import Texts
 from .thrown import Mode, described, named_as_held
 
@@ -54,8 +55,9 @@ class Evidence:
         self._scripts = scripts
         self._texts = texts
         self.asking = Asking(client)
-        missing = Missing(client, scripts, texts, lambda: self.held)
-        self.expressions = Expressions(client, self.asking, self.call_or_none, missing)
+        self.spellings = Spellings(client, scripts, texts)
+        missing = Missing(client, scripts, texts, self.spellings, lambda: self.held)
+        self.expressions = Expressions(client, self.asking, self.call_or_none, missing, self.spellings)
         self.teller = FrameTeller(scripts)
         self.held: Held | None = None
         self.lost_error: Body | None = None
@@ -289,7 +291,8 @@ class Evidence:
         key = position({"location": whole.get("startLocation")})
         if key not in self._names:
             self._names[key] = sorted(self._written(call, names_in(lines, whole)))
-        return self._names[key] if "used" in kinds else [name for name in self._names[key] if name == "arguments"]
+        matter = "used" in kinds or "outer" in kinds
+        return self._names[key] if matter else [name for name in self._names[key] if name == "arguments"]
 
     def _written(self, call: Body, names: set[str]) -> set[str]:
         """Without those that only a compiler gave, to what a file imports: no text of the user's has them."""
@@ -309,6 +312,7 @@ class Evidence:
     def forget_files(self) -> None:
         """Files may have changed since they were read."""
         self._texts.forget()
+        self.spellings.forget()
         self._names.clear()
         self._questions.clear()
         self._rounds.clear()

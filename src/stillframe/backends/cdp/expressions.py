@@ -12,8 +12,9 @@ from ...model.values import Value
 from .asking import Asking, failure, text_of, value_of
 from .bare import bare, lacks_stack
 from .client import Body, CdpClient, Refused
-from .conditions import STORE
+from .conditions import STORE, within
 from .missing import Missing
+from .spellings import Spellings
 
 _AWAIT = re.compile(r"^\s*await\b(?P<what>.*)$", re.DOTALL)
 _HOLDS_AWAIT = re.compile(r"(?<![\w$.])await\b")
@@ -27,12 +28,18 @@ class Expressions:
     """Evaluates in one isolate; `call` gives the call that a frame's name stands for, None for the global scope."""
 
     def __init__(
-        self, client: CdpClient, asking: Asking, call: Callable[[str | None], Body | None], missing: Missing
+        self,
+        client: CdpClient,
+        asking: Asking,
+        call: Callable[[str | None], Body | None],
+        missing: Missing,
+        spellings: Spellings,
     ) -> None:
         self._client = client
         self._missing = missing
         self._asking = asking
         self._call = call
+        self._spellings = spellings
 
     async def evaluate(
         self, frame: str | None, expressions: Sequence[str], bounds: Bounds, timeout: float, *, safe: bool = False
@@ -60,7 +67,7 @@ class Expressions:
             return await self._asynchronous(frame, expression, bounds, timeout)
         limits = f"{{text: {bounds.text}, items: {bounds.items}}}"
         text = f"{STORE}.result((\n{expression}\n), {expression[:80]!r}, {limits})"
-        answer = await self._run(frame, text, timeout, by_value=True)
+        answer = await self._run(frame, await self._bound(frame, expression, text), timeout, by_value=True)
         details = answer.get("exceptionDetails")
         if not isinstance(details, dict):
             body = (answer.get("result") or {}).get("value")
@@ -75,6 +82,10 @@ class Expressions:
             return await self._plain(frame, expression, bounds, timeout)
         return await self._failed(frame, expression, details)
 
+    async def _bound(self, frame: str | None, expression: str, text: str) -> str:
+        """A text that has this expression, with the names in it that a compiler spells otherwise."""
+        return within(await self._spellings.bound(self._call(frame), expression), text)
+
     async def _without_value(self, frame: str | None, name: str, value: Value) -> str | None:
         if not _NAME.fullmatch(name):
             return None
@@ -88,7 +99,9 @@ class Expressions:
         self, frame: str | None, text: str, bounds: Bounds, timeout: float, *, safe: bool = False
     ) -> Evaluated:
         """Statements, or expressions as they are; the value comes in a second request."""
-        answer = await self._run(frame, text, timeout, safe=safe)
+        spelled = await self._spellings.bound(self._call(frame), text)
+        names = "".join(f"const {name} = {other}; " for name, other in spelled.items())
+        answer = await self._run(frame, f"{{ {names}{{\n{text}\n}} }}" if names else text, timeout, safe=safe)
         if isinstance(details := answer.get("exceptionDetails"), dict):
             return await self._failed(frame, text, details)
         return await self._told(text, answer.get("result") or {}, bounds)
@@ -138,7 +151,7 @@ class Expressions:
     async def _promised(
         self, frame: str | None, expression: str, text: str, bounds: Bounds, timeout: float
     ) -> Evaluated:
-        answer = await self._run(frame, text, timeout)
+        answer = await self._run(frame, await self._bound(frame, expression, text), timeout)
         if isinstance(details := answer.get("exceptionDetails"), dict):
             return Evaluated(expression, error=failure(details))
         found = answer.get("result") or {}

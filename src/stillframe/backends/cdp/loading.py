@@ -14,8 +14,11 @@ from .conditions import STORE
 from .frames import Held, position
 from .scripts import Scripts
 from .sourcemaps import BrokenMap, SourceMap, load, mapping_url
-from .symbols import LARGE, LARGEST
+from .symbols import LARGEST
 from .texts import Texts
+
+_WANTED_TEXT = f"{STORE}.defines(content, filename) ? content.length <= {LARGEST} && content : null"
+"""An expression for the text that is compiled, where it may have a function that is wanted."""
 
 
 class ModuleLoading:
@@ -39,8 +42,9 @@ class ModuleLoading:
         """The loader is about to compile a module: its arguments are the text and the file. Whether another text will run."""
         question = (
             f"JSON.stringify({{filename, rewritten: {STORE}.rewrites(typeof format === 'string' ? format : ''),"
+            f" written: {STORE}.writes(filename),"
             " map: content.slice(Math.max(0, content.lastIndexOf('sourceMappingURL=') - 4)).slice(0, 3e7),"
-            f" text: {self._wanted_text() if self._breakpoints.wants_scripts else 'null'}}})"
+            f" text: {_WANTED_TEXT}}})"
         )
         call = held.top.get("callFrameId")
         arguments = {"callFrameId": call, "expression": question, "returnByValue": True, "silent": True}
@@ -54,13 +58,7 @@ class ModuleLoading:
         text = body.get("text")  # false where it is too large
         own = text if isinstance(text, str) and not rewritten else None
         await self._breakpoints.about_to_run(path, made, own, large=text is False)
-        return rewritten and self._breakpoints.wants_scripts
-
-    def _wanted_text(self) -> str:
-        """An expression for the text, where it may have a function that is wanted."""
-        words = msgspec.json.encode(self._breakpoints.symbols.words).decode()
-        has_one = f"content.length < {LARGE} || {words}.some((word) => content.includes(word))"
-        return f"{has_one} ? content.length <= {LARGEST} && content : null"
+        return rewritten and (self._breakpoints.wants_scripts or bool(body.get("written")))
 
     async def _read(self, url: str | None, path: str) -> SourceMap | None:
         if not url or (self._scripts.is_library(path) and not self._scripts.looks_into_library):
@@ -86,7 +84,8 @@ class ModuleLoading:
         made = script.map()
         if script.broken:
             self._useless(script.path, script.broken)
-        text = await self._texts.running(script) if self._breakpoints.wants_scripts else None
+        wanted = self._breakpoints.symbols.may_be_in(script.path)
+        text = await self._texts.running(script) if wanted else None
         await self._breakpoints.about_to_run(script.path, made, text)
 
     def _useless(self, path: str, reason: str) -> None:

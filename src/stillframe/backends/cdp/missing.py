@@ -10,6 +10,7 @@ from .client import Body, CdpClient, Refused
 from .declarations import AT_RETURN, declared_around, is_of_earlier_round, is_uninitialised, lost_at_return
 from .frames import Held, position
 from .scripts import Script, Scripts
+from .spellings import Spellings
 from .texts import Texts
 
 _UNDEFINED = re.compile(r"ReferenceError: ([A-Za-z_$][\w$]*) is not defined")
@@ -21,8 +22,16 @@ _DECLARING = ("local", "block", "module", "script")
 class Missing:
     """Explains within one isolate; `held` is the pause, if there is one."""
 
-    def __init__(self, client: CdpClient, scripts: Scripts, texts: Texts, held: Callable[[], Held | None]) -> None:
+    def __init__(
+        self,
+        client: CdpClient,
+        scripts: Scripts,
+        texts: Texts,
+        spellings: Spellings,
+        held: Callable[[], Held | None],
+    ) -> None:
         self._client = client
+        self._spellings = spellings
         self._scripts = scripts
         self._texts = texts
         self._held = held
@@ -34,7 +43,8 @@ class Missing:
             return said  # or it was raised by what the expression called
         if _UNAVAILABLE.fullmatch(said):
             return _unset(found[1]) if await self.is_unset(call, found[1]) else said
-        why = await self._why(call, found[1])
+        runs_as = (await self._spellings.of(call, found[1])).get(found[1], (found[1],))
+        why = await self._why(call, re.split(r"[.(]", runs_as[-1])[0])
         return f"{said} here: {why}" if why else said
 
     async def without_value(self, call: Body | None, name: str, *, undefined: bool) -> str | None:

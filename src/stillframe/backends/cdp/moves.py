@@ -23,6 +23,7 @@ from .frames import Held, is_top_level, position
 from .journeys import Journey, remove_own, set_at, set_own
 from .pausing import PauseOrder
 from .rejected import Rejections, plain
+from .retrying import Retrying
 from .scripts import Scripts
 from .suspending import Kind, suspending
 from .texts import Texts
@@ -35,8 +36,8 @@ THREAD = "1"
 _ARRIVES = 10.0
 _BY_ITSELF = frozenset({"other", "step"})
 """V8's words for a pause that nothing but an order of ours has brought about."""
-_REJECTS = r"(?:Promise\s*\.\s*)?reject|Promise"
-"""A call that makes a promise rejected, or one that is made so."""
+_REJECTS = r"(?:Promise\s*\.\s*)?reject|Promise(?:Reject)?"
+"""A call that makes a promise rejected, or one that is made so; the last is how Node's own code calls it, of web streams."""
 
 
 class Loading(Protocol):
@@ -85,6 +86,7 @@ class Mover:
         self.uncaught_id = ""
         self._handing = Handing(scripts)
         self._rejections = Rejections(client, scripts, evidence)
+        self._retrying = Retrying(client, scripts, evidence, breakpoints)
         self.exit_id: str | None = None
         self.classes: tuple[str, ...] = ()
         """Where not empty, only these classes of what is thrown and caught stop the program."""
@@ -368,7 +370,7 @@ class Mover:
         """A promise that is made rejected, not by a throw: whoever is given it may handle it; if nobody does, Node tells."""
         if held.reason != "promiseRejection":
             return False
-        if handed := await self._wording.begins(held, _REJECTS):
+        if handed := await self._wording.calls(held, _REJECTS):
             self._rejections.note(held)
         return handed
 
@@ -387,7 +389,10 @@ class Mover:
         wanted = self._breakpoints.standing(held.hits)
         ids, counts = tuple(each.id for each in wanted), True
         if self._breakpoints.is_conditional(held.hits):
-            found, failed = await self._evidence.take_hits()
+            found, failed = await self._retrying.hits(held, wanted)
+            if not found and wanted and all(each.condition for each in wanted):
+                await self._missed(held)
+                return
             ids = tuple(id for id in ids if id in found) or ids
             for id, said in failed:
                 self._tell(Output("console", f"the condition of {id} raised {said}\n".encode()))
@@ -395,6 +400,13 @@ class Mover:
         if self._journey is not None and await self._may_be_another(held, self._journey):
             self._calls.left(held.depth)
         await self._stop(held, "breakpoint", None, tuple(dict.fromkeys(ids)), counts=counts)
+
+    async def _missed(self, held: Held) -> None:
+        """A condition was meant otherwise than V8 took it, and does not hold: the program goes on, or a step has come here."""
+        if self._journey is not None and self._journey.is_at(held):
+            await self._landed(held, self._journey)
+        else:
+            await self._go_on(held)
 
     async def _may_be_another(self, held: Held, journey: Journey) -> bool:
         """Whether a breakpoint may be of another call than the one that the step began in, which was left or waits."""

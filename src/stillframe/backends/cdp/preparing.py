@@ -64,6 +64,10 @@ class Preparing:
         if self._mover.entry:
             self._mover.main = self._scripts.real(await self._asked("process.argv[1]"))
         await asyncio.gather(self._take_up(), self._breakpoints.set(wanted))
+        if (
+            not self._launch.launched and not self._is_late
+        ):  # by now V8 has told of all that is loaded, and of their source maps
+            await self._breakpoints.catch_up()
         if self._is_late and any(map(_is_of_program, self._scripts.all())):  # it came in between
             await self.ready()
 

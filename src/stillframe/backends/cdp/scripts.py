@@ -178,7 +178,7 @@ class Scripts:
         before = made.original(line + 1, column - 1) if column else None
         if before is None or before.line == original.line or before.source != original.source:
             return original
-        lines = self._written(made, original.source)
+        lines = self.written(made, original.source)
         closes = _at(lines, original.line)[original.column : original.column + 1] == "}"
         return before if closes and _RETURN.search(_at(lines, before.line)) else original
 
@@ -192,9 +192,9 @@ class Scripts:
         script = self._by_id.get(script_id)
         made = script.map() if script is not None and self.reads_map(script) else None
         spot = self.spot(script_id, line, column)
-        return _at(self._written(made, spot.file), spot.line) if made is not None and spot and spot.mapped else None
+        return _at(self.written(made, spot.file), spot.line) if made is not None and spot and spot.mapped else None
 
-    def _written(self, made: SourceMap, source: str) -> list[str]:
+    def written(self, made: SourceMap, source: str) -> list[str]:
         """The lines of a source: of its file, or else of the text in the map; often there is neither."""
         if source not in self._sources:
             self._sources[source] = _lines_in(source) or made.lines_of(source) or []
@@ -225,7 +225,7 @@ class Scripts:
                 original = made.near(line + 1, column)  # else a line of what runs would be told as one of its source
             if original is not None:
                 original = self._returning(made, original, line, column)
-                length = len(self._written(made, original.source))
+                length = len(self.written(made, original.source))
                 if original.line <= length:
                     return Spot(original.source, original.line, original.column + 1, mapped=True)
                 self._leads_astray(script, original.source, original.line, length)

@@ -34,9 +34,22 @@ class Wording:
 
     async def begins(self, held: Held, pattern: str) -> bool:
         """Whether the text at the held position begins so."""
+        _, after = await self._beside(held)
+        return re.match(rf"(?:{pattern})(?![\w$])", after) is not None
+
+    async def calls(self, held: Held, pattern: str) -> bool:
+        """Whether the call at the held position is of what is written so. Where that may be missing (`done?.(x)`), V8 is at the
+        parenthesis behind it."""
+        before, after = await self._beside(held)
+        if after.startswith("("):
+            return re.search(rf"(?<![\w$])(?:{pattern})\s*\?\.\s*$", before) is not None
+        return await self.begins(held, pattern)
+
+    async def _beside(self, held: Held) -> tuple[str, str]:
+        """The line that is held, up to the held position and from there on; nothing where it is not known."""
         script, line, column = position(held.top)
         lines = await self.lines(script)
-        return line < len(lines) and re.match(rf"(?:{pattern})(?![\w$])", lines[line][column:]) is not None
+        return (lines[line][:column], lines[line][column:]) if line < len(lines) else ("", "")
 
     async def are_arguments(self, held: Held, places: Sequence[tuple[int, int]]) -> bool:
         """Whether these positions, of which there are some, are in the arguments of the call at the held one. V8 is at a call

@@ -89,6 +89,9 @@
     return journal.tell([kind, place, called, file, line]);
   }
 
+  // What a text of TypeScript is without its types, in Node's words; it finds out by itself where it has none.
+  const COMPILES_TO = new Map([['commonjs-typescript', 'commonjs'], ['module-typescript', 'module'], ['typescript', undefined]]);
+
   // CommonJS, TypeScript that was compiled to it on the way included.
   function mindScripts(made, journal) {
     const Module = module.constructor;
@@ -100,6 +103,12 @@
       if (isModule && !isSaid && /^\s*(import|export)\b[^;]*?['"]\.{1,2}\//m.test(content)) {
         isSaid = true;
         journal.tell(['note', `Node ${process.versions.node} shows nobody the modules that a required module imports: those are not recorded (from 22.15 on they are)`]);
+      }
+      if (isText && COMPILES_TO.has(rest[0])) {
+        const plain = withoutTypes(require('module'), content, filename);
+        const text = plain === undefined ? plain : made(plain, filename, rest[0] === 'module-typescript' ? 'module' : 'script');
+        if (text !== plain) return Reflect.apply(compile, this, [text, filename, COMPILES_TO.get(rest[0]), ...rest.slice(1)]);
+        return Reflect.apply(compile, this, [content, filename, ...rest]);
       }
       const text = isText ? made(content, filename, isModule ? 'module' : 'script') : content;
       return Reflect.apply(compile, this, [text, filename, ...rest]);
@@ -122,11 +131,28 @@
         const loaded = nextLoad(url, context);
         if (!/^module/.test(loaded.format) || !url.startsWith('file:') || loaded.source == null) return loaded;
         const given = typeof loaded.source === 'string' ? loaded.source : new TextDecoder().decode(loaded.source);
-        const text = loaded.format === 'module-typescript' ? Module.stripTypeScriptTypes(given) : given;
-        const source = made(text, fileURLToPath(url), 'module');
+        const text = loaded.format === 'module-typescript' ? withoutTypes(Module, given, fileURLToPath(url)) : given;
+        const source = text === undefined ? text : made(text, fileURLToPath(url), 'module');
         return source === text ? loaded : { ...loaded, format: 'module', source };
       },
     });
+  }
+
+  // As Node itself takes them out, or writes what they stand for in their place; without its word that this is new, which it does
+  // not say of what it does itself. Undefined where it cannot: it will say so.
+  function withoutTypes(Module, text, file) {
+    const { emitWarning } = process;
+    const writes = process.features.typescript === 'transform';
+    process.emitWarning = (said, ...rest) => {
+      if (!String(said).startsWith('stripTypeScriptTypes ')) Reflect.apply(emitWarning, process, [said, ...rest]);
+    };
+    try {
+      return Module.stripTypeScriptTypes(text, writes ? { mode: 'transform', sourceMap: true, sourceUrl: file } : undefined);
+    } catch {
+      return undefined;
+    } finally {
+      process.emitWarning = emitWarning;
+    }
   }
 
   // Before that on a thread of Node's own. Whoever registers later sees the text first, so ours comes last again behind each.

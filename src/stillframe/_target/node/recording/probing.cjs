@@ -4,6 +4,7 @@
 const { functions, isFunction, isModule, named } = require('./naming.cjs');
 const { bound, declared, isOwn, outer, usesThis } = require('./scopes.cjs');
 const { parts } = require('./parsing.cjs');
+const { Spellings } = require('./spellings.cjs');
 const { R } = require('./tracing.cjs');
 
 const BLOCK = /^(BlockStatement|Program|StaticBlock)$/;
@@ -80,8 +81,9 @@ function place(ask, tree, places, edits) {
     if (!target) return ['missing', ask.place, `no statement at line ${where.line} or behind it`];
     fn = functions(tree).find((each) => each.node === target.fn);
   }
-  const names = visible(target, tree);
-  edits.wrap(target.node.start, target.node.end, ...inserted(ask, target, names));
+  const spellings = new Spellings(tree, places, target.node.start);
+  const names = visible(target, tree).filter((name) => spellings.isWritten(name, target.file));
+  edits.wrap(target.node.start, target.node.end, ...inserted(ask, target, names, (text) => spellings.within(text)));
   const called = fn ? fn.qualified : '<module>';
   return ['found', ask.place, called, target.file, target.line, names];
 }
@@ -93,15 +95,15 @@ function visible({ fn, scope }, tree) {
   return fn && usesThis(fn) ? ['this', ...names] : names;
 }
 
-function inserted(ask, { bare, arrow }, names) {
+function inserted(ask, { bare, arrow }, names, meant) {
   const begin = `const __sf_p=${R}.places[${ask.place}];`;
   const each = [
-    ...(ask.evals || []).map((text, at) => `try{__sf_p.take(${at},(${text}))}catch(__sf_e){__sf_p.fail(${at},__sf_e)}`),
-    ...(ask.expects || []).map((text, at) => `try{__sf_p.claim(${at},(${text}))}catch(__sf_e){__sf_p.unclear(${at},__sf_e)}`),
+    ...(ask.evals || []).map((text, at) => `try{__sf_p.take(${at},(${meant(text)}))}catch(__sf_e){__sf_p.fail(${at},__sf_e)}`),
+    ...(ask.expects || []).map((text, at) => `try{__sf_p.claim(${at},(${meant(text)}))}catch(__sf_e){__sf_p.unclear(${at},__sf_e)}`),
   ].map((text) => text.replace(/\n/g, ' '));
   const values = names.map((name) => `__sf_p.o(()=>${name})`).join(',');
   const look = `__sf_p.begin();${each.join('')}if(__sf_p.end())__sf_p.show([${values}]);`;
-  const condition = ask.condition ? `try{__sf_p.meets=(${ask.condition.replace(/\n/g, ' ')})}catch(__sf_e){__sf_p.odd(__sf_e)}if(__sf_p.meets){${look}}` : look;
+  const condition = ask.condition ? `try{__sf_p.meets=(${meant(ask.condition).replace(/\n/g, ' ')})}catch(__sf_e){__sf_p.odd(__sf_e)}if(__sf_p.meets){${look}}` : look;
   const code = `{${begin}if(__sf_p){${condition}}}`;
   if (arrow) return [`{${code}return (`, ')}'];
   return bare ? [`{${code}`, '}'] : [code, ''];

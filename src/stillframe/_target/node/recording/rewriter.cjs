@@ -5,6 +5,7 @@ const { Edits } = require('./edits.cjs');
 const { ANONYMOUS, covering, functions, isModule, named } = require('./naming.cjs');
 const { LARGEST, NoParser, Places, checkExpression, parse, visit } = require('./parsing.cjs');
 const { place } = require('./probing.cjs');
+const { Spellings } = require('./spellings.cjs');
 const { Tracing } = require('./tracing.cjs');
 
 const LIBRARY = /[\\/]node_modules[\\/]/;
@@ -111,7 +112,7 @@ class Rewriter {
     for (const each of found) {
       if (!targets.has(each) && !follows) continue;
       const id = this.id++;
-      const meta = new Tracing(each, tree, text, places, edits, this.options(each, byName, places, targets.has(each))).rewrite(id);
+      const meta = new Tracing(each, tree, text, places, edits, this.options(each, byName, tree, places, targets.has(each))).rewrite(id);
       if (targets.has(each)) said.push(['found', -1, meta.function, meta.file, meta.line, meta.last, meta.loops]);
       metas.push([id, { ...meta, target: targets.has(each) }]);
     }
@@ -135,14 +136,14 @@ class Rewriter {
     }
   }
 
-  options({ node, name }, byName, places, isTarget) {
+  options({ node, name }, byName, tree, places, isTarget) {
     let awaits = false;
     visit(node.body, (each) => {
       if (each.type === 'ForOfStatement' && each.await) awaits = true;
     });
     return {
       lines: this.trace.lines !== false,
-      condition: isTarget ? this.trace.condition : undefined,
+      condition: isTarget && this.trace.condition ? new Spellings(tree, places, node.start).within(this.trace.condition) : undefined,
       derived: name === 'constructor',
       awaits,
       known: (callee) => known(callee, byName, places),

@@ -1,0 +1,49 @@
+"""Conditions that failed for a name which a compiler spells otherwise: tried again as they were meant, and set so for later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model.backend import Wanted
+from .breakpoints import Breakpoints
+from .client import CdpClient
+from .evidence import Evidence
+from .frames import Held, position
+from .scripts import Scripts
+
+Ids = tuple[str, ...]
+Failed = tuple[tuple[str, str], ...]
+"""Breakpoints by id, each with what its condition raised."""
+
+
+class Retrying:
+    """What has become of the conditions where the program is held."""
+
+    def __init__(self, client: CdpClient, scripts: Scripts, evidence: Evidence, breakpoints: Breakpoints) -> None:
+        self._client = client
+        self._scripts = scripts
+        self._evidence = evidence
+        self._breakpoints = breakpoints
+
+    async def hits(self, held: Held, wanted: Sequence[Wanted]) -> tuple[Ids, Failed]:
+        """The breakpoints that stop here, and what conditions raised; none where each was meant otherwise, and is not so."""
+        found, failed = await self._evidence.take_hits()
+        for id, said in failed:
+            text = next((each.condition for each in wanted if each.id == id), None)
+            if text is None or not said.endswith(" is not defined") or not await self._again(held, id, text):
+                continue
+            more, failing = await self._evidence.take_hits()
+            found = (*(each for each in found if each != id), *more)
+            failed = (*(each for each in failed if each[0] != id), *failing)
+        return found, failed
+
+    async def _again(self, held: Held, id: str, text: str) -> bool:
+        """Whether there was another way to understand it, in which it is evaluated now."""
+        script = self._scripts.get(position(held.top)[0])
+        spelled = await self._evidence.spellings.bound(held.top, text)
+        if script is None or not spelled:
+            return False
+        again = await self._breakpoints.spell(id, script.path, spelled)
+        words = {"callFrameId": held.top.get("callFrameId"), "expression": again, "silent": True}
+        await self._client.request("Debugger.evaluateOnCallFrame", words)
+        return True

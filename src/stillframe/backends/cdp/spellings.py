@@ -1,0 +1,132 @@
+"""Names that a compiler spells otherwise: what a module imports or exports is a member of some object in what runs.
+
+`VAT` of `import { VAT } from './tax'` runs as `tax_1.VAT` (tsc), `import_tax.VAT` (esbuild), `_tax.VAT` (Babel, swc) or
+`__vi_import_0__.VAT` (Vite), so that V8 knows no `VAT`. The source map tells where each use of a name went, and the text there
+how it is spelled; whoever asks for the name then means that.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from .client import Body, CdpClient, Refused
+from .conditions import Spelled
+from .frames import position
+from .scripts import Script, Scripts
+from .texts import Texts
+
+_NAME = re.compile(r"(?<![\w$.#'\"`])[A-Za-z_$][\w$]*")
+_MEMBER = re.compile(
+    r"(?:\(\s*0\s*,\s*)?(?P<whole>(?P<object>[A-Za-z_$][\w$]*)(?:\.(?P<member>[A-Za-z_$][\w$]*)|\(\))?)"
+)
+"""What stands for a name: a member, as it is or as the function of a call, a whole module, or a call that gives a module."""
+_GIVES_MODULE = re.compile(r"[\w$]+_default\(\)")
+"""webpack's word for the default of what is no ECMAScript module."""
+_MOST_USES = 40
+_MOST_SPELLINGS = 4
+"""Places where a name is used that are looked at, and what it may be: one is enough as a rule."""
+
+
+class Spellings:
+    """What the names of sources are in the scripts of one isolate."""
+
+    def __init__(self, client: CdpClient, scripts: Scripts, texts: Texts) -> None:
+        self._client = client
+        self._scripts = scripts
+        self._texts = texts
+        self._known: dict[tuple[str, str, int, str], tuple[str, ...]] = {}
+
+    async def bound(self, call: Body | None, expression: str) -> Spelled:
+        """The names in an expression that this call does not have though its source does, each with what it is there."""
+        found = await self.of(call, expression) if call is not None else {}
+        return await self._there(call, found) if call is not None and found else {}
+
+    def forget(self) -> None:
+        """Files and scripts may have changed since they were read."""
+        self._known.clear()
+
+    async def of(self, call: Body, expression: str) -> Mapping[str, tuple[str, ...]]:
+        """The names in an expression that are others in what runs, with all that they are there, the likeliest first."""
+        script_id, line, column = position(call)
+        script = self._scripts.get(script_id)
+        if script is None or not self._scripts.reads_map(script) or (made := script.map()) is None:
+            return {}
+        original = made.original(line + 1, column)
+        if original is None:
+            return {}
+        found: dict[str, tuple[str, ...]] = {}
+        for name in dict.fromkeys(_NAME.findall(expression)):
+            key = (script.id, original.source, original.line, name)
+            if key not in self._known:
+                self._known[key] = await self._spelled(script, original.source, original.line, name)
+            if self._known[key]:
+                found[name] = self._known[key]
+        return found
+
+    async def _spelled(self, script: Script, source: str, near: int, name: str) -> tuple[str, ...]:
+        """How what runs spells a name, by the places where it is used: those of a variable before those of an import, which it
+        would hide, and the nearer ones first."""
+        made = script.map()
+        if made is None:
+            return ()
+        written, lines = self._scripts.written(made, source), await self._texts.lines(script)
+        members = {name, *_imported(written, name)}
+        renamed = re.compile(rf"_*{re.escape(name)}[_$]*\d*")  # where two would have the same name
+        variables: list[str] = []
+        others: list[str] = []
+        for line, column in _uses(written, name, near):
+            for at in made.generated(source, line, column) or ():
+                back = made.original(at.line, at.column)
+                if back is None or (back.line, back.column) != (line, column) or at.line > len(lines):
+                    continue  # the map has no place for this very word
+                found = _MEMBER.match(lines[at.line - 1], at.column)
+                if found is None:
+                    continue
+                if found["member"] in members or _GIVES_MODULE.fullmatch(found["whole"]):
+                    others.append(found["whole"])
+                elif "*" in members:
+                    others.append(found["object"])
+                elif found["object"] != name and renamed.fullmatch(found["object"]):
+                    variables.append(found["object"])
+        return tuple(dict.fromkeys([*variables, *others]))[:_MOST_SPELLINGS]
+
+    async def _there(self, call: Body, found: Mapping[str, tuple[str, ...]]) -> Spelled:
+        """Those that the call has under no name of its own, and whose other spelling can be had here."""
+        words = {
+            "callFrameId": call.get("callFrameId"),
+            "expression": f"[{', '.join(_which(name, spellings) for name, spellings in found.items())}]",
+            "returnByValue": True,
+            "silent": True,
+            "throwOnSideEffect": True,
+        }
+        try:
+            answer = await self._client.request("Debugger.evaluateOnCallFrame", words)
+        except Refused:
+            return {}
+        told = (answer.get("result") or {}).get("value")
+        if not isinstance(told, list):
+            return {}
+        return {name: found[name][which] for name, which in zip(found, told, strict=False) if isinstance(which, int)}
+
+
+def _which(name: str, spellings: Sequence[str]) -> str:
+    """An expression for the first of the spellings that there is, where there is nothing of this name itself; else null."""
+    unknown = f"e.message === {json.dumps(f'{name} is not defined')}"
+    tried = " ".join(f"try {{ void {each}; return {number} }} catch {{}}" for number, each in enumerate(spellings))
+    return f"(() => {{ try {{ {name} }} catch (e) {{ if ({unknown}) {{ {tried} }} }} return null }})()"
+
+
+def _uses(written: Sequence[str], name: str, near: int) -> list[tuple[int, int]]:
+    """Where the text has the name as a word of its own, the nearest first; lines from 1, columns from 0."""
+    word = re.compile(rf"(?<![\w$.#'\"`]){re.escape(name)}(?![\w$])")
+    found = [(line, each.start()) for line, text in enumerate(written, 1) for each in word.finditer(text)]
+    return sorted(found, key=lambda each: abs(each[0] - near))[:_MOST_USES]
+
+
+def _imported(written: Sequence[str], name: str) -> list[str]:
+    """What a name is where it comes from: `default`, `*` for all of a module, or the name before an `as`."""
+    text, word = "\n".join(written), re.escape(name)
+    found = re.findall(rf"([A-Za-z_$][\w$]*|\*)\s+as\s+{word}(?![\w$])", text)
+    return found + (["default"] if re.search(rf"\bimport\s+{word}(?![\w$])", text) else [])
