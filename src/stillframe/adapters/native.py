@@ -24,7 +24,7 @@ CLAIMS = (*C, *CPP, *RUST)
 ROOTS = (cargo.MANIFEST,)
 
 FOREIGN = re.compile(
-    r"^(/usr/(?!local/src|src/)|/lib|/rustc/|/build/|\.\.?/)|/rustlib/src/|/\.cargo/(registry|git)/|/\.rustup/"
+    r"^(/usr/(?!local/src|src/(?!rustc-))|/lib|/rustc/|/build/|\.\.?/)|/rustlib/src/|/\.cargo/(registry|git)/|/\.rustup/"
 )
 """Sources of the system, of a distribution's build machines, of Rust's library and of crates."""
 _RUNTIMES = re.compile(r"(python|pypy|ruby|perl|php|node|java|mono|dotnet|beam)")

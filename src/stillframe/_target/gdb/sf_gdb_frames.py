@@ -10,7 +10,7 @@ from gdb.dap import frames as dap_frames
 from sf_gdb_values import shorter
 
 FOREIGN = re.compile(
-    r"^(/usr/(?!local/src|src/)|/lib|/rustc/|/build/|\.\.?/|/opt/rh/)|/rustlib/src/|/\.cargo/(registry|git)/|/\.rustup/"
+    r"^(/usr/(?!local/src|src/(?!rustc-))|/lib|/rustc/|/build/|\.\.?/|/opt/rh/)|/rustlib/src/|/\.cargo/(registry|git)/|/\.rustup/"
 )
 """Sources of the system, of a distribution's build machines, of Rust's library and of crates."""
 _COUNTING = 0.2
