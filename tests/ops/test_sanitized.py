@@ -26,3 +26,8 @@ def test_a_panic_of_rust_is_told_with_the_message_of_its_own_line() -> None:
     assert panicked(7, TWO) == "panic", "none was told of that line"
     old = "thread 'main' panicked at 'index out of bounds: the len is 3', src/shop.rs:7:3\n"
     assert panicked(7, old) == "panic: index out of bounds: the len is 3", "as until Rust 1.72"
+    lines = (
+        "thread 'main' panicked at 'assertion failed: `(left == right)`\n  left: `3`,\n right: `5`', src/shop.rs:8:3\n"
+    )
+    assert panicked(8, lines + old) == "panic: assertion failed: `(left == right)`"
+    assert panicked(7, lines + old) == "panic: index out of bounds: the len is 3"

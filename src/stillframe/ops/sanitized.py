@@ -27,7 +27,7 @@ _LABEL = re.compile(
 _ASSERTED = re.compile(r"^[^\n]*\S:\d+: [^\n]*Assertion [`'](.+)' failed\.?$", re.MULTILINE)
 """As glibc 2.36 puts it: "shop: shop.c:12: total: Assertion `n > 0' failed."."""
 _PANICKED = re.compile(
-    r"^thread '.*' (?:\(\d+\) )?panicked at (?:'(?P<old>.+)', )?(?P<file>.+):(?P<line>\d+):\d+(?::\n(?P<new>.*))?$",
+    r"^thread '.*' (?:\(\d+\) )?panicked at (?:'(?P<old>(?s:.+?))', )?(?P<file>.+):(?P<line>\d+):\d+(?::\n(?P<new>.*))?$",
     re.MULTILINE,
 )
 """As Rust 1.73 and later put it, place first; before, the message came first, in quotes."""
@@ -55,7 +55,7 @@ def with_message(failure: Failure, text: str) -> Failure:
     top = failure.stack.frames[0] if failure.stack.frames else None
     for each in _PANICKED.finditer(text):
         if top and (os.path.basename(each["file"]), int(each["line"])) == (os.path.basename(top.file or ""), top.line):
-            said = each["new"] or each["old"]
+            said = each["new"] or (each["old"] or "").partition("\n")[0]
             return msgspec.structs.replace(failure, what=f"{PANIC}: {said}") if said else failure
     return failure
 

@@ -27,7 +27,7 @@ MESSAGE = 10
 """Lines of what an exception says."""
 _PLAIN = re.compile(r"assert ")
 """How pytest repeats the assertion with its values in place."""
-_COMPARES = re.compile(r"Expected values to be|expect\(|assertion `|NaN ==")
+_COMPARES = re.compile(r"Expected values to be|expect\(|assertion `|assertion failed: `\(|NaN ==")
 """How Node, Jest and Rust begin a text that goes on with the two sides."""
 _OBVIOUS = re.compile(r"\s*(Use -v to get|Full diff|\.\.\.Full output truncated|First differing element)")
 

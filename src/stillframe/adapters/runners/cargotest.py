@@ -32,8 +32,13 @@ _PANICS = ("std::panicking::panic_with_hook", "rust_panic")
 _RAN = re.compile(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", re.MULTILINE)
 _RUNNING = re.compile(r"^test (\S+) \.\.\. $", re.MULTILINE)
 _SECTION = re.compile(r"^---- (\S+) stdout ----\n(.*?)(?=^---- |^failures:$)", re.MULTILINE | re.DOTALL)
-_PANICKED = re.compile(r"^thread '.*?'.*? panicked at (?:'(.*)', )?([^\s:]+):(\d+):(\d+):?$", re.MULTILINE)
+_PANICKED = re.compile(r"^thread '.*?'.*? panicked at (?:'((?s:.*?))', )?([^\s:]+):(\d+):(\d+):?$", re.MULTILINE)
+"""As Rust 1.73 and later put it, place first; before, the message came first, in quotes, of as many lines as it had."""
 _SIDES = re.compile(r"^\s*(left|right): (.*)$", re.MULTILINE)
+_QUOTED_SIDES = re.compile(r"^\s*(left|right): `(.*?)`(?:,$|: |\Z)", re.MULTILINE | re.DOTALL)
+"""As Rust put them until 1.72, what the assertion itself says behind the second."""
+_LIBTEST = re.compile(r"/library/test/src/")
+"""Where Rust 1.63, that of Debian 12, panics itself over a test that gave back an error."""
 _FILTERED = re.compile(r"^test result: .*?(\d+) filtered out", re.MULTILINE)
 _STACK = re.compile(r"^(stack backtrace:|note: run with `RUST_BACKTRACE)", re.MULTILINE)
 _TEST = re.compile(r"#\[(?:tokio::|async_std::)?test[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:pub )?(?:async )?fn (\w+)")
@@ -164,10 +169,12 @@ def _failure(name: str, section: str, ask: TestAsk, show: Show) -> TestFailure:
         return TestFailure(id=name, message=said or "it failed")
     behind = _STACK.split(section[panic.end() :])[0].strip("\n")
     message = panic[1] or behind.strip()
+    if _LIBTEST.search(panic[2]):
+        return TestFailure(id=name, message=message.rpartition("`: ")[2])
     file, line = str(Path(ask.root, panic[2])), int(panic[3])
     here = SourceLine(line, source_line(file, line) or "", here=True)
     frames = (ReportFrame(function="", file=show(file), line=line, source=(here,)),)
-    sides = _SIDES.findall(behind)
+    sides = _QUOTED_SIDES.findall(panic[1]) if panic[1] else _SIDES.findall(behind)
     printed = section[: panic.start()].strip("\n")
     return TestFailure(
         id=name,
