@@ -18,6 +18,9 @@ _ALSO = {"x86_64": ("i386",), "aarch64": ("arm",)}
 """Machines whose programs another one runs as well."""
 _APART = (".gnu_debuglink", ".note.gnu.build-id")
 _DEBUG = "/usr/lib/debug"
+_SIGNED = (".comment", ".debug_gdb_scripts")
+_RUST = ("rustc", "gdb_load_rust_pretty_printers")
+"""Rust 1.63, that of Debian 12, leaves no comment, but names what gdb is to load, as every version does."""
 _LARGEST = 1 << 20
 """More of a section's text is not read."""
 
@@ -30,7 +33,7 @@ class Elf(msgspec.Struct, frozen=True):
     """2: a program; 3: a program or a library; 4: a core."""
     sections: frozenset[str]
     compilers: str = ""
-    """What the compilers left in its comment section."""
+    """What the compilers left of themselves: in its comment section, and as the names of scripts for gdb."""
     apart: bool = False
     """Its debug information is in a file of its own, which is here."""
 
@@ -40,7 +43,7 @@ class Elf(msgspec.Struct, frozen=True):
 
     @property
     def is_rust(self) -> bool:
-        return "rustc" in self.compilers
+        return any(each in self.compilers for each in _RUST)
 
     @property
     def is_core(self) -> bool:
@@ -89,12 +92,12 @@ def read(path: Path) -> Elf | None:
             file.seek(rows[names][1])
             words = file.read(min(rows[names][2], _LARGEST))
             sections = {_word(words, name): (offset, length) for name, offset, length in rows}
-            comment, link, note = (_content(file, sections.get(name)) for name in (".comment", *_APART))
+            comment, scripts, link, note = (_content(file, sections.get(name)) for name in (*_SIGNED, *_APART))
             apart = any(each.is_file() for each in _debug_files(path, link, note))
     except (OSError, struct.error, IndexError):
         return None
     name = _MACHINES.get(machine, f"machine {machine}")
-    return Elf(name, kind, frozenset(sections), comment.decode("latin-1"), apart)
+    return Elf(name, kind, frozenset(sections), (comment + scripts).decode("latin-1"), apart)
 
 
 def _content(file: BinaryIO, section: tuple[int, int] | None) -> bytes:
