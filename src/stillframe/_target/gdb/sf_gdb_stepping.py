@@ -8,6 +8,8 @@ dap_next = sys.modules["gdb.dap.next"]
 dap_server = sys.modules["gdb.dap.server"]
 MOST = 50
 """So many further steps are taken on one line; a step that goes backwards is a round of a loop, and is told."""
+_JUMPS = ("jmp", "b")
+"""On x86 and on ARM."""
 SKIPPED = (
     "^std::",
     "^__gnu_cxx::",
@@ -39,7 +41,9 @@ class Steps(object):
             self._command = None
             return False
         now = _here()
-        if self._from is None or now is None or now[:-1] != self._from[:-1] or now[-1] <= self._from[-1]:
+        if self._from is None or now is None or now[:-1] != self._from[:-1]:
+            return False
+        if now[-1] <= self._from[-1] and (self._count or not _only_jumps(self._from[-1])):
             return False
         self._from, self._count = now, self._count + 1
         return self._count < MOST
@@ -58,6 +62,16 @@ def _here():
         return gdb.selected_thread().global_num, frame.name(), below, where.line, frame.pc()
     except (gdb.error, ValueError):
         return None
+
+
+def _only_jumps(address):
+    """Whether all that the statement at an address does is to go elsewhere, as at the end of a loop's body, of which compilers
+    say that it is of the loop's first line: Rust 1.63."""
+    try:
+        (only,) = gdb.selected_frame().architecture().disassemble(address, count=1)
+        return only["asm"].split()[0] in _JUMPS and address + only["length"] == gdb.find_pc_line(address).last + 1
+    except (gdb.error, TypeError, ValueError, IndexError):  # what is there cannot be read
+        return False
 
 
 def install(steps, just_my_code):
