@@ -28,14 +28,21 @@ _SAID = 200
 class Recipe(msgspec.Struct, frozen=True):
     """One way to install a tool: by the machine's packages, or from a language's registry into a folder of ours."""
 
-    manager: Literal["apt", "pip", "npm", "go"]
+    manager: Literal["apt", "deb", "pip", "npm", "go"]
+    """`deb` is a package of apt's that is only unpacked, for one that must not bring what it depends on."""
     packages: tuple[str, ...]
 
     @property
     def line(self) -> str:
         """What one would type by hand."""
         words = " ".join(self.packages)
-        by_hand = {"apt": "apt install", "pip": "pip install", "npm": "npm install -g", "go": "go install"}
+        by_hand = {
+            "apt": "apt install",
+            "deb": "apt download",
+            "pip": "pip install",
+            "npm": "npm install -g",
+            "go": "go install",
+        }
         return f"{by_hand[self.manager]} {words}"
 
 
@@ -53,6 +60,8 @@ class Needs(msgspec.Struct, frozen=True):
     """The program beside it that tells the version of both, where there is one: lldb-dap 19 tells none."""
     told_by: tuple[str, ...] = ()
     """A command that tells where it is, for what is neither on the PATH nor where one would look."""
+    file: str = ""
+    """Of what is no program: the file, below the folder that the command tells."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -72,6 +81,8 @@ def tools_directory(env: Mapping[str, str] = os.environ) -> Path:
 
 def find(needs: Needs, env: Mapping[str, str], cwd: str) -> Found:
     """The first of its names that is new enough: on the caller's PATH, or among what `dbg setup` installed."""
+    if needs.file:
+        return Found(needs.tool, next(_files(needs, env, cwd), None))
     best = Found(needs.tool)
     for path in itertools.chain(_candidates(needs.names, env, cwd), _told(needs.told_by, env, cwd)):
         found = _probed(needs, path)
@@ -135,9 +146,19 @@ def _told(command: Sequence[str], env: Mapping[str, str], cwd: str) -> Iterator[
     teller = on_path(command[0], env, cwd) if command else None
     if teller is not None:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            path = run(teller, *command[1:]).stdout.strip()
+            path = run(teller, *command[1:], env=env, cwd=cwd).stdout.strip()
             if os.access(path, os.X_OK):
                 yield path
+
+
+def unpacked(needs: Needs, env: Mapping[str, str]) -> Path:
+    """Where a file is after its package was unpacked by `dbg setup`."""
+    return tools_directory(env) / needs.tool / "usr" / needs.file
+
+
+def _files(needs: Needs, env: Mapping[str, str], cwd: str) -> Iterator[str]:
+    told = (Path(each, needs.file) for each in _told(needs.told_by, env, cwd))
+    return (str(path) for path in (*told, unpacked(needs, env)) if path.is_file())
 
 
 _PROBED: dict[tuple[str, int], Found] = {}

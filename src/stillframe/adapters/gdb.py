@@ -20,10 +20,10 @@ from ..model.backend import Capability, Tool
 from ..model.places import HitRule
 from ..model.plans import AttachPlan, Plan
 from ..transport.trees import MARK
-from . import native
+from . import native, rust_formatters
 from .building import run
 from .finding import Found, Needs, Recipe, needed, numbers
-from .interpreters import identity, on_path
+from .interpreters import identity
 from .leaving import LIBC, Leaving
 from .listening import commands_of
 
@@ -215,10 +215,8 @@ def _environment(env: Mapping[str, str], settings: Mapping[str, Any]) -> dict[st
 async def _printers(is_rust: bool, env: Mapping[str, str], cwd: str) -> list[str]:
     """The folders of the toolchain's own printers, which gdb is to load."""
     folders = _stdcxx()
-    if is_rust and (rustc := on_path("rustc", env, cwd)):
-        code, said = await run((rustc, "--print", "sysroot"), cwd=cwd, env=env, apart=True)
-        if code == 0:
-            folders.append(f"{said.strip()}/lib/rustlib/etc")
+    if is_rust:
+        folders += await rust_formatters.folders(rust_formatters.FOR_GDB, env, cwd)
     return folders
 
 

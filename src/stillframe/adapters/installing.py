@@ -9,7 +9,7 @@ import shlex
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -21,6 +21,13 @@ _LONGEST = 1800.0
 _LAST = 15
 """Lines of an installer that failed which are told again."""
 _TO_GIVE_UP = 2.0
+_APT = ("apt", "deb")
+_MEANS = {"apt": "apt-get", "deb": "apt-get", "npm": "npm", "go": "go"}
+"""The program that a recipe takes."""
+_UNPACK = (
+    'mkdir -p "$1" && cd "$1" && apt-get download "$2" && dpkg-deb -x "$2"_*.deb . && rm "$2"_*.deb && test -f "$3"'
+)
+"""A package's files in a folder, where they hold for nobody else; none that its packager has put elsewhere."""
 _PIP_FOR_OTHERS = 23
 """Since when pip installs for another interpreter than its own by `--python`."""
 
@@ -42,19 +49,23 @@ class Command(msgspec.Struct, frozen=True):
 def commands(needed: Sequence[Needs], env: Mapping[str, str], cwd: str) -> tuple[Command, ...]:
     """What installs these tools, each by the first of its recipes that this machine has the means for."""
     chosen = [(needs, _usable(needs, needed, env, cwd)) for needs in needed]
-    first = [_apt("apt", ("update",), env, cwd)] if any(recipe.manager == "apt" for _, recipe in chosen) else []
+    first = [_apt("apt", ("update",), env, cwd)] if any(recipe.manager in _APT for _, recipe in chosen) else []
     return (*first, *(each for needs, recipe in chosen for each in _commands(needs, recipe, env, cwd)))
 
 
 def _usable(needs: Needs, along: Sequence[Needs], env: Mapping[str, str], cwd: str) -> Recipe:
     coming = {each.tool for each in along}
-    means = {"apt": "apt-get", "npm": "npm", "go": "go"}
+    return next((each for each in needs.recipes if _has_means(each, coming, env, cwd)), needs.recipes[0])
 
-    def there(recipe: Recipe) -> bool:
-        program = means.get(recipe.manager)
-        return program is None or program in coming or on_path(program, with_tools(env), cwd) is not None
 
-    return next((each for each in needs.recipes if there(each)), needs.recipes[0])
+def is_installable(needs: Needs, env: Mapping[str, str], cwd: str) -> bool:
+    """Whether this machine has the means for any of its recipes."""
+    return any(_has_means(each, (), env, cwd) for each in needs.recipes)
+
+
+def _has_means(recipe: Recipe, coming: Collection[str], env: Mapping[str, str], cwd: str) -> bool:
+    program = _MEANS.get(recipe.manager)
+    return program is None or program in coming or on_path(program, with_tools(env), cwd) is not None
 
 
 def _commands(needs: Needs, recipe: Recipe, env: Mapping[str, str], cwd: str) -> Sequence[Command]:
@@ -70,6 +81,9 @@ def _commands(needs: Needs, recipe: Recipe, env: Mapping[str, str], cwd: str) ->
             return (Command(tool, ("npm", "install", "--global", "--prefix", place, *recipe.packages)),)
         case "apt":
             return (_apt(tool, ("install", "--yes", "--no-install-recommends", *recipe.packages), env, cwd),)
+        case "deb":
+            words = ("sh", "-c", _UNPACK, "sh", place, *recipe.packages, f"usr/{needs.file}")
+            return (Command(tool, words),)
 
 
 def _pip(place: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import secrets
 from collections.abc import Mapping
@@ -18,11 +19,10 @@ from ..model.plans import AttachPlan, Plan
 from ..transport.folders import private_folder, remove_folder
 from ..transport.trees import MARK
 from ..wire.dap import encode
-from . import native
-from .building import run
+from . import native, rust_formatters
 from .finding import Found, Needs, Recipe, find, needed, numbers
 from .gdb import GDB
-from .interpreters import identity, on_path
+from .interpreters import identity
 from .leaving import LIBC, Leaving
 from .listening import commands_of
 
@@ -274,16 +274,18 @@ def _environment(env: Mapping[str, str], just_my_code: bool = True, is_rust: boo
 
 async def _formatters(is_rust: bool, env: Mapping[str, str], cwd: str) -> tuple[str, ...]:
     """What loads Rust's own formatters of its containers; those of C++ are lldb's."""
-    rustc = on_path("rustc", env, cwd) if is_rust else None
-    if rustc is None:
-        return ()
-    code, said = await run((rustc, "--print", "sysroot"), cwd=cwd, env=env, apart=True)
-    folder = Path(said.strip(), "lib", "rustlib", "etc")
-    if code != 0 or not (folder / "lldb_commands").is_file():
+    folders = await rust_formatters.folders(rust_formatters.FOR_LLDB, env, cwd) if is_rust else ()
+    return _loading(folders)
+
+
+def _loading(folders: tuple[str, ...]) -> tuple[str, ...]:
+    folder = next((each for each in folders if os.path.isfile(f"{each}/lldb_commands")), None)
+    if folder is None:
         return ()
     return (
-        f'command script import "{folder / "lldb_lookup.py"}"',
-        f'command source -s true "{folder / "lldb_commands"}"',
+        f"script import sys; sys.path.extend({folders!r})",
+        f'command script import "{folder}/lldb_lookup.py"',
+        f'command source -s true "{folder}/lldb_commands"',
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from . import rust_formatters
 from .finding import Needs, Recipe
 
 _ANY = re.compile(r"(\d+(?:\.\d+)+)")
@@ -20,6 +21,11 @@ class Sample(msgspec.Struct, frozen=True):
     line: int
     builder: Needs | None = None
     """What must be there for a source file to become a program."""
+    readers: tuple[tuple[str, Needs], ...] = ()
+    """A debugger and what it reads the language's own containers with, where that is something apart."""
+
+    def reader(self, debugger: str) -> Needs | None:
+        return dict(self.readers).get(debugger)
 
 
 GO_TOOLCHAIN = Needs(
@@ -48,6 +54,7 @@ SAMPLES: Mapping[str, Sample] = {
         'fn main() {\n    let total = 6 * 7;\n    let half = total / 2;\n    println!("{}", half);\n}\n',
         3,
         _RUSTC,
+        (("gdb", rust_formatters.FOR_GDB), ("lldb", rust_formatters.FOR_LLDB)),
     ),
     "Go": Sample(
         "sample.go",

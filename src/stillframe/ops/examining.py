@@ -91,7 +91,7 @@ async def _ours(sessions: Sessions, caller: Caller, adapter: Adapter) -> Checked
         return msgspec.structs.replace(base, state="missing", problem=f"{found.tool} is not installed")
     if found.problem:
         return msgspec.structs.replace(base, state="broken", problem=found.problem)
-    notes = await asyncio.to_thread(_lacks_to_build, adapter, caller)
+    notes = await asyncio.to_thread(lambda: (*_lacks_to_build(adapter, caller), *_lacks_to_read(adapter, caller)))
     began = time.monotonic()
     try:
         tool, proof = await _tried(sessions, caller, adapter)
@@ -129,6 +129,25 @@ def _lacks_to_build(adapter: Adapter, caller: Caller) -> tuple[str, ...]:
         for language, sample in samples(adapter)
         if sample.builder and not is_there(sample.builder, caller)
     )
+
+
+def _lacks_to_read(adapter: Adapter, caller: Caller) -> tuple[str, ...]:
+    return tuple(
+        f"no {reader.tool} to read {language}'s own containers with: dbg setup {adapter.name}"
+        for language, sample in samples(adapter)
+        if is_built(sample, caller) and (reader := lacking_reader(adapter, sample, caller))
+    )
+
+
+def is_built(sample: Sample, caller: Caller) -> bool:
+    """Whether the program can be made here, where it has to be made at all."""
+    return sample.builder is None or is_there(sample.builder, caller)
+
+
+def lacking_reader(adapter: Adapter, sample: Sample, caller: Caller) -> Needs | None:
+    """What this debugger would read the language's containers with and has not got."""
+    reader = sample.reader(adapter.name)
+    return reader if reader and not is_there(reader, caller) else None
 
 
 def is_there(needs: Needs, caller: Caller) -> bool:

@@ -11,14 +11,14 @@ import msgspec
 from ..adapters import Adapter, adapters
 from ..adapters.declared import DeclaredAdapter
 from ..adapters.finding import Needs
-from ..adapters.installing import Command, commands, run, with_tools
+from ..adapters.installing import Command, commands, is_installable, run, with_tools
 from ..adapters.samples import Sample
 from ..errors import StillframeError, UsageError
 from ..model.health import InstallStep, Proof, SetUp
 from ..model.host import Host
 from ..model.plans import Caller
 from ..session.sessions import Sessions
-from .examining import Asked, best, is_there, samples
+from .examining import Asked, best, is_built, is_there, lacking_reader, samples
 from .proving import prove
 
 PATIENCE = 300.0
@@ -40,7 +40,13 @@ class Wish(msgspec.Struct, frozen=True):
         through = {recipe.manager for needs in debugger for recipe in needs.recipes}
         builders = [sample.builder for _, sample in self.proofs if sample.builder]
         wanted = [each for each in builders if (self.builds or each.tool in through) and not is_there(each, caller)]
-        return [*wanted, *debugger]
+        return [*wanted, *debugger, *self._readers(caller, wanted)]
+
+    def _readers(self, caller: Caller, coming: Sequence[Needs]) -> list[Needs]:
+        """What this debugger lacks to read containers with, of languages that can be built here, as far as it can be had."""
+        built = [each for _, each in self.proofs if each.builder in coming or is_built(each, caller)]
+        lacking = [lacking_reader(self.adapter, each, caller) for each in built]
+        return [each for each in lacking if each and is_installable(each, caller.env, caller.cwd)]
 
 
 def wishes(asked: Sequence[Asked], caller: Caller, *, all: bool) -> tuple[Wish, ...]:
@@ -65,11 +71,12 @@ def wishes(asked: Sequence[Asked], caller: Caller, *, all: bool) -> tuple[Wish, 
 
 
 def _chosen(some: Sequence[Adapter], caller: Caller) -> Adapter:
-    for each in some:
+    """The one that a launch would take: who only stands in for another is asked before that one."""
+    for each in reversed(some):
         found = best(each, caller)
         if found.path and not found.problem:
             return each
-    return some[0]
+    return some[-1]
 
 
 async def set_up(
@@ -97,7 +104,7 @@ async def set_up(
 
 def _provable(wish: Wish, caller: Caller) -> list[tuple[str, Sample]]:
     """Those languages that can be built here, where only the debugger was asked for."""
-    return [one for one in wish.proofs if wish.builds or one[1].builder is None or is_there(one[1].builder, caller)]
+    return [one for one in wish.proofs if wish.builds or is_built(one[1], caller)]
 
 
 async def _run_all(plan: Sequence[Command], caller: Caller, host: Host) -> tuple[InstallStep, ...]:
