@@ -191,6 +191,36 @@ def test_a_dry_run_shows_the_exact_commands_and_runs_none(user: User, lonely: di
     assert user.ok("setup", "python", "--dry-run", env=lonely) == "nothing is missing\n"
 
 
+def test_what_reads_rusts_containers_is_a_package_of_its_own_where_the_toolchain_lacks_it(
+    user: User, tmp_path: Path
+) -> None:
+    """As on Debian 12. The package for lldb is only unpacked: what it depends on shuts out the lldb that is needed."""
+    files = tmp_path / "sysroot" / "lib" / "rustlib" / "etc"
+    files.mkdir(parents=True)
+    rustc = f'#!/bin/sh\n[ "$1" = --print ] && echo "{tmp_path}/sysroot" || echo "rustc 1.63.0"\n'
+    new = {name: f"#!/bin/sh\necho '{name} 19.1'\n" for name in ("gdb", "lldb-dap")}
+    path = bare_path(tmp_path / "bin", **new, **{"rustc": rustc, "apt-get": "#!/bin/sh\nexit 1\n"})
+    env = {"PATH": path, "STILLFRAME_TOOLS": str(tmp_path / "tools")}
+
+    def lines(word: str) -> list[str]:
+        steps = user.json("setup", word, "--dry-run", env=env).get("steps", [])
+        return [each["command"] for each in steps if "update" not in each["command"]]
+
+    assert [each.partition("apt-get ")[2] for each in lines("rust")] == [
+        "install --yes --no-install-recommends rust-gdb"
+    ], "for the debugger that a launch takes"
+    (unpacks,) = lines("lldb")
+    assert unpacks.endswith(f" {tmp_path}/tools/rust-lldb rust-lldb usr/lib/rustlib/etc/lldb_lookup.py")
+    told = json.loads(user.says("doctor", "rust", "--json", env=env).out)["result"]
+    notes = debuggers(told)["gdb"]["notes"]
+    assert "no rust-gdb to read Rust's own containers with: dbg setup gdb" in notes
+    (files / "gdb_lookup.py").write_text("")
+    unpacked = tmp_path / "tools" / "rust-lldb" / "usr" / "lib" / "rustlib" / "etc"
+    unpacked.mkdir(parents=True)
+    (unpacked / "lldb_lookup.py").write_text("")
+    assert lines("rust") == lines("lldb") == []
+
+
 def test_nobody_to_ask_is_a_refusal_that_says_how(user: User, lonely: dict[str, str]) -> None:
     said = user.says("setup", "go", env=lonely)
     assert (said.code, said.out) == (2, "")
