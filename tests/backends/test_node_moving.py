@@ -170,7 +170,8 @@ async def test_an_idle_server_is_paused_when_it_does_something_and_runs_until_th
         if isinstance(outcome, Running):  # as nothing of it runs that could be held
             await dbg.input("abc")
             outcome = await dbg.wait()
-        runtime = ("node",) if is_18() else ()  # whose code V8 may crash in, by steps
+        # Its V8 may crash by steps in the runtime's code, so that it is told there; of Debian's primordials it names no script.
+        runtime = ("node", "None") if is_18() else ()
         assert stopped(outcome).reason == "pause"
         assert where(stopped(outcome)).partition(":")[0] in ("app.js", *runtime)
 
