@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 
 import stillframe
 from stillframe.model.outcomes import AnyOutcome, Exited, Stop
+
+
+def is_18() -> bool:
+    """Whether the machine's Node is 18, whose V8 begins no call again."""
+    return str(_about_node()["node"]).startswith("18.")
+
+
+def has_snapshot() -> bool:
+    """Whether it comes up out of a snapshot of its own code, which V8 then does not pass over; Debian's does not."""
+    return bool(_about_node()["snapshot"])
+
+
+@cache
+def _about_node() -> dict[str, object]:
+    asked = "{ node: process.versions.node, snapshot: process.config.variables.node_use_node_snapshot }"
+    said = subprocess.run(["node", "-p", f"JSON.stringify({asked})"], capture_output=True, check=True)
+    found: dict[str, object] = json.loads(said.stdout)
+    return found
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .nodes import debugged, exited, place, returned, stopped
+from .nodes import debugged, exited, has_snapshot, place, returned, stopped
 
 AWAITS = """
 async function wait(ms) {
@@ -147,8 +147,11 @@ async def test_an_error_that_a_step_off_a_calls_end_comes_to_is_told_as_that(tmp
         _,
     ):
         stop = stopped(await dbg.next())
-        assert (stop.reason, place(stop), stop.returned) == ("exception", ("second", 5), None)
+        how = "exception" if has_snapshot() else "step"  # which V8 takes as far as the next code of the user's
+        assert (stop.reason, place(stop), stop.returned) == (how, ("second", 5), None)
         assert "first returned Promise { 1 } before" in stop.notes
+        if how == "step":
+            assert (stop := stopped(await dbg.next())).reason == "exception" and place(stop) == ("second", 5)
     text = "function none() {\n  return null;\n}\nfunction takes() {\n  return none().x;\n}\ntakes();\n"
     async with debugged(tmp_path, text, breaks=["app.js:2"]) as (dbg, _):
         stop = stopped(await dbg.finish())

@@ -99,6 +99,7 @@ class CdpBackend(Looking, ClosesOnce):
         super().__init__(client, evidence, Lending(self._scripts, texts, evidence.call_or_none))
         self._scripts.tell = lambda said: self._told.put(Output("console", f"{said}\n".encode()))
         self._breakpoints = Breakpoints(client, self._scripts, texts, self._told.put)
+        self._breakpoints.blackbox.stands = not launch.runs_code
         loading = ModuleLoading(client, self._scripts, texts, self._breakpoints, self._told.put)
         self._mover = Mover(
             client, self._scripts, texts, evidence, self._breakpoints, loading, self._told_stop,

@@ -23,6 +23,8 @@ class Blackbox:
         self._client = client
         self._scripts = scripts
         self._open: frozenset[str] = frozenset()
+        self.stands = True
+        """V8 has patterns of ours; it is given none with code that has no file."""
 
     @property
     def is_open(self) -> bool:
@@ -35,12 +37,21 @@ class Blackbox:
         found = frozenset({_EVERY}) if every else found
         if found == self._open or not self._scripts.hides_library:
             return
-        self._open = found
+        self._open, self.stands = found, True
         await self._client.request("Debugger.setBlackboxPatterns", {"patterns": self._patterns()})
 
+    def lift(self, lifted: bool) -> None:
+        """Let V8 pause in the runtime's own code, too, or no longer. Where that is not out of a snapshot, as in Debian's build
+        of Node 18, a step in a function that V8 passes over leaves it."""
+        if self.stands and self._scripts.hides_library:
+            own = self._own() if lifted else self._patterns()
+            self._client.send("Debugger.setBlackboxPatterns", {"patterns": own})
+
+    def _own(self) -> list[str]:
+        return [f"^{self._scripts.hidden}$"] if self._scripts.hidden else []
+
     def _patterns(self) -> list[str]:
-        library, hidden = self._scripts.library, self._scripts.hidden
-        own = [f"^{hidden}$"] if hidden else []
+        library, own = self._scripts.library, self._own()
         if not self._open:
             return [*library, *own]
         if _EVERY in self._open:

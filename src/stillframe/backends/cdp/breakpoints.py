@@ -55,7 +55,7 @@ class Breakpoints:
         self.symbols = Symbols()
         self._told: dict[str, Binding] = {}
         self._lock = asyncio.Lock()
-        self._blackbox = Blackbox(client, scripts)
+        self.blackbox = Blackbox(client, scripts)
         self._interest = ""
         self._held = True
         """As before its start."""
@@ -150,7 +150,7 @@ class Breakpoints:
         files = {self._scripts.real(each.file): each for each in self._wanted if each.file}
         library = {file: each for file, each in files.items() if self._scripts.is_library(file)}
         waiting = [file for file, each in library.items() if self._binding(each).state != "bound"]
-        await self._blackbox.leave_open(waiting, every=self.classes)
+        await self.blackbox.leave_open(waiting, every=self.classes)
 
     async def _watch_scripts(self) -> None:
         """Be there before modules run that V8 tells of: every one, or those only that have a source map.
@@ -175,7 +175,7 @@ class Breakpoints:
         if held != self._held:
             self._held = held
             await self._watch_scripts()
-            if self._scripts.looks_into_library or self._blackbox.is_open:
+            if self._scripts.looks_into_library or self.blackbox.is_open:
                 await self._watch_libraries()
 
     @contextlib.asynccontextmanager

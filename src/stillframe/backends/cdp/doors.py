@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .blackbox import Blackbox
 from .client import Body, CdpClient, Refused
 from .frames import Held
 
@@ -12,8 +13,11 @@ _WRAPPER = "typeof compiledWrapper === 'function' ? compiledWrapper : null"
 class Door:
     """Steps through the loader until the module's own function is there, and has V8 pause when that is called."""
 
-    def __init__(self, client: CdpClient, held: Held) -> None:
+    def __init__(self, client: CdpClient, held: Held, blackbox: Blackbox) -> None:
         self._client = client
+        self._blackbox = blackbox
+        self._looks_in = False
+        """V8 does not pass over the loader."""
         self._loader = held.top.get("functionLocation")
         self._id = ""
 
@@ -26,6 +30,7 @@ class Door:
             return False
         wrapper = await self._wrapper(held)
         if wrapper is None:
+            self._look_in(True)
             await self._client.request("Debugger.stepOver")
             return True
         try:
@@ -33,6 +38,7 @@ class Door:
         except Refused:
             return False
         self._id = str(body.get("breakpointId"))
+        self._look_in(False)
         await self._client.request("Debugger.resume")
         return True
 
@@ -42,6 +48,12 @@ class Door:
         found: Body = answer.get("result") or {}
         return None if "exceptionDetails" in answer or found.get("type") != "function" else str(found.get("objectId"))
 
+    def _look_in(self, looks_in: bool) -> None:
+        if looks_in != self._looks_in:
+            self._looks_in = looks_in
+            self._blackbox.lift(looks_in)
+
     async def close(self) -> None:
+        self._look_in(False)
         if self._id:
             await self._client.request("Debugger.removeBreakpoint", {"breakpointId": self._id})

@@ -64,6 +64,9 @@ _OPENED = "globalThis[Symbol.for('stillframe.opened')]"
 """Set in a process whose inspector we opened, so that whoever comes after one of us that died can close it."""
 
 
+IS_UP = "typeof process === 'object' && Boolean(process.getBuiltinModule || process.argv)"
+"""Whether Node has come as far as to load its own modules for us; one that is built without a snapshot (Debian's) begins bare."""
+
 FIRST: Words = (("Runtime.enable", {}), ("Debugger.enable", {"maxScriptsCacheSize": _SCRIPTS_KEPT}))
 """What is said before anything else."""
 
@@ -82,9 +85,9 @@ def next_words(launch: CdpLaunch, exceptions: str, *, with_store: bool) -> Words
         passed = [*launch.library, *hidden] if launch.just_my_code else hidden
         words.append(("Debugger.setBlackboxPatterns", {"patterns": passed}))
     if not launch.launched:  # one of us may have died in there
-        words.append(_evaluated(f"delete {_STORE}"))
+        words.append(_plain(f"delete {_STORE}"))
     if launch.opened_by_us:
-        words.append(_evaluated(f"{_OPENED} = true"))
+        words.append(_plain(f"{_OPENED} = true"))
     if launch.children:
         words.append(("NodeWorker.enable", {"waitForDebuggerOnStart": True}))
     if with_store:
@@ -114,7 +117,7 @@ def last_words(launch: CdpLaunch, *, worker: bool) -> Words:
         words.append(_evaluated(close if launch.launched else f"if ({_OPENED}) {{ {close} }}"))
     return [
         *words,
-        _evaluated(f"delete {_STORE}"),
+        _plain(f"delete {_STORE}"),
         ("Runtime.runIfWaitingForDebugger", {}),
         ("Debugger.disable", {}),
     ]
@@ -125,5 +128,10 @@ def closes_inspector(launch: CdpLaunch, *, worker: bool) -> bool:
     return not worker and (launch.launched or launch.opened_by_us)
 
 
+def _plain(expression: str) -> tuple[str, Mapping[str, Any]]:
+    return "Runtime.evaluate", {"expression": expression, "silent": True}
+
+
 def _evaluated(expression: str) -> tuple[str, Mapping[str, Any]]:
+    """With what Node adds for consoles, its `require`: not before there is one, since V8 keeps what it finds first."""
     return "Runtime.evaluate", {"expression": expression, "includeCommandLineAPI": True, "silent": True}

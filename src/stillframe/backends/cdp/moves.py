@@ -312,11 +312,12 @@ class Mover:
     async def _after_compile(self, held: Held, *, rewritten: bool) -> None:
         """On from the loader: into the module where its first line is wanted, or the text that will run; or just on."""
         if self.entry or rewritten:
-            door = self._door = Door(self._client, held)
+            door = self._door = Door(self._client, held, self._breakpoints.blackbox)
             if await door.approach(held):
                 self._evidence.moved(far=False)
                 return
             self._door = None
+            await door.close()
         if self._journey is not None:
             await self._keep_going(self._journey)
         await self._send(RESUME)

@@ -54,7 +54,8 @@ async def restart_frame(client: CdpClient, evidence: Evidence, mover: Mover, fra
         await client.request("Debugger.restartFrame", {"callFrameId": call.get("callFrameId"), "mode": "StepInto"})
     except Refused as refused:
         mover.restarting = False
-        raise Unsupported(f"this frame cannot be restarted: {refused.message}") from None
+        why = _NEVER_AGAIN if refused.message == _NO_RESTARTS else "this frame cannot be restarted"
+        raise Unsupported(f"{why}: {refused.message}") from None
 
 
 BEGUN_AGAIN = "the function that was held has changed, and is held at its beginning now"
@@ -84,7 +85,11 @@ async def hot_patch(
     trial = await _replace(client, script, text, dryRun=True, allowTopFrameEditing=False)
     begins_again = trial.get("status") == _UNDER_WAY and held is not None and _is_only_held(held, script, old, text)
     if not begins_again:
+        if held is not None and _says_no_more(trial) and _is_changed(held.top, script, old, text):
+            raise EvalFailed(f"{_CANNOT}{_REFUSALS[_UNDER_WAY]}, the held one: {_NEVER_AGAIN}", hint=Try("restart"))
         _look_at(trial)
+        if held is not None and held.is_throwing and "status" not in trial:  # as of Node 18
+            raise WrongState(f"{_CANNOT}{_ABORTS_EDITED}", hint=Try("restart"))
     elif held is not None and held.is_throwing:
         raise WrongState(f"{_CANNOT}the held function has changed, and {_ABORTS}", hint=Try("restart"))
     if stuck := unchangeable(old, text) or removed(old, text, await _left_behind(client, old, text)):
@@ -113,9 +118,13 @@ async def _replace(client: CdpClient, script: Script, text: str, **how: bool) ->
 
 def _is_under_way(answer: Body) -> bool:
     """Whether V8 refuses because a changed function has not returned."""
+    return _says_no_more(answer) or answer.get("status") == _UNDER_WAY
+
+
+def _says_no_more(answer: Body) -> bool:
+    """Whether V8 refuses as that of Node 18 does where a changed function is under way: without a word."""
     details = answer.get("exceptionDetails")
-    silent = isinstance(details, dict) and not details.get("exception") and not details.get("text")
-    return silent or answer.get("status") == _UNDER_WAY  # Node 18 says no more than that
+    return isinstance(details, dict) and not details.get("exception") and not details.get("text")
 
 
 def _look_at(answer: Body) -> None:
@@ -229,6 +238,10 @@ _NAMELESS = "<anonymous>"
 _CANNOT = "the change cannot be made in the running program: "
 _ABORTS = "an error is on its way out of it, and V8 aborts a program whose call it begins again then"
 """Node 20: `Check failed: !catchable_by_js`."""
+_ABORTS_EDITED = "an error is on its way out of a call, and V8 of this Node aborts a program that is changed then"
+_NO_RESTARTS = "Frame restarting not supported"
+"""What V8 of Node 18 says of every frame."""
+_NEVER_AGAIN = "this Node can begin no call again, as Node 20 and later can"
 _GIVEN = ("exports", "require", "module", "__filename", "__dirname")
 _NAME = re.compile(r"[\w$]+(?!\s*:)")
 _DECLARED = re.compile(

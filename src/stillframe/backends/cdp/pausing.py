@@ -1,7 +1,7 @@
 """An order to pause: given again until it is heard, and led on until it has found something of the user's.
 
-V8 blackboxes no script out of Node's own snapshot (Node 18 to 24: they belong to no context), and so takes every line of the
-runtime between two callbacks of a program's for a place to pause at.
+V8 blackboxes no script out of Node's own snapshot (Node 18 to 24: they belong to no context; Debian's build of 18 has no
+snapshot), and so takes every line of the runtime between two callbacks of a program's for a place to pause at.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from ...model.backend import Wanted
 from .breakpoints import Breakpoints
 from .client import Body, CdpClient, Refused
 from .conditions import STORE
-from .greetings import FIRST, LEAVE, TELL, next_words, tells_end, words_in_worker
+from .greetings import FIRST, IS_UP, LEAVE, TELL, next_words, tells_end, words_in_worker
 from .launch import CdpLaunch
 from .moves import Mover
 from .scripts import Script, Scripts
@@ -53,11 +53,16 @@ class Preparing:
             client.send_all(FIRST)
 
     async def greet(self, threshold: Threshold | None, pauses_on: str) -> None:
-        """Say who we are; our code is in the target when this is answered."""
-        words = next_words(self._launch, pauses_on, with_store=threshold is None)
+        """Say who we are; our code is in the target when this is answered, unless we joined it too early for that."""
+        with_store = threshold is None and (self._launch.launched or await self._is_up())
+        words = next_words(self._launch, pauses_on, with_store=with_store)
         self._client.send_all(words if self._begun else [*FIRST, *words])
         if threshold is not None:
             await threshold.cross(words_in_worker(self._launch))
+
+    async def _is_up(self) -> bool:
+        answer = await self._client.settle(self._evaluated(IS_UP), _EVALUATE)
+        return (answer.get("result") or {}).get("value") is True
 
     async def prepare(self, wanted: Sequence[Wanted]) -> None:
         """Have our code ready for work, and every breakpoint in its place."""

@@ -9,6 +9,7 @@ const { Originals } = require('./originals.cjs');
 
 const ACORN = 'internal/deps/acorn/acorn/dist/acorn'; // in Node 18 to 24
 const MAP = /^[ \t]*\/\/[#@][ \t]*sourceMappingURL=(\S+)[ \t]*$/gm;
+const PRIVATE = /#[\p{ID_Start}$_][\p{ID_Continue}$]*/gu;
 const LARGEST = 20_000_000;
 let acorn;
 
@@ -59,14 +60,27 @@ function parse(text, type) {
 // One expression of somebody's question; what is none is said with its reason. Whether its private names are declared is known
 // only where it is put.
 function checkExpression(text) {
-  const whole = parser().parse(`async function* f() { (${text}\n) }`, { ecmaVersion: 'latest', preserveParens: true, checkPrivateFields: false });
-  const { body } = whole.body[0].body;
-  if (whole.body.length !== 1 || body.length !== 1 || body[0].type !== 'ExpressionStatement') throw new SyntaxError('no single expression');
+  const body = bodyOf(text);
+  if (!body || body.length !== 1 || body[0].type !== 'ExpressionStatement') throw new SyntaxError('no single expression');
   let odd = '';
   visit(body[0], (node) => {
     if (/^(Await|Yield)Expression$/.test(node.type)) odd = node.type.slice(0, 5).toLowerCase();
   });
   if (odd) throw new SyntaxError(`it may not use ${odd}, as the function that it is evaluated in may not`);
+}
+
+// The statements of a function that is made of this expression; undefined where the text ends that function.
+function bodyOf(text) {
+  const how = { ecmaVersion: 'latest', preserveParens: true, checkPrivateFields: false };
+  const knowsHow = 'checkPrivateFields' in parser().defaultOptions; // from acorn 8.9 on; Debian 12 has an older one in its Node
+  const names = knowsHow ? [] : [...new Set(text.match(PRIVATE))];
+  if (!names.length) {
+    const { body } = parser().parse(`async function* f() { (${text}\n) }`, how);
+    return body.length === 1 ? body[0].body.body : undefined;
+  }
+  const { body } = parser().parse(`class C { ${names.join('; ')}; async *f() { (${text}\n) } }`, how);
+  const members = body[0].body.body;
+  return body.length === 1 && members.length === names.length + 1 ? members[names.length].value.body.body : undefined;
 }
 
 function* parts(node) {
