@@ -105,7 +105,6 @@ def test_a_process_is_joined_by_its_pid_and_left_running_without_an_inspector(he
         running.end()
 
 
-@pytest.mark.own_daemon
 def test_lines_of_what_a_running_program_was_compiled_from_are_places_at_once(here: User) -> None:
     """V8 tells of each script with its map, which takes a while where there are hundreds."""
     straight = ";".join(["AAAA", *["AACA"] * 6])
@@ -126,6 +125,7 @@ def test_lines_of_what_a_running_program_was_compiled_from_are_places_at_once(he
         running.end()
 
 
+@pytest.mark.own_daemon
 def test_a_process_that_is_held_runs_on_when_the_daemon_is_killed_and_can_be_joined_again(here: User) -> None:
     running = run(here, "--inspect-port=0", "loop.js")
     try:
