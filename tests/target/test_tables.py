@@ -276,7 +276,7 @@ large, things = np.zeros(100000), np.array([1, "x"], dtype=object)
 def changes(value, do):
     before = compare.held(value)
     do(value)
-    return not compare.same(before, value)
+    return not compare.is_same(before, compare.held(value))
 def put(at, new):
     return lambda value: value.__setitem__(at, new)
 print([
