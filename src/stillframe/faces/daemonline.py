@@ -21,8 +21,6 @@ from .reads import read_sparingly
 START_SECONDS = 30.0
 TRIES = 3
 CHUNK = 256 * 1024
-LONGEST_NUMBER = 12
-"""Digits of a length, or of an exit code."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -216,6 +214,6 @@ def _first_frame(held: bytearray) -> tuple[bytes, bytes] | None:
 
 
 def _number(digits: bytes | bytearray) -> int:
-    if not digits.isdigit() or len(digits) > LONGEST_NUMBER:
-        raise Internal("what answers at the daemon's socket does not speak as a daemon does")
+    if not digits.isdigit() or len(digits) > link.LONGEST_NUMBER:
+        raise Internal(link.STRANGER)
     return int(digits)

@@ -29,6 +29,7 @@ START_SECONDS = 25.0
 TRIES = 5
 LONGEST_NUMBER = 12
 """Digits of a length, or of an exit code."""
+STRANGER = "what answers at the daemon's socket does not speak as a daemon does"
 
 _ORDINARY = [_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM, _signal.SIGCHLD, _signal.SIGTSTP]
 """A shell's background job has some of these ignored; neither the daemon nor its targets shall inherit that."""
@@ -81,7 +82,7 @@ class Line:
                 return
             kind, number = chr(header[0]) if header else "", header[1:].strip()
             if not number.isdigit() or len(number) > LONGEST_NUMBER:
-                raise Gone("what answers at the daemon's socket does not speak as a daemon does")
+                raise Gone(STRANGER)
             if kind == "x":
                 yield kind, number
                 return
