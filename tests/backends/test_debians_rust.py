@@ -58,6 +58,23 @@ def test_its_librarys_sources_are_not_the_users_and_others_beside_them_are() -> 
     assert not is_library("/usr/src/app/main.rs"), "as in many a container"
 
 
+@pytest.mark.parametrize(
+    ("file", "crate"),
+    {
+        "/usr/src/rustc-1.63.0/library/core/src/panicking.rs": "core",
+        "/rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/std/src/panicking.rs": "std",
+        "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/alloc/src/vec/mod.rs": "alloc",
+        "/home/a/.cargo/registry/src/index-6f17d22bba15001f/serde-json-1.0.2/src/de.rs": "serde-json",
+        "/usr/include/c++/12/bits/stl_vector.h": "app",
+        None: "app",
+    }.items(),
+)
+def test_a_call_of_a_crate_is_called_by_that_and_not_by_the_program_that_has_it_inside(
+    file: str | None, crate: str
+) -> None:
+    assert native.library_of(Frame(function="f", file=file, module="app")) == crate
+
+
 def test_a_program_is_rusts_by_what_gdb_is_to_load_where_the_compiler_left_no_comment(tmp_path: Path) -> None:
     if (cc := shutil.which("cc")) is None:
         pytest.skip("cc is not installed")

@@ -170,6 +170,7 @@ class GdbAdapter:
             "told_better": _TALK,
             "evaluates_as": "watch",
             "is_library": native.is_library,
+            "library_of": native.library_of,
             "keeps_functions": not missing,
             "can_record": not missing,
             "exception_root": None if missing else "C++",

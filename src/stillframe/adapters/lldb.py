@@ -229,6 +229,7 @@ class LldbAdapter:
             "told_better": _TALK,
             "evaluates_as": "watch",
             "is_library": native.is_library,
+            "library_of": native.library_of,
             "keeps_functions": helped,
             "count_hits": count_hits if helped else None,
             "catches": {"uncaught": (), "raised": ("cpp_throw",)},

@@ -27,6 +27,10 @@ FOREIGN = re.compile(
     r"^(/usr/(?!local/src|src/(?!rustc-))|/lib|/rustc/|/build/|\.\.?/)|/rustlib/src/|/\.cargo/(registry|git)/|/\.rustup/"
 )
 """Sources of the system, of a distribution's build machines, of Rust's library and of crates."""
+_CRATE = re.compile(
+    r"(/rustc[/-]|/rustlib/src/).*?/library/(?P<library>[^/]+)/|/\.cargo/registry/src/[^/]+/(?P<registry>[^/]+?)-\d[^/]*/"
+)
+"""A crate of Rust's own library, and one of somebody else's without its version."""
 _RUNTIMES = re.compile(r"(python|pypy|ruby|perl|php|node|java|mono|dotnet|beam)")
 """Native programs whose users want to see another language's."""
 
@@ -45,6 +49,12 @@ class Program(msgspec.Struct, frozen=True):
 def is_library(frame: Frame) -> bool:
     """Whether a call is of code that the user did not write, as far as its file's name tells."""
     return frame.kind == "library" or frame.file is None or FOREIGN.search(frame.file) is not None
+
+
+def library_of(frame: Frame) -> str | None:
+    """What has the code of such a call: of Rust's the crate, which is linked into the program; else what it was loaded from."""
+    crate = _CRATE.search(frame.file or "")
+    return crate["library"] or crate["registry"] if crate else frame.module
 
 
 def understands(plan: Plan) -> bool:

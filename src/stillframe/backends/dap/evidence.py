@@ -112,7 +112,13 @@ class Evidence:
         return Frames(frames=frames[:count], total=total, start=start, thread=thread)
 
     def _judged(self, frame: Frame) -> Frame:
-        return msgspec.structs.replace(frame, kind="library") if self._launch.is_library(frame) else frame
+        return self._named(msgspec.structs.replace(frame, kind="library")) if self._launch.is_library(frame) else frame
+
+    def _named(self, frame: Frame) -> Frame:
+        """A call of a library with the name of what it is of."""
+        if frame.kind == "user" or (library := self._launch.library_of(frame)) == frame.module:
+            return frame
+        return msgspec.structs.replace(frame, module=library)
 
     async def held_at(self, thread: str) -> Frame | None:
         """The innermost frame of a thread that is surely held; None where that is not sure."""

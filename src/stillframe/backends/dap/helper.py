@@ -101,6 +101,11 @@ class HelperEvidence(Evidence):
         super().forget()
         self._ahead = None
 
+    def _page_of_frames(self, body: Body, thread: str, start: int, count: int) -> Frames:
+        frames = tuple(self._named(translate.helper_frame(each)) for each in translate.items(body, "frames"))
+        total = translate.number(body.get("total"))
+        return Frames(frames=frames[start : start + count], total=total, start=start, thread=thread)
+
     def _ask(self, thread: str, bounds: Bounds, watch: Sequence[str]) -> asyncio.Future[Body]:
         return self._helper.send(
             "stop", threadId=wire_id(thread, "thread"), levels=bounds.frames, watch=list(watch), inside=bounds.inside,
@@ -114,7 +119,7 @@ class HelperEvidence(Evidence):
         else:
             asked = ahead.asked
         body = await self._helper.answer("stop", asked)
-        frames = _frames(body, thread, 0, bounds.frames)
+        frames = self._page_of_frames(body, thread, 0, bounds.frames)
         index = translate.number(body.get("at")) or 0
         values = translate.helper_values(translate.items(body, "locals"))
         exception = body.get("exception")
@@ -134,7 +139,7 @@ class HelperEvidence(Evidence):
             )
         except WrongState:  # it runs: the server still tells where it is, in its own words
             return await super().stack(thread, start, count)
-        return _frames(body, thread, start, count)
+        return self._page_of_frames(body, thread, start, count)
 
     async def held_at(self, thread: str) -> Frame | None:
         limits = _limits(Bounds(values=0))
@@ -144,7 +149,7 @@ class HelperEvidence(Evidence):
             )
         except (WrongState, AdapterUnresponsive):  # it runs, or is blocked in native code
             return None
-        return next(iter(_frames(body, thread, 0, 1).frames), None)
+        return next(iter(self._page_of_frames(body, thread, 0, 1).frames), None)
 
     async def why(self, thread: str) -> Body:
         return await self._helper.call("why", within=_SLACK, threadId=wire_id(thread, "thread"))
@@ -230,12 +235,6 @@ def _page(body: Body, start: int) -> Values:
 
 def _notes(body: Body) -> tuple[str, ...]:
     return tuple(each for each in body.get("notes") or () if isinstance(each, str))
-
-
-def _frames(body: Body, thread: str, start: int, count: int) -> Frames:
-    frames = tuple(translate.helper_frame(each) for each in translate.items(body, "frames"))
-    total = translate.number(body.get("total"))
-    return Frames(frames=frames[start : start + count], total=total, start=start, thread=thread)
 
 
 def _evaluated(expression: str, result: translate.Body) -> Evaluated:

@@ -178,6 +178,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """Scopes whose variables are a frame's own, in lower case; all of them are told, in the order of the debugger."""
     is_library: Callable[[Frame], bool] = lambda frame: frame.kind == "library"
     """Whether a frame is somebody else's code, for debuggers that do not say so."""
+    library_of: Callable[[Frame], str | None] = lambda frame: frame.module
+    """What such a frame is of, for programs that have libraries inside of them."""
     unshown: frozenset[str] = frozenset()
     """Types of values that are never told among the variables of a frame, where no helper chooses them."""
     log_text: Callable[[str, bool], str] = lambda text, _helped: text
