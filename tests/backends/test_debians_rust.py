@@ -63,7 +63,7 @@ def test_its_librarys_sources_are_not_the_users_and_others_beside_them_are() -> 
     {
         "/usr/src/rustc-1.63.0/library/core/src/panicking.rs": "core",
         "/rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/std/src/panicking.rs": "std",
-        "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/alloc/src/vec/mod.rs": "alloc",
+        "/home/a/.rustup/toolchains/stable/lib/rustlib/src/rust/library/alloc/src/vec/mod.rs": "alloc",
         "/home/a/.cargo/registry/src/index-6f17d22bba15001f/serde-json-1.0.2/src/de.rs": "serde-json",
         "/usr/include/c++/12/bits/stl_vector.h": "app",
         None: "app",
