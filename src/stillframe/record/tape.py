@@ -14,16 +14,13 @@ from ..model import exact
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Passed, Stop
 from ..model.recording import Operated, RunFacts
 from ..model.values import ExceptionInfo, Frame
-from . import discretion, lookalikes, redaction
+from . import discretion, redaction
 from .pen import Pen, clean, packed
+from .spool import Piece, Spool
 from .writer import Told, Writer
 
 STOP_SECONDS = 2.0
 """How long a stop waits to be on disk before the caller is told without it."""
-LINE_BYTES = 8192
-"""Printed bytes that wait for the end of their line."""
-KEY_BYTES = 16 * 1024
-"""Printed bytes after the first line of a private key that may belong to it, where its last one does not come."""
 PENDING_BYTES = 4 * 1024 * 1024
 """Printed bytes that may wait for the writer; more are counted and left out."""
 SMALL_CHARACTERS = 8192
@@ -59,10 +56,7 @@ class Tape:
         self._known: dict[str, Breakpoint] = {}
         self._texts: dict[str, tuple[Sequence[str], str]] = {}
         self._files: dict[str, str] = {}
-        self._lines: dict[str, bytearray] = {}
-        self._offsets: dict[str, int] = {}
-        self._in_key: dict[str, int] = {}
-        """Streams that are within a private key, and how many bytes of it have come."""
+        self._spool = Spool(self._print)
         self._complained: str | None = None
         self._over = False
         self._put(Began(self))
@@ -70,9 +64,9 @@ class Tape:
     # What a session tells
 
     async def stop(self, stop: Stop, lines: Sequence[str], *, many: bool = False) -> tuple[str, ...]:
-        self._flush()
+        self._spool.flush()
         self.number += 1
-        printed = (self._offsets.get("stdout", 0), self._offsets.get("stderr", 0))
+        printed = (self._spool.offset("stdout"), self._spool.offset("stderr"))
         job = Stopped(self, self.number, time.time(), stop, lines, printed)
         if not many and job.is_small and self._writer.at_once(job):
             return self._said(self._writer.problem)
@@ -97,35 +91,13 @@ class Tape:
         self._writer.catch_up()
 
     def printed(self, stream: str, data: bytes) -> None:
-        held = self._lines.setdefault(stream, bytearray())
-        held += data
-        if data.endswith(b"\n") or len(held) > LINE_BYTES:
-            self._flush_one(stream)
+        self._spool.add(stream, data)
 
-    def _flush(self) -> None:
-        for stream in self._lines:
-            self._flush_one(stream)
-
-    def _flush_one(self, stream: str) -> None:
-        data = bytes(self._lines[stream])
-        if not data:
-            return
-        self._lines[stream].clear()
-        at = self._offsets.get(stream, 0)
-        self._offsets[stream] = at + len(data)
+    def _print(self, piece: Piece) -> None:
         if self.pending > PENDING_BYTES:
             return  # the offsets tell that something is missing
-        self.pending += len(data)
-        self._put(Printed(self, time.time(), stream, at, data, self._goes_on_in_key(stream, data)))
-
-    def _goes_on_in_key(self, stream: str, data: bytes) -> bool:
-        """Whether this goes on with a private key that was begun before it: programs print one line after another."""
-        before = self._in_key.pop(stream, None)
-        begun = b"-----BEGIN" in data and lookalikes.begins_key(data.decode("utf-8", "surrogateescape"))
-        so_far = 0 if begun else None if before is None or b"-----END" in data else before + len(data)
-        if so_far is not None and so_far < KEY_BYTES:
-            self._in_key[stream] = so_far
-        return before is not None
+        self.pending += len(piece.data)
+        self._put(Printed(self, piece))
 
     def breakpoints(self, now: Sequence[Breakpoint]) -> None:
         for each in now:
@@ -140,7 +112,7 @@ class Tape:
         if self._over:
             return
         self._over = True
-        self._flush()
+        self._spool.flush()
         for each in self._known.values():
             if each.hits:
                 self._put(Fate(self, time.time(), each, each.state))
@@ -298,23 +270,20 @@ class MissedStop(msgspec.Struct, frozen=True):
 
 class Printed(msgspec.Struct, frozen=True):
     tape: Tape
-    time: float
-    stream: str
-    at: int
-    data: bytes
-    in_key: bool = False
-    """It goes on with a private key that was begun before."""
+    piece: Piece
 
     def write(self, pen: Pen) -> None:
-        self.tape.pending = max(0, self.tape.pending - len(self.data))
-        text = self.data.decode("utf-8", "surrogateescape")
-        safe = (redaction.rest_of_key(text) if self.in_key else redaction.text(text)).encode("utf-8", "surrogateescape")
+        self.reduced()
+        piece = self.piece
+        text = piece.data.decode("utf-8", "surrogateescape")
+        safe = redaction.rest_of_key(text) if piece.in_key else redaction.text(text)
         run = self.tape.row(pen)
-        made = pen.output(run, self.stream, self.at, safe)
-        pen.event(self.time, run, self.tape.facts.root, "output", made, self.stream)
+        made = pen.output(run, piece.stream, piece.at, safe.encode("utf-8", "surrogateescape"))
+        pen.event(piece.time, run, self.tape.facts.root, "output", made, piece.stream)
 
     def reduced(self) -> None:
-        self.tape.pending = max(0, self.tape.pending - len(self.data))
+        """It waits no longer, written or not."""
+        self.tape.pending = max(0, self.tape.pending - len(self.piece.data))
 
 
 class Fate(msgspec.Struct, frozen=True):
