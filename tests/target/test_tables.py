@@ -13,6 +13,7 @@ import pytest
 
 import stillframe
 
+from .. import tensors
 from .wireclient import Peer, Target
 
 RunTo = Callable[..., tuple[Target, Peer, int]]
@@ -162,13 +163,12 @@ here = 1  # @here
 """
 
 
-TORCH = os.environ.get("STILLFRAME_TORCH", "")
+TORCH = tensors.environment()
 
 
-@pytest.mark.skipif(not TORCH, reason="STILLFRAME_TORCH names no Python that has torch")
+@pytest.mark.skipif(TORCH is None, reason="no torch here: ./dev test unpacks Debian's")
 def test_tensors_are_told_by_shape_kind_and_first_numbers(run_to: RunTo) -> None:
-    """Torch is too large to be fetched for this one; it was run with torch 2.15."""
-    _, peer, thread = run_to(TORCH, TENSORS)
+    _, peer, thread = run_to(tensors.PYTHON, TENSORS, env=TORCH)
     told = rows(peer, thread)
     assert told["tracked"]["value"].startswith("<Tensor 1000x4 float32 requires_grad> [[0.0, 0.1, 0.2, 0.3], [0.4, ")
     assert (told["tracked"]["total"], told["tracked"]["shape"]) == (1000, "0 to 399.9")

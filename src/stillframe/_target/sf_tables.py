@@ -73,7 +73,8 @@ class _Tensor:
         torch = sys.modules["torch"]
         self.base = torch.Tensor
         self.get = torch.Tensor.__getitem__
-        with torch._C.DisableTorchFunctionSubclass():  # not the subclass's own
+        own = "DisableTorchFunctionSubclass"  # which was called so only from torch 2.0 on
+        with (getattr(torch._C, own, None) or torch._C.DisableTorchFunction)():  # not the subclass's own
             self.shape = tuple(self.base.shape.__get__(value))
             dtype, device = self.base.dtype.__get__(value), self.base.device.__get__(value)
             layout = self.base.layout.__get__(value)
