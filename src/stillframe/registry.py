@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import types
 import typing
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -123,7 +124,7 @@ class Field(msgspec.Struct, frozen=True):
             number = to(raw)
         except (TypeError, ValueError):
             raise UsageError(f"{self.name} takes a number, not {raw!r}") from None
-        if number != number or number < 0:
+        if not 0 <= number < math.inf:  # every wait has a deadline
             raise UsageError(f"{self.name} takes a number from 0 up, not {raw!r}")
         return number
 

@@ -123,6 +123,8 @@ CORRECTED = [
     (["--jsno", "next"], "dbg --json next"),
     (["--xyzzy", "next"], None),
     (["next", "--cuont", "5"], "dbg next --count 5"),
+    (["nxt", "--cuont", "5", "--jsno"], "dbg next --count 5 --json"),
+    (["lauch", "app.py", "--brek", "a.py:3", "--verbose"], "dbg launch app.py --break a.py:3 -- --verbose"),
     (["next", "--cuont=5"], "dbg next --count=5"),
     (["break", "shop.py:3", "--conditon", "x > 3"], "dbg break shop.py:3 --condition 'x > 3'"),
     (["break", "shop.py:3", "--when", "x"], "dbg break shop.py:3 --if x"),

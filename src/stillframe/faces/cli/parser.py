@@ -53,7 +53,20 @@ def is_flag(token: str) -> bool:
 
 
 def parse(argv: "list[str]", verbs: "dict[str, Verb]") -> "Line | None":
-    """Understand a whole line; None where there is no verb in it (and nothing wrong with it)."""
+    """Understand a whole line; None where there is no verb in it (and nothing wrong with it). Of a wrong one everything is
+    corrected that can be, not the first mistake alone."""
+    try:
+        return _understood(argv, verbs)
+    except Usage as wrong:
+        for _ in range(_MISTAKES):
+            try:
+                _understood(wrong.meant or [], verbs)
+            except Usage as further:
+                wrong.meant = further.meant or wrong.meant
+        raise
+
+
+def _understood(argv: "list[str]", verbs: "dict[str, Verb]") -> "Line | None":
     leading, rest = split_verb(argv, verbs)
     if not rest:
         if "--help" in leading or "-h" in leading or not leading:
@@ -387,6 +400,8 @@ class Reader:
                 raise self._wrong(f"{self.line.verb} needs {name}; as in: {words.example(self.line.verb)}")
 
 
+_MISTAKES = 4
+"""Further ones that are corrected in one line."""
 _MAY_BE_EMPTY = ("code", "session")
 """`python -c ''` is a program; an empty session is told by whoever looks for it, as that of the environment is."""
 _CONDITIONS = ("--if", "--condition", "--cond", "--when")
