@@ -170,6 +170,7 @@ NONSENSE = [
     ["attach"],
     ["attach", "nowhere"],
     ["attach", "4711"],
+    ["attach", "--pid", "1", "localhost:4711"],
     ["attach", "localhost:99999"],
     ["probe"],
     ["probe", "nofile", "--cwd", "."],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ..conftest import INTERPRETERS
-from .conftest import User
+from .conftest import User, eventually
 
 STEPS = """\
 import contextlib
@@ -272,4 +272,26 @@ def test_no_line_is_said_to_have_changed_what_others_may_have_changed(user: User
     user.ok("break", "turns.py:10")
     told = user.json("finish")
     assert told["trail"] == [{"function": "main", "changes": [{"name": "y", "new": "3"}]}], "not what line 6 did"
+    user.ok("stop")
+
+
+SLOW = """class Slow:
+    def __repr__(self):
+        open("asked", "w").close()
+        while True:
+            pass
+
+def f(slow):
+    return slow
+
+f(Slow())
+"""
+
+
+def test_a_stop_is_told_whole_however_short_the_wait_for_it_was(user: User) -> None:
+    user.file("slow.py", SLOW)
+    user.ok("launch", "slow.py", "--break", "slow.py:8", "--no-wait")
+    eventually((user.here / "asked").exists, "the stop is being read")
+    told = user.json("wait", "--timeout", "0")
+    assert (told["state"], told["frame"]["line"], told["breakpoints"]) == ("stopped", 8, ["b1"])
     user.ok("stop")
