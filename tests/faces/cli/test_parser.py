@@ -8,6 +8,7 @@ import pytest
 
 from stillframe.faces.cli import parser, usage
 from stillframe.faces.cli.catalogue import VERBS
+from stillframe.faces.cli.words import spellings
 
 
 def parsed(*words: str) -> parser.Line:
@@ -210,7 +211,7 @@ def test_every_verb_understands_help_without_its_words(verb: str) -> None:
 def test_every_flag_of_every_verb_is_understood_in_every_spelling(verb: str) -> None:
     required = ["x" for field in VERBS[verb]["fields"] if field.get("required")]
     for field in VERBS[verb]["fields"]:
-        for spelling in parser.spellings(field):
+        for spelling in spellings(field):
             if field.get("positional"):
                 continue
             value = field.get("choices", ["1"])[0]

@@ -6,8 +6,9 @@ from . import link, rendezvous, words
 from .catalogue import HASH, VERBS, VERSION
 from .jsonline import encode
 from .mcp_verb import SWITCHES, VALUED
-from .parser import GLOBALS, spellings
+from .parser import GLOBALS
 from .usage import Usage, nearest
+from .words import spellings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ Values stay text: their meaning is checked where the operation is declared.
 
 from . import words
 from .usage import Usage, nearest, quote
+from .words import spellings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,16 +54,11 @@ def is_flag(token: str) -> bool:
 
 
 def parse(argv: "list[str]", verbs: "dict[str, Verb]") -> "Line | None":
-    """Understand a whole line; None where there is no verb in it (and nothing wrong with it). Of a wrong one everything is
-    corrected that can be, not the first mistake alone."""
+    """Understand a whole line; None where there is no verb in it (and nothing wrong with it)."""
     try:
         return _understood(argv, verbs)
     except Usage as wrong:
-        for _ in range(_MISTAKES):
-            try:
-                _understood(wrong.meant or [], verbs)
-            except Usage as further:
-                wrong.meant = further.meant or wrong.meant
+        wrong.correct_further(lambda words: _understood(words, verbs))
         raise
 
 
@@ -130,13 +126,6 @@ def _swallows(argv: "list[str]", at: int, verbs: "dict[str, Verb]") -> Usage:
     if len(argv) > at + 2 and words.resolve(argv[at + 2], [], verbs)[0] in verbs:
         meant = [*argv[:at], argv[at + 2], *argv[at : at + 2], *argv[at + 3 :]]
     return Usage(f"{argv[at]} takes a value and stands behind the verb", meant)
-
-
-def spellings(field: "Field") -> "list[str]":
-    """Every way to write a flag, dashes included."""
-    flag = field.get("flag")
-    short = field.get("short")
-    return [*([flag] if flag else []), *([short] if short else []), *field.get("aliases", ())]
 
 
 class Reader:
@@ -400,8 +389,6 @@ class Reader:
                 raise self._wrong(f"{self.line.verb} needs {name}; as in: {words.example(self.line.verb)}")
 
 
-_MISTAKES = 4
-"""Further ones that are corrected in one line."""
 _MAY_BE_EMPTY = ("code", "session")
 """`python -c ''` is a program; an empty session is told by whoever looks for it, as that of the environment is."""
 _CONDITIONS = ("--if", "--condition", "--cond", "--when")
