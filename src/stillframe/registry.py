@@ -47,6 +47,8 @@ class Param(msgspec.Struct, frozen=True):
     """The class that the call rises to for what was given, where that depends on it."""
     last: bool = False
     """Takes what stands behind `--`, verbatim."""
+    project: bool = False
+    """Given, the call is about every session of the project, so that none of them has to be named."""
 
 
 FieldKind = Literal["str", "int", "float", "bool", "choice", "place", "break", "hit", "json"]
@@ -170,6 +172,10 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
             return False
         named = [each.name for each in self.fields if each.param.last or each.name in _PROGRAMS]
         return any(bound.get(name) not in (None, ()) for name in named)
+
+    def is_of_all(self, given: Mapping[str, Any]) -> bool:
+        """Whether this very call is about every session of the project."""
+        return any(each.param.project and given.get(each.name) for each in self.fields)
 
     def field(self, name: str) -> Field | None:
         return next((each for each in self.fields if each.name == name), None)
