@@ -213,7 +213,7 @@ class Dispatcher:
         if "meant" in kinds and call.session is not None and not self.sessions.knows(call.session, call.caller):
             return None, None  # the record may know it
         if "session" in kinds:
-            return self.sessions.find(call.session, call.caller), None
+            return self.sessions.find(call.session, call.caller, any_one=operation.is_of_all(call.args)), None
         if not kinds & {"session?", "meant"}:
             return None, None
         found = self.sessions.find_or_kept(call.session, call.caller)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import types
 import typing
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -46,6 +47,8 @@ class Param(msgspec.Struct, frozen=True):
     """The class that the call rises to for what was given, where that depends on it."""
     last: bool = False
     """Takes what stands behind `--`, verbatim."""
+    project: bool = False
+    """Given, the call is about every session of the project, so that none of them has to be named."""
 
 
 FieldKind = Literal["str", "int", "float", "bool", "choice", "place", "break", "hit", "json"]
@@ -123,7 +126,7 @@ class Field(msgspec.Struct, frozen=True):
             number = to(raw)
         except (TypeError, ValueError):
             raise UsageError(f"{self.name} takes a number, not {raw!r}") from None
-        if number != number or number < 0:
+        if not 0 <= number < math.inf:  # every wait has a deadline
             raise UsageError(f"{self.name} takes a number from 0 up, not {raw!r}")
         return number
 
@@ -169,6 +172,10 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
             return False
         named = [each.name for each in self.fields if each.param.last or each.name in _PROGRAMS]
         return any(bound.get(name) not in (None, ()) for name in named)
+
+    def is_of_all(self, given: Mapping[str, Any]) -> bool:
+        """Whether this very call is about every session of the project."""
+        return any(each.param.project and given.get(each.name) for each in self.fields)
 
     def field(self, name: str) -> Field | None:
         return next((each for each in self.fields if each.name == name), None)

@@ -8,6 +8,7 @@ access of any call, can only be narrowed by each of them, and `ask`, the lowest 
 from __future__ import annotations
 
 import difflib
+import math
 import os
 import sys
 import tomllib
@@ -91,7 +92,7 @@ def _convert(kind: type, value: Any, what: str) -> Any:
         number = kind(value)
     except (TypeError, ValueError):
         raise UsageError(f"{what} is a number, not {value!r}") from None
-    if not number >= 0:
+    if not 0 <= number < math.inf:
         raise UsageError(f"{what} is a number from 0 up, not {value!r}")
     return number
 

@@ -50,7 +50,7 @@ def test_where_a_setting_comes_from_is_whoever_it_is_so_by(tmp_path: Path) -> No
     }
 
 
-@pytest.mark.parametrize("text", ["wait = 'long'", "wait = -1", "log_events = 'perhaps'", "wait ="])
+@pytest.mark.parametrize("text", ["wait = 'long'", "wait = -1", "wait = inf", "log_events = 'perhaps'", "wait ="])
 def test_a_value_that_does_not_fit_is_a_usage_error_that_names_the_file(tmp_path: Path, text: str) -> None:
     (tmp_path / "stillframe.toml").write_text(text)
     with pytest.raises(UsageError, match=r"stillframe\.toml"):

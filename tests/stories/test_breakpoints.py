@@ -161,8 +161,11 @@ def test_a_log_text_works_as_an_f_string_would_or_is_refused_at_once(user: User)
     user.ok("launch", "loop.py", "--stop-on-entry")
     made = {text: user.json("break", "loop.py:3", "--log", text) for text in ("{x!r}|{n:>3}",)}
     made["{x"] = user.json("break", "loop.py:4", "--log", "{x")
+    user.ok("break", "other.py:3", "--log", "{x}")
     end = user.json("continue")
     log = end.get("log", "")
+    never = {each["id"]: each["state"] for each in end["never_hit"]}
+    assert never == {"b2": "failed", "b3": "failed"}, "those that never wrote because they were never set"
     for text, good in (("{x!r}|{n:>3}", "'0'|  0\n'1'|  1\n"), ("{x", None)):
         refused = made[text]["state"] == "failed" and made[text]["message"]
         assert refused or (good is not None and good in log), (text, made[text], log)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from ..conftest import INTERPRETERS
 from .conftest import User
 
 PROGRAM = """\
@@ -219,3 +222,40 @@ def test_a_frame_that_raises_again_what_it_caught_is_one_call(user: User) -> Non
     assert "stack: f0 load again.py:8 < f1 <module> again.py:10\n" in told
     user.ok("stop")
     assert "< load again.py:6  return parse(text)" in user.ok("crash", "again.py")
+
+
+NAMED = """\
+print("begun")
+import json, side
+class Mine(Exception):
+    class Inner(Exception):
+        pass
+for error in (Mine("own"), Mine.Inner("inner"), side.Late("late"), json.JSONDecodeError("json", "", 0)):
+    try:
+        raise error
+    except Exception:
+        pass
+print("end")
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.13") if each in INTERPRETERS])
+def test_a_class_is_caught_by_every_name_it_has_and_nothing_is_imported_for_it(user: User, version: str) -> None:
+    user.file("named.py", NAMED)
+    user.file("side.py", "print('imported')\nclass Late(Exception):\n    pass\n")
+    names = {
+        "own": ("Mine", "named.Mine", "__main__.Mine"),
+        "inner": ("Inner", "Mine.Inner", "named.Mine.Inner"),
+        "late": ("Late", "side.Late"),
+        "json": ("JSONDecodeError", "json.JSONDecodeError", "json.decoder.JSONDecodeError"),
+    }
+    for message, forms in names.items():
+        for form in forms:
+            told = user.json("launch", "named.py", "--catch", form, "--python", INTERPRETERS[version])
+            assert told["state"] == "stopped", (form, told)
+            assert told["exception"]["message"].startswith(message), form
+            assert told["output"] == "begun\nimported\n", "in the program's own order"
+            user.ok("stop")
+    end = user.json("launch", "named.py", "--catch", "json.Nothing")
+    assert (end["state"], end["output"]) == ("exited", "begun\nimported\nend\n")
+    assert end["notes"] == ["json.Nothing was never raised: there was no exception class of that name"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 
@@ -42,15 +43,27 @@ def test_a_module_and_a_piece_of_code_are_launched_too(user: User) -> None:
     assert "tool stopped: b1 hit 1 at pack/tool.py:3 in <module>\n" in text
     assert "name='__main__'" in text
     assert user.json("continue")["output"] == "__main__ ['one', '-two']\n"
+    user.file("pack/__main__.py", "from . import tool\ndef main():\n    print('main')\nmain()\n")
+    user.file("pack/steps.py", "def main():\n    return 1\nmain()\n")
+    places = {"pack.steps": ("pack.steps!main", "steps!main"), "pack": ("pack!main", "pack.__main__!main")}
+    for module, forms in places.items():
+        for form in forms:
+            told = user.json("launch", "-m", module, "--break", form)
+            assert (told["state"], told.get("breakpoints")) == ("stopped", ["b1"]), form
+            assert told["frame"]["function"] == "main"
+            user.ok("stop")
     told = user.json("launch", "-c", "import sys; print(sys.argv)", "x")
     assert (told["exit_code"], told["output"]) == (0, "['-c', 'x']\n")
 
 
 def test_a_script_with_a_shebang_is_launched_by_its_name(user: User) -> None:
-    user.file("tool", f"#!{sys.executable}\nx = 1\nprint('ran', x)\n").chmod(0o755)
-    told = user.json("launch", "--break", "tool:3", "--", "./tool")
-    assert (told["state"], told["frame"]["line"]) == ("stopped", 3)
-    assert user.json("continue")["output"] == "ran 1\n"
+    path = user.file("tool", f"#!{sys.executable}\nimport sys\nx = 1\nprint('ran', x, sys.argv)\n")
+    path.chmod(0o755)
+    told = user.json("launch", "--break", "tool:4", "--", "./tool")
+    assert (told["state"], told["frame"]["line"]) == ("stopped", 4)
+    assert user.json("continue")["output"] == "ran 1 ['./tool']\n"
+    by_path = {"PATH": f"{user.here}:{os.environ['PATH']}"}
+    assert user.json("launch", "--", "tool", env=by_path)["output"] == f"ran 1 ['{path}']\n"
 
 
 @pytest.mark.parametrize("version", [v for v in ("3.8", "3.13") if v in INTERPRETERS])

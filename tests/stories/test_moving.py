@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ..conftest import INTERPRETERS
-from .conftest import User
+from .conftest import User, eventually
 
 STEPS = """\
 import contextlib
@@ -242,4 +242,56 @@ def test_what_changed_in_the_caller_is_told_of_the_line_of_the_call(user: User, 
     ]
     assert {line for line, name in rows if name == "x"} == {8}
     assert not any("wrapped_value" in str(each) or "_asyncgen" in str(each) for each in seen)
+    user.ok("stop")
+
+
+TURNS = """def f(n):
+    return n * 2
+
+def main():
+    x = 0
+    for n in (5, 6):
+        x += 1
+        f(n)
+    y = 3
+    return x
+
+main()
+"""
+
+
+def test_no_line_is_said_to_have_changed_what_others_may_have_changed(user: User) -> None:
+    user.file("turns.py", TURNS)
+    user.ok("launch", "turns.py", "--break", "turns.py:8", "--break", "turns.py:2")
+    user.ok("continue")  # held in f, main having been held at line 8
+    user.ok("disable", "b1")
+    user.ok("continue")  # in f again: main has run lines 8, 6 and 7 since
+    told = user.ok("next", "--count", "1")
+    assert told.startswith("turns.py:2 in f\nsince held in main before: n 5 -> 6, x 1 -> 2\n"), told
+    assert user.ok("next").startswith("turns.py:8\n"), "and from here on its lines are known again"
+    user.ok("break", "turns.py:10")
+    told = user.json("finish")
+    assert told["trail"] == [{"function": "main", "changes": [{"name": "y", "new": "3"}]}], "not what line 6 did"
+    user.ok("stop")
+
+
+SLOW = """class Slow:
+    def __repr__(self):
+        open("asked", "w").close()
+        while True:
+            pass
+
+def f(slow):
+    return slow
+
+f(Slow())
+"""
+
+
+def test_a_stop_is_told_whole_however_short_the_wait_for_it_was(user: User) -> None:
+    user.file("slow.py", SLOW)
+    user.ok("launch", "slow.py", "--break", "slow.py:8", "--no-wait")
+    eventually((user.here / "asked").exists, "the stop is being read")
+    told = user.json("wait", "--timeout", "0")
+    assert (told["state"], told["frame"]["line"], told["breakpoints"]) == ("stopped", 8, ["b1"])
     user.ok("stop")

@@ -101,3 +101,19 @@ def test_waiting_for_output_returns_with_it(user: User) -> None:
     user.ok("input", "--eof")
     assert user.json("wait")["exit_code"] == 0
     user.fails("input", "x", code=3, error="wrong_state")
+
+
+def test_a_cursor_of_an_earlier_run_loses_nothing_of_the_present_one(user: User) -> None:
+    user.file("say.py", "print('twelve bytes')\nx = 1\nprint('end')\n")
+    user.ok("launch", "say.py", "--break", "say.py:2")
+    before = user.json("output")["cursor"]
+    assert "is past what this run has printed" in user.fails("output", "--since", f"9{before}", code=2, error="usage")
+    user.ok("restart")
+    page = user.json("output", "--since", before)
+    assert (page["stdout"], page["notes"][0][:31]) == ("twelve bytes\n", "the cursor is of an earlier run")
+    user.ok("continue")
+    rest = user.json("output", "--since", page["cursor"])
+    assert (rest["stdout"], rest.get("notes")) == ("end\n", None)
+    user.fails("wait", "--do", "touch done", code=3, error="wrong_state")
+    assert not (user.here / "done").exists(), "there is nothing that it could make the program do"
+    assert "pid" not in user.json("tool")

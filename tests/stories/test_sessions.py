@@ -74,3 +74,16 @@ def test_a_session_that_was_stopped_is_not_meant_where_another_lives(user: User)
     assert user.ok("state").startswith("done exited 0"), "it ended by itself: its end is what is asked about"
     user.ok("stop", "--session", "loop")
     assert user.ok("state").startswith("done exited 0")
+
+
+def test_all_sessions_of_a_project_are_ended_without_naming_one(user: User) -> None:
+    user.file("loop.py", LOOP)
+    for client in ("one", "two", "three"):
+        user.ok("launch", "loop.py", "--no-wait", env={"STILLFRAME_CLIENT": client})
+    other = {"STILLFRAME_CLIENT": "another"}
+    assert user.says("stop", env=other).err.startswith(
+        "error no_session: several sessions live here: loop, loop-2, loop-3;"
+    )
+    told = user.json("stop", "--all", env=other)
+    assert sorted([told["session"], *told["also"]]) == ["loop", "loop-2", "loop-3"]
+    assert {each["state"] for each in user.json("sessions")["sessions"]} == {"exited"}

@@ -159,6 +159,10 @@ def test_changing_values_and_running_statements(user: User) -> None:
     assert user.ok("set", "items[0] = 'x'") == "items[0] = 'x'\n"
     assert user.json("eval", "import math", "math.floor(2.5)")["values"][-1]["value"] == "2"
     user.fails("set", "a", "1 +", code=1, error="eval_failed")
+    said = user.fails("set", "itmes", "[]", code=1, error="eval_failed")
+    assert "the program has no variable itmes here" in said, "which only our own expressions would have seen"
+    user.ok("eval", "extra = 5", "extra + a")
+    assert user.ok("set", "at_the_top", "3", "--frame", "f1") == "at_the_top = 3\n", "which a module has from then on"
     user.fails("eval", "1 / 0", code=1, error="eval_failed")
     said = user.says("eval", "a", "nope")
     assert said.code == 0

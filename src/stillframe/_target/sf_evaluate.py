@@ -10,6 +10,7 @@ from _pydevd_bundle.pydevd_save_locals import save_locals
 
 NAME = "<stillframe>"
 UNBINDABLE = (3, 12)  # from here on nothing unbinds a variable of a running function: 3.12 makes it None, 3.13 refuses
+OPTIMIZED = 0x1  # co_flags of code whose variables are known beforehand
 _NONE = object()
 
 
@@ -45,7 +46,26 @@ def assign(frame, target, value, limit, bounds):
         return Outcome(error=_last_line(error, bounds))
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.Assign) or len(tree.body[0].targets) != 1:
         return Outcome(error="SyntaxError: one target and one expression are needed")
+    unknown = [name for name in _stored(tree) if not _means(frame, name)]
+    if unknown:
+        way = "eval '%s = …' makes one that lasts for this stop" % unknown[0]
+        return Outcome(error="NameError: the program has no variable %s here; %s" % (", ".join(unknown), way))
     return _attempt(frame, tree, again, limit, bounds)
+
+
+def _stored(tree):
+    """The names that an assignment binds, in the order of the text."""
+    names = [node for node in ast.walk(tree.body[0].targets[0]) if isinstance(node, ast.Name)]
+    return [node.id for node in names if isinstance(node.ctx, ast.Store)]
+
+
+def _means(frame, name):
+    """Whether a name is one that the program can read: a function has the variables that its code names, and those of its
+    module; a module or a class has whatever it is given."""
+    code = frame.f_code
+    if not (isinstance(code, types.CodeType) and code.co_flags & OPTIMIZED):
+        return True
+    return name in code.co_varnames + code.co_cellvars + code.co_freevars or name in frame.f_globals
 
 
 def _attempt(frame, tree, last, limit, bounds):

@@ -3,6 +3,7 @@
 Everything here leans on private names of the pinned debugpy; `selftest.py` checks that they are there.
 """
 
+import builtins
 import dis
 import os
 import re
@@ -10,7 +11,7 @@ import sys
 
 import pydevd
 from _pydev_bundle._pydev_saved_modules import threading
-from _pydevd_bundle import pydevd_breakpoints, pydevd_constants, pydevd_frame_utils, sf_logs
+from _pydevd_bundle import pydevd_breakpoints, pydevd_constants, pydevd_frame_utils, sf_classes, sf_logs
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_api import PyDevdAPI
 from _pydevd_bundle.sf_frames import HOOKS, Returns
@@ -35,7 +36,6 @@ class _Kept:
     condition = pydevd.PyDB.handle_breakpoint_condition
     files_filter = pydevd.PyDB.apply_files_filter
     set_function_breakpoints = PyDevdAPI.set_function_breakpoints
-    exception_class = staticmethod(pydevd_breakpoints.get_exception_class)
     frames_of_traceback = staticmethod(pydevd_frame_utils.create_frames_list_from_traceback)
 
 
@@ -148,18 +148,14 @@ class _NameMatch(type):
     met = False
 
     def __subclasscheck__(cls, other):
-        mro = getattr(other, "__mro__", ())
-        found = any(cls.wanted in (each.__name__, "%s.%s" % (each.__module__, each.__qualname__)) for each in mro)
+        found = any(sf_classes.is_called(each, cls.wanted) for each in getattr(other, "__mro__", ()))
         cls.met = cls.met or found
         return found
 
 
 def _exception_class(name):
-    """As pydevd's, which refuses a name that it cannot import; a program's own classes mostly are not there yet."""
-    try:
-        found = _Kept.exception_class(name)
-    except Exception:  # pydevd evaluates the name, then imports what may be its module: that raises anything
-        found = None
+    """As pydevd's, which evaluates the name and imports what may be its module, before the program does: that runs its code."""
+    found = builtins.__dict__.get(name) or sf_classes.loaded(name)
     if isinstance(found, type) and issubclass(found, BaseException) and found.__module__ != "__main__":
         return found
     return _NameMatch(name.rpartition(".")[2], (), {"wanted": name})

@@ -288,7 +288,7 @@ class Places:
         """Files that may hold a symbol: the program's own first, then each loaded module of the user."""
         found = []
         main = self.main_file()
-        if main is not None and module in (None, "__main__", _stem(main)):
+        if main is not None and (module in (None, "__main__", _stem(main)) or _is_module(main, module)):
             found.append(main)
         for name, path in list(_module_files()):
             if module is None:
@@ -337,6 +337,14 @@ class Places:
 def _stem(path):
     stem = os.path.splitext(os.path.basename(path))[0]
     return os.path.basename(os.path.dirname(path)) if stem in ("__init__", "__main__") else stem
+
+
+def _is_module(path, name):
+    """Whether a file can be what a dotted name means: `json.tool` or `tool` is json/tool.py, `pkg` is pkg/__main__.py, too."""
+    whole = os.path.splitext(path)[0]
+    folder = os.path.dirname(whole)
+    tried = [whole, folder] if os.path.basename(whole) in ("__init__", "__main__") else [whole]
+    return any(each.replace(os.sep, ".").endswith("." + name) for each in tried)
 
 
 def _archive(path):

@@ -36,7 +36,8 @@ def understood(plan: Plan) -> Plan:
     line = named_interpreter(script, NAMES)
     if line is None:
         raise UsageError(f"{words[0]} is no Python program: its first line names no python")
-    return replace(_python(plan, line[0], (*line[1:], str(script), *words[1:])), command=words)
+    named = words[0] if "/" in words[0] else str(script)  # as the system hands it to the interpreter
+    return replace(_python(plan, line[0], (*line[1:], named, *words[1:])), command=words)
 
 
 def runs_python(plan: Plan) -> bool:

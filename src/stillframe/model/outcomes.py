@@ -29,7 +29,8 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Passed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A line that was run on the way, and what running it changed in its frame."""
+    """A line that was run on the way, and what running it changed in its frame; without a line, what changed in a function
+    since the program was held in it before, where more than one line of it may have run."""
 
     file: str | None = None
     line: int | None = None

@@ -31,6 +31,7 @@ from .breakpoints import caught_words
 _PRINTED: tuple[Stream, ...] = ("stdout", "stderr")
 _SOON = 1.0
 """Seconds that a part of the status may take that can be done without."""
+_EARLIER = "the cursor is of an earlier run: this is what the present one printed, from its beginning"
 _UNVERIFIED = "unverified: nobody has run this debugger with Stillframe yet; it says so of itself"
 
 
@@ -160,7 +161,9 @@ async def capabilities(session: Session) -> Capabilities:
 async def tool(session: Session) -> ToolInfo:
     """Name the debugger underneath and the process it debugs."""
     used = session.tool
-    return ToolInfo(tool=used.tool, version=used.version, how=used.how, pid=session.backend.pid)
+    return ToolInfo(
+        tool=used.tool, version=used.version, how=used.how, pid=session.backend.pid if session.live else None
+    )
 
 
 @operation(Access.READ, aliases=("console",), example="dbg output --since 120.0.0.0")
@@ -185,7 +188,9 @@ async def output(
     streams: tuple[Stream, ...] = (kind,) if kind else STREAMS
     if session is None:
         return await afterwards.output(record, meant, streams, limit)
-    begin = Cursor.parse(since) if since else None
+    asked = Cursor.parse(since) if since else None
+    begin = session.output.here(asked) if asked else None
+    earlier = asked is not None and asked.turn < session.output.turn and any(asked.offsets)
     if wait:
         seen = (begin or session.output.told).of(streams)
         await session.root.bell.wait_for(
@@ -204,7 +209,8 @@ async def output(
         console=texts.get("console", ""),
         dropped=sum(piece.dropped for piece in pieces),
         total=session.output.printed(streams),
-        cursor=str(cursor),
+        cursor=str(msgspec.structs.replace(cursor, turn=session.output.turn)),
+        notes=(_EARLIER,) if earlier else (),
     )
 
 
@@ -214,7 +220,7 @@ async def stop(
     sessions: Sessions,
     caller: Caller,
     tree: Annotated[bool, Param("end the processes that the program detached, too")] = False,
-    all: Annotated[bool, Param("every session of this project")] = False,
+    all: Annotated[bool, Param("every session of this project", project=True)] = False,
 ) -> Ended:
     """End the program that was launched, with its children; leave a program that was attached to running."""
     others: list[Session] = []

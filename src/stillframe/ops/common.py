@@ -18,6 +18,7 @@ from ..registry import Access, From, Param
 from ..session import family, telling
 from ..session.beside import Beside
 from ..session.evidence import passed
+from ..session.holding import CAPTURE_SECONDS
 from ..session.phases import Phase
 from ..session.ready import Ready
 from ..session.session import Session
@@ -113,6 +114,9 @@ async def settle(
             # A child's end settles nothing while its family goes on: what was waited for is the next stop, or the end of it all.
             notes = (_how_it_ended(member),)
             member = await _heard_of_family(member.root, max(0.0, limit - (loop.time() - began)), wait)
+        if member.phase is Phase.STOPPED and not member.settled:
+            # The wait was for a stop; to read it has a time of its own.
+            await member.root.bell.wait_for(lambda: member.settled or wait.is_called_off, CAPTURE_SECONDS)
     member.last_used = session.last_used
     outcome = member.outcome(after=round(loop.time() - began, 1), news=news)
     if isinstance(outcome, Running):

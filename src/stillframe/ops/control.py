@@ -216,6 +216,8 @@ async def wait(
 ) -> From[AnyOutcome]:
     """Return at the next stop or at the end, or say that it is running; at once if it is held already."""
     if do:
+        if not any(each.live for each in session.root.family()):
+            session.need_live()  # nothing is there for the command to make it do something
         await run_beside(session, do, caller)
     elif session.parent is not None and not session.live:
         return From(session, session.outcome())  # a child that had ended before: nobody waits for its family

@@ -269,8 +269,10 @@ async def attach(
     lease: Lease = None,
 ) -> From[AnyOutcome]:
     """Join a program that is running. It is left running by `stop`, by `detach`, and when we die."""
-    if sum(each is not None for each in (address, pid, wait_for, bundle, core)) != 1:
-        raise UsageError("attach to what? Give --pid N, --wait-for NAME, HOST:PORT, a ws:// address or --core FILE")
+    given = sum(each is not None for each in (address, pid, wait_for, bundle, core))
+    if given != 1:
+        what = "attach to what? Give" if not given else "attach joins one program: give one of"
+        raise UsageError(f"{what} --pid N, --wait-for NAME, HOST:PORT, a ws:// address or --core FILE")
     host, port, url = parse_address(address) if address is not None else (None, None, None)
     if wait_for is not None:
         patience = sessions.settings_of(root_of(caller)).wait if timeout is None else timeout

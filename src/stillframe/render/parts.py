@@ -205,14 +205,7 @@ def change(item: Change) -> str:
 
 def trail(passed: Sequence[Passed], limit: int) -> str:
     """The lines that were run, one row each, with what each changed; the oldest go where there is no room."""
-    rows: list[str] = []
-    for line in passed:
-        row = place(line.file, line.line)
-        if line.function:
-            row += f" in {escape(line.function)}"
-        if line.changes:
-            row += " " + ", ".join(change(each) for each in line.changes)
-        rows.append(shorten(row, limit))
+    rows = [shorten(_passed(line), limit) for line in passed]
     kept, room = 0, limit - 24
     for row in reversed(rows):
         room -= len(row) + 1
@@ -221,6 +214,14 @@ def trail(passed: Sequence[Passed], limit: int) -> str:
         kept += 1
     left_out = len(rows) - kept
     return "\n".join([f"… {left_out} lines before", *rows[left_out:]] if left_out else rows)
+
+
+def _passed(line: Passed) -> str:
+    changes = ", ".join(change(each) for each in line.changes)
+    if line.line is None and line.function:
+        return f"since held in {escape(line.function)} before: {changes}"
+    row = place(line.file, line.line) + (f" in {escape(line.function)}" if line.function else "")
+    return f"{row} {changes}" if changes else row
 
 
 def beside(result: DoResult) -> str:

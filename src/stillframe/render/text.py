@@ -269,7 +269,8 @@ def _exception(result: ExceptionInfo, name: str, budget: int) -> str:
 @show.register
 def _output(result: views.OutputPage, name: str, budget: int) -> str:
     last = [f"{result.dropped:,} bytes before this are not shown"] if result.dropped else []
-    last += [f"cursor {result.cursor}"] if result.cursor else _notes(result.notes)
+    last += _notes(result.notes)
+    last += [f"cursor {result.cursor}"] if result.cursor else []
     room = budget - sum(len(row) + 1 for row in last)
     said = [(stream, getattr(result, stream)) for stream in STREAMS if getattr(result, stream)]
     rows: list[str] = []

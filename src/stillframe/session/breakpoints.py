@@ -105,11 +105,10 @@ class Breakpoints:
         return tuple(self.view(entry) for entry in self._entries.values() if not entry.hidden)
 
     def never_hit(self) -> tuple[Breakpoint, ...]:
-        return tuple(
-            self.view(entry)
-            for entry in self._entries.values()
-            if entry.enabled and not entry.hits and not entry.hidden and entry.wanted.log is None
-        )
+        """Of log points only those that were never set: how often the others wrote is told by what they wrote."""
+        asked = [entry for entry in self._entries.values() if entry.enabled and not entry.hits and not entry.hidden]
+        views = [(entry, self.view(entry)) for entry in asked]
+        return tuple(view for entry, view in views if entry.wanted.log is None or view.state in ("failed", "pending"))
 
     def get(self, id: str) -> Entry:
         if id not in self._entries:

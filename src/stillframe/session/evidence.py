@@ -131,6 +131,9 @@ class Remembered(msgspec.Struct, frozen=True):
     key: str | None
     values: Mapping[str, tuple[str, int | None]]
     caller: Spot | None = None
+    line: int | None = None
+    run_on: bool = False
+    """It was let go further than a line of it at a time, so that no line can be said to have changed what changed."""
 
 
 class FrameMemory:
@@ -140,9 +143,12 @@ class FrameMemory:
         self._frames: dict[tuple[str, int], Remembered] = {}
 
     def moved(self, move: Move) -> None:
-        """After a `continue` only frames with a key of their own can be known again."""
+        """After a `continue` only frames with a key of their own can be known again; a `finish` lets the innermost run on."""
         if move is Move.CONTINUE:
-            self._frames = {at: seen for at, seen in self._frames.items() if seen.key is not None}
+            self._frames = {at: _let_go(seen) for at, seen in self._frames.items() if seen.key is not None}
+        elif move is Move.FINISH and self._frames:
+            innermost = max(self._frames, key=lambda at: at[1])
+            self._frames[innermost] = _let_go(self._frames[innermost])
 
     def recall(self, thread: str, depth: int, frame: Frame, caller: Frame | None) -> Remembered | None:
         """The memory of this very frame, or None where it is new or might be another."""
@@ -158,7 +164,13 @@ class FrameMemory:
 
     def remember(self, thread: str, depth: int, frame: Frame, values: tuple[Value, ...], caller: Frame | None) -> None:
         texts = {value.name: (value.value, value.total) for value in values}
-        self._frames[thread, depth] = Remembered(frame.function, frame.file, frame.key, texts, _spot(caller))
+        self._frames[thread, depth] = Remembered(
+            frame.function, frame.file, frame.key, texts, _spot(caller), line=frame.line
+        )
+
+
+def _let_go(seen: Remembered) -> Remembered:
+    return msgspec.structs.replace(seen, run_on=True)
 
 
 def _spot(caller: Frame | None) -> Spot | None:
@@ -191,17 +203,27 @@ def _caller(before: Stop, depth: int) -> Frame | None:
 
 
 def passed(
-    before: Stop | None, after: Frame | None, changes: tuple[Change, ...], *, same_frame: bool, depth: int = 0
+    before: Stop | None,
+    after: Frame | None,
+    changes: tuple[Change, ...],
+    *,
+    same_frame: bool,
+    depth: int = 0,
+    seen: Remembered | None = None,
 ) -> tuple[Passed, ...]:
     """The one line that a step ran: where the program was held before. Out of a call it is two: the line that was left in
-    there, and the one in this frame, so many frames deep, that had made the call and now changed something."""
+    there, and the one in this frame, so many frames deep, that had made the call and now changed something. Where more of this
+    frame may have run since it was `seen`, no line of it is said to have changed what changed."""
     if before is None or before.frame is None:
         return ()
     caller = _caller(before, depth) if same_frame else None
     if caller is not None:
         left = Passed(file=before.frame.file, line=before.frame.line, function=before.frame.function)
-        made = Passed(file=caller.file, line=caller.line, changes=changes)
+        sure = seen is None or (not seen.run_on and seen.line == caller.line)
+        made = Passed(file=caller.file, line=caller.line, changes=changes) if sure else _since(after, changes)
         return (left, made) if changes else (left,)
+    if same_frame and seen is not None and seen.run_on and changes:
+        return (_since(after, changes),)
     line = Passed(
         file=before.frame.file,
         line=before.frame.line,
@@ -209,3 +231,7 @@ def passed(
         changes=changes if same_frame else (),
     )
     return (line,)
+
+
+def _since(frame: Frame | None, changes: tuple[Change, ...]) -> Passed:
+    return Passed(function=frame.function if frame else None, changes=changes)

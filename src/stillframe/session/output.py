@@ -7,6 +7,7 @@ that a program may print without end; what even they no longer hold is told as a
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -151,12 +152,13 @@ class Ring:
 
 
 class Cursor(msgspec.Struct, frozen=True):
-    """Where a reader is: `stdout.stderr.log.console` as byte offsets."""
+    """Where a reader is: `stdout.stderr.log.console` as byte offsets; of a program that was run again, also in which run."""
 
     offsets: tuple[int, int, int, int] = (0, 0, 0, 0)
+    turn: int = 0
 
     def __str__(self) -> str:
-        return ".".join(map(str, self.offsets))
+        return ".".join(map(str, (*self.offsets, *([self.turn] if self.turn else []))))
 
     def of(self, streams: Sequence[Stream]) -> tuple[int, ...]:
         """The offsets of some streams alone."""
@@ -165,10 +167,14 @@ class Cursor(msgspec.Struct, frozen=True):
     @classmethod
     def parse(cls, text: str) -> Cursor:
         parts = text.split(".")
-        if len(parts) != len(STREAMS) or not all(part.isdigit() for part in parts):
+        if len(parts) - len(STREAMS) not in (0, 1) or not all(map(_is_offset, parts)):
             raise UsageError(f"{text!r} is no output cursor; use the one that the last `output` reply gave")
-        stdout, stderr, log, console = map(int, parts)
-        return cls((stdout, stderr, log, console))
+        stdout, stderr, log, console, *turn = map(int, parts)
+        return cls((stdout, stderr, log, console), *turn)
+
+
+def _is_offset(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 20
 
 
 class Piece(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -186,6 +192,8 @@ class OutputLog:
         self._folder = folder
         self._rings = {stream: Ring(Spill(folder / stream), by_lines=stream in LINES) for stream in STREAMS}
         self._told = Cursor()
+        self.turn = 0
+        """How many runs of this name there were before: what was read of them is no part of this one."""
         self.heard: Callable[[str, bytes], None] = lambda stream, data: None
         """Whoever takes down what is printed."""
 
@@ -240,6 +248,15 @@ class OutputLog:
                 pieces.append(Piece(stream=stream, text=decode(data), dropped=left_out))
         self._told = Cursor((told[0], told[1], told[2], told[3]))
         return tuple(pieces), sum(piece.dropped for piece in pieces)
+
+    def here(self, cursor: Cursor) -> Cursor:
+        """Where a reader's cursor is in this run: at its beginning, if it comes from an earlier one."""
+        if cursor.turn < self.turn:
+            return Cursor()
+        if cursor.turn > self.turn or any(map(operator.gt, cursor.offsets, self.cursor.offsets)):
+            now = Cursor(self.cursor.offsets, self.turn)
+            raise UsageError(f"cursor {cursor} is past what this run has printed, which ends at {now}")
+        return cursor
 
     def read(self, since: Cursor, limit: int, streams: tuple[Stream, ...]) -> tuple[tuple[Piece, ...], Cursor]:
         """A page from a cursor on, oldest first, and the cursor behind it."""

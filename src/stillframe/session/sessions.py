@@ -92,9 +92,10 @@ class Sessions:
     def live(self) -> int:
         return sum(session.live for session in self._all.values())
 
-    def find(self, name: str | None, caller: Caller) -> Session:
-        """The session meant: by name, else the one that this client is at, else the only live one of the project."""
-        found = self.find_or_kept(name, caller)
+    def find(self, name: str | None, caller: Caller, *, any_one: bool = False) -> Session:
+        """The session meant: by name, else the one that this client is at, else the only live one of the project; or any
+        live one, where all of them are meant."""
+        found = self.find_or_kept(name, caller, any_one=any_one)
         if isinstance(found, Session):
             return found
         if name is None:
@@ -116,10 +117,10 @@ class Sessions:
             if each.live and each.parent is None and not each.private and each.origin.root != here
         )
 
-    def find_or_kept(self, name: str | None, caller: Caller) -> Session | Kept | None:
+    def find_or_kept(self, name: str | None, caller: Caller, *, any_one: bool = False) -> Session | Kept | None:
         """For what can do without a session in memory: that one, else what is on disk of it, or of the newest here."""
         if name is None:
-            return self._meant(caller) or next(iter(self._kept_here(caller)), None)
+            return self._meant(caller, any_one) or next(iter(self._kept_here(caller)), None)
         check_name(name)
         if name in self._all:
             return self._all[name]
@@ -133,7 +134,7 @@ class Sessions:
         check_name(name)
         return name in self._all or any(each.name == name for each in self._kept_here(caller))
 
-    def _meant(self, caller: Caller) -> Session | None:
+    def _meant(self, caller: Caller, any_one: bool) -> Session | None:
         """The session in memory that a call without a name is about."""
         root = root_of(caller)
         roots = [
@@ -145,7 +146,7 @@ class Sessions:
             current = current.root  # a child is current until it ends
         if current is not None and not (current.root.stopping and live):
             return current
-        if len(live) == 1:
+        if len(live) == 1 or (live and any_one):
             stopped = [each for each in live[0].family() if each.live]
             return stopped[0]
         if live:
@@ -308,6 +309,8 @@ class Sessions:
         for each in ended[: max(0, len(ended) - MOST_ENDED)]:
             self._forget(each)
         session = Session(name, backend, origin, self._spill / f"{name}-{self._runs}", parent)
+        if old and not parent and old.origin.root == origin.root:
+            session.output.turn = old.output.turn + 1
         session.log_events = self._settings.at(origin.root).log_events
         session.tape = taping.begin(session, self.recorder if self._settings.at(origin.root).record else None)
         session.on_child = self._on_child

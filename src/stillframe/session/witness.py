@@ -110,7 +110,7 @@ class Witness:
             scene,
             returned=self._returned(capture, before, same=same) if stepped else None,
             all_threads_stopped=event.all_threads,
-            trail=passed(before, scene.frame, changes, same_frame=same, depth=depth) if stepped else (),
+            trail=passed(before, scene.frame, changes, same_frame=same, depth=depth, seen=seen) if stepped else (),
             same_frame=same,
             changes=() if stepped or not same else changes,
         )

@@ -77,6 +77,10 @@ SHELLS = ["bash", "zsh", "fish"]
 def test_verbs_are_completed(shell: str, shell_path: str) -> None:
     assert {"break", "breaks"} <= set(ask(shell, "dbg bre", shell_path))
     assert set(VERBS) <= set(ask(shell, "dbg ", shell_path))
+    for flags in ("--json", "--session shop", "-s shop --json", "--allow inspect"):
+        assert ask(shell, f"dbg {flags} conti", shell_path) == ["continue"], flags
+    assert ask(shell, "dbg help lau", shell_path) == ["launch"]
+    assert "launch" not in ask(shell, "dbg launch la", shell_path)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -85,6 +89,7 @@ def test_flags_of_the_verb_are_completed_also_by_its_alias(shell: str, shell_pat
         offered = ask(shell, f"dbg {verb} --st", shell_path)
         assert {"--stdin", "--stop-on-entry"} <= set(offered)
         assert "--hit" not in offered
+        assert "--once" not in ask(shell, f"dbg {verb} break --", shell_path), "break is the program's name here"
     assert "--json" in ask(shell, "dbg break --js", shell_path)
 
 

@@ -13,6 +13,7 @@ from stillframe.faces.cli import help as pages
 from stillframe.faces.cli import parser
 from stillframe.faces.cli.catalogue import VERBS
 from stillframe.faces.cli.manual import MANUAL
+from stillframe.faces.cli.words import spellings
 
 from ..conftest import call
 
@@ -30,7 +31,7 @@ def test_the_page_of_every_verb_has_an_example_that_is_understood_and_every_flag
         assert line is not None
         assert line.verb == verb
     for field in VERBS[verb]["fields"]:
-        for spelling in parser.spellings(field):
+        for spelling in spellings(field):
             assert spelling in page or spelling.replace("--", "--[no-]") in page
     assert "--json" in page
 

@@ -8,6 +8,7 @@ import pytest
 
 from stillframe.faces.cli import parser, usage
 from stillframe.faces.cli.catalogue import VERBS
+from stillframe.faces.cli.words import spellings
 
 
 def parsed(*words: str) -> parser.Line:
@@ -123,6 +124,8 @@ CORRECTED = [
     (["--jsno", "next"], "dbg --json next"),
     (["--xyzzy", "next"], None),
     (["next", "--cuont", "5"], "dbg next --count 5"),
+    (["nxt", "--cuont", "5", "--jsno"], "dbg next --count 5 --json"),
+    (["lauch", "app.py", "--brek", "a.py:3", "--verbose"], "dbg launch app.py --break a.py:3 -- --verbose"),
     (["next", "--cuont=5"], "dbg next --count=5"),
     (["break", "shop.py:3", "--conditon", "x > 3"], "dbg break shop.py:3 --condition 'x > 3'"),
     (["break", "shop.py:3", "--when", "x"], "dbg break shop.py:3 --if x"),
@@ -208,7 +211,7 @@ def test_every_verb_understands_help_without_its_words(verb: str) -> None:
 def test_every_flag_of_every_verb_is_understood_in_every_spelling(verb: str) -> None:
     required = ["x" for field in VERBS[verb]["fields"] if field.get("required")]
     for field in VERBS[verb]["fields"]:
-        for spelling in parser.spellings(field):
+        for spelling in spellings(field):
             if field.get("positional"):
                 continue
             value = field.get("choices", ["1"])[0]

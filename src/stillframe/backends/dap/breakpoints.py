@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...errors import Unsupported
+from ...errors import Try, Unsupported
 from ...model.backend import Binding, BreakpointChanged, Capability, Wanted
 from . import terms, translate
 from .bindings import Spot, is_taken, join, line_binding, line_count, shared
@@ -210,7 +210,7 @@ class Breakpoints:
             )
             for given, capability in needs:
                 if given and capability not in offers:
-                    raise Unsupported(f"{self._launch.tool.tool} has no {capability.value}")
+                    raise Unsupported(f"{self._launch.tool.tool} has no {capability.value}", hint=Try("raw"))
 
     # Where they are
 

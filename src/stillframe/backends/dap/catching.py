@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import Unsupported
+from ...errors import Try, Unsupported
 from ...model.backend import Capability, CatchMode, CatchRule
 from .client import DapClient, Refused
 from .helper import Helper
@@ -26,7 +26,7 @@ async def set_catch(
     missing = unknown + [each for each in filters if each not in known]
     if missing:
         offered = ", ".join(sorted(known)) or "nothing"
-        raise Unsupported(f"{launch.tool.tool} cannot catch {', '.join(missing)}; it has {offered}")
+        raise Unsupported(f"{launch.tool.tool} cannot catch {', '.join(missing)}; it has {offered}", hint=Try("raw"))
     if not known and not filters and not catch.classes:
         return  # it has no exceptions to speak of
     arguments: Arguments = {"filters": filters}
@@ -41,7 +41,7 @@ async def set_catch(
 async def _tell_helper(launch: DapLaunch, helper: Helper, catch: CatchRule) -> None:
     """Our code inside the debugger knows more kinds of failures than the debugger's filters."""
     if unknown := sorted(catch.modes - {"uncaught", *launch.catches}):
-        raise Unsupported(f"{launch.tool.tool} cannot catch {', '.join(unknown)}")
+        raise Unsupported(f"{launch.tool.tool} cannot catch {', '.join(unknown)}", hint=Try("raw"))
     await helper.call("catch", modes=sorted(catch.modes), classes=list(catch.classes))
 
 
@@ -50,7 +50,7 @@ _BREAK_MODES: Mapping[CatchMode, str] = {"uncaught": "unhandled", "raised": "alw
 
 def _class_options(launch: DapLaunch, catch: CatchRule) -> list[Arguments]:
     if launch.exception_root is None:
-        raise Unsupported(f"{launch.tool.tool} cannot catch single exception classes")
+        raise Unsupported(f"{launch.tool.tool} cannot catch single exception classes", hint=Try("raw"))
     root = {"names": [launch.exception_root]}
     options: list[Arguments] = [{"path": [root, {"names": [name]}], "breakMode": "always"} for name in catch.classes]
     if Quirk.OPTIONS_REPLACE_FILTERS in launch.quirks:

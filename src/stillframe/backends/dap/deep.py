@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...errors import NotFound, Unsupported
+from ...errors import NotFound, Try, Unsupported
 from ...model.backend import Binding, Capability, Wanted
 from ...model.outcomes import Bound
 from . import translate
@@ -133,7 +133,7 @@ class DeepBreakpoints:
 
     def _need(self, capability: Capability) -> None:
         if capability not in self._offers():
-            raise Unsupported(f"{self._launch.tool.tool} has no {capability.value}")
+            raise Unsupported(f"{self._launch.tool.tool} has no {capability.value}", hint=Try("raw"))
 
 
 def _instruction(wanted: Wanted) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from ...errors import Unsupported, WrongState
+from ...errors import Try, Unsupported, WrongState
 from ...model.backend import Binding, Bounds, Capability, Capture, Evaluated, Stopped
 from ...model.powers import Party
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
@@ -143,7 +143,7 @@ class Looking:
 
     async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
         if Capability.ASSIGN not in self.capabilities:
-            raise Unsupported(f"{self.tool.tool} cannot assign")
+            raise Unsupported(f"{self.tool.tool} cannot assign", hint=Try("raw"))
         return await self._looked(self._evidence.assign(frame, target, value, bounds))
 
     async def exception(self, thread: str) -> ExceptionInfo | None:

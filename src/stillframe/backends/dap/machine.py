@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ...errors import EvalFailed, NotFound, Unsupported, WrongState
+from ...errors import EvalFailed, NotFound, Try, Unsupported, WrongState
 from ...model.backend import Bounds, Capability
 from ...model.machine import Disassembly, Instruction, Memory, SourceFile, Watchable, Watching, Written
 from ...model.values import Value, Values
@@ -129,7 +129,7 @@ class Machine:
             scopes = ()
         scope = next((each for each in scopes if each.name.lower() == "registers" and each.ref), None)
         if scope is None or scope.ref is None:
-            raise Unsupported(f"{self.tool.tool} tells no registers")
+            raise Unsupported(f"{self.tool.tool} tells no registers", hint=Try("raw"))
         found = (await self._evidence.expand(scope.ref, bounds, 0)).values
         if groups := [each.ref for each in found if each.ref and each.name.endswith(_GROUP)]:
             pages = [await self._evidence.expand(ref, bounds, 0) for ref in (groups if everything else groups[:1])]
@@ -192,7 +192,7 @@ class Machine:
 
     def _need(self, capability: Capability) -> None:
         if capability not in self.capabilities:
-            raise Unsupported(f"{self.tool.tool} has no {capability.value}")
+            raise Unsupported(f"{self.tool.tool} has no {capability.value}", hint=Try("raw"))
 
     async def _address(self, frame: str | None, where: str) -> str:
         """An address as it is, or where an expression of the frame lies; a pointer means what it points to."""

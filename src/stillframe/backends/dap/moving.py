@@ -61,7 +61,7 @@ class Moving:
         if need is not None and need not in self.capabilities:
             if need is Capability.STEP_BACK and self._launch.can_record:
                 raise Unsupported(f"{self.tool.tool} goes back only in a run that was recorded: dbg launch --record …")
-            raise Unsupported(f"{self.tool.tool} cannot {move.value}: it has no {need.value}")
+            raise Unsupported(f"{self.tool.tool} cannot {move.value}", hint=Try("raw"))
         if self._launch.is_dead:
             raise WrongState(f"a core is what a process left when it died: it cannot {move.value}")
         self._last_move = move
@@ -146,9 +146,9 @@ class Moving:
 
     async def jump(self, thread: str, file: str, line: int) -> None:
         if Capability.JUMP not in self.capabilities:
-            raise Unsupported(f"{self.tool.tool} cannot jump")
+            raise Unsupported(f"{self.tool.tool} cannot jump", hint=Try("raw"))
         if self._launch.is_dead:
-            raise WrongState("a core is what a process left when it died: it cannot jump")
+            raise WrongState("a core is what a process left when it died: it cannot jump", hint=Try("raw"))
         if Capability.JUMP in self._launch.adds and self._helper:
             await self._helper.call("jump", threadId=wire_id(thread, "thread"), file=file, line=line)
             self._news.tell_jump(thread)

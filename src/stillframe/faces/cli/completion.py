@@ -6,8 +6,9 @@ from . import link, rendezvous, words
 from .catalogue import HASH, VERBS, VERSION
 from .jsonline import encode
 from .mcp_verb import SWITCHES, VALUED
-from .parser import GLOBALS, spellings
+from .parser import GLOBALS
 from .usage import Usage, nearest
+from .words import spellings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _WORDS = {
     "uninstall": AGENTS,
 }
 """Words of a verb that are mostly one of these."""
+_OWN_WORDS = {"completion": SHELLS, "daemon": ("status", "stop")}
 _MCP = (*VALUED, *SWITCHES)
 
 
@@ -209,31 +211,57 @@ if (( $+functions[compdef] )); then compdef _dbg dbg stillframe; fi
 """
 
 
+_FISH = """\
+function __dbg_verb
+  set -l value 0
+  for word in (commandline -opc)[2..-1]
+    if test $value = 1
+      set value 0
+      continue
+    end
+    switch $word
+      case --session -s --budget --limit --allow
+        set value 1
+      case '-*'
+      case '*'
+        echo $word
+        return
+    end
+  end
+end
+function __dbg_bare
+  test -z (__dbg_verb | string collect --allow-empty)
+end
+function __dbg_in
+  contains -- (__dbg_verb | string collect --allow-empty) $argv
+end"""
+"""The verb of a line, whichever flags stand before it; fish's own functions take a flag's value for it."""
+
+
 def fish() -> str:
-    lines = [
-        f"# fish completion of dbg {VERSION}; load it with: dbg completion fish | source",
-        "complete -c dbg -n __fish_use_subcommand -f",
-    ]
-    lines += [f"complete -c dbg -n __fish_use_subcommand -f -a {name}" for name in verb_words()]
+    lines = [f"# fish completion of dbg {VERSION}; load it with: dbg completion fish | source", _FISH]
+    lines += [f"complete -c dbg -n __dbg_bare -f -a {name}" for name in verb_words()]
     lines.append("complete -c dbg -f -s s -l session -x -a '(dbg completion --ids sessions 2>/dev/null)'")
     lines += [f"complete -c dbg -l {field['flag'][2:]}" for field in GLOBALS if field["kind"] == "bool"]
     lines.append("complete -c dbg -l budget -x")
     for names, flag, choices in value_words():
-        seen = f" -n '__fish_seen_subcommand_from {' '.join(names)}'" if names else ""
-        lines.append(f"complete -c dbg{seen} -l {flag[2:]} -x -a '{' '.join(choices)}'")
-    for verb_name, fixed in _WORDS.items():
-        lines.append(f"complete -c dbg -n '__fish_seen_subcommand_from {verb_name}' -f -a '{' '.join(fixed)}'")
-    lines += [f"complete -c dbg -n '__fish_seen_subcommand_from mcp' -f -l {flag[2:]}" for flag in _MCP]
+        lines.append(f"complete -c dbg{_fish_in(names)} -l {flag[2:]} -x -a '{' '.join(choices)}'")
+    for verb_name, fixed in (*_WORDS.items(), *_OWN_WORDS.items(), ("help", verb_words())):
+        lines.append(f"complete -c dbg{_fish_in([verb_name])} -f -a '{' '.join(fixed)}'")
+    lines += [f"complete -c dbg{_fish_in(['mcp'])} -f -l {flag[2:]}" for flag in _MCP]
     for name, verb in VERBS.items():
-        seen = f"__fish_seen_subcommand_from {names_of(name).replace('|', ' ')}"
+        seen = _fish_in(names_of(name).split("|"))
         for field in verb["fields"]:
             for flag in [each for each in spellings(field) if each.startswith("--")]:
                 value = "" if field["kind"] == "bool" else " -r" if _takes_file(field) else " -x"
-                lines.append(f"complete -c dbg -n '{seen}' -l {flag[2:]}{value}")
+                lines.append(f"complete -c dbg{seen} -l {flag[2:]}{value}")
     for (verb_name, _), kind in _IDS.items():
         if verb_name in VERBS:
-            seen = f"__fish_seen_subcommand_from {names_of(verb_name).replace('|', ' ')}"
-            lines.append(f"complete -c dbg -n '{seen}' -f -a '(dbg completion --ids {kind} 2>/dev/null)'")
-    lines.append("complete -c dbg -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'")
-    lines.append("complete -c dbg -n '__fish_seen_subcommand_from daemon' -f -a 'status stop'")
+            seen = _fish_in(names_of(verb_name).split("|"))
+            lines.append(f"complete -c dbg{seen} -f -a '(dbg completion --ids {kind} 2>/dev/null)'")
     return "\n".join(lines) + "\ncomplete -c stillframe -w dbg\n"
+
+
+def _fish_in(names: "list[str]") -> str:
+    """Where a completion holds: behind one of these verbs, or anywhere."""
+    return f" -n '__dbg_in {' '.join(names)}'" if names else ""

@@ -3,8 +3,9 @@
 from . import words
 from .catalogue import VERBS
 from .manual import MANUAL
-from .parser import GLOBALS, spellings
+from .parser import GLOBALS
 from .usage import Usage, nearest
+from .words import spellings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ Values stay text: their meaning is checked where the operation is declared.
 
 from . import words
 from .usage import Usage, nearest, quote
+from .words import spellings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +55,14 @@ def is_flag(token: str) -> bool:
 
 def parse(argv: "list[str]", verbs: "dict[str, Verb]") -> "Line | None":
     """Understand a whole line; None where there is no verb in it (and nothing wrong with it)."""
+    try:
+        return _understood(argv, verbs)
+    except Usage as wrong:
+        wrong.correct_further(lambda words: _understood(words, verbs))
+        raise
+
+
+def _understood(argv: "list[str]", verbs: "dict[str, Verb]") -> "Line | None":
     leading, rest = split_verb(argv, verbs)
     if not rest:
         if "--help" in leading or "-h" in leading or not leading:
@@ -117,13 +126,6 @@ def _swallows(argv: "list[str]", at: int, verbs: "dict[str, Verb]") -> Usage:
     if len(argv) > at + 2 and words.resolve(argv[at + 2], [], verbs)[0] in verbs:
         meant = [*argv[:at], argv[at + 2], *argv[at : at + 2], *argv[at + 3 :]]
     return Usage(f"{argv[at]} takes a value and stands behind the verb", meant)
-
-
-def spellings(field: "Field") -> "list[str]":
-    """Every way to write a flag, dashes included."""
-    flag = field.get("flag")
-    short = field.get("short")
-    return [*([flag] if flag else []), *([short] if short else []), *field.get("aliases", ())]
 
 
 class Reader:

@@ -2,9 +2,11 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
+_MISTAKES = 4
+"""Further ones that are corrected in one line."""
 USAGE = "usage: "
 """How a daemon that could not start begins to tell that it is its caller's fault."""
 
@@ -17,6 +19,14 @@ class Usage(Exception):
         self.message = message
         self.meant = meant
         self.op = op
+
+    def correct_further(self, understand: "Callable[[list[str]], object]") -> None:
+        """Look for mistakes in what was meant as well, so that the line that is shown has none that is known."""
+        for _ in range(_MISTAKES):
+            try:
+                understand(self.meant or [])
+            except Usage as further:
+                self.meant = further.meant or self.meant
 
     def text(self) -> str:
         return self.message + (f"; did you mean: {line(self.meant)}" if self.meant is not None else "")

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from .shapes import Verb
+    from .shapes import Field, Verb
 
 ALIASES = {
     "start": "launch", "run": "launch", "debug": "launch",
@@ -190,3 +190,10 @@ def example(verb: str) -> str:
 
     page = MANUAL.get(verb)
     return page["example"].partition("\n")[0] if page else f"dbg help {verb}"
+
+
+def spellings(field: "Field") -> "list[str]":
+    """Every way to write a flag, dashes included."""
+    flag = field.get("flag")
+    short = field.get("short")
+    return [*([flag] if flag else []), *([short] if short else []), *field.get("aliases", ())]
