@@ -306,37 +306,6 @@ async def test_code_that_is_in_no_file_is_shown_as_v8_has_it(tmp_path: Path) -> 
         assert ([each.text for each in stop.source], stop.local("a")) == (["let a = 1; debugger; console.log(a)"], "1")
 
 
-def evaluated(name: str, *comments: str) -> str:
-    """A module of a bundle that evaluates its modules, as webpack makes it with `devtool: eval` and its like."""
-    text = "\n".join(
-        ["function total(n) {", "  return n + 1;", "}", "console.log(total(1));", *comments, f"//# sourceURL={name}"]
-    )
-    return f"eval({json.dumps(text)});\n"
-
-
-async def test_modules_that_a_bundle_evaluates_are_told_by_their_maps_or_said_to_have_none(tmp_path: Path) -> None:
-    made = {"version": 3, "sources": ["webpack://shop/./src/mapped.ts"], "mappings": STRAIGHT}
-    inline = base64.b64encode(json.dumps(made).encode()).decode()
-    comment = f"//# sourceMappingURL=data:application/json;charset=utf-8;base64,{inline}"
-    (tmp_path / "src").mkdir()
-    for name in ("mapped.ts", "bare.ts", "other.ts"):
-        (tmp_path / "src" / name).write_text(
-            "function total(n: number) {\n  return n + 1;\n}\nconsole.log(total(1));\n"
-        )
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "bundle.js").write_text(
-        evaluated("webpack-internal:///./src/mapped.ts", comment) + evaluated("webpack://shop/./src/bare.ts?")
-    )
-    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
-        stop = stopped(
-            await dbg.launch("out/bundle.js", breaks=[f"src/{name}.ts:2" for name in ("mapped", "bare", "other")])
-        )
-        assert (where(stop), stop.local("n"), stop.breakpoints) == ("src/mapped.ts:2", "1", ("b1",))
-        left = {each.id: (each.state, each.message or "") for each in exited(await dbg.continue_()).never_hit}
-        assert left["b2"][0] == "failed" and "without a source map" in left["b2"][1]
-        assert left["b3"][0] == "pending"
-
-
 async def test_packages_are_held_under_the_links_by_which_they_are_loaded(tmp_path: Path) -> None:
     for name, text in {
         "lib": "exports.f = (a) => {\n  return a;\n};\n",

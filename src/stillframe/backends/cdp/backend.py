@@ -255,12 +255,8 @@ class CdpBackend(Looking, ClosesOnce):
     def _pauses_on(self, catch: CatchRule) -> str:
         if "user" in catch.modes:
             raise Unsupported("V8 cannot tell exceptions that only library code catches; use: catch raised")
-        self._mover.stops_raised = "raised" in catch.modes
-        self._mover.classes = () if self._mover.stops_raised else catch.classes
         self._breakpoints.uncaught, self._breakpoints.classes = "uncaught" in catch.modes, bool(catch.classes)
-        if self._mover.stops_raised or catch.classes:
-            return "all"
-        return "uncaught" if catch.modes else "none"
+        return self._mover.catching.want(catch)
 
     # Moving
 
@@ -340,7 +336,7 @@ class CdpBackend(Looking, ClosesOnce):
             self._told.put(Output("console", alone.encode()))
         if not self._signs.by_us and (unfinished := self._mover.last_words()):
             self._told.put(Output("console", unfinished))
-            how = replace(how, lost_error=self._mover.lost_error)
+            how = replace(how, lost_error=self._mover.catching.lost_error)
         self._told.put(how)
         self._client.close()
 

@@ -7,11 +7,11 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
 
 import msgspec
 
 from ...model.backend import Binding, BreakpointChanged, Event, Wanted
+from .bindings import no_function, no_line
 from .blackbox import Blackbox
 from .client import Body, CdpClient, Refused
 from .conditions import STORE, Spelled, checks, condition
@@ -378,25 +378,6 @@ class Breakpoints:
         refused = next((each.refused for each in placed if each.refused), None)
         if refused:
             return Binding(wanted.id, "failed", message=refused)
-        return self._unbound(wanted)
-
-    def _unbound(self, wanted: Wanted) -> Binding:
         if wanted.file is None or wanted.line is None:
-            if problem := self.symbols.problem(wanted):
-                return Binding(wanted.id, "failed", message=problem)
-            said = f"no function {wanted.symbol} is known yet"
-            more = " in your code" if self._scripts.hides_library else ""
-            return Binding(wanted.id, "pending", message=said + more)
-        real, name = self._scripts.real(wanted.file), Path(wanted.file).name
-        if any(self._scripts.of_file(path) for path in self._made_from.get(real, ())):
-            return Binding(
-                wanted.id, "failed", message=f"no code was made from line {wanted.line} of {name} or after it"
-            )
-        if problem := problem_with(real, wanted.line, wanted.column):
-            return Binding(wanted.id, "failed", message=problem)
-        if any(not each.map_url for each in self._scripts.of_file(real)):
-            return Binding(wanted.id, "failed", message=f"no code at line {wanted.line} of {name} or after it")
-        if made := self._scripts.unmapped(real):
-            said = f"{name} runs as {made.url}, without a source map: which of its lines is where is not known"
-            return Binding(wanted.id, "failed", message=said)
-        return Binding(wanted.id, "pending", message=f"{name} is not loaded yet")
+            return no_function(wanted, self.symbols, self._scripts)
+        return no_line(wanted, self._scripts, self._made_from)
