@@ -1,4 +1,4 @@
-"""Programs that a bundler made of many files: its own code in them, modules that it evaluates."""
+"""Code of tools around the program's own: what bundlers make up, modules that they evaluate, what Node and Yarn wrap around."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import stillframe
 
 from .mapwriter import encoded
-from .nodes import exited, stopped, where
+from .nodes import debugged, exited, stopped, where
 from .test_node_sources import STRAIGHT
 
 MADE_UP = """\
@@ -88,3 +88,22 @@ async def test_modules_that_a_bundle_evaluates_are_told_by_their_maps_or_said_to
         left = {each.id: (each.state, each.message or "") for each in exited(await dbg.continue_()).never_hit}
         assert left["b2"][0] == "failed" and "without a source map" in left["b2"][1]
         assert left["b3"][0] == "pending"
+
+
+WORKER = """
+const { Worker } = require('node:worker_threads');
+new Worker('function f(n) {\\n  debugger;\\n  return n * 2;\\n}\\nf(4);', { eval: true });
+"""
+
+
+async def test_what_node_and_yarn_wrap_around_a_program_is_no_frame_of_the_users(tmp_path: Path) -> None:
+    async with debugged(tmp_path, WORKER) as (_, first):
+        assert [each.function for each in stopped(first).stack] == ["f", "<module>"]
+    files = {
+        "app.js": "require('./.pnp.cjs').load(() => {\n  debugger;\n});\n",
+        ".pnp.cjs": "exports.load = (f) => f();\n",
+    }
+    async with debugged(tmp_path, files) as (dbg, first):
+        assert [each.kind for each in stopped(first).stack] == ["user", "library", "user"]
+        assert where(await dbg.step()) == "app.js:3"
+        assert exited(await dbg.step()).exit_code == 0, "not by way of what Yarn loads packages with"

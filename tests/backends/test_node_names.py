@@ -160,6 +160,8 @@ async def test_the_default_of_a_module_has_its_written_name_where_it_is_spelled_
         stop = stopped(await dbg.launch("app.js", breaks=["app.ts:3 if gross(n) > 2"]))
         assert (where(stop), stop.local("n")) == ("app.ts:3", "2")
         assert [each.value for each in (await dbg.eval("gross(4)", "VAT")).values] == ["8", "0.2"]
+        (found,) = (await dbg.probe("app.ts:3", expect=["gross(n) > 2"], command=("node", "app.js"))).places
+        assert [(each.held, each.violated, each.errors) for each in found.claims] == [(1, 1, 0)]
 
 
 @pytest.mark.parametrize("way", ["tsc", "tsx"])

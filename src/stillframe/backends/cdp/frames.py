@@ -147,7 +147,7 @@ class FrameTeller:
 
     def _is_of_runtime(self, script_id: str) -> bool:
         script = self._scripts.get(script_id)
-        return script is not None and script.url.startswith("node:")
+        return script is not None and (script.url.startswith("node:") or script.url.endswith("eval]-wrapper"))
 
     def is_user(self, call: Body) -> bool:
         script = self._scripts.get(position(call)[0])
