@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from ...model.backend import Binding, BreakpointChanged, Event, Wanted
 from .bindings import no_function, no_line
@@ -16,6 +17,7 @@ from .blackbox import Blackbox
 from .client import Body, CdpClient, Refused
 from .conditions import STORE, Spelled, checks, condition
 from .filelines import first_column, problem_with
+from .passes import Passes
 from .scripts import Script, Scripts, Spot, url_pattern
 from .sourcemaps import BrokenMap, SourceMap
 from .symbols import Symbols
@@ -54,6 +56,7 @@ class Breakpoints:
         """By file that was made, and by id: names in conditions that are others there."""
         self.symbols = Symbols()
         self._told: dict[str, Binding] = {}
+        self.passes = Passes()
         self._lock = asyncio.Lock()
         self.blackbox = Blackbox(client, scripts)
         self._interest = ""
@@ -356,6 +359,13 @@ class Breakpoints:
             if before is not None and before != now:
                 self._told[wanted.id] = now
                 self._tell(BreakpointChanged(now))
+
+    def tell_passes(self) -> None:
+        """At the end: of those that never stopped the program, how often it came to them all the same."""
+        for wanted in self._wanted:
+            now, said = self._told.get(wanted.id), self.passes.told(wanted)
+            if said and now is not None and now.state == "bound":
+                self._tell(BreakpointChanged(replace(now, message=said)))
 
     def standing(self, ids: Iterable[str]) -> tuple[Wanted, ...]:
         """The wanted breakpoints behind those of V8 that a stop names."""

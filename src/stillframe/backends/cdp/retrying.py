@@ -47,6 +47,7 @@ class Retrying:
         if not found and wanted and all(each.condition for each in wanted):
             return None
         ids = tuple(id for id in ids if id in found) or ids
+        self._breakpoints.passes.stopped(ids)
         said = tuple(f"the condition of {id} raised {what}\n" for id, what in failed)
         return Hit(ids, not set(ids) <= {id for id, _ in failed}, said)
 
