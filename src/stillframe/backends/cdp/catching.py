@@ -57,7 +57,7 @@ class Catching:
         """Whether what V8 pauses at as thrown is a stop."""
         if self._handing.is_it(held) or not await self._is_wanted(held):
             return False
-        if held.data.get("uncaught"):
+        if held.data.get("uncaught") and held is not self._evidence.handed_over:
             self._rejections.told = plain(held.data)
         return True
 
@@ -66,12 +66,15 @@ class Catching:
             names, known = await classes(self._evidence.asking, held.data)
             again = known and not self._evidence.teller.is_user(held.top)  # library code hands on what was told
             return not again and bool(set(self._classes) & set(names))
-        return self._stops_raised or (bool(held.data.get("uncaught")) and not await self._is_handed_over(held))
+        is_uncaught = bool(held.data.get("uncaught")) and not await self._is_handed_over(held)
+        return self._stops_raised or is_uncaught
 
     async def _is_handed_over(self, held: Held) -> bool:
         """A promise that is made rejected, not by a throw: whoever is given it may handle it; if nobody does, Node tells."""
         if held.reason != "promiseRejection":
             return False
         if handed := await self._wording.calls(held, _REJECTS):
+            if self._evidence.teller.is_runtime(held.top):  # streams say only afterwards that nobody need handle it
+                self._evidence.handed_over = held
             self._rejections.note(held)
         return handed
