@@ -385,12 +385,6 @@ class Evidence:
         )
         return Modules(modules=rows, total=len(found), start=start)
 
-    async def take_hits(self) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-        """Which conditional breakpoints held where the program stopped, and what their conditions raised."""
-        body = await self.asking.ask("hits()", "")
-        failed = tuple((str(id), str(said)) for id, said in body.get("failed") or ())
-        return tuple(str(each) for each in body.get("hits") or ()), failed
-
     def moved(self, *, far: bool) -> None:
         """The program goes on. What was kept of its values may go at once where the next stop may be far."""
         self.held, self.lost_error, self._ahead, self._touched = None, None, None, None

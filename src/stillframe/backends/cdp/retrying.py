@@ -53,15 +53,21 @@ class Retrying:
 
     async def _hits(self, held: Held, wanted: Sequence[Wanted]) -> tuple[Ids, Failed]:
         """The breakpoints that stop here, and what conditions raised; none where each was meant otherwise, and is not so."""
-        found, failed = await self._evidence.take_hits()
+        found, failed = await self._take_hits()
         for id, said in failed:
             text = next((each.condition for each in wanted if each.id == id), None)
             if text is None or not said.endswith(" is not defined") or not await self._again(held, id, text):
                 continue
-            more, failing = await self._evidence.take_hits()
+            more, failing = await self._take_hits()
             found = (*(each for each in found if each != id), *more)
             failed = (*(each for each in failed if each[0] != id), *failing)
         return found, failed
+
+    async def _take_hits(self) -> tuple[Ids, Failed]:
+        """Which conditional breakpoints held where the program stopped, and what their conditions raised."""
+        body = await self._evidence.asking.ask("hits()", "")
+        failed = tuple((str(id), str(said)) for id, said in body.get("failed") or ())
+        return tuple(str(each) for each in body.get("hits") or ()), failed
 
     async def _again(self, held: Held, id: str, text: str) -> bool:
         """Whether there was another way to understand it, in which it is evaluated now."""
