@@ -70,6 +70,13 @@ def compile_typescript(*projects: Path) -> None:
     subprocess.run(line, check=True, capture_output=True, timeout=120)
 
 
+def bundle(entry: Path, made: Path) -> None:
+    """Make one file of a program and what it imports, with a source map, by esbuild, which comes with tsx."""
+    options = ["--bundle", "--platform=node", "--sourcemap", "--log-level=error"]
+    line = [str(packages() / ".bin" / "esbuild"), str(entry), f"--outfile={made}", *options]
+    subprocess.run(line, check=True, capture_output=True, timeout=120)
+
+
 def configuration(**options: object) -> str:
     """A tsconfig.json for these options, without a check of the types: that takes two thirds of the time."""
     usual = {"noCheck": True, "types": ["node"], "typeRoots": [str(packages() / "@types")]}

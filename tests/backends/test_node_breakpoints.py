@@ -125,6 +125,38 @@ async def test_a_condition_that_throws_stops_with_its_reason_and_is_no_hit(tmp_p
         assert made.hits == 0
 
 
+PASSED = """
+function f(n) {
+  let sum = 0;
+  for (let i = 0; i < n; i++) sum += i;
+  return sum;
+}
+for (let k = 0; k < 1500; k++) {
+  if (k % 500 === 0) f(k % 7);
+}
+f(2);
+"""
+
+
+async def test_one_that_never_stopped_is_told_with_how_often_it_was_come_to(tmp_path: Path) -> None:
+    wanted = ["app.js:3 if i === 5", "app.js:2 if n > 9", "app.js:4 if missing", "app.js:7 if k < 0", "app.js:9 if sum"]
+    async with debugged(tmp_path, PASSED, breaks=wanted, timeout=60) as (dbg, outcome):
+        await dbg.disable("b5")
+        await dbg.break_("app.js:4", hit="9")
+        while isinstance(outcome, Stop):
+            assert outcome.breakpoints == ("b3",), "its condition raises"
+            outcome = await dbg.continue_()
+        told = {each.id: each.message for each in exited(outcome).never_hit}
+    held = "its condition never held"
+    assert told == {
+        "b1": f"come to 4 times, {held}",
+        "b2": f"come to 4 times, {held}",
+        "b3": None,
+        "b4": f"come to 1,000 times or more, {held}",
+        "b6": "come to 3 times",
+    }
+
+
 async def test_what_cannot_be_a_condition_or_a_log_text_is_refused_at_once(tmp_path: Path) -> None:
     async with debugged(tmp_path, FILES, stop_on_entry=True) as (dbg, _):
         made = await dbg.break_("shop.js:23", condition="((")

@@ -19,16 +19,9 @@ from stillframe.errors import EvalFailed
 from .driver import write
 from .nodes import is_18, place, stopped
 from .test_node_endings import inspected
+from .test_node_moving import PRICES
 
-PRICES = """
-const rate = 2;
-function price(x) {
-  const p = x * rate;
-  return p;
-}
-let i = 1;
-setInterval(() => price(i++), 5);
-"""
+ENDLESS = PRICES.replace("if (i > 3) clearInterval(t);", "")
 
 LATE = 0.5
 """How late the news of a pause comes: time enough for whoever does not wait for it to ask something."""
@@ -72,7 +65,7 @@ class SlowLine:
 
 
 async def test_nothing_is_asked_while_an_edited_call_is_on_its_way_to_its_beginning(tmp_path: Path) -> None:
-    program = write(tmp_path, PRICES, "prices.js")
+    program = write(tmp_path, ENDLESS, "prices.js")
     async with inspected(program) as (_, url):
         line = SlowLine(url)
         async with line.open() as address, stillframe.Debugger(cwd=str(tmp_path)) as dbg:

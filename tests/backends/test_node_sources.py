@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -221,102 +220,6 @@ async def test_a_source_that_only_the_map_carries_is_shown_from_there(tmp_path: 
         assert [each.text for each in (await dbg.frame("1")).source if each.here] == ["console.log(twice(n));"]
 
 
-async def test_names_that_only_a_compiler_gave_to_imports_are_not_told(tmp_path: Path) -> None:
-    written = (
-        "import { rate } from './rate';\nfunction taxed(n) {\n  return n * rate + _own;\n}\nvar _own = taxed(1);\n"
-    )
-    runs = written.replace("import { rate } from './rate'", "var rate_1 = { rate: 2 }").replace(
-        "n * rate", "n * rate_1.rate"
-    )
-    (tmp_path / "app.ts").write_text(written)
-    (tmp_path / "app.js").write_text(runs + "//# sourceMappingURL=app.js.map\n")
-    (tmp_path / "app.js.map").write_text(json.dumps({"version": 3, "sources": ["app.ts"], "mappings": STRAIGHT}))
-    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
-        stop = stopped(await dbg.launch("app.js", breaks=["app.ts:3"]))
-        assert [each.name for each in stop.locals] == ["n", "_own"]
-        assert (await dbg.eval("rate_1.rate")).values[0].value == "2"
-
-
-TAX = """\
-export const VAT = 0.2;
-export function rate(n: number): number { return n / 10; }
-export default function gross(n: number): number { return n * (1 + VAT); }
-"""
-BILL = """\
-import gross, { rate as tenth, VAT } from './tax';
-import * as tax from './tax';
-import { sep } from 'path';
-export let last = 0;
-function bill(n: number): number {
-  const sum = gross(n) + tenth(n) + VAT + tax.VAT;
-  last = n;
-  return sum;
-}
-function shadowed(VAT: number | undefined) {
-  return VAT;
-}
-for (let i = 0; i < 9; i++) bill(i);
-console.log(shadowed(undefined), sep, last);
-"""
-
-
-def bill(folder: Path, way: str) -> tuple[tuple[str, ...], str]:
-    """The program as a project; how it is run, and the file that it begins with."""
-    (folder / "src").mkdir()
-    for name, text in {"tax.ts": TAX, "shop.ts": BILL}.items():
-        (folder / ("src" if way == "tsc" else "") / name).write_text(text)
-    (folder / "package.json").write_text('{"type": "commonjs"}')
-    (folder / "tsconfig.json").write_text(configuration(**COMMONJS, outDir="out", sourceMap=True))
-    install(folder)
-    if way == "tsc":
-        compile_typescript(folder)
-    return (("node", "out/shop.js"), "src/shop.ts") if way == "tsc" else (LOADERS[way], "shop.ts")
-
-
-@pytest.mark.parametrize("way", ["tsc", *LOADERS])
-async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_was_compiled(
-    tmp_path: Path, way: str
-) -> None:
-    command, file = bill(tmp_path, way)
-    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
-        first = await dbg.launch(command=tuple(command), breaks=[f"{file}:8 if n > tenth(40)", f"{file}:11"])
-        assert (place(first), stopped(first).local("n"), stopped(first).notes) == (("bill", 8), "5", ())
-        assert not [each.name for each in stopped(first).locals if re.search("import_|_1|__", each.name)]
-        asked = (
-            "gross(10)",
-            "tenth(5)",
-            "VAT",
-            "tax.VAT",
-            "last",
-            "n + VAT",
-            "await tenth(1)",
-            "const x = VAT; x * 2",
-            "'VAT'",
-        )
-        told = [each.value for each in (await dbg.eval(*asked)).values]
-        assert told == ["12", "0.5", "0.2", "0.2", "5", "5.2", "0.1", "0.4", "'VAT'"]
-        assert (await dbg.set("sum", "VAT")).values[0].value == "0.2"
-        lost, _ = (await dbg.eval("sep", "n")).values
-        assert "sep is not defined here: V8 keeps for bill only the outer variables that it uses" in (lost.value or "")
-        assert stopped(await dbg.continue_()).local("n") == "6", "the condition is V8's own again"
-        await dbg.unbreak("b1")
-        assert place(await dbg.continue_()) == ("shadowed", 11)
-        assert (await dbg.eval("VAT")).values[0].value == "undefined", "a variable of that name comes first"
-
-
-@pytest.mark.parametrize("way", ["tsc", "tsx"])
-async def test_claims_and_traces_know_imports_by_their_written_names(tmp_path: Path, way: str) -> None:
-    command, file = bill(tmp_path, way)
-    asked = {"expect": ["gross(n) > VAT", "tax.VAT < 0"], "eval": ["tenth(n)", "last"]}
-    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
-        (found,) = (await dbg.probe(f"{file}:8 if n > tenth(70)", command=command, **asked)).places  # type: ignore[arg-type]
-        traced = await dbg.trace("bill", condition="n > tenth(70)", command=command)
-    assert [(each.held, each.violated, each.errors) for each in found.claims] == [(1, 0, 0), (0, 1, 0)]
-    assert [(each.least, each.most) for each in found.gathered] == [("0.8", "0.8"), ("8", "8")]
-    assert traced.life is not None
-    assert [each.value for each in traced.life.arguments] == ["8"]
-
-
 TYPED = """\
 enum Kind { Plain = 1, Taxed }
 class Box {
@@ -401,37 +304,6 @@ async def test_code_that_is_in_no_file_is_shown_as_v8_has_it(tmp_path: Path) -> 
     async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
         stop = stopped(await dbg.launch(command=("node", "-e", "let a = 1; debugger; console.log(a)")))
         assert ([each.text for each in stop.source], stop.local("a")) == (["let a = 1; debugger; console.log(a)"], "1")
-
-
-def evaluated(name: str, *comments: str) -> str:
-    """A module of a bundle that evaluates its modules, as webpack makes it with `devtool: eval` and its like."""
-    text = "\n".join(
-        ["function total(n) {", "  return n + 1;", "}", "console.log(total(1));", *comments, f"//# sourceURL={name}"]
-    )
-    return f"eval({json.dumps(text)});\n"
-
-
-async def test_modules_that_a_bundle_evaluates_are_told_by_their_maps_or_said_to_have_none(tmp_path: Path) -> None:
-    made = {"version": 3, "sources": ["webpack://shop/./src/mapped.ts"], "mappings": STRAIGHT}
-    inline = base64.b64encode(json.dumps(made).encode()).decode()
-    comment = f"//# sourceMappingURL=data:application/json;charset=utf-8;base64,{inline}"
-    (tmp_path / "src").mkdir()
-    for name in ("mapped.ts", "bare.ts", "other.ts"):
-        (tmp_path / "src" / name).write_text(
-            "function total(n: number) {\n  return n + 1;\n}\nconsole.log(total(1));\n"
-        )
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "bundle.js").write_text(
-        evaluated("webpack-internal:///./src/mapped.ts", comment) + evaluated("webpack://shop/./src/bare.ts?")
-    )
-    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
-        stop = stopped(
-            await dbg.launch("out/bundle.js", breaks=[f"src/{name}.ts:2" for name in ("mapped", "bare", "other")])
-        )
-        assert (where(stop), stop.local("n"), stop.breakpoints) == ("src/mapped.ts:2", "1", ("b1",))
-        left = {each.id: (each.state, each.message or "") for each in exited(await dbg.continue_()).never_hit}
-        assert left["b2"][0] == "failed" and "without a source map" in left["b2"][1]
-        assert left["b3"][0] == "pending"
 
 
 async def test_packages_are_held_under_the_links_by_which_they_are_loaded(tmp_path: Path) -> None:

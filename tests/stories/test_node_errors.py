@@ -182,3 +182,20 @@ def test_an_await_at_the_top_of_a_module_that_nothing_settles_is_said_to_be_it(u
     user.file("wait.mjs", "await new Promise(() => {});\n")
     text = user.ok("crash", "--", "node", "wait.mjs")
     assert " exit 13 " in text and "an await at the top of a module that nothing is left to settle; dbg hang" in text
+
+
+RELEASED = """\
+const reader = new ReadableStream({ start() {} }).getReader();
+const pending = reader.read();
+pending.catch(() => console.log('released'));
+reader.releaseLock();
+await 0;
+JSON.parse('{');
+"""
+
+
+def test_a_promise_that_a_stream_rejects_for_whoever_handles_it_is_no_failure(user: User) -> None:
+    user.file("reads.mjs", RELEASED)
+    said = user.ok("crash", "--", "node", "reads.mjs")
+    assert said.startswith("SyntaxError: ") and " at reads.mjs:6 in <module>; exit 1" in said, said
+    assert "also: " not in said

@@ -243,5 +243,6 @@ async def test_a_linked_package_beside_the_program_is_the_users_own(tmp_path: Pa
     (app / "package.json").write_text('{"name": "app"}')
     (app / "main.mjs").write_text("import { add } from '@shop/core';\nadd(1, 2);\n")
     (tmp_path / "node_modules" / "@shop" / "core").symlink_to(core)
-    report = await traced(app, "add", "node", "main.mjs")
-    assert (life(report).line, life(report).result) == (1, "3")
+    for name in ("add", "@shop/core!add"):
+        report = await traced(app, name, "node", "main.mjs")
+        assert (life(report).line, life(report).result) == (1, "3"), "by the name of its package, too"

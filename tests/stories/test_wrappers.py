@@ -116,6 +116,18 @@ def test_a_launch_returns_while_nothing_has_come_up_and_what_comes_later_gets_th
     assert [each["state"] for each in app.json("breaks", "--session", "sh")["breakpoints"]] == ["bound", "bound"]
 
 
+def test_a_wrapper_whose_programs_all_run_is_told_to_be_waited_for(app: User) -> None:
+    (app.here / "asks.py").write_text("print('up', flush=True)\nfor line in open(0):\n    line.strip()\n")
+    app.ok("launch", "--stdin", "-", "--ready", "up", "--break", "asks.py:3", "--", "sh", "-c", f"{PY} asks.py; true")
+    said = app.fails("continue", "--do", "true", "--session", "sh", code=3, error="wrong_state")
+    assert "debugged in it: sh.1 (try: dbg wait --do true)" in said
+    app.ok("input", "a")
+    assert "sh.1 stopped: b1 hit 1" in app.ok("wait")
+    said = app.fails("continue", "--do", "true", "--session", "sh", code=3, error="wrong_state")
+    assert "debugged in it: sh.1 (try: dbg use sh.1)" in said, "one that is held is what is meant"
+    app.ok("stop")
+
+
 def test_a_wrapped_session_is_restarted_and_stopped_with_nothing_left(app: User) -> None:
     script = f"{PY} app.py 5; echo went on; sleep 600"
     app.ok("launch", "--break", PLACE, "--", "sh", "-c", script)

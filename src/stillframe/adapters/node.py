@@ -35,7 +35,13 @@ _TARGET = Path(__file__).resolve().parent.parent / "_target" / "node"
 _HOOK = _TARGET / "hook.cjs"
 _PROMISES = _TARGET / "promises.js"
 
-_LIBRARY = (r"^node:", r"/node_modules/", r"^\[eval\]-wrapper$", r"^(?:rsc|about)://React/")
+_LIBRARY = (
+    r"^node:",
+    r"/node_modules/",
+    r"^\[(?:worker )?eval\]-wrapper$",
+    r"/\.pnp\.(?:cjs|js|loader\.mjs)$",
+    r"^(?:rsc|about)://React/",
+)
 """The last are functions that React makes only for their names: a call on a server stands so in the stack of what it renders,
 with a source map that leads to the component's own lines."""
 _TALK = (

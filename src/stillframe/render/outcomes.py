@@ -226,8 +226,8 @@ def _never(item: Breakpoint) -> str:
         unknown = item.message or f"no function {asked.symbol} is known yet"
         what = f"{asked.file} was never loaded" if asked.file else unknown.replace("is known yet", "was found")
         return f"{item.id} pending ({escape(what)})"
-    if item.state == "failed":
-        return f"{item.id} failed ({escape(item.message or '')})"
+    if item.message:
+        return f"{item.id} {item.state} ({escape(item.message)})"
     return f"{item.id} {item.state}"
 
 

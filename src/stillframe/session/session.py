@@ -283,24 +283,26 @@ class Session:
             return Try("replay", {"name": self.recorded_as})
         return Try("restart" if self.root.backend.launched else "attach")
 
-    def need_debugger(self) -> None:
-        """Something holds this very process; for a wrapper, the answer names the sessions of what it runs."""
+    def need_debugger(self, otherwise: Try | None = None) -> None:
+        """Something holds this very process; for a wrapper, the answer names the sessions of what it runs, and as the next step
+        the one that is held, or else what would do for all of them."""
         self.need_live()
-        if isinstance(self.backend, Wraps):
-            names = [each.name for each in self.family() if each is not self and each.live]
-            what = (
-                f"debugged in it: {', '.join(names)}"
-                if names
-                else "nothing that could be debugged has come up in it yet"
-            )
-            hint = Try("use", {"": names[0]}) if names else Try("wait")
-            raise WrongState(f"{self.backend.without_debugger()}; {what}", hint=hint)
+        if not isinstance(self.backend, Wraps):
+            return
+        inside = [each for each in self.family() if each is not self and each.live]
+        said = f"debugged in it: {', '.join(each.name for each in inside)}"
+        meant = next((each for each in inside if each.phase is Phase.STOPPED), None)
+        if meant is None and inside and otherwise is None:
+            meant = inside[0]
+        hint = Try("use", {"": meant.name}) if meant else otherwise or Try("wait")
+        what = said if inside else "nothing that could be debugged has come up in it yet"
+        raise WrongState(f"{self.backend.without_debugger()}; {what}", hint=hint)
 
     def need_stopped(self, hint: str = "pause", **arguments: str) -> None:
         if self.phase is Phase.STOPPED and self.stop is not None:
             self.need_live()
             return
-        self.need_debugger()
+        self.need_debugger(Try(hint, arguments) if hint == "wait" else None)
         raise WrongState(f"{self.name} is running, not stopped", hint=Try(hint, arguments))
 
     def thread_id(self, handle: str | None) -> str:

@@ -39,6 +39,7 @@
   let kept = new Map();
   let numbers = 0;
   const counts = new Map();
+  const passes = new Map();
   let hits = [];
   let failed = [];
 
@@ -206,6 +207,7 @@
 
   // Breakpoints
 
+  const TOLD_EACH = 100;
   const RULES = {
     exactly: (count, number) => count === number,
     from: (count, number) => count >= number,
@@ -217,7 +219,10 @@
     let stops = false;
     for (const [id, condition, rule, number, log] of wanted) {
       try {
-        if (condition !== null && !condition()) continue;
+        if (condition !== null && !condition()) {
+          pass(id);
+          continue;
+        }
       } catch (error) {
         failed.push([id, told(error)]);
         if (log === null) {
@@ -229,16 +234,27 @@
       if (rule !== null) {
         const count = (counts.get(id) || 0) + 1;
         counts.set(id, count);
-        if (!RULES[rule](count, number)) continue;
+        if (!RULES[rule](count, number)) {
+          pass(id);
+          continue;
+        }
       }
       if (log !== null) {
         say(id, log);
         continue;
       }
       hits.push(id);
+      passes.set(id, -Infinity); // one that has stopped is no riddle any more
       stops = true;
     }
     return stops;
+  }
+
+  // How often one was come to that has not stopped yet: told each time at first, later only how large the number is.
+  function pass(id) {
+    const count = (passes.get(id) || 0) + 1;
+    passes.set(id, count);
+    if (count > 0 && (count <= TOLD_EACH || Number.isInteger(Math.log10(count)))) tell(JSON.stringify({ id, passed: count }));
   }
 
   function told(error) {
@@ -403,7 +419,7 @@
     at, hits: taken_hits, shown, loading, defines, writes, hand: inner.hand,
     locals: asked(locals), scope: asked(scope), expand: asked(expand), result: asked(result), describe: asked(describe), warm,
     clear: () => { kept = new Map(); },
-    forget: (id) => counts.delete(id),
+    forget: (id) => (passes.delete(id), counts.delete(id)),
     interest: (now) => { interest = now; },
     compile: Module.prototype._compile,
     runInContext: load('vm').Script.prototype.runInContext,

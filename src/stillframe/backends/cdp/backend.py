@@ -46,7 +46,7 @@ from .moves import THREAD, Mover
 from .patching import BEGUN_AGAIN, ensure_whole, hot_patch, restart_frame, set_return
 from .preparing import Preparing
 from .scripts import Scripts
-from .talk import console_text, logged
+from .talk import console_text
 from .texts import Texts
 from .thresholds import PASSED, START, Gate, Threshold
 from .waiting import awaiting, idle, left_waiting
@@ -187,7 +187,7 @@ class CdpBackend(Looking, ClosesOnce):
                 assert self._gate is not None
                 self._gate.passed()
             case "Runtime.bindingCalled":
-                if (said := logged(str(body.get("payload") or ""))) is not None:
+                if (said := self._breakpoints.passes.heard(str(body.get("payload") or ""))) is not None:
                     self._told.put(said)
             case "Runtime.consoleAPICalled" if not self._launch.launched:
                 self._told.put(console_text(body))
@@ -255,12 +255,8 @@ class CdpBackend(Looking, ClosesOnce):
     def _pauses_on(self, catch: CatchRule) -> str:
         if "user" in catch.modes:
             raise Unsupported("V8 cannot tell exceptions that only library code catches; use: catch raised")
-        self._mover.stops_raised = "raised" in catch.modes
-        self._mover.classes = () if self._mover.stops_raised else catch.classes
         self._breakpoints.uncaught, self._breakpoints.classes = "uncaught" in catch.modes, bool(catch.classes)
-        if self._mover.stops_raised or catch.classes:
-            return "all"
-        return "uncaught" if catch.modes else "none"
+        return self._mover.catching.want(catch)
 
     # Moving
 
@@ -340,7 +336,8 @@ class CdpBackend(Looking, ClosesOnce):
             self._told.put(Output("console", alone.encode()))
         if not self._signs.by_us and (unfinished := self._mover.last_words()):
             self._told.put(Output("console", unfinished))
-            how = replace(how, lost_error=self._mover.lost_error)
+            how = replace(how, lost_error=self._mover.catching.lost_error)
+        self._breakpoints.tell_passes()
         self._told.put(how)
         self._client.close()
 

@@ -7,15 +7,17 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from ...model.backend import Binding, BreakpointChanged, Event, Wanted
+from .bindings import no_function, no_line
 from .blackbox import Blackbox
 from .client import Body, CdpClient, Refused
 from .conditions import STORE, Spelled, checks, condition
 from .filelines import first_column, problem_with
+from .passes import Passes
 from .scripts import Script, Scripts, Spot, url_pattern
 from .sourcemaps import BrokenMap, SourceMap
 from .symbols import Symbols
@@ -54,6 +56,7 @@ class Breakpoints:
         """By file that was made, and by id: names in conditions that are others there."""
         self.symbols = Symbols()
         self._told: dict[str, Binding] = {}
+        self.passes = Passes()
         self._lock = asyncio.Lock()
         self.blackbox = Blackbox(client, scripts)
         self._interest = ""
@@ -357,6 +360,13 @@ class Breakpoints:
                 self._told[wanted.id] = now
                 self._tell(BreakpointChanged(now))
 
+    def tell_passes(self) -> None:
+        """At the end: of those that never stopped the program, how often it came to them all the same."""
+        for wanted in self._wanted:
+            now, said = self._told.get(wanted.id), self.passes.told(wanted)
+            if said and now is not None and now.state == "bound":
+                self._tell(BreakpointChanged(replace(now, message=said)))
+
     def standing(self, ids: Iterable[str]) -> tuple[Wanted, ...]:
         """The wanted breakpoints behind those of V8 that a stop names."""
         found = [self._by_id[id] for id in ids if id in self._by_id]
@@ -378,25 +388,6 @@ class Breakpoints:
         refused = next((each.refused for each in placed if each.refused), None)
         if refused:
             return Binding(wanted.id, "failed", message=refused)
-        return self._unbound(wanted)
-
-    def _unbound(self, wanted: Wanted) -> Binding:
         if wanted.file is None or wanted.line is None:
-            if problem := self.symbols.problem(wanted):
-                return Binding(wanted.id, "failed", message=problem)
-            said = f"no function {wanted.symbol} is known yet"
-            more = " in your code" if self._scripts.hides_library else ""
-            return Binding(wanted.id, "pending", message=said + more)
-        real, name = self._scripts.real(wanted.file), Path(wanted.file).name
-        if any(self._scripts.of_file(path) for path in self._made_from.get(real, ())):
-            return Binding(
-                wanted.id, "failed", message=f"no code was made from line {wanted.line} of {name} or after it"
-            )
-        if problem := problem_with(real, wanted.line, wanted.column):
-            return Binding(wanted.id, "failed", message=problem)
-        if any(not each.map_url for each in self._scripts.of_file(real)):
-            return Binding(wanted.id, "failed", message=f"no code at line {wanted.line} of {name} or after it")
-        if made := self._scripts.unmapped(real):
-            said = f"{name} runs as {made.url}, without a source map: which of its lines is where is not known"
-            return Binding(wanted.id, "failed", message=said)
-        return Binding(wanted.id, "pending", message=f"{name} is not loaded yet")
+            return no_function(wanted, self.symbols, self._scripts)
+        return no_line(wanted, self._scripts, self._made_from)

@@ -64,6 +64,8 @@ class Evidence:
         """An error that nobody caught, where the calls that threw it are gone already."""
         self.lost_places: tuple[Frame, ...] = ()
         """Where it came up, as far as that was noted; an error itself tells more."""
+        self.handed_over: Held | None = None
+        """Where Node's own code made a promise rejected, not by a throw: it may be handled, and if not, Node tells."""
         self.returned: list[Value] = []
         self.calls = Calls()
         self._ahead: Ahead | None = None
@@ -367,7 +369,7 @@ class Evidence:
             return None
         # Whether a promise's rejection is handled is only foreseen by V8: a handler may still be set.
         foreseen: Mode = "unhandled" if held.reason == "promiseRejection" else "uncaught"
-        mode = foreseen if held.data.get("uncaught") else "raised"
+        mode = foreseen if held.data.get("uncaught") and held is not self.handed_over else "raised"
         return named_as_held(
             await described(self.asking, self.teller, self._texts, held.data, mode), self.teller.frames(held)
         )
@@ -382,12 +384,6 @@ class Evidence:
             for each in found[start : start + count]
         )
         return Modules(modules=rows, total=len(found), start=start)
-
-    async def take_hits(self) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-        """Which conditional breakpoints held where the program stopped, and what their conditions raised."""
-        body = await self.asking.ask("hits()", "")
-        failed = tuple((str(id), str(said)) for id, said in body.get("failed") or ())
-        return tuple(str(each) for each in body.get("hits") or ()), failed
 
     def moved(self, *, far: bool) -> None:
         """The program goes on. What was kept of its values may go at once where the next stop may be far."""

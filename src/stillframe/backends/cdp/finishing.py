@@ -7,11 +7,12 @@ finished in stretches, with breakpoints of ours from one await to the next and a
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from ...model.backend import Move
+from ...model.values import Value
 from .client import Body, CdpClient
-from .frames import Held, position
+from .frames import FrameTeller, Held, is_top_level, position
 from .journeys import Journey, places_in, remove_own, set_at, set_outer, set_own
 from .scripts import Scripts
 from .suspending import Kind, is_awaited, is_called, kind_of, suspending, yields
@@ -161,6 +162,16 @@ class Departures:
             await self._await_with(held, journey)
         else:
             journey.outer = await set_outer(self._client, journey)
+
+
+def unfinished(journey: Journey, teller: FrameTeller, returned: Sequence[Value]) -> bytes:
+    """What became of a step that the program's end has overtaken, where that is not plain to see."""
+    if is_top_level(journey.call) or (journey.move is not Move.FINISH and journey.kind is Kind.PLAIN):
+        return b""
+    name = teller.call(journey.call, "").function
+    for value in returned[:1]:
+        return f"{name} returned {value.value}, and nothing of your code went on with that\n".encode()
+    return f"{name} did not come to its next line or its end before the program ended\n".encode()
 
 
 def _is_same(call: Body, other: Body) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 
 from ...model.values import Frame
 from .calls import Body, Calls
-from .scripts import Script, Scripts
+from .scripts import Script, Scripts, is_bundlers
 
 _LINE = re.compile(
     r"^\s+at (?:async )?(?:(?P<name>.+?) \()?(?P<place>(?:file://|node:|/|\w+:/|\[eval\](?=:)).*?):(?P<line>\d+):(?P<column>\d+)\)?$"
@@ -147,7 +147,7 @@ class FrameTeller:
 
     def _is_of_runtime(self, script_id: str) -> bool:
         script = self._scripts.get(script_id)
-        return script is not None and script.url.startswith("node:")
+        return script is not None and (script.url.startswith("node:") or script.url.endswith("eval]-wrapper"))
 
     def is_user(self, call: Body) -> bool:
         script = self._scripts.get(position(call)[0])
@@ -186,7 +186,9 @@ class FrameTeller:
     def _kind(self, script: Script | None, spot: Any) -> Any:
         if script is None or not (script.user or not script.url):  # without an address: what the program made by `eval`
             return "library"
-        return "library" if spot is not None and spot.mapped and "/node_modules/" in spot.file else "user"
+        if spot is not None and spot.mapped and ("/node_modules/" in spot.file or is_bundlers(spot.file)):
+            return "library"
+        return "user"
 
     def _name(self, call: Body) -> str:
         name = str(call.get("functionName") or "")

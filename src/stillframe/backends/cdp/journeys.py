@@ -13,6 +13,8 @@ from .frames import Held, is_top_level, position
 from .suspending import Kind
 
 _CALLERS = 4
+_MADE_UP = 400
+"""Positions in code that nobody wrote that a step passes by: helpers and what loads modules have some dozens."""
 
 
 class Journey(msgspec.Struct):
@@ -40,6 +42,8 @@ class Journey(msgspec.Struct):
     """It ends where its call gives back its value."""
     entering: bool = False
     kind: Kind = Kind.PLAIN
+    may_pass: int = _MADE_UP
+    """How much of what nobody wrote it may still pass by; none where it began in such code."""
 
     @classmethod
     def start(cls, move: Move, held: Held, written: tuple[str, int] | None = None) -> Journey:
@@ -58,6 +62,16 @@ class Journey(msgspec.Struct):
         if at not in self.passed:
             return None
         return self.passed[self.passed.index(at) + 1 :] if self.passed.count(at) == 1 else []
+
+    def passes_made(self, is_made_up: bool) -> bool:
+        """Whether it goes on from here, since a compiler or bundler has made this code up: nobody wrote a line of it."""
+        self.may_pass -= is_made_up
+        return is_made_up and self.may_pass >= 0
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether it has come through such code."""
+        return 0 <= self.may_pass < _MADE_UP
 
     def pass_by(self, at: tuple[int, int]) -> None:
         self.passed.append(at)

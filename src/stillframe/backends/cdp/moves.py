@@ -9,45 +9,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol
 
 from ...errors import AdapterUnresponsive, StillframeError, WrongState
 from ...model.backend import Bounds, Move, Output, Stopped
 from ...model.values import Value
 from .breakpoints import Breakpoints
+from .catching import Catching
 from .client import Body, CdpClient
 from .doors import Door
 from .evidence import Evidence
-from .finishing import RESUME, STEPS, Departures
-from .frames import Held, is_top_level, position
+from .finishing import RESUME, STEPS, Departures, unfinished
+from .frames import Held, position
 from .journeys import Journey, remove_own, set_at, set_own
-from .pausing import PauseOrder
-from .rejected import Rejections, plain
+from .loading import ModuleLoading
+from .pausing import BY_ITSELF, PauseOrder
 from .retrying import Retrying
 from .scripts import Scripts
 from .suspending import Kind, suspending
 from .texts import Texts
-from .thrown import Handing, classes
 from .wording import Wording
 
 THREAD = "1"
 """An isolate has one thread; workers are sessions of their own."""
 
 _ARRIVES = 10.0
-_BY_ITSELF = frozenset({"other", "step"})
-"""V8's words for a pause that nothing but an order of ours has brought about."""
-_REJECTS = r"(?:Promise\s*\.\s*)?reject|Promise(?:Reject)?"
-"""A call that makes a promise rejected, or one that is made so; the last is how Node's own code calls it, of web streams."""
-
-
-class Loading(Protocol):
-    """What is done when a module is about to run."""
-
-    async def compiled(self, held: Held) -> bool: ...
-
-    async def entered(self, held: Held) -> None: ...
-
-    async def instrumented(self, held: Held) -> None: ...
 
 
 class Mover:
@@ -60,7 +45,7 @@ class Mover:
         texts: Texts,
         evidence: Evidence,
         breakpoints: Breakpoints,
-        loading: Loading,
+        loading: ModuleLoading,
         tell: Callable[[Stopped | Output], None],
         *,
         brittle: bool,
@@ -84,13 +69,9 @@ class Mover:
         self.restarting = False
         self.compile_id = ""
         self.uncaught_id = ""
-        self._handing = Handing(scripts)
-        self._rejections = Rejections(client, scripts, evidence)
+        self.catching = Catching(client, scripts, evidence, self._wording)
         self._retrying = Retrying(client, scripts, evidence, breakpoints)
         self.exit_id: str | None = None
-        self.classes: tuple[str, ...] = ()
-        """Where not empty, only these classes of what is thrown and caught stop the program."""
-        self.stops_raised = False
         self.entry = False
         """The first line of the program is to be told as a stop."""
         self.main = ""
@@ -108,6 +89,7 @@ class Mover:
             await self._send(RESUME, far=True)
             return
         journey = self._journey = Journey.start(move, held, self._written(held))
+        journey.may_pass = 0 if self._is_made_up(held) else journey.may_pass
         await self._send(await self._departures.begin(journey, held))
 
     async def _send(self, method: str, *, far: bool = False) -> None:
@@ -125,25 +107,12 @@ class Mover:
             return
         self._evidence.returned.append(value)
 
-    @property
-    def lost_error(self) -> str | None:
-        return self._handing.lost
-
     def last_words(self) -> bytes:
         """What became of a step that the program's end has overtaken, where that is not plain to see."""
         journey = self._journey
-        if self.lost_error:
-            return f"nobody caught {self.lost_error}, and V8 lost it: without a debugger the program fails by it\n".encode()
-        if (
-            journey is None
-            or is_top_level(journey.call)
-            or (journey.move is not Move.FINISH and journey.kind is Kind.PLAIN)
-        ):
-            return b""
-        name = self._evidence.teller.call(journey.call, "").function
-        for value in self._evidence.returned[:1]:
-            return f"{name} returned {value.value}, and nothing of your code went on with that\n".encode()
-        return f"{name} did not come to its next line or its end before the program ended\n".encode()
+        if lost := self.catching.lost_error:
+            return f"nobody caught {lost}, and V8 lost it: without a debugger the program fails by it\n".encode()
+        return b"" if journey is None else unfinished(journey, self._evidence.teller, self._evidence.returned)
 
     async def to_return(self) -> Held:
         """Run the `return` that the program is held at, up to where the function gives back its value."""
@@ -185,7 +154,7 @@ class Mover:
         self._evidence.held = held
         if self._has_moved_on(held):
             self._evidence.look_ahead()
-        if self._arrival is not None and not held.hits and held.reason in _BY_ITSELF:
+        if self._arrival is not None and not held.hits and held.reason in BY_ITSELF:
             if not self._arrival[1].done():
                 self._arrival[1].set_result(held)
             return
@@ -213,8 +182,7 @@ class Mover:
         if held.hits and (self._journey is None or not self._journey.owns(held.hits)):
             await self._hit(held)
             return
-        if self._is_unwanted(held):
-            self.order.is_unwanted = False
+        if self.order.lets_go(held, stepping=self._journey is not None):
             await self._send(RESUME, far=True)
             return
         if onward := self.order.onward(held):
@@ -225,20 +193,11 @@ class Mover:
             return
         await self._stop(held, *self._why(held))
 
-    def _is_unwanted(self, held: Held) -> bool:
-        """Whether this is what came of an order to pause that was taken back. A step that waits for the user's code to be called
-        again is none the less under way: it does not end in what we ask an idle program."""
-        if not self.order.is_unwanted:
-            return False
-        if self._journey is not None:
-            return set(held.reasons) <= _BY_ITSELF and not self.order.is_at_files(held)
-        return set(held.reasons) <= {"other"}
-
     def _has_moved_on(self, held: Held) -> bool:
         """Whether a step seems to have come to its next line, so that its variables are asked for before anything is judged:
         V8 is at work on them meanwhile, and where it was no stop nobody takes the answer."""
         journey = self._journey
-        if journey is None or journey.move is Move.FINISH or held.hits or held.reason not in _BY_ITSELF:
+        if journey is None or journey.move is Move.FINISH or held.hits or held.reason not in BY_ITSELF:
             return False
         if journey.own or journey.outer or held.at_return or self._breakpoints.wants_scripts:
             return False  # there is more to be asked or to be done first
@@ -248,6 +207,9 @@ class Mover:
         """The line of the user's at which the program is held, whatever line of what runs that is."""
         spot = self._scripts.spot(*position(held.top))
         return (spot.file, spot.line) if spot is not None else None
+
+    def _is_made_up(self, held: Held) -> bool:
+        return self._scripts.hides_library and self._scripts.is_made_up(*position(held.top))
 
     def _why(self, held: Held) -> tuple[str, str | None]:
         if self.order.is_given:
@@ -306,6 +268,13 @@ class Mover:
 
     async def _enter(self, held: Held) -> None:
         self.entry = self._breakpoints.entry = False
+        journey = self._journey = self._journey or Journey(Move.STEP, 0, None, entering=True)
+        if journey.entering and journey.passes_made(self._is_made_up(held)):
+            await self._send(STEPS[Move.STEP])
+            return
+        if journey.has_passed and held.depth > 1 and not self._evidence.teller.is_user(held.top):
+            await self._send(STEPS[Move.FINISH])
+            return
         await self._breakpoints.hold(True)
         await self._stop(held, "entry")
 
@@ -341,39 +310,16 @@ class Mover:
         return False
 
     async def _uncaught(self, held: Held) -> None:
-        arguments = {"callFrameId": held.top.get("callFrameId"), "expression": "error", "silent": True}
-        answer = await self._client.request("Debugger.evaluateOnCallFrame", arguments)
-        error = answer.get("result") or {}
-        reason = await self._rejections.meant(held, error)
-        if await self._rejections.is_told(reason, stands_in=reason is not error):
+        if not await self.catching.is_end(held):
             await self._go_on(held)
             return
-        self._handing.told()
-        self._evidence.lost_error, self._evidence.lost_places = reason, self._rejections.places(reason)
         await self._stop(held, "exception", notes=("the calls that threw it are gone, and their values with them",))
 
     async def _thrown(self, held: Held) -> None:
-        if self._handing.is_it(held) or not await self._is_wanted(held):
+        if await self.catching.is_stop(held):
+            await self._stop(held, "exception")
+        else:
             await self._go_on(held)
-            return
-        if held.data.get("uncaught"):
-            self._rejections.told = plain(held.data)
-        await self._stop(held, "exception")
-
-    async def _is_wanted(self, held: Held) -> bool:
-        if self.classes and not held.data.get("uncaught"):
-            names, known = await classes(self._evidence.asking, held.data)
-            again = known and not self._evidence.teller.is_user(held.top)  # library code hands on what was told
-            return not again and bool(set(self.classes) & set(names))
-        return self.stops_raised or (bool(held.data.get("uncaught")) and not await self._is_handed_over(held))
-
-    async def _is_handed_over(self, held: Held) -> bool:
-        """A promise that is made rejected, not by a throw: whoever is given it may handle it; if nobody does, Node tells."""
-        if held.reason != "promiseRejection":
-            return False
-        if handed := await self._wording.calls(held, _REJECTS):
-            self._rejections.note(held)
-        return handed
 
     async def _go_on(self, held: Held) -> None:
         """Past a pause that is nobody's, as the program was going before it. V8 has forgotten a step that this was no part of."""
@@ -387,20 +333,15 @@ class Mover:
         if self.restarting:  # it did not come here by itself
             await self._stop(held, "restart")
             return
-        wanted = self._breakpoints.standing(held.hits)
-        ids, counts = tuple(each.id for each in wanted), True
-        if self._breakpoints.is_conditional(held.hits):
-            found, failed = await self._retrying.hits(held, wanted)
-            if not found and wanted and all(each.condition for each in wanted):
-                await self._missed(held)
-                return
-            ids = tuple(id for id in ids if id in found) or ids
-            for id, said in failed:
-                self._tell(Output("console", f"the condition of {id} raised {said}\n".encode()))
-            counts = not set(ids) <= {id for id, _ in failed}
+        hit = await self._retrying.judge(held)
+        if hit is None:
+            await self._missed(held)
+            return
+        for said in hit.said:
+            self._tell(Output("console", said.encode()))
         if self._journey is not None and await self._may_be_another(held, self._journey):
             self._calls.left(held.depth)
-        await self._stop(held, "breakpoint", None, tuple(dict.fromkeys(ids)), counts=counts)
+        await self._stop(held, "breakpoint", None, hit.ids, counts=hit.counts)
 
     async def _missed(self, held: Held) -> None:
         """A condition was meant otherwise than V8 took it, and does not hold: the program goes on, or a step has come here."""
@@ -433,6 +374,9 @@ class Mover:
             return
         if self._scripts.hides_library and not self._evidence.teller.is_user(held.top):
             await self._send(STEPS[Move.FINISH] if held.depth > 1 else RESUME)
+            return
+        if journey.passes_made(self._is_made_up(held)):
+            await self._send(STEPS[journey.move])
             return
         same = held.depth == journey.depth and journey.line is not None and self._written(held) == journey.written
         if held.at_return and (same or await self._wording.is_closing(held)):

@@ -15,6 +15,8 @@ from .finishing import RESUME, STEPS
 from .frames import FrameTeller, Held, position
 from .scripts import Scripts
 
+BY_ITSELF = frozenset({"other", "step"})
+"""V8's words for a pause that nothing but an order of ours has brought about."""
 _PATIENCE = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds after which a pause that has not come is asked for again."""
 _STEPS = 3000
@@ -35,21 +37,21 @@ class PauseOrder:
         self._brittle = brittle
         """Steps through the runtime's own code may crash it."""
         self.is_given = False
-        self.is_unwanted = False
+        self._is_unwanted = False
         """It was given and taken back, which V8 cannot do: its pause is let go when it comes."""
         self._steps = self._looks = 0
         self._fulfilled = asyncio.Event()
         self._repeating: asyncio.Task[None] | None = None
 
     async def give(self) -> None:
-        self.is_given, self.is_unwanted = True, False
+        self.is_given, self._is_unwanted = True, False
         self._steps, self._looks = _STEPS, _LOOKS
         self._fulfilled.clear()
         await self._client.request("Debugger.pause")
         self._repeating = asyncio.create_task(self._repeat())
 
     def take_back(self) -> None:
-        self.is_unwanted = self.is_given
+        self._is_unwanted = self.is_given
         self.fulfilled()
 
     def fulfilled(self) -> None:
@@ -81,6 +83,15 @@ class PauseOrder:
             return RESUME if self._looks >= 0 else None
         self._steps -= 1
         return STEPS[Move.STEP] if self._steps >= 0 and not self._brittle else None
+
+    def lets_go(self, held: Held, *, stepping: bool) -> bool:
+        """Whether this is what came of an order that was taken back. A step that waits for the user's code to be called again is
+        none the less under way: it does not end in what we ask an idle program."""
+        if not self._is_unwanted:
+            return False
+        came_of_it = set(held.reasons) <= (BY_ITSELF if stepping else {"other"})
+        self._is_unwanted = not came_of_it or (stepping and self.is_at_files(held))
+        return not self._is_unwanted
 
     def _begins(self, held: Held) -> bool:
         bottom = self._scripts.get(position(held.calls[-1])[0]) if held.calls else None

@@ -14,6 +14,7 @@ from .sourcemaps import BrokenMap, Original, SourceMap, load
 
 _MADE_UP = re.compile(r"^[\w.+-]+://[^/]*/(?:\.{1,2}/)*|\?.*$")
 """What bundlers put before and after the name of a source."""
+_BUNDLERS = re.compile(r"webpack://[^/]*/(?:webpack/|external )")
 _RETURN = re.compile(r"\breturn\b")
 _PLAIN = re.compile(r"[A-Za-z0-9/._~-]")
 
@@ -200,6 +201,16 @@ class Scripts:
             self._sources[source] = _lines_in(source) or made.lines_of(source) or []
         return self._sources[source]
 
+    def is_made_up(self, script_id: str, line: int, column: int) -> bool:
+        """Whether a compiler or bundler has added what is at a position: its map is of use, and leads nowhere from there, or into
+        the bundler's own code."""
+        script = self._by_id.get(script_id)
+        made = script.map() if script is not None and self.reads_map(script) else None
+        if script is None or made is None or self._hides_source(script, made) or not made.is_of_use:
+            return False
+        original = made.original(line + 1, column)
+        return original is None or is_bundlers(original.source)
+
     def _leads_astray(self, script: Script, source: str, line: int, length: int) -> None:
         if not script.user or (script.id, source) in self._astray:
             return
@@ -230,6 +241,11 @@ class Scripts:
                     return Spot(original.source, original.line, original.column + 1, mapped=True)
                 self._leads_astray(script, original.source, original.line, length)
         return Spot(script.path, line + 1, column + 1)
+
+
+def is_bundlers(source: str) -> bool:
+    """Whether this is the name that webpack has for code of its own in a source map."""
+    return _BUNDLERS.match(source) is not None
 
 
 def _lines_in(path: str) -> list[str]:

@@ -125,6 +125,11 @@ class SourceMap:
             self._parts = []
         return self._mappings
 
+    @property
+    def is_of_use(self) -> bool:
+        """Whether anything in the generated file is said to be made from a source."""
+        return any(kind != NOWHERE for kind in self.decode().kinds)
+
     def original(self, line: int, column: int) -> Original | None:
         """What the text at a generated position was made from: the last segment at or before it on the same line."""
         return self._led_to(self.decode().at(line - 1, column))

@@ -1,8 +1,9 @@
 """Names that a compiler spells otherwise: what a module imports or exports is a member of some object in what runs.
 
 `VAT` of `import { VAT } from './tax'` runs as `tax_1.VAT` (tsc), `import_tax.VAT` (esbuild), `_tax.VAT` (Babel, swc) or
-`__vi_import_0__.VAT` (Vite), so that V8 knows no `VAT`. The source map tells where each use of a name went, and the text there
-how it is spelled; whoever asks for the name then means that.
+`__vi_import_0__.VAT` (Vite), so that V8 knows no `VAT`; a bundle of one scope (esbuild, rollup) has it by the name of its home.
+The source map tells where each use of a name went, and the text there how it is spelled; whoever asks for the name then means
+that.
 """
 
 from __future__ import annotations
@@ -15,15 +16,23 @@ from .client import Body, CdpClient, Refused
 from .conditions import Spelled
 from .frames import position
 from .scripts import Script, Scripts
+from .sourcemaps import SourceMap
 from .texts import Texts
 
 _NAME = re.compile(r"(?<![\w$.#'\"`])[A-Za-z_$][\w$]*")
 _MEMBER = re.compile(
-    r"(?:\(\s*0\s*,\s*)?(?P<whole>(?P<object>[A-Za-z_$][\w$]*)(?:\.(?P<member>[A-Za-z_$][\w$]*)|\(\))?)"
+    r"(?:\(\s*0\s*,\s*)?(?P<whole>(?P<object>[A-Za-z_$][\w$]*)"
+    r"(?:\.(?P<member>[A-Za-z_$][\w$]*)|\[\"(?P<quoted>[^\"]+)\"\]|\(\))?)"
 )
-"""What stands for a name: a member, as it is or as the function of a call, a whole module, or a call that gives a module."""
+"""What stands for a name: a member, as it is or as the function of a call, a whole module, or a call that gives a module.
+webpack has the default of a module in brackets."""
 _GIVES_MODULE = re.compile(r"[\w$]+_default\(\)")
 """webpack's word for the default of what is no ECMAScript module."""
+_DEFAULT = re.compile(
+    r"\bexport\s+default\s+(?:(?:async\s+)?function\s*\*?\s+|(?:abstract\s+)?class\s+)?(?!async\b|function\b|class\b|new\b)"
+    r"([A-Za-z_$][\w$]*)"
+)
+"""The name of what a module gives as its default."""
 _MOST_USES = 40
 _MOST_SPELLINGS = 4
 """Places where a name is used that are looked at, and what it may be: one is enough as a rule."""
@@ -73,7 +82,11 @@ class Spellings:
             return ()
         written, lines = self._scripts.written(made, source), await self._texts.lines(script)
         members = {name, *_imported(written, name)}
-        renamed = re.compile(rf"_*{re.escape(name)}[_$]*\d*")  # where two would have the same name
+        aliases = [each for each in members if each not in ("default", "*") and not _is_else(written, each, name)]
+        if "default" in members:
+            aliases += [each for each in self._defaults(made, written, name) if not _is_else(written, each, name)]
+        known = "|".join(map(re.escape, {name, *aliases}))
+        renamed = re.compile(rf"_*(?:{known})[_$]*\d*")  # a number, where two would have the same name
         variables: list[str] = []
         others: list[str] = []
         for line, column in _uses(written, name, near):
@@ -84,13 +97,22 @@ class Spellings:
                 found = _MEMBER.match(lines[at.line - 1], at.column)
                 if found is None:
                     continue
-                if found["member"] in members or _GIVES_MODULE.fullmatch(found["whole"]):
+                if (found["member"] or found["quoted"]) in members or _GIVES_MODULE.fullmatch(found["whole"]):
                     others.append(found["whole"])
                 elif "*" in members:
                     others.append(found["object"])
                 elif found["object"] != name and renamed.fullmatch(found["object"]):
                     variables.append(found["object"])
         return tuple(dict.fromkeys([*variables, *others]))[:_MOST_SPELLINGS]
+
+    def _defaults(self, made: SourceMap, written: Sequence[str], name: str) -> list[str]:
+        """What a default that is imported under this name is called where it is exported, as far as the map's sources tell."""
+        where = re.search(rf"\bimport\s+{re.escape(name)}\b[^;'\"]*['\"]([^'\"]+)['\"]", "\n".join(written))
+        if where is None:
+            return []
+        stem = _stem(where[1])
+        texts = ("\n".join(self._scripts.written(made, each)) for each in made.sources if _stem(each) == stem)
+        return [found[1] for text in texts if (found := _DEFAULT.search(text))]
 
     async def _there(self, call: Body, found: Mapping[str, tuple[str, ...]]) -> Spelled:
         """Those that the call has under no name of its own, and whose other spelling can be had here."""
@@ -123,6 +145,19 @@ def _uses(written: Sequence[str], name: str, near: int) -> list[tuple[int, int]]
     word = re.compile(rf"(?<![\w$.#'\"`]){re.escape(name)}(?![\w$])")
     found = [(line, each.start()) for line, text in enumerate(written, 1) for each in word.finditer(text)]
     return sorted(found, key=lambda each: abs(each[0] - near))[:_MOST_USES]
+
+
+def _is_else(written: Sequence[str], word: str, name: str) -> bool:
+    """Whether the text has a word for something else than what it imports as this name, so that a call may have its own."""
+    if word == name:
+        return False
+    text = re.sub(rf"\b{re.escape(word)}\s+as\s+{re.escape(name)}\b", "", "\n".join(written))
+    return re.search(rf"(?<![\w$.#]){re.escape(word)}(?![\w$])", text) is not None
+
+
+def _stem(path: str) -> str:
+    """The name of a file without what stands before and after it."""
+    return path.rpartition("/")[2].partition(".")[0]
 
 
 def _imported(written: Sequence[str], name: str) -> list[str]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import msgspec
-
 from ...model.backend import Output
 from .asking import text_of
 from .client import Body
@@ -35,12 +33,3 @@ def console_text(body: Body) -> Output:
     ]
     stream = "stderr" if body.get("type") in _LOUD else "stdout"
     return Output(stream, (" ".join(words) + "\n").encode("utf-8", "surrogatepass"))  # type: ignore[arg-type]
-
-
-def logged(payload: str) -> Output | None:
-    """What our code in the target says of a log text; None where the words are not of its making."""
-    try:
-        said = msgspec.json.decode(payload)
-    except msgspec.DecodeError:
-        return None
-    return Output("log", f"{said.get('text')}\n".encode("utf-8", "surrogatepass"), (str(said.get("id")),))

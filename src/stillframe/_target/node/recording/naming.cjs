@@ -1,5 +1,6 @@
 'use strict';
 // What the functions of a text are called, and which of them somebody means: as people say it, `total`, `Cart.total`, `Cart`.
+const fs = require('fs');
 const path = require('path');
 const { parts } = require('./parsing.cjs');
 
@@ -106,11 +107,31 @@ function covering(found, places, file, line) {
   return best;
 }
 
-// Whether a file is one that somebody calls so: by its name, with or without its ending, or by the end of its path.
+// Whether a file is one that somebody calls so: by its name, with or without its ending, by the end of its path, or by its package.
 function isModule(file, wanted) {
   const bare = file.replace(/\.[^./]+$/, '');
   const name = path.basename(bare);
-  return [file, bare].some((each) => each === wanted || each.endsWith(`/${wanted}`)) || (name === 'index' && path.dirname(file).endsWith(`/${wanted}`));
+  if ([file, bare].some((each) => each === wanted || each.endsWith(`/${wanted}`)) || (name === 'index' && path.dirname(file).endsWith(`/${wanted}`))) return true;
+  return file.includes('/node_modules/') ? file.includes(`/node_modules/${wanted}/`) : packageOf(path.dirname(file)) === wanted;
+}
+
+const packages = new Map();
+
+// What the package that a folder is in calls itself: those of a workspace are linked to from where they are used.
+function packageOf(folder) {
+  if (!packages.has(folder)) {
+    const above = path.dirname(folder);
+    packages.set(folder, nameIn(path.join(folder, 'package.json')) ?? (above === folder ? undefined : packageOf(above)));
+  }
+  return packages.get(folder);
+}
+
+function nameIn(manifest) {
+  try {
+    return JSON.parse(fs.readFileSync(manifest, 'utf8')).name;
+  } catch {
+    return undefined; // there is none, or it is no manifest
+  }
 }
 
 module.exports = { ANONYMOUS, covering, functions, isFunction, isModule, keyOf, named, nameOf };

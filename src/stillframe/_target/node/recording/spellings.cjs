@@ -35,12 +35,26 @@ class Spellings {
   spelled(name) {
     this.known ??= bareNames(this.tree, ({ start, end }) => start <= this.offset && this.offset < end);
     if (this.known.has(name) || name in globalThis) return undefined;
-    for (const { object, property, start } of this.members()) {
+    for (const { object, member, start, text } of this.members()) {
       const at = this.original(start);
       if (!at || at.word !== name) continue;
       const imported = importedAs(this.text(at.file), name);
-      if (imported.includes('*')) return object.name;
-      if (property.name === name || imported.includes(property.name)) return `${object.name}.${property.name}`;
+      if (imported.includes('*')) return object;
+      if (member === name || imported.includes(member)) return text;
+    }
+    return this.atHome(name);
+  }
+
+  // A bundle of one scope has an import by the name that it has at home, or by that and a number. Not where the user's file has
+  // that word for something else, which a function may have as a variable of its own.
+  atHome(name) {
+    const file = this.original(this.offset)?.file;
+    if (!file) return undefined;
+    const aliases = importedAs(this.text(file), name).filter((each) => /^\w/.test(each) && each !== 'default' && !isElse(this.text(file), each, name));
+    for (const each of this.identifiers) {
+      if (!aliases.includes(each.name.replace(/[_$]*\d*$/, '')) && !aliases.includes(each.name)) continue;
+      const at = this.original(each.start);
+      if (at && at.file === file && at.word === name) return each.name;
     }
     return undefined;
   }
@@ -48,8 +62,13 @@ class Spellings {
   members() {
     if (this.found) return this.found;
     this.found = [];
+    this.identifiers = [];
     visit(this.tree, (node) => {
-      if (node.type === 'MemberExpression' && !node.computed && node.object.type === 'Identifier' && node.property.type === 'Identifier') this.found.push(node);
+      if (node.type === 'Identifier') this.identifiers.push(node);
+      if (node.type !== 'MemberExpression' || node.object.type !== 'Identifier') return;
+      const { object, property, start, computed } = node;
+      if (!computed && property.type === 'Identifier') this.found.push({ object: object.name, member: property.name, start, text: `${object.name}.${property.name}` });
+      if (computed && typeof property.value === 'string') this.found.push({ object: object.name, member: property.value, start, text: `${object.name}[${property.raw}]` });
     });
     return this.found;
   }
@@ -102,6 +121,13 @@ function importedAs(text, name) {
   const word = name.replace(/\$/g, '\\$&');
   const found = [...text.matchAll(new RegExp(`([A-Za-z_$][\\w$]*|\\*)\\s+as\\s+${word}(?![\\w$])`, 'g'))].map(([, before]) => before);
   return new RegExp(`\\bimport\\s+${word}(?![\\w$])`).test(text) ? [...found, 'default'] : found;
+}
+
+// Whether a text has a word for something else than what it imports as this name.
+function isElse(text, word, name) {
+  const [other, own] = [word, name].map((each) => each.replace(/\$/g, '\\$&'));
+  const rest = text.replace(new RegExp(`\\b${other}\\s+as\\s+${own}\\b`, 'g'), '');
+  return new RegExp(`(?<![\\w$.#])${other}(?![\\w$])`).test(rest);
 }
 
 module.exports = { Spellings };

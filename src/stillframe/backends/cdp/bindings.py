@@ -1,0 +1,36 @@
+"""Breakpoints that have no place: why, and whether they may still get one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ...model.backend import Binding, Wanted
+from .filelines import problem_with
+from .scripts import Scripts
+from .symbols import Symbols
+
+
+def no_function(wanted: Wanted, symbols: Symbols, scripts: Scripts) -> Binding:
+    """What is said of one by the name of a function, which no script that was looked at has."""
+    if problem := symbols.problem(wanted):
+        return Binding(wanted.id, "failed", message=problem)
+    more = " in your code" if scripts.hides_library else ""
+    return Binding(wanted.id, "pending", message=f"no function {wanted.symbol} is known yet{more}")
+
+
+def no_line(wanted: Wanted, scripts: Scripts, made_from: Mapping[str, Iterable[str]]) -> Binding:
+    """What is said of one by file and line. `made_from`: by source file, the files that were made from it."""
+    assert wanted.file is not None and wanted.line is not None
+    real, name = scripts.real(wanted.file), Path(wanted.file).name
+    if any(scripts.of_file(path) for path in made_from.get(real, ())):
+        said = f"no code was made from line {wanted.line} of {name} or after it"
+    elif problem := problem_with(real, wanted.line, wanted.column):
+        said = problem
+    elif any(not each.map_url for each in scripts.of_file(real)):
+        said = f"no code at line {wanted.line} of {name} or after it"
+    elif made := scripts.unmapped(real):
+        said = f"{name} runs as {made.url}, without a source map: which of its lines is where is not known"
+    else:
+        return Binding(wanted.id, "pending", message=f"{name} is not loaded yet")
+    return Binding(wanted.id, "failed", message=said)

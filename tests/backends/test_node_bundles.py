@@ -1,0 +1,109 @@
+"""Code of tools around the program's own: what bundlers make up, modules that they evaluate, what Node and Yarn wrap around."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import stillframe
+
+from .mapwriter import encoded
+from .nodes import debugged, exited, stopped, where
+from .test_node_sources import STRAIGHT
+
+MADE_UP = """\
+(() => {
+var exports = { get tax() {
+  return tax;
+} };
+function tax(n) {
+  return n * 2;
+}
+function bill(n) {
+  const sum = exports.tax(n);
+  return sum;
+}
+bill(3);
+console.log("all",
+  "loaded");
+run();
+})();
+function run() {}
+"""
+
+
+async def test_steps_and_the_entry_pass_by_what_a_bundler_has_made_up(tmp_path: Path) -> None:
+    written = MADE_UP.replace("exports.", "").splitlines()[4:12]
+    rows: list[list[tuple[int, ...]]] = [
+        [(0, 0, line - 4, 0), (2, 0, line - 4, 2)] if 4 <= line < 12 else [] for line in range(14)
+    ]
+    rows += [[], [], [(0, 1, 0, 0)]]
+    sources = {"sources": ["app.ts", "webpack://app/webpack/bootstrap"], "sourcesContent": [None, "run()"]}
+    (tmp_path / "app.ts").write_text("\n".join(written))
+    (tmp_path / "app.js").write_text(MADE_UP + "//# sourceMappingURL=app.js.map\n")
+    (tmp_path / "app.js.map").write_text(json.dumps({"version": 3, **sources, "mappings": encoded(rows)}))
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        assert where(await dbg.launch("app.js", stop_on_entry=True)) == "app.ts:8", "the first line that somebody wrote"
+        assert [where(await dbg.step()) for _ in range(2)] == ["app.ts:5", "app.ts:2"], "not in the getter"
+        assert where(await dbg.finish()) == "app.ts:6"
+        assert exited(await dbg.next()).output == "all loaded\n"
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        assert where(await dbg.launch("app.js", breaks=["app.js:13"])) == "app.js:13"
+        assert where(await dbg.step()) == "app.js:15", "who looks at such code goes through it line by line"
+        await dbg.break_("app.js:17")
+        stop = stopped(await dbg.continue_())
+        assert [(each.function, each.kind) for each in stop.stack[:2]] == [("run", "library"), ("<anonymous>", "user")]
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch("app.js", stop_on_entry=True, all_code=True))
+        assert where(stop) == "app.js:1"
+
+
+def evaluated(name: str, *comments: str) -> str:
+    """A module of a bundle that evaluates its modules, as webpack makes it with `devtool: eval` and its like."""
+    text = "\n".join(
+        ["function total(n) {", "  return n + 1;", "}", "console.log(total(1));", *comments, f"//# sourceURL={name}"]
+    )
+    return f"eval({json.dumps(text)});\n"
+
+
+async def test_modules_that_a_bundle_evaluates_are_told_by_their_maps_or_said_to_have_none(tmp_path: Path) -> None:
+    made = {"version": 3, "sources": ["webpack://shop/./src/mapped.ts"], "mappings": STRAIGHT}
+    inline = base64.b64encode(json.dumps(made).encode()).decode()
+    comment = f"//# sourceMappingURL=data:application/json;charset=utf-8;base64,{inline}"
+    (tmp_path / "src").mkdir()
+    for name in ("mapped.ts", "bare.ts", "other.ts"):
+        (tmp_path / "src" / name).write_text(
+            "function total(n: number) {\n  return n + 1;\n}\nconsole.log(total(1));\n"
+        )
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "bundle.js").write_text(
+        evaluated("webpack-internal:///./src/mapped.ts", comment) + evaluated("webpack://shop/./src/bare.ts?")
+    )
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(
+            await dbg.launch("out/bundle.js", breaks=[f"src/{name}.ts:2" for name in ("mapped", "bare", "other")])
+        )
+        assert (where(stop), stop.local("n"), stop.breakpoints) == ("src/mapped.ts:2", "1", ("b1",))
+        left = {each.id: (each.state, each.message or "") for each in exited(await dbg.continue_()).never_hit}
+        assert left["b2"][0] == "failed" and "without a source map" in left["b2"][1]
+        assert left["b3"][0] == "pending"
+
+
+WORKER = """
+const { Worker } = require('node:worker_threads');
+new Worker('function f(n) {\\n  debugger;\\n  return n * 2;\\n}\\nf(4);', { eval: true });
+"""
+
+
+async def test_what_node_and_yarn_wrap_around_a_program_is_no_frame_of_the_users(tmp_path: Path) -> None:
+    async with debugged(tmp_path, WORKER) as (_, first):
+        assert [each.function for each in stopped(first).stack] == ["f", "<module>"]
+    files = {
+        "app.js": "require('./.pnp.cjs').load(() => {\n  debugger;\n});\n",
+        ".pnp.cjs": "exports.load = (f) => f();\n",
+    }
+    async with debugged(tmp_path, files) as (dbg, first):
+        assert [each.kind for each in stopped(first).stack] == ["user", "library", "user"]
+        assert where(await dbg.step()) == "app.js:3"
+        assert exited(await dbg.step()).exit_code == 0, "not by way of what Yarn loads packages with"
