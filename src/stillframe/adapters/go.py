@@ -23,7 +23,7 @@ from ..transport.folders import private_folder, remove_folder
 from . import matches
 from .finding import Found, Needs, Recipe, needed
 from .go_building import Built, build, is_go_binary
-from .go_command import parsed, runs_go, understood
+from .go_command import NAMES, parsed, runs_go, understood
 from .go_memory import BY_CONSOLE
 from .go_names import own_function
 from .go_panics import RECOVER
@@ -49,6 +49,7 @@ class GoAdapter:
     languages: tuple[str, ...] = ("Go",)
     claims: tuple[str, ...] = ("*.go",)
     roots: tuple[str, ...] = ("go.mod",)
+    first_words: re.Pattern[str] | None = NAMES
     leaving: tuple[Leaving, ...] = (Leaving("os.Exit", ("code",)),)
     recovering = RECOVER
     deadlock = "all goroutines are asleep - deadlock!"

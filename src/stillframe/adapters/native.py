@@ -22,6 +22,7 @@ from .wrappers import WRAPPERS
 LANGUAGES = ("C", "C++", "Rust", "native programs")
 CLAIMS = (*C, *CPP, *RUST)
 ROOTS = (cargo.MANIFEST,)
+FIRST_WORDS = re.compile("cargo")
 
 FOREIGN = re.compile(
     r"^(/usr/(?!local/src|src/(?!rustc-))|/lib|/rustc/|/build/|\.\.?/)|/rustlib/src/|/\.cargo/(registry|git)/|/\.rustup/"
@@ -79,7 +80,7 @@ def _is_own_binary(plan: Plan) -> bool:
 
 
 def _cargo_words(plan: Plan) -> cargo.Words | None:
-    if not plan.command or Path(plan.command[0]).name != "cargo":
+    if not plan.command or not FIRST_WORDS.fullmatch(Path(plan.command[0]).name):
         return None
     return cargo.understood(plan.command)
 
