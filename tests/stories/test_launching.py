@@ -63,7 +63,9 @@ def test_a_runtime_that_is_a_script_of_pythons_is_known_by_its_name(
 ) -> None:
     """As pip installs them: what stands behind the name is looked into only where nobody has that name."""
     real = located("node", os.environ, ".")
-    script = user.file("bin/node", f"#!{sys.executable}\nimport os, sys\nos.execv({real!r}, [{real!r}, *sys.argv[1:]])\n")
+    script = user.file(
+        "bin/node", f"#!{sys.executable}\nimport os, sys\nos.execv({real!r}, [{real!r}, *sys.argv[1:]])\n"
+    )
     script.chmod(0o755)
     user.file("add.js", "let total = 1\ntotal += 2\nconsole.log(total)\n")
     monkeypatch.setenv("PATH", str(script.parent), prepend=os.pathsep)
