@@ -21,6 +21,7 @@ from ..model.backend import Backend, Tool
 from ..model.plans import AttachPlan, Plan
 from ..settings import load, project_root
 from .building import way_to_make
+from .cores import completed
 from .finding import Needs
 
 if TYPE_CHECKING:
@@ -177,7 +178,8 @@ async def open_program(plan: Plan) -> Backend:
 
 
 async def open_running(plan: AttachPlan) -> Backend:
-    """Join a program that runs already."""
+    """Join a program that runs already, or look at what it left."""
+    plan = await asyncio.to_thread(completed, plan)
     adapter = named(plan.adapter, plan.env, plan.cwd) if plan.adapter else await asyncio.to_thread(_joining, plan)
     return await open_backend(_timed(await adapter.attach(plan), plan.env, plan.cwd))
 
