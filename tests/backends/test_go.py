@@ -473,6 +473,11 @@ async def test_what_delve_cannot_do_it_refuses_by_name(shop: Path) -> None:
         for words in (("raised",), ("SomeError",)):
             with pytest.raises(Unsupported, match=r"catch|exception classes"):
                 await dbg.catch(*words)
+        assert "dlv examinemem" in (await dbg.raw("dlv help")).text
+        assert "showRegisters" in (await dbg.raw("dlv config -list")).text
+        for other in ("dlv goroutines", "goroutines", "dlv", "step"):
+            with pytest.raises(EvalFailed, match="the commands that `dlv help` lists"):
+                await dbg.raw(other)
         with pytest.raises(Unsupported, match="write memory"):
             await dbg.memory("sum", write="07")
         with pytest.raises(NotFound):

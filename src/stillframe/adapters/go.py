@@ -251,6 +251,7 @@ _COMMON: dict[str, Any] = {
     "threads_cut": re.compile(r"Too many goroutines, only loaded"),
     "can_record": True,
     "examines": BY_CONSOLE,
+    "console": "Delve takes expressions here, `call …`, and the commands that `dlv help` lists",
     "lacks": frozenset({Capability.WRITE_MEMORY}),  # what it writes to is what it has told the address of
     "catches": {"uncaught": ("unrecovered-panic", "runtime-fatal-throw")},
     "unshown_names": re.compile(r"[~.]"),  # results without a name, and what the compiler adds

@@ -250,6 +250,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """Names of variables that are none of the program's own."""
     requests: frozenset[str] | None = None
     """The requests that it knows, where it does not survive another one."""
+    console: str = ""
+    """What the console takes, for whoever said something else to it."""
     echo: re.Pattern[str] | None = None
     """What the console says before its answer to a line."""
     lacks: frozenset[Capability] = frozenset()
