@@ -22,7 +22,6 @@ from stillframe.adapters.go_command import parsed
 from stillframe.adapters.go_panics import panic_text
 from stillframe.errors import (
     AdapterDied,
-    AdapterMissing,
     EvalFailed,
     LaunchFailed,
     NotFound,
@@ -455,8 +454,13 @@ async def test_a_core_can_be_looked_at_and_never_moves(shop: Path) -> None:
             assert (dead.reason, dead.exception) == ("died", None), "Delve calls it an error that it cannot go on"
             frames = await dbg.stack(count=20)
             assert "main.main" in [each.function for each in frames.frames]
-            with pytest.raises(WrongState, match="core"):
-                await dbg.continue_()
+            for moving in (dbg.continue_(), dbg.step_back()):
+                with pytest.raises(WrongState, match="core"):
+                    await moving
+            await dbg.stop()
+            again = stopped(await dbg.attach(core=str(shop / f"core.{process.pid}")))
+            assert again.reason == "died", "the core itself tells whose it is, and so that it is Go's"
+            assert "main.main" in [each.function for each in (await dbg.stack(count=20)).frames]
             await dbg.stop()
         assert psutil.pid_exists(process.pid), "the process that has the core's number is none of ours"
     finally:
@@ -465,14 +469,15 @@ async def test_a_core_can_be_looked_at_and_never_moves(shop: Path) -> None:
 
 
 async def test_what_delve_cannot_do_it_refuses_by_name(shop: Path) -> None:
-    if shutil.which("rr") is None:
-        with pytest.raises(AdapterMissing, match="Delve needs rr"):
-            async with launched(shop, ".", "sum", record=True):
-                pass
     async with launched(shop, ".", "sum", breaks=[mark(shop, "cart/cart.go", "return")]) as (dbg, _):
         for words in (("raised",), ("SomeError",)):
             with pytest.raises(Unsupported, match=r"catch|exception classes"):
                 await dbg.catch(*words)
+        assert "dlv examinemem" in (await dbg.raw("dlv help")).text
+        assert "showRegisters" in (await dbg.raw("dlv config -list")).text
+        for other in ("dlv goroutines", "goroutines", "dlv", "step"):
+            with pytest.raises(EvalFailed, match="the commands that `dlv help` lists"):
+                await dbg.raw(other)
         with pytest.raises(Unsupported, match="write memory"):
             await dbg.memory("sum", write="07")
         with pytest.raises(NotFound):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pty
@@ -18,6 +19,7 @@ import pytest
 
 from stillframe.adapters import finding
 from stillframe.adapters.go import GO
+from stillframe.adapters.rust_formatters import FOR_LLDB, folders
 
 from ..faces.conftest import CLIENT, DEADLINE
 from .conftest import User
@@ -210,7 +212,7 @@ def test_what_reads_rusts_containers_is_a_package_of_its_own_where_the_toolchain
         "install --yes --no-install-recommends rust-gdb"
     ], "for the debugger that a launch takes"
     (unpacks,) = lines("lldb")
-    assert unpacks.endswith(f" {tmp_path}/tools/rust-lldb rust-lldb usr/lib/rustlib/etc/lldb_lookup.py")
+    assert unpacks.endswith(f" {tmp_path}/tools/rust-lldb rust-lldb usr/lib/rustlib/etc/lldb_lookup.py rustc")
     told = json.loads(user.says("doctor", "rust", "--json", env=env).out)["result"]
     notes = debuggers(told)["gdb"]["notes"]
     assert "no rust-gdb to read Rust's own containers with: dbg setup gdb" in notes
@@ -218,7 +220,16 @@ def test_what_reads_rusts_containers_is_a_package_of_its_own_where_the_toolchain
     unpacked = tmp_path / "tools" / "rust-lldb" / "usr" / "lib" / "rustlib" / "etc"
     unpacked.mkdir(parents=True)
     (unpacked / "lldb_lookup.py").write_text("")
+    (tmp_path / "tools" / "rust-lldb" / "made-for").write_text("rustc 1.63.0\n")
     assert lines("rust") == lines("lldb") == []
+    assert asyncio.run(folders(FOR_LLDB, env, str(tmp_path))) == (str(files), str(unpacked))
+    (tmp_path / "bin" / "rustc").write_text(rustc.replace("1.63.0", "1.64.0"))
+    assert lines("lldb") == [unpacks], "that of another version is had anew"
+    assert asyncio.run(folders(FOR_LLDB, env, str(tmp_path))) == (str(files),), "and not loaded meanwhile"
+    told = json.loads(user.says("doctor", "lldb", "--json", env=env).out)["result"]
+    why = "it was unpacked for rustc 1.63.0, and here is rustc 1.64.0 now"
+    with_what = "to read Rust's own containers with: dbg setup lldb"
+    assert f"no rust-lldb of this version ({why}) {with_what}" in debuggers(told)["lldb"]["notes"]
 
 
 def test_nobody_to_ask_is_a_refusal_that_says_how(user: User, lonely: dict[str, str]) -> None:

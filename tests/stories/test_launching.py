@@ -8,6 +8,10 @@ import sys
 
 import pytest
 
+from stillframe.adapters import for_plan
+from stillframe.adapters.finding import located
+from stillframe.model.plans import Plan
+
 from ..conftest import INTERPRETERS
 from ..guard import free_port
 from .conftest import User
@@ -64,6 +68,27 @@ def test_a_script_with_a_shebang_is_launched_by_its_name(user: User) -> None:
     assert user.json("continue")["output"] == "ran 1 ['./tool']\n"
     by_path = {"PATH": f"{user.here}:{os.environ['PATH']}"}
     assert user.json("launch", "--", "tool", env=by_path)["output"] == f"ran 1 ['{path}']\n"
+
+
+def test_a_runtime_that_is_a_script_of_pythons_is_known_by_its_name(
+    user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As pip installs them: what stands behind the name is looked into only where nobody has that name."""
+    real = located("node", os.environ, ".")
+    script = user.file(
+        "bin/node", f"#!{sys.executable}\nimport os, sys\nos.execv({real!r}, [{real!r}, *sys.argv[1:]])\n"
+    )
+    script.chmod(0o755)
+    user.file("add.js", "let total = 1\ntotal += 2\nconsole.log(total)\n")
+    monkeypatch.setenv("PATH", str(script.parent), prepend=os.pathsep)
+    assert user.ok("launch", "--break", "add.js:2", "--", "node", "add.js").startswith("[via node ")
+    assert "add.js:2 total 1 -> 3" in user.ok("next")
+    for name, adapter in (("python3", "python"), ("ruby", "ruby"), ("go", "go"), ("cargo", "gdb")):
+        script.with_name(name).write_text(script.read_text())
+        script.with_name(name).chmod(0o755)
+        command = (name, "run", "main.x")
+        chosen = for_plan(Plan(command=command, kind="command", cwd=str(user.here), env=os.environ))
+        assert chosen.name in (adapter, "lldb"), name
 
 
 @pytest.mark.parametrize("version", [v for v in ("3.8", "3.13") if v in INTERPRETERS])

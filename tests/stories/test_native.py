@@ -416,6 +416,25 @@ async def test_a_core_is_looked_at_and_does_not_move(
         await dbg.attach(core=str(binary))
 
 
+async def test_a_core_tells_whose_it_is_and_is_not_read_with_another_program(
+    dbg: stillframe.Debugger, binary: Path, tmp_path: Path, gdb: str
+) -> None:
+    mine = shutil.copy2(binary, tmp_path / "mine")
+    quiet = ("-q", "-nx", "-batch", "-iex", "set debuginfod enabled off")
+    run(gdb, *quiet, "-ex", "run crash", "-ex", "generate-core-file left.core", str(mine), cwd=tmp_path)
+    stop = stopped(await dbg.attach(core="left.core"))
+    assert (stop.frame.line if stop.frame else 0) == mark("@crash"), "found without --program"
+    await dbg.stop()
+    with pytest.raises(LaunchFailed, match=rf"left\.core was left by {mine}, of which /.*/true is no copy"):
+        await dbg.attach(core="left.core", program=shutil.which("true"))
+    moved = shutil.move(mine, tmp_path / "moved")
+    stop = stopped(await dbg.attach(core="left.core"))
+    assert f"{mine}, which left it, is not there as it was: --program FILE names a copy" in stop.notes
+    await dbg.stop()
+    stop = stopped(await dbg.attach(core="left.core", program=str(moved)))
+    assert (stop.frame.line if stop.frame else 0) == mark("@crash")
+
+
 async def test_a_program_behind_gdbserver_is_joined(
     dbg: stillframe.Debugger, binary: Path, gdb: str, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
@@ -20,6 +21,7 @@ from ..model.backend import Backend, Tool
 from ..model.plans import AttachPlan, Plan
 from ..settings import load, project_root
 from .building import way_to_make
+from .cores import completed
 from .finding import Needs
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ class Adapter(Protocol):
     """File names that it runs, as shell patterns."""
     roots: tuple[str, ...]
     """Files whose presence makes a directory a program of its kind."""
+    first_words: re.Pattern[str] | None
+    """What its commands begin with: by such a name a command is its own, whatever kind of file stands behind it."""
     needs: tuple[Needs, ...]
     """The tools without which it does nothing; any one of them will do."""
 
@@ -144,7 +148,8 @@ def _in_order(plan: Plan) -> Sequence[Adapter]:
     command is known by its first word before it is looked into: the `go` that pip installs is a script of Python's."""
     everyone = adapters()
     if plan.kind == "command":
-        return sorted(everyone, key=lambda each: each.name != "go")
+        word = Path(plan.command[0]).name if plan.command else ""
+        return sorted(everyone, key=lambda each: each.first_words is None or not each.first_words.fullmatch(word))
     path = Path(plan.cwd, plan.program or ".")
     if plan.kind != "file" or not path.is_dir():
         return everyone
@@ -173,7 +178,8 @@ async def open_program(plan: Plan) -> Backend:
 
 
 async def open_running(plan: AttachPlan) -> Backend:
-    """Join a program that runs already."""
+    """Join a program that runs already, or look at what it left."""
+    plan = await asyncio.to_thread(completed, plan)
     adapter = named(plan.adapter, plan.env, plan.cwd) if plan.adapter else await asyncio.to_thread(_joining, plan)
     return await open_backend(_timed(await adapter.attach(plan), plan.env, plan.cwd))
 

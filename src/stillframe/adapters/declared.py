@@ -144,6 +144,7 @@ class DeclaredAdapter:
         self.declaration = declaration
         self.origin = origin
         self.languages, self.claims, self.roots = declaration.languages, declaration.claims, declaration.roots
+        self.first_words: re.Pattern[str] | None = None  # it is asked before all of ours, or after them
         self.needs: tuple[Needs, ...] = ()  # its command says what it needs, and `install` how that is had
         self.install = declaration.install
 

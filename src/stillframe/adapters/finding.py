@@ -82,7 +82,7 @@ def tools_directory(env: Mapping[str, str] = os.environ) -> Path:
 def find(needs: Needs, env: Mapping[str, str], cwd: str) -> Found:
     """The first of its names that is new enough: on the caller's PATH, or among what `dbg setup` installed."""
     if needs.file:
-        return Found(needs.tool, next(_files(needs, env, cwd), None))
+        return _file(needs, env, cwd)
     best = Found(needs.tool)
     for path in itertools.chain(_candidates(needs.names, env, cwd), _told(needs.told_by, env, cwd)):
         found = _probed(needs, path)
@@ -156,9 +156,33 @@ def unpacked(needs: Needs, env: Mapping[str, str]) -> Path:
     return tools_directory(env) / needs.tool / "usr" / needs.file
 
 
-def _files(needs: Needs, env: Mapping[str, str], cwd: str) -> Iterator[str]:
+MADE_FOR = "made-for"
+"""Beside what was unpacked: what the command that tells of it called its own version then."""
+
+
+def outdated(needs: Needs, env: Mapping[str, str], cwd: str) -> str:
+    """Why what was unpacked is of no use any more: it was for another version of the program that it belongs to."""
+    teller = on_path(needs.told_by[0], env, cwd)
+    if teller is None:
+        return ""
+    try:
+        then = (tools_directory(env) / needs.tool / MADE_FOR).read_text().strip()
+    except OSError:
+        then = ""
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        now = run(teller, "--version", env=env, cwd=cwd).stdout.strip()
+        if now and now != then:
+            return f"it was unpacked for {then or 'nobody knows which version'}, and here is {now} now"
+    return ""
+
+
+def _file(needs: Needs, env: Mapping[str, str], cwd: str) -> Found:
+    """Where the command tells that it is, else what `dbg setup` unpacked."""
     told = (Path(each, needs.file) for each in _told(needs.told_by, env, cwd))
-    return (str(path) for path in (*told, unpacked(needs, env)) if path.is_file())
+    if found := next((path for path in told if path.is_file()), None):
+        return Found(needs.tool, str(found))
+    ours = unpacked(needs, env)
+    return Found(needs.tool, str(ours), problem=outdated(needs, env, cwd)) if ours.is_file() else Found(needs.tool)
 
 
 _PROBED: dict[tuple[str, int], Found] = {}

@@ -62,6 +62,7 @@ class GdbAdapter:
     languages: tuple[str, ...] = native.LANGUAGES
     claims: tuple[str, ...] = native.CLAIMS
     roots: tuple[str, ...] = native.ROOTS
+    first_words: re.Pattern[str] | None = native.FIRST_WORDS
     leaving: tuple[Leaving, ...] = LIBC
     needs: tuple[Needs, ...] = (Needs("gdb", ("gdb",), (Recipe("pip", ("gdb-for-pwndbg",)),), (14,)),)
 

@@ -15,7 +15,7 @@ import psutil  # type: ignore[import-untyped]
 from msgspec.structs import replace
 
 from ..backends.dap.launch import HERE, SOCKET, STDERR, STDIN, STDOUT, Address, DapLaunch, ListensUnix, Quirk
-from ..errors import AdapterMissing, LaunchFailed, NotFound, UsageError
+from ..errors import LaunchFailed, NotFound, UsageError
 from ..model.backend import Capability, Tool
 from ..model.plans import AttachPlan, Plan
 from ..model.values import Frame
@@ -23,12 +23,12 @@ from ..transport.folders import private_folder, remove_folder
 from . import matches
 from .finding import Found, Needs, Recipe, needed
 from .go_building import Built, build, is_go_binary
-from .go_command import parsed, runs_go, understood
+from .go_command import NAMES, parsed, runs_go, understood
 from .go_memory import BY_CONSOLE
 from .go_names import own_function
 from .go_panics import RECOVER
+from .go_recording import Recording, check, recorded
 from .go_values import value_text
-from .interpreters import on_path
 from .leaving import Leaving
 from .listening import commands_of, owners_of
 
@@ -49,6 +49,7 @@ class GoAdapter:
     languages: tuple[str, ...] = ("Go",)
     claims: tuple[str, ...] = ("*.go",)
     roots: tuple[str, ...] = ("go.mod",)
+    first_words: re.Pattern[str] | None = NAMES
     leaving: tuple[Leaving, ...] = (Leaving("os.Exit", ("code",)),)
     recovering = RECOVER
     deadlock = "all goroutines are asleep - deadlock!"
@@ -86,30 +87,21 @@ class GoAdapter:
         plan = self.understood(plan)
         _check(plan)
         found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
-        if plan.record and on_path("rr", plan.env, plan.cwd) is None:
-            raise AdapterMissing("to go back in a Go program Delve needs rr, which is not on PATH: apt install rr")
         folder = private_folder()
         try:
+            rr = await check(plan, folder) if plan.record else None
             built = await _built(plan, folder)
+            recording = await recorded(rr, built, plan, folder) if rr else None
         except BaseException:
             remove_folder(folder)
             raise
-        arguments = {
-            "mode": "exec",
-            "program": built.binary,
-            "args": list(built.args),
-            "cwd": built.cwd,
-            "env": dict.fromkeys(_QUIET),
-            "stdinFrom": STDIN,
-            "stdoutTo": STDOUT,
-            "stderrTo": STDERR,
-            **({"backend": "rr"} if plan.record else {}),
-            **_looks(plan),
-        }
         return DapLaunch(
             tool=self.tool(found.version),
             request="launch",
-            arguments=arguments,
+            arguments={**(_replays(recording) if recording else _runs(built)), **_looks(plan)},
+            replays=recording.end if recording else None,
+            never_leaves=_IS_OVER if recording else None,
+            notes=recording.notes if recording else (),
             cwd=built.cwd,
             env={**plan.env, **_QUIET},
             umask=plan.umask,
@@ -173,6 +165,7 @@ class GoAdapter:
         )
 
 
+_IS_OVER = "what is shown was recorded, and is no program that could run on"
 _ENDS = "dlv runs there without --accept-multiclient: it ends the program when we leave"
 _MAY_END = "dlv ends a program that it started when we leave, unless it runs with --accept-multiclient"
 
@@ -193,6 +186,23 @@ _LOOKS: dict[str, Any] = {"hideSystemGoroutines": True, "maxStringLen": 1024, "s
 def _looks(plan: Plan | AttachPlan) -> dict[str, Any]:
     pairs = [{"from": here, "to": there} for there, here in plan.sources]
     return {**_LOOKS, **({"substitutePath": pairs} if pairs else {})}
+
+
+def _runs(built: Built) -> dict[str, Any]:
+    return {
+        "mode": "exec",
+        "program": built.binary,
+        "args": list(built.args),
+        "cwd": built.cwd,
+        "env": dict.fromkeys(_QUIET),
+        "stdinFrom": STDIN,
+        "stdoutTo": STDOUT,
+        "stderrTo": STDERR,
+    }
+
+
+def _replays(recording: Recording) -> dict[str, Any]:
+    return {"mode": "replay", "traceDirPath": recording.folder}
 
 
 def _spawned(found: Found) -> dict[str, Any]:
@@ -241,6 +251,7 @@ _COMMON: dict[str, Any] = {
     "threads_cut": re.compile(r"Too many goroutines, only loaded"),
     "can_record": True,
     "examines": BY_CONSOLE,
+    "console": "Delve takes expressions here, `call …`, and the commands that `dlv help` lists",
     "lacks": frozenset({Capability.WRITE_MEMORY}),  # what it writes to is what it has told the address of
     "catches": {"uncaught": ("unrecovered-panic", "runtime-fatal-throw")},
     "unshown_names": re.compile(r"[~.]"),  # results without a name, and what the compiler adds

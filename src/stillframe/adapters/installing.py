@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
-from .finding import Needs, Recipe, tools_directory
+from .finding import MADE_FOR, Needs, Recipe, tools_directory
 from .interpreters import on_path
 
 _LONGEST = 1800.0
@@ -25,9 +25,11 @@ _APT = ("apt", "deb")
 _MEANS = {"apt": "apt-get", "deb": "apt-get", "npm": "npm", "go": "go"}
 """The program that a recipe takes."""
 _UNPACK = (
-    'mkdir -p "$1" && cd "$1" && apt-get download "$2" && dpkg-deb -x "$2"_*.deb . && rm "$2"_*.deb && test -f "$3"'
+    'mkdir -p "$1" && cd "$1" && rm -rf usr && apt-get download "$2" && dpkg-deb -x "$2"_*.deb . && rm "$2"_*.deb'
+    f' && test -f "$3" && "$4" --version > {MADE_FOR}'
 )
-"""A package's files in a folder, where they hold for nobody else; none that its packager has put elsewhere."""
+"""A package's files in a folder, where they hold for nobody else; none that its packager has put elsewhere. What they were made
+for is noted, since they are to be had anew when that is another version."""
 _PIP_FOR_OTHERS = 23
 """Since when pip installs for another interpreter than its own by `--python`."""
 
@@ -82,7 +84,7 @@ def _commands(needs: Needs, recipe: Recipe, env: Mapping[str, str], cwd: str) ->
         case "apt":
             return (_apt(tool, ("install", "--yes", "--no-install-recommends", *recipe.packages), env, cwd),)
         case "deb":
-            words = ("sh", "-c", _UNPACK, "sh", place, *recipe.packages, f"usr/{needs.file}")
+            words = ("sh", "-c", _UNPACK, "sh", place, *recipe.packages, f"usr/{needs.file}", needs.told_by[0])
             return (Command(tool, words),)
 
 

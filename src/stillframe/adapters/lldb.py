@@ -102,6 +102,7 @@ class LldbAdapter:
     languages: tuple[str, ...] = native.LANGUAGES
     claims: tuple[str, ...] = native.CLAIMS
     roots: tuple[str, ...] = native.ROOTS
+    first_words: re.Pattern[str] | None = native.FIRST_WORDS
     leaving: tuple[Leaving, ...] = LIBC
     needs: tuple[Needs, ...] = (
         Needs(

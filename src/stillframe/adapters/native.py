@@ -15,6 +15,7 @@ from ..model.plans import AttachPlan, Plan
 from ..model.values import Frame
 from . import cargo, elf, matches
 from .building import CPP, RUST, Built, C, compiled
+from .cores import left_by
 from .interpreters import on_path
 from .python_joining import check_process
 from .wrappers import WRAPPERS
@@ -22,6 +23,7 @@ from .wrappers import WRAPPERS
 LANGUAGES = ("C", "C++", "Rust", "native programs")
 CLAIMS = (*C, *CPP, *RUST)
 ROOTS = (cargo.MANIFEST,)
+FIRST_WORDS = re.compile("cargo")
 
 FOREIGN = re.compile(
     r"^(/usr/(?!local/src|src/(?!rustc-))|/lib|/rustc/|/build/|\.\.?/)|/rustlib/src/|/\.cargo/(registry|git)/|/\.rustup/"
@@ -79,7 +81,7 @@ def _is_own_binary(plan: Plan) -> bool:
 
 
 def _cargo_words(plan: Plan) -> cargo.Words | None:
-    if not plan.command or Path(plan.command[0]).name != "cargo":
+    if not plan.command or not FIRST_WORDS.fullmatch(Path(plan.command[0]).name):
         return None
     return cargo.understood(plan.command)
 
@@ -180,7 +182,9 @@ def joined(plan: AttachPlan) -> Program:
             os.path.realpath(exe) if Path(os.path.realpath(exe)).exists() else exe
         )  # it may be deleted by now
     if path is None:
-        return Program("", (), False)
+        left = left_by(Path(plan.core)) if plan.core else None
+        gone = f"{left.program}, which left it, is not there as it was: --program FILE names a copy" if left else ""
+        return Program("", (), False, (gone,) if gone else ())
     if not Path(path).exists():
         raise NotFound(f"no such file: {path}")
     found = elf.read(Path(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -61,6 +62,7 @@ class NodeAdapter(FindsNodeImports):
     languages: tuple[str, ...] = ("JavaScript", "TypeScript")
     claims: tuple[str, ...] = ("*.js", "*.mjs", "*.cjs", *TYPED)
     roots: tuple[str, ...] = ("package.json", "index.js")
+    first_words: re.Pattern[str] | None = NAMES
     needs: tuple[Needs, ...] = (Needs("node", ("node", "nodejs"), (Recipe("apt", ("nodejs",)),), OLDEST),)
 
     in_vain: Mapping[int, str] = {13: "an await at the top of a module"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from pathlib import Path
 
@@ -23,6 +24,7 @@ class PlainAdapter:
     languages: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
+    first_words: re.Pattern[str] | None = None
     needs: tuple[Needs, ...] = ()
 
     def tool(self) -> Tool:

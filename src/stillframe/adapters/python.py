@@ -23,7 +23,7 @@ from . import matches
 from .finding import Needs, Recipe
 from .interpreters import Interpreter, choose, probe
 from .leaving import LastWords
-from .python_command import runs_python, understood
+from .python_command import NAMES, runs_python, understood
 from .python_endings import ignored, last_words
 from .python_imports import FindsPythonImports
 from .python_joining import FAILURES, check_process, mapped
@@ -82,6 +82,7 @@ class PythonAdapter(FindsPythonImports):
     languages: tuple[str, ...] = ("Python",)
     claims: tuple[str, ...] = ("*.py", "*.pyw", "*.pyz")
     roots: tuple[str, ...] = ("__main__.py",)
+    first_words: re.Pattern[str] | None = NAMES
     needs: tuple[Needs, ...] = (Needs("python3", ("python3", "python"), (Recipe("apt", ("python3",)),), (3, 8)),)
     tells_handed_errors = True
 

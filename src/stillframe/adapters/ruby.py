@@ -22,7 +22,7 @@ from .finding import Needs, Recipe
 from .interpreters import identity, on_path
 from .leaving import Leaving
 from .listening import owners_of, program_of
-from .ruby_command import is_script, runs_ruby, understood
+from .ruby_command import NAMES, is_script, runs_ruby, understood
 from .ruby_joining import bring
 
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "ruby"
@@ -54,6 +54,7 @@ class RubyAdapter:
     languages: tuple[str, ...] = ("Ruby",)
     claims: tuple[str, ...] = ("*.rb", "*.ru", "Rakefile")
     roots: tuple[str, ...] = ()
+    first_words: re.Pattern[str] | None = NAMES
     leaving: tuple[Leaving, ...] = (Leaving("Kernel#exit", ()),)
     tells_handed_errors = True
     needs: tuple[Needs, ...] = (

@@ -6,11 +6,12 @@ it is unpacked in a folder of ours, and the rest of what it needs is with Debian
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
 from .building import run
-from .finding import Needs, Recipe, unpacked
+from .finding import Needs, Recipe, outdated, unpacked
 from .interpreters import on_path
 
 _SYSROOT = ("rustc", "--print", "sysroot")
@@ -31,4 +32,12 @@ async def folders(needs: Needs, env: Mapping[str, str], cwd: str) -> tuple[str, 
     code, said = await run((rustc, *_SYSROOT[1:]), cwd=cwd, env=env, apart=True)
     if code != 0:
         return ()
-    return tuple(str(each) for each in (Path(said.strip(), _FOLDER), unpacked(needs, env).parent) if each.is_dir())
+    return await asyncio.to_thread(_present, Path(said.strip(), _FOLDER), needs, env, cwd)
+
+
+def _present(theirs: Path, needs: Needs, env: Mapping[str, str], cwd: str) -> tuple[str, ...]:
+    ours = unpacked(needs, env).parent
+    found = [theirs] if theirs.is_dir() else []
+    if ours.is_dir() and not outdated(needs, env, cwd):
+        found.append(ours)
+    return tuple(map(str, found))

@@ -54,6 +54,7 @@ class WrapperAdapter:
     languages: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
+    first_words: re.Pattern[str] | None = None
     needs: tuple[Needs, ...] = ()
 
     def __init__(self, inside: tuple[Follows, ...]) -> None:

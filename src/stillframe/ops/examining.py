@@ -133,7 +133,7 @@ def _lacks_to_build(adapter: Adapter, caller: Caller) -> tuple[str, ...]:
 
 def _lacks_to_read(adapter: Adapter, caller: Caller) -> tuple[str, ...]:
     return tuple(
-        f"no {reader.tool} to read {language}'s own containers with: dbg setup {adapter.name}"
+        f"{_without(reader, caller)} to read {language}'s own containers with: dbg setup {adapter.name}"
         for language, sample in samples(adapter)
         if is_built(sample, caller) and (reader := lacking_reader(adapter, sample, caller))
     )
@@ -148,6 +148,11 @@ def lacking_reader(adapter: Adapter, sample: Sample, caller: Caller) -> Needs | 
     """What this debugger would read the language's containers with and has not got."""
     reader = sample.reader(adapter.name)
     return reader if reader and not is_there(reader, caller) else None
+
+
+def _without(reader: Needs, caller: Caller) -> str:
+    problem = find(reader, caller.env, caller.cwd).problem
+    return f"no {reader.tool} of this version ({problem})" if problem else f"no {reader.tool}"
 
 
 def is_there(needs: Needs, caller: Caller) -> bool:

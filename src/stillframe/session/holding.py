@@ -95,13 +95,31 @@ async def read(session: Session, event: Stopped) -> None:
             home.breakpoints.remove(used)
             await family.sync_breakpoints(home)
     except TimeoutError:
-        stop = Stop(reason=event.reason, notes=(f"its frame could not be read within {CAPTURE_SECONDS:g} s",))
+        stop = Stop(
+            reason=event.reason,
+            notes=(
+                *event.notes,
+                f"its frame could not be read within {CAPTURE_SECONDS:g} s",
+            ),
+        )
     except AdapterGone:
         return  # the end of the program or of the debugger follows as an event
     except (StillframeError, IndexError) as error:
-        stop = Stop(reason=event.reason, notes=(f"its frame could not be read: {error}",))
+        stop = Stop(
+            reason=event.reason,
+            notes=(
+                *event.notes,
+                f"its frame could not be read: {error}",
+            ),
+        )
     except Exception as error:  # a fault of ours must not leave the program held with nobody told
-        stop = Stop(reason=event.reason, notes=(f"its frame could not be read, which is our fault: {error!r}",))
+        stop = Stop(
+            reason=event.reason,
+            notes=(
+                *event.notes,
+                f"its frame could not be read, which is our fault: {error!r}",
+            ),
+        )
     if session.phase is not Phase.STOPPED:
         return
     session.stops += 1

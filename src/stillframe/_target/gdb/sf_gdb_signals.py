@@ -9,17 +9,8 @@ import gdb
 import sf_gdb_cores as cores
 import sf_gdb_cxx as cxx
 import sf_gdb_frames as frames
+from sf_faults import FATAL, FAULTS, SI_KERNEL, UNTOLD, WORDS
 
-FATAL = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")
-FAULTS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL")
-_WORDS = {
-    "SIGSEGV": "invalid memory access",
-    "SIGBUS": "bad memory access",
-    "SIGFPE": "bad arithmetic",
-    "SIGILL": "bad instruction",
-    "SIGABRT": "aborted",
-    "SIGSYS": "bad system call",
-}
 _BELOW = 256
 """Bytes below the stack's top that a call may be just about to use."""
 _PANICS = ("__rustc::rust_panic", "std::panicking::rust_panic", "rust_panic")
@@ -150,10 +141,12 @@ def _name(number):
 
 
 def _message(name):
-    words = _WORDS.get(name, "")
+    words = WORDS.get(name, "")
     try:
         info = gdb.parse_and_eval("$_siginfo")
         code = int(info["si_code"])
+        if name in FAULTS and code == SI_KERNEL:
+            return words + UNTOLD
         if name in FAULTS and code > 0:
             address = int(info["_sifields"]["_sigfault"]["si_addr"])
             words = "stack overflow, %s" % words if _is_on_stack(address) else words

@@ -9,16 +9,8 @@ import lldb
 import sf_lldb_cxx as cxx
 import sf_lldb_frames as frames
 import sf_lldb_values as values
+from sf_faults import FATAL, FAULTS, SI_KERNEL, UNTOLD, WORDS
 
-FATAL = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")
-_WORDS = {
-    "SIGSEGV": "invalid memory access",
-    "SIGBUS": "bad memory access",
-    "SIGFPE": "bad arithmetic",
-    "SIGILL": "bad instruction",
-    "SIGABRT": "aborted",
-    "SIGSYS": "bad system call",
-}
 _FAULT = re.compile(r"fault address(?:: |=)(0x[0-9a-fA-F]+)")
 """As lldb 19 and 22 write it."""
 _BELOW = 256
@@ -30,11 +22,26 @@ _PANICS = ("__rustc::rust_panic", "std::panicking::rust_panic", "rust_panic")
 """Where every panic of Rust comes by once its message is printed, before anything is unwound, by its names over time."""
 
 
+class Untold(Exception):
+    """A fault is about an address that nobody knows."""
+
+
 class Catching(object):
     """Which of the ways to fail hold the program."""
 
     raised = False
     classes = ()
+
+
+def _let_pass(process):
+    """Any signal that neither ends programs for a fault nor is what lldb holds them by goes to the program as in a plain run:
+    lldb would stop for each of most of them."""
+    signals = process.GetUnixSignals()
+    for at in range(signals.GetNumSignals()):
+        number = signals.GetSignalAtIndex(at)
+        if signals.GetSignalAsCString(number) not in (*FATAL, *_HELD_BY_US, "SIGTRAP"):
+            signals.SetShouldStop(number, False)
+            signals.SetShouldNotify(number, False)
 
 
 class Watching(object):
@@ -50,6 +57,7 @@ class Watching(object):
         for name in FATAL:
             line = "process handle --stop %s --pass true --notify %s %s" % (fatal, fatal, name)
             debugger.GetCommandInterpreter().HandleCommand(line, lldb.SBCommandReturnObject())
+        _let_pass(debugger.GetTargetAtIndex(0).GetProcess())
         Catching.raised = "raised" in modes
         Catching.classes = tuple(each for each in classes if each != "panic")
         target = debugger.GetTargetAtIndex(0)
@@ -134,12 +142,29 @@ def _of_signal(thread, name):
                 return {"type": kind, "message": message, "mode": "uncaught"}
         except cxx.Unknown:
             pass  # the C++ runtime is another one, or broken: then it is the signal
-    words = _WORDS.get(name, "")
-    if fault := _FAULT.search(thread.GetStopDescription(400) or ""):
-        words += " at address " + fault.group(1)
-        if name == "SIGSEGV" and _is_on_stack(thread, int(fault.group(1), 16)):
-            words = "stack overflow, " + words
+    words = WORDS.get(name, "")
+    try:
+        address = _fault_of(thread, name)
+        if address is not None:
+            words += " at address 0x%x" % address
+            if name == "SIGSEGV" and _is_on_stack(thread, address):
+                words = "stack overflow, " + words
+    except Untold:
+        words += UNTOLD
     return {"type": name, "message": words.strip(), "mode": "uncaught" if name in FATAL else "unknown"}
+
+
+def _fault_of(thread, name):
+    """The address that a fault is about, as lldb's description has it, else as the kernel told it; none of a signal that
+    somebody sent."""
+    info = thread.GetSiginfo() if name in FAULTS else lldb.SBValue()
+    code = info.GetChildMemberWithName("si_code").GetValueAsSigned() if info.IsValid() else 0
+    if code == SI_KERNEL:
+        raise Untold
+    if told := _FAULT.search(thread.GetStopDescription(400) or ""):
+        return int(told.group(1), 16)
+    address = info.GetValueForExpressionPath("._sifields._sigfault.si_addr")
+    return address.GetValueAsUnsigned() if code > 0 and address.IsValid() else None
 
 
 def _is_on_stack(thread, address):

@@ -221,8 +221,9 @@ class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
     def introduce(self, body: Body) -> None:
         """A `process` event: who is debugged, where that was not known before."""
         self.name = self.name or (translate.text(body.get("name")) or "").rpartition("/")[2]
-        # What was started may be a launcher of the program; and a core tells a number that may be somebody else's by now.
-        if (self.pid is None or self._in_terminal) and not self._launch.is_dead:
+        # What was started may be a launcher of the program; and a core, or what was recorded, tells a number that may be
+        # somebody else's by now.
+        if (self.pid is None or self._in_terminal) and not (self._launch.is_dead or self._launch.replays):
             self.pid = translate.number(body.get("systemProcessId")) or self.pid
 
     def read_output(self) -> None:

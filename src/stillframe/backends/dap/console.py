@@ -26,7 +26,12 @@ class Console:
             arguments["frameId"] = wire_id(frame, "frame")
             if self._helper and Quirk.CONSOLE_KNOWS_NO_FRAME in self._launch.quirks:
                 await self._helper.call("select", frameId=arguments["frameId"])
-        said = str((await self._client.request("evaluate", arguments)).get("result", ""))
+        try:
+            said = str((await self._client.request("evaluate", arguments)).get("result", ""))
+        except Refused as refused:
+            if not self._launch.console:
+                raise
+            raise Refused("evaluate", f"{refused.message}; {self._launch.console}") from None
         return self._launch.echo.sub("", said, count=1) if self._launch.echo else said
 
     async def request(self, command: str, arguments: Mapping[str, Any], timeout: float) -> dict[str, Any]:

@@ -129,7 +129,8 @@ class Hosted:
             self.printed.take(data)
         if self._launch.talk is not None and not (data := self._launch.talk.sub(b"", data)):
             return
-        self._tell(Output(stream if self._launch.owns_target else "console", data))
+        is_programs = self._launch.owns_target or self._launch.replays is not None
+        self._tell(Output(stream if is_programs else "console", data))
 
     def _noted(self, data: bytes) -> None:
         """Look in the debugger's journal for the signal that the program died of, and for processes that it forked."""

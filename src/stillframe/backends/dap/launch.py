@@ -125,6 +125,13 @@ class Examines(msgspec.Struct, frozen=True):
     """Bytes that it tells at once."""
 
 
+class Replayed(msgspec.Struct, frozen=True):
+    """How a program ended when it was recorded: dlv 1.27.2 says 0 of any. Neither of one whose recording was ended."""
+
+    exit_code: int | None = None
+    signal: str | None = None
+
+
 class DapLaunch(msgspec.Struct, frozen=True):
     """What to spawn, how to reach it, what to send."""
 
@@ -243,6 +250,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """Names of variables that are none of the program's own."""
     requests: frozenset[str] | None = None
     """The requests that it knows, where it does not survive another one."""
+    console: str = ""
+    """What the console takes, for whoever said something else to it."""
     echo: re.Pattern[str] | None = None
     """What the console says before its answer to a line."""
     lacks: frozenset[Capability] = frozenset()
@@ -273,6 +282,9 @@ class DapLaunch(msgspec.Struct, frozen=True):
     be asked for before it has told their numbers."""
     pages: bool = False
     """The debugger tells the items of a long value in pages, if it is asked for them by number."""
+    replays: Replayed | None = None
+    """What was recorded is shown again: the process that did it has gone, and its number may be somebody else's by now; what
+    the debugger prints is what the program printed."""
     is_dead: bool = False
     """What a process left behind when it died: it can be looked at and never moves."""
 

@@ -57,15 +57,20 @@ class Moving:
         raise NotImplementedError
 
     async def resume(self, move: Move, thread: str | None) -> None:
+        if self._launch.is_dead:
+            raise WrongState(f"a core is what a process left when it died: it cannot {move.value}")
         need = _NEEDS.get(move)
         if need is not None and need not in self.capabilities:
             if need is Capability.STEP_BACK and self._launch.can_record:
                 raise Unsupported(f"{self.tool.tool} goes back only in a run that was recorded: dbg launch --record …")
             raise Unsupported(f"{self.tool.tool} cannot {move.value}", hint=Try("raw"))
-        if self._launch.is_dead:
-            raise WrongState(f"a core is what a process left when it died: it cannot {move.value}")
         self._last_move = move
         await self._send_move(move, thread)
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether the last move was one back in time."""
+        return self._last_move in (Move.STEP_BACK, Move.REVERSE)
 
     async def go_on(self, thread: str | None) -> None:
         """Repeat the last move: the stop that interrupted it was none that anybody asked for."""

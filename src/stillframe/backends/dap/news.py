@@ -37,6 +37,9 @@ class Debuggee(Protocol):
 
     def read_output(self) -> None: ...
 
+    @property
+    def goes_back(self) -> bool: ...
+
     async def go_on(self, thread: str | None) -> None: ...
 
     async def trip(self, stop: Stopped) -> bool: ...
@@ -150,6 +153,8 @@ class News:
             stop = self._watched(stop)
         if stop.reason == "function breakpoint" and self._breakpoints.trusts_functions:
             stop = replace(stop, reason="breakpoint" if stop.breakpoints else "entry")
+        if self._is_first_of_all(body):
+            stop = replace(stop, reason="no more history", notes=("this is where the recording begins",))
         if stop.reason == "breakpoint" and self._breakpoints.entry in (body.get("hitBreakpointIds") or ()):
             stop = replace(stop, reason="entry")
         if (
@@ -172,6 +177,14 @@ class News:
             return self._look_at(stop)
         self._tell_stop(stop)
         return None
+
+    def _is_first_of_all(self, body: Body) -> bool:
+        """Whether a recording could not go back any further, which dlv 1.27.2 calls a breakpoint, and none of ours; or an error
+        where it stood there already, before there was any goroutine."""
+        if self._launch.replays is None or not self._debuggee.goes_back or body.get("hitBreakpointIds"):
+            return False
+        lost = body.get("reason") == "error" and "unknown goroutine" in (translate.text(body.get("text")) or "")
+        return lost or body.get("reason") == "breakpoint"
 
     def _watched(self, stop: Stopped) -> Stopped:
         """A stop for watched data of which dlv 1.27.2 does not tell which: it is clear where there is one alone."""
@@ -316,7 +329,9 @@ class News:
 
     def _exited(self, code: int | None) -> None:
         self._debuggee.read_output()  # the debugger may have written down more of it than it tells
-        if code is not None and code < 0 and Quirk.NEGATIVE_EXIT_IS_SIGNAL in self._launch.quirks:
+        if (replayed := self._launch.replays) is not None:
+            self._signs.exit_code, self._signs.signal = replayed.exit_code, replayed.signal
+        elif code is not None and code < 0 and Quirk.NEGATIVE_EXIT_IS_SIGNAL in self._launch.quirks:
             self._signs.signal = Exit.of(code).signal
         else:
             self._signs.exit_code = code
