@@ -70,11 +70,31 @@ def _stop(number: int, run: int) -> Stop:
         Value(name="out", type="float", value=f"{number * 1.5 + (run if number > HITS // 4 else 0)}"),
         Value(name="qty", type="int", value=str(number % 7)),
         Value(name="item", type="dict", value=f"{{'sku': 'A-{number}', 'qty': {number % 7}, 'price': 2.5}}", total=3),
-        *(Value(name=f"name_{n}", type="str", value=f"'a value that stays the same {n}'") for n in range(LOCALS - 4)),
+        _cart(number),
+        Value(
+            name="order",
+            type="main.Order",
+            value=f'main.Order {{Id: "{number}", To: main.City {{Zip: {number}}}}}',
+            ref="v2",
+        ),
+        *(Value(name=f"name_{n}", type="str", value=f"'a value that stays the same {n}'") for n in range(LOCALS - 6)),
     ]
     outer = Frame(function="main", file="shop.py", line=30, id="f1", module="shop")
     return Stop(
         reason="breakpoint", thread="t1", frame=frame, stack=(frame, outer), locals=tuple(values), breakpoints=("b1",)
+    )
+
+
+def _cart(number: int) -> Value:
+    """An object whose text was cut, with its first parts told beside it."""
+    parts = {"note": "'it\\'s \"so\"'", "owner": f"'ü{number}'", "qty": str(number % 9), "lines": "[[1, 2], [3, 4], …]"}
+    return Value(
+        name="cart",
+        type="Cart",
+        value=f"Cart(note='it\\'s \"so\"', owner='ü{number}', …)",
+        truncated=True,
+        ref="v1",
+        children=tuple(Value(name=name, type="int", value=value) for name, value in parts.items()),
     )
 
 
@@ -97,6 +117,11 @@ async def _asked(record: Record, folder: Path) -> dict[str, float]:
             scope(c, steps=False), "item.qty", 20, counted=True
         ),
         "hits --where 'qty > item.qty'": lambda c: hits.listed(scope(c, "qty > item.qty"), 0, 20),
+        "hits --count-by cart.qty": lambda c: hits.grouped(scope(c), "cart.qty", 20, counted=True),
+        "hits --where 'cart.qty > 3'": lambda c: hits.listed(scope(c, "cart.qty > 3"), 0, 20),
+        "hits --count-by 'cart.lines[1]'": lambda c: hits.grouped(scope(c), "cart.lines[1]", 20, counted=True),
+        "hits --where 'cart.nope == 3'": lambda c: hits.listed(scope(c, "cart.nope == 3"), 0, 20),
+        "hits --count-by order.To.Zip": lambda c: hits.grouped(scope(c), "order.To.Zip", 20, counted=True),
         "hits --count-by out": lambda c: hits.grouped(scope(c), "out", 20, counted=True),
         "hit-trend out": lambda c: hits.trend(scope(c), "out", "shop.py:14"),
         "hit-trend item.qty": lambda c: hits.trend(scope(c), "item.qty", "shop.py:14"),

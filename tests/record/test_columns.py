@@ -42,6 +42,12 @@ HITS = 150
 PATHS = (
     "few", "many", "mixed", "seldom", "item.qty", "item.sku", "item.tags[1]", "len(item)", "len(item.sku)", "len(mixed)",
     "type(mixed)", "type(item.sku)", "type(item)", "pool.qty", "pool.sku", "len(pool.sku)", "cut.qty", "cut.deep.er", "cut.nope",
+    "beside.qty", "beside.text", "len(beside.text)", "type(beside.qty)", "type(beside.text)", "beside.list[1]", "beside.list[7]",
+    "beside.nope", "beside.dict.a", "beside.dict.b", "len(beside.list)", "len(beside.dict)", "beside.more", "beside.list",
+    "more.qty",
+    "more.In.C", "more.nope", "len(more.In)", "short.a", "short.z", "len(short)", "opaque.n", "opaque.nope", "begun.text",
+    "len(begun.text)",
+    "type(begun.text)", "begun.nope", "seq[1]", "seq[3]", "seq[9]", "seq[1].a", "bare.x", "ü.ä",
     "strange", "strange.qty", "thread", "reason", "place", "function",
 )  # fmt: skip
 CONDITIONS = (
@@ -50,6 +56,9 @@ CONDITIONS = (
     "item.qty > few", "pool.qty == few", "item.sku == 'A-7'", "'A-1' in item.sku", "len(item) > 2", "len(item.sku) > 4",
     "len(mixed) == 3", "type(mixed) == 'str'", "type(item) == 'dict' and few > 1", "item and few", "strange", "strange.qty > 3",
     "many > 20 and many < 90 and few == 1", "cut.deep.er == 1 or few == 2", "cut.nope != 3", "few == few",
+    "beside.qty > 20", "beside.qty != 3", "len(beside.text) > 4", "type(beside.qty) == 'int'", "beside.list[7] == 3",
+    "short.z != 3",
+    "begun.text == 'abc'", "opaque.n > 40", "not (beside.dict.b == 3)", "more.In.C >= many", "ü.ä > 5",
 )  # fmt: skip
 
 
@@ -84,8 +93,52 @@ def stop(number: int, chance: random.Random) -> Stop:
         Value(name="strange", type="object", value=strange),
         *([Value(name="seldom", type="int", value=str(number % 8))] if chance.random() < 0.6 else []),
     ]
+    locals += odd_ones(number, chance)
     how, by = ("breakpoint", ("b1",)) if chance.random() < 0.8 else ("step", ())
     return Stop(reason=how, thread=f"t{number % 3}", frame=frame, stack=(frame,), locals=tuple(locals), breakpoints=by)
+
+
+def odd_ones(number: int, chance: random.Random) -> list[Value]:
+    """Cut values with parts told beside them, in every way that these are written; with more than they show, or nothing."""
+    deep = (Value(name="qty", type="int", value="5"),)
+    beside = [
+        Value(name="['text']", type="str", value=f"'{'x' * (number % 9)}\\n\"é'…", total=301),
+        Value(name="['qty']", type="int", value=chance.choice([str(number), "", "…"])),
+        Value(name="['list']", type="list", value=chance.choice(["[1, 2]", "[1, 2, …]", "<list>"]), total=number % 4),
+        Value(name="['dict']", type="dict", value=f"{{'a': {number}}}", total=chance.choice([1, 2, None])),
+        Value(
+            name="other\udcff" if number % 11 == 3 else "other", value="x", children=deep if number % 13 == 5 else ()
+        ),
+    ]
+    chance.shuffle(beside)
+    told = tuple(beside[: chance.randrange(6)])
+    kept = Value(name="n", type="int", value=str(number))
+    return [
+        Value(
+            name="beside",
+            type="dict",
+            value=f"{{'qty': {number}, …}}",
+            total=9,
+            truncated=True,
+            ref="v1",
+            children=told,
+        ),
+        Value(name="more", type="Item", value=f"main.Item {{Qty: {number}, In: main.In {{C: {number}}}}}", ref="v1"),
+        Value(name="short", type="dict", value=f"{{'a': {number}, 'b': 2}}", total=chance.choice([2, 5, None])),
+        Value(name="opaque", type="Cart", value=f"<Cart at {number}>", ref="v1", children=chance.choice([(), (kept,)])),
+        Value(
+            name="begun", type="dict", value=f"{{'text': {chance.choice(['abc', 'b'])!r}…, 'no': {number}}}", total=2
+        ),
+        Value(
+            name="seq", type="list", value=chance.choice([f"[{number}, {{'a': 1}}, …]", f"[{number}, 2]", "[]", "[…]"])
+        ),
+        Value(
+            name="bare", type="str", value=chance.choice([f"'{number}'", str(number)]), ref=chance.choice([None, "v1"])
+        ),
+        Value(
+            name="ü", type="dict", value="{…}", total=1, ref="v1", children=(Value(name="['ä']", value=str(number)),)
+        ),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -189,8 +242,8 @@ def test_numbers_that_are_read_together_are_those_that_each_is(told: list[str | 
 def test_lengths_and_types_that_are_told_together_are_those_of_each(parts: list[str]) -> None:
     for of in ("len", "type"):
         way = Way("x", ("y",), of)  # type: ignore[arg-type]
-        assert shapes._asked(parts, way) == [shapes._asked([each], way)[0] for each in parts]
-        assert shapes._asked([""], way) == [shapes.UNREAD]
+        assert shapes.asked(parts, way) == [shapes.asked([each], way)[0] for each in parts]
+        assert shapes.asked([""], way) == [shapes.UNREAD]
 
 
 _MARKS = st.lists(st.sampled_from([-5, 5, 51, 1, 11]), max_size=6)

@@ -120,7 +120,7 @@ _VALUES = st.recursive(
     _PLAIN,
     lambda inner: st.builds(
         lambda head, ends, pairs, joint, sep: head + ends[0] + joint.join(f"{k}{sep}{v}" for k, v in pairs) + ends[1],
-        st.sampled_from(["", "Cart", "Cart ", "std::map<int, int> "]),
+        st.sampled_from(["", "Cart", "Cart ", "std::map<int, int> ", "[]int len: 1, cap: 2, "]),
         st.sampled_from(["{}", "[]", "()", "{…", "{ "]),
         st.lists(st.tuples(_KEYS, inner), max_size=4),
         st.sampled_from([", ", ",", " "]),
@@ -144,8 +144,9 @@ def test_a_part_that_is_had_at_a_glance_is_the_one_that_a_thorough_look_finds(
         if part:
             whole = Value(name="x", value=text)
             found = texts.follow(whole, way)
-            assert found is None if part in glances.NOWHERE else found is not None and found.value == part
-            assert not texts.goes_beyond(whole, False, way)
+            nowhere = part in glances.NOWHERE | glances.CUT
+            assert found is None if nowhere else found is not None and found.value == part
+            assert texts.goes_beyond(whole, False, way) is (part in glances.CUT or texts.is_cut_text(part))
 
 
 @settings(max_examples=100, derandomize=True)
@@ -159,10 +160,13 @@ def test_what_is_known_of_one_text_is_known_of_all_texts_of_its_shape(
         whole = Value(name="x", value=each, total=9)
         if isinstance(read, shapes.Lacking):
             assert texts.follow(whole, way) is None or of == "len"
-            assert texts.goes_beyond(whole, False, way, of_length=of == "len") is (read.shown is not None)
+            assert texts.goes_beyond(whole, False, way, of) is (read.shown is not None)
+        elif read in glances.CUT:
+            assert texts.goes_beyond(whole, False, way, of)
         elif read != shapes.UNREAD and read not in glances.NOWHERE:
             found = texts.follow(whole, way)
-            assert found is not None and not texts.goes_beyond(whole, False, way, of_length=of == "len")
+            assert found is not None
+            assert texts.goes_beyond(whole, False, way, of) is (of == "value" and texts.is_cut_text(found.value))
             assert read == {"value": found.value, "type": found.type, "len": texts.length_of(found)}[of]
 
 
@@ -176,6 +180,35 @@ def test_plain_objects_and_lists_are_read_at_a_glance() -> None:
         assert glances.part(order, where.parse_path(f"x.{way}").steps) == part
     assert glances.part("Item {sku: 'a0', qty: 0}", ("qty",)) == "0"
     assert glances.part("{a = 1, b = {c = 0x7f}}", ("b", "c")) == "0x7f"
+
+
+GO = 'main.Item {Sku: "a", In: main.In {C: 3}, Tags: []string len: 2, cap: 4, ["it\'s","b"], M: map[string]int ["k": 7, ], Z: 9}'
+
+
+@pytest.mark.parametrize(
+    ("text", "way", "part"),
+    [
+        ("[]int len: 3, cap: 200, [7,8,9]", "[0]", "7"), ("[]int len: 3, cap: 200, [7,8,9]", "[2]", "9"),
+        ("[2]int [7,8]", "[1]", "8"), ('map[string]int ["k": 7, ]', ".k", "7"), (GO, ".Tags[0]", '"it\'s"'), (GO, ".M.k", "7"),
+        (GO, ".Z", "9"), (GO, ".In.C", "3"), (GO, ".In", "main.In {C: 3}"), (GO, ".cap", None), (GO, ".Tags[2]", None),
+        (GO, ".Tags", '[]string len: 2, cap: 4, ["it\'s","b"]'), ("[][]int len: 1, cap: 1, [[7,8]]", "[0][1]", "8"),
+        ("[]int len: 0, cap: 0, nil", "[0]", None), ("(loaded 1/9) []int len: 9, cap: 9, [7,...+8 more]", "[0]", "7"),
+        ("[]interface {} len: 1, cap: 1, [7]", "[0]", "7"), ("[]*main.In len: 1, cap: 1, [*{C: 3}]", "[0].C", "3"),
+    ],
+)  # fmt: skip
+def test_what_go_counts_is_read_past_the_words_that_say_how_many_there_are(
+    text: str, way: str, part: str | None
+) -> None:
+    steps = where.parse_path(f"x{way}").steps
+    found = texts.follow(Value(name="x", value=text), steps)
+    assert (found.value if found else None) == part
+    assert glances.part(text, steps) in (part, None)
+
+
+def test_the_length_of_what_go_counts_is_what_it_says() -> None:
+    value = Value(name="x", value="(loaded 1/9) []int len: 9, cap: 12, [7,...+8 more]")
+    assert texts.length_of(value) == 9
+    assert texts.goes_beyond(value, False, (5,)) and not texts.goes_beyond(value, False, (0,))
 
 
 @given(st.text(max_size=60))

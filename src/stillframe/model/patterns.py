@@ -8,7 +8,7 @@ import sys
 _FAULTY = sys.version_info < (3, 11, 5)
 """CPython's gh-106052: `(?:…)*+` loses its place where what is repeated has looked back. `(?>(?:…)*)`, which means the same, does
 not."""
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|\(|\)(?:[*+?]\+)?|[^\\\[()]+", re.DOTALL)
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|\(|\)(?:(?:[*+?]|\{\d+(?:,\d*)?\})\+)?|[^\\\[()]+", re.DOTALL)
 
 
 def possessive(pattern: str, flags: int = 0) -> re.Pattern[str]:
@@ -27,6 +27,6 @@ def _atomic(pattern: str) -> str:
             at = opened.pop()
             if len(piece) > 1:
                 pieces[at] = "(?>" + pieces[at]
-                piece = piece[:2] + ")"
+                piece = piece[:-1] + ")"
         pieces.append(piece)
     return "".join(pieces)

@@ -99,3 +99,15 @@ def length(value: str, steps: tuple[texts.Step, ...]) -> SQL:
     """The length of a value or of a part of it; that of a whole value is mostly known."""
     sql = f"sf_length({value}.text, {value}.total, {value}.rest, ?)"
     return sql if steps else f"coalesce({value}.total, {sql})", [written(steps)]
+
+
+def told(path: Path, value: str = "v0") -> SQL:
+    """What a path leads to in a value."""
+    steps = written(path.steps)
+    match path.of:
+        case "len":
+            return length(value, path.steps)
+        case "type":
+            return (f"sf_type({value}.text, {value}.rest, ?)", [steps]) if steps else (f"{value}.type", [])
+        case _:
+            return (f"sf_shown({value}.text, {value}.rest, ?)", [steps]) if steps else (f"{value}.text", [])

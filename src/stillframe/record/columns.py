@@ -17,7 +17,7 @@ import msgspec
 
 from ..model import exact
 from ..model.values import Value
-from . import glances, shapes, texts
+from . import glances, insides, shapes, texts
 from .cells import Cells, Piece, listed
 from .conditions import Path, Told
 from .pen import ValueRest
@@ -35,8 +35,8 @@ class Column(msgspec.Struct, frozen=True, dict=True):
 
     hits: Sequence[int]
     told: list[Told]
-    odd: set[int]
-    """The values that were not read at a glance: the path may lead out of what was recorded of them."""
+    cut: set[int]
+    """The values of which the path leads out of what was recorded."""
     lacking: dict[int | None, set[int]]
     """Those that show no such part, by how many they show, where that is known: the path leads out of what was recorded if they
     have more."""
@@ -46,7 +46,7 @@ class Column(msgspec.Struct, frozen=True, dict=True):
     @classmethod
     def of_all(cls, several: Sequence[Column]) -> Column:
         """Of places whose hits take turns, by the order of the hits."""
-        odd = set[int]().union(*(each.odd for each in several))
+        cut = set[int]().union(*(each.cut for each in several))
         lacking: dict[int | None, set[int]] = {}
         for shown, those in (pair for each in several for pair in each.lacking.items()):
             lacking.setdefault(shown, set()).update(those)
@@ -54,7 +54,7 @@ class Column(msgspec.Struct, frozen=True, dict=True):
         told = [part for each in several for part in each.told]
         cells = tuple(pair for each in several for pair in each.cells)
         order = sorted(range(len(hits)), key=hits.__getitem__)
-        return cls([hits[at] for at in order], [told[at] for at in order], odd, lacking, cells)
+        return cls([hits[at] for at in order], [told[at] for at in order], cut, lacking, cells)
 
     @functools.cached_property
     def heights(self) -> list[float | None]:
@@ -63,7 +63,7 @@ class Column(msgspec.Struct, frozen=True, dict=True):
 
     def _some(self, chosen: list[bool]) -> Column:
         some = itertools.compress
-        return Column(list(some(self.hits, chosen)), list(some(self.told, chosen)), self.odd, self.lacking, self.cells)
+        return Column(list(some(self.hits, chosen)), list(some(self.told, chosen)), self.cut, self.lacking, self.cells)
 
     def only(self, hits: Iterable[int]) -> Column:
         """What it is in some of the hits."""
@@ -139,11 +139,7 @@ class Columns:
 
     def beyond(self, column: Column, path: Path) -> int:
         """The hits in which a path leads out of what was recorded."""
-        cut = {
-            id
-            for id, whole, more in self._whole(column.odd)
-            if texts.goes_beyond(whole, more, path.steps, of_length=path.of == "len")
-        }
+        cut = set(column.cut)
         for shown, values in column.lacking.items():
             if shown is None:
                 cut |= {id for id, whole, more in self._whole(values, "total") if _shows_less(whole, more, path)}
@@ -168,7 +164,10 @@ class Columns:
         """Some of the whole values."""
         some = " AND c0.hit IN (SELECT value FROM json_each(?))", list[object]([listed(column.hits[:EXAMPLES])])
         rows = [self._connection.execute(*stretch.cells("c0.value", name, some)) for stretch, name in column.cells]
-        return (whole for _, whole, _ in self._whole({row[0] for each in rows for row in each}))
+        return self.wholes({row[0] for each in rows for row in each})
+
+    def wholes(self, values: Collection[int]) -> Iterator[Value]:
+        return (whole for _, whole, _ in self._whole(values))
 
     # Reading
 
@@ -196,11 +195,15 @@ class Columns:
         made = msgspec.structs.replace(made, hits=hits)
         return made if hits == sorted(hits) else Column.of_all([made])
 
-    def thoroughly(self, values: Collection[int], path: Path) -> dict[int, Told]:
-        return {
-            id: _told(found, path) if (found := texts.follow(whole, path.steps)) else None
-            for id, whole, _ in self._whole(values)
-        }
+    def thoroughly(self, values: Collection[int], path: Path, cut: set[int]) -> dict[int, Told]:
+        """What a path leads to in some values, each read by itself; notes those of which it leads out of what was recorded."""
+        told: dict[int, Told] = {}
+        for id, whole, more in self._whole(values):
+            found = texts.follow(whole, path.steps)
+            told[id] = part = _told(found, path) if found else None
+            if (part is None or _may_be_cut(part)) and texts.goes_beyond(whole, more, path.steps, path.of):
+                cut.add(id)
+        return told
 
     def _whole(self, values: Collection[int], known: str = "text") -> Iterator[tuple[int, Value, bool]]:
         """Values as they were recorded, and whether the live program could have told more; those of which something is known."""
@@ -259,31 +262,69 @@ class _Parts:
         self._path = path
         self._column = column
         self._reader = shapes.Reader(path)
+        self._cut_texts = False
+        """Whether some of what was read last may be the beginning of a longer text."""
+        self._insides: insides.Insides | None = None
+        """Where any of the values had parts told beside its text."""
 
     def in_a_row(self, piece: Piece) -> list[Told] | None:
-        row = self._cells.row(piece, _TEXT, most=bool(self._reader.lacks))
-        read = self._reader.read(row.text)
-        if len(read) != len(self._cells.hits(piece)):
+        """None where the texts cannot be told apart."""
+        count = len(self._cells.hits(piece))
+        read = self._read(count, lambda asked: self._cells.row(piece, asked).text)
+        if read is None:
             return None
-        return self._at_a_glance(read, row.most, lambda: self._cells.values(piece))
+        most = self._cells.row(piece, _TEXT, most=True).most if self._reader.lacks & set(read) else None
+        return self._at_a_glance(read, most, lambda: self._cells.values(piece))
 
     def once_each(self, values: Collection[int]) -> dict[int, Told]:
         if len(values) < WORTH:
-            self._column.odd.update(values)
-            return self._columns.thoroughly(values, self._path)
-        rows = self._cells.of_values(_TEXT, values)
-        ids = [id for id, _ in rows]
-        row = glances.END.join("" if glances.END in text else text for _, text in rows)
-        return dict(zip(ids, self._at_a_glance(self._reader.read(row), None, lambda: ids), strict=True))
+            return self._columns.thoroughly(values, self._path, self._column.cut)
+        ids = sorted(values)
+
+        def row(asked: str) -> str:
+            told = dict(self._cells.of_values(asked, values))
+            return glances.END.join("" if glances.END in told[id] else told[id] for id in ids)
+
+        read = self._read(len(ids), row)
+        assert read is not None, "nothing in any of them is taken for the end of one"
+        return dict(zip(ids, self._at_a_glance(read, None, lambda: ids), strict=True))
+
+    def _read(self, count: int, row: Callable[[str], str]) -> list[shapes.Read] | None:
+        """What so many values tell: by what stands beside the texts where there is such, and else by these."""
+        told = row(self._insides.asked if self._insides else _TEXT)
+        if told.count(glances.END) + 1 != count:
+            return None
+        self._cut_texts = "…" in told
+        if self._insides:
+            return self._read_beside(self._insides, told)
+        read = self._reader.read(told)
+        if shapes.UNREAD in read and (like := row(_BESIDE).strip(glances.END)):
+            self._insides = insides.Insides(self._path, like.split(glances.END, 1)[0])
+            return self._read(count, row)
+        return read
+
+    def _read_beside(self, beside: insides.Insides, told: str) -> list[shapes.Read]:
+        found = beside.read(told)
+        if insides.ITS_TEXT in told:
+            marked = [each[1:] for each in told.split(glances.END) if each[:1] == insides.ITS_TEXT]
+            own = iter(self._reader.read(glances.END.join(marked)) if marked else ())
+            found = [next(own) if each is None else each for each in found]
+        return found  # type: ignore[return-value]
 
     def _at_a_glance(self, read: list[shapes.Read], most: int | None, values: Callable[[], list[int]]) -> list[Told]:
         """What was read in a row of texts; the values are asked for only where one of them tells too little."""
         seen = set(read)
-        kinds = seen & (_UNTOLD | self._reader.lacks)
+        if (
+            self._cut_texts
+            and self._path.of == "value"
+            and (cut := {each for each in seen if _may_be_cut(each)} - glances.CUT)
+        ):
+            self._column.cut.update(_those(values(), read, {each for each in cut if texts.is_cut_text(str(each))}))
+        kinds = seen & (_UNTOLD | self._reader.lacks | {shapes.Lacking()})
         if not kinds:
             return list[Told](read)  # type: ignore[arg-type]
-        unread: set[int] = set()
-        for kind in kinds:
+        self._column.cut.update(_those(values(), read, kinds & glances.CUT))
+        for kind in kinds - glances.CUT - {shapes.UNREAD}:
             shown = kind.shown if isinstance(kind, shapes.Lacking) else None
             if isinstance(kind, shapes.Lacking):
                 if shown is None:
@@ -291,36 +332,38 @@ class _Parts:
                 most = self._cells.most_parts(values()) if most is None else most
                 if most <= shown:
                     continue
-            those = {value for value, each in zip(values(), read, strict=True) if each == kind}
-            if kind == shapes.UNREAD:
-                unread = those
-            else:
-                self._column.lacking.setdefault(shown, set()).update(those)
-        self._column.odd.update(unread)
-        if kinds == seen and not unread:
-            return [None] * len(read)
-        thorough = self._columns.thoroughly(unread, self._path)
-        told = (
-            [None if each in kinds else each for each in read]
-            if not unread
-            else [
-                (thorough.get(value) if each == shapes.UNREAD else None) if each in kinds else each
-                for value, each in zip(values(), read, strict=True)
-            ]
-        )
+            self._column.lacking.setdefault(shown, set()).update(_those(values(), read, {kind}))
+        if shapes.UNREAD not in kinds:
+            return [None if each in kinds else each for each in read]  # type: ignore[misc]
+        unread = set(_those(values(), read, {shapes.UNREAD}))
+        thorough = self._columns.thoroughly(unread, self._path, self._column.cut)
+        told = [
+            (thorough.get(value) if each == shapes.UNREAD else None) if each in kinds else each
+            for value, each in zip(values(), read, strict=True)
+        ]
         return list[Told](told)  # type: ignore[arg-type]
+
+
+def _those(values: Sequence[int], read: Sequence[shapes.Read], kinds: Collection[shapes.Read]) -> Iterable[int]:
+    """The values of which one of these was read."""
+    return itertools.compress(values, map(kinds.__contains__, read)) if kinds else ()
+
+
+def _may_be_cut(part: shapes.Read) -> bool:
+    return isinstance(part, str) and part[-1:] == "…"
 
 
 def _shows_less(whole: Value, more: bool, path: Path) -> bool:
     """Whether a value has parts that it does not show, where the path leads to such."""
     if len(path.steps) > 1:
-        return texts.goes_beyond(whole, more, path.steps)
+        return texts.goes_beyond(whole, more, path.steps, path.of)
     shown = glances.shown(whole.value)
     return texts.is_cut(whole, more) if shown is None else shown < (whole.total or 0)
 
 
-_UNTOLD = glances.NOWHERE | {shapes.UNREAD}
-_TEXT = "iif(v0.rest IS NULL, v0.text, '')"
+_UNTOLD = glances.NOWHERE | glances.CUT | {shapes.UNREAD}
+_TEXT = f"iif({insides.THERE}, '', v0.text)"
+_BESIDE = f"iif({insides.THERE}, v0.rest, '')"
 
 
 def _told(part: Value, path: Path) -> Told:

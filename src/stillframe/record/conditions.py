@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -37,7 +37,7 @@ class Path(msgspec.Struct, frozen=True):
 
     root: str
     steps: tuple[texts.Step, ...] = ()
-    of: Literal["value", "type", "len"] = "value"
+    of: texts.Of = "value"
 
     def __str__(self) -> str:
         inner = self.root + "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in self.steps)

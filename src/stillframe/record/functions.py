@@ -30,7 +30,7 @@ def _part(text: str | None, rest: str | None, steps: str) -> str | None:
 def _found(text: str, rest: str | None, steps: str) -> tuple[str | None, str]:
     """The text and, where it is known, the type of a part of a value; the same values come again and again."""
     way = _read(steps)
-    if rest is None and (glanced := glances.part(text, way)) is not None:
+    if (rest is None or '"children":[' not in rest) and (glanced := glances.part(text, way)) is not None:
         return glanced, ""
     found = texts.follow(texts.restored("", text, None, rest), way)
     return (None, "") if found is None else (found.value, found.type)
@@ -61,10 +61,10 @@ def _sf_length(text: str | None, total: int | None, rest: str | None, steps: str
     return texts.length_of(found) if found else None
 
 
-def _sf_beyond(text: str, total: int | None, rest: str | None, steps: str, of: str) -> bool:
+def _sf_beyond(text: str, total: int | None, rest: str | None, steps: str, of: texts.Of) -> bool:
     more = exact.decode(rest, ValueRest).more if rest else False
     found = texts.restored("", text, total, rest)
-    return texts.goes_beyond(found, more, _read(steps), of_length=of == "len")
+    return texts.goes_beyond(found, more, _read(steps), of)
 
 
 def written(steps: Sequence[texts.Step]) -> str:

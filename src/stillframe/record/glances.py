@@ -11,19 +11,21 @@ import functools
 import re
 
 from ..model.patterns import possessive
-from .texts import DEEPEST, Step
+from .texts import CAPACITY, COUNTED, DEEPEST, Step
 
 END = "\x02"
 """Stands between the texts of a row, and is no blank to a pattern; a text that has it in it is not read here."""
 NOWHERE = frozenset(")]},")
 """What stands for a part that is not there: the end of the value that lacks it."""
+CUT = frozenset(("…", "...", "<"))
+"""What stands for one that may be there, but is not shown: how a text says that it leaves something out."""
 
 QUOTED = tuple(rf"{q}[^{q}\\{END}]*+(?:\\[^\n{END}][^{q}\\{END}]*+)*+{q}" for q in "'\"`")
 _QUOTED = "|".join(QUOTED)
 _INSIDE = rf"[^'\"`()\[\]{{}}{END}]++|{_QUOTED}"
 _OPEN, _CLOSE = r"[(\[{]", r"[)\]}]"
 _NESTED = rf"{_OPEN}(?:{_INSIDE}|{_OPEN}(?:{_INSIDE}|{_OPEN}(?:{_INSIDE})*+{_CLOSE})*+{_CLOSE})*+{_CLOSE}"
-_OTHER = rf"(?:[^'\"`()\[\]{{}},{END}]++|{_QUOTED}|{_NESTED})*+"
+_OTHER = rf"(?:[^'\"`()\[\]{{}},{END}]++|{_QUOTED}|{_NESTED}|{CAPACITY})*+"
 """An item that is passed by, up to its comma."""
 _USUAL = rf"(?:'[^'\\{END}]*+'|[\w$]++)(?:: |=)(?:[^'\"`()\[\]{{}},{END}]++|'[^'\\{END}]*+'),"
 """One like nearly all are, with its comma; quicker than the way on which all are read."""
@@ -32,7 +34,11 @@ _KEYLESS = rf"\s*+(?!{_LEFT_OUT})(?:[^'\"`()\[\]{{}},:={END}\s]++\s*+|{_QUOTED}|
 _LIST = rf"{_KEYLESS}(?:,{_KEYLESS})*+(?:,\s*+{_LEFT_OUT}[^'\"`()\[\]{{}},:={END}]*+)?+{_CLOSE}"
 """What none of whose items has a key: there a number counts them."""
 _PLAIN = rf"[^'\"`()\[\]{{}},:=…\s{END}]++"
-_PART = rf"(?!{_LEFT_OUT})(?:{_QUOTED}|[\w.$*&@]*+{_NESTED}|{_PLAIN})"
+_OPAQUE = rf"<[^'\"`()\[\]{{}},:={END}]*+(?<=>)"
+"""What shows nothing of its parts: `<Cart object>`."""
+_FIRST_HEAD, _HEAD = r"[\w.:$*&@ <>,]*+", r"[\w.$*&@]*+ ?+"
+"""What stands before the parts of a value, and of one in another."""
+_PART = rf"(?!{_LEFT_OUT}|<(?:[,)\]}}{END}]|\Z))(?:(?:{_QUOTED})…?+|(?:{COUNTED}|{_HEAD}){_NESTED}|{_PLAIN})"
 
 
 def _after(done: int, ends: str) -> str:
@@ -44,19 +50,24 @@ def _way(steps: tuple[Step, ...], done: int, ends: str) -> str:
     """From a value's beginning up to the part that the steps after so many lead to; or up to the end of the one that has no such
     part. `ends`: what must follow a container there."""
     step, after = steps[done], _after(done, ends)
-    head = r"[\w.$*&@]*+" if done else r"[\w.:$*&@ <>,]*+"
+    head = rf"(?:{COUNTED}|{_HEAD if done else _FIRST_HEAD})"
     without_parts = rf"(?!<|{_LEFT_OUT})(?:{_QUOTED}|{_PLAIN})(?={after})"
-    further = rf"(?!{_CLOSE}|,)"
+    further = rf"(?!{_CLOSE}|,|{_LEFT_OUT}(?!{after}))"
     if done + 1 < len(steps):
-        further = rf"(?:{_way(steps, done + 1, after)}|{without_parts})"
+        further = rf"(?:{_way(steps, done + 1, after)}|{without_parts}|(?=(?:{_LEFT_OUT}|{_OPAQUE}){after}))"
+    cut = rf"\s*+(?={_LEFT_OUT}[^'\"`()\[\]{{}},:={END}]*+{_CLOSE}{ends})"
     if isinstance(step, int):
-        return rf"{head}{_OPEN}(?={_LIST}{ends})(?:{_KEYLESS},){{{step}}}\s*+{further}"
+        there = rf"(?:{_KEYLESS},){{{step}}}\s*+(?!{_LEFT_OUT}){further}"
+        too_few = rf"(?:{_KEYLESS},){{0,{step - 1}}}+{_KEYLESS}(?={_CLOSE})|" if step else ""
+        empty = rf"\s*+(?={_CLOSE}{ends})"
+        counted = rf"(?={_LIST}{ends})(?:{there}|{too_few}(?:{_KEYLESS},){{0,{step}}}+{cut})"
+        return rf"{head}{_OPEN}(?:{counted}|{cut}|{empty})"
     name = re.escape(step)
     maybe = "".join(rf"\\?+{re.escape(each)}" for each in step)
     special = rf"\s*+(?![….]|(?:[bBuUrRfF@]{{0,2}}['\"`])?+{maybe}['\"`]?+\s*+[:=])"
     itself = rf"(?:'{name}'|\"{name}\"|{name})(?:: | = |=(?!>)){further}"
     lacking = rf"{special}{_OTHER}(?={_CLOSE}{ends})"
-    return rf"{head}{_OPEN}(?:{special}(?:{_USUAL}|{_OTHER},))*+\s*+(?:{itself}|{lacking})"
+    return rf"{head}{_OPEN}(?:{special}(?:{_USUAL}|{_OTHER},))*+\s*+(?:{itself}|{lacking}|{cut})"
 
 
 _KEY = re.compile(rf"(?!\s)[^'\"`()\[\]{{}},:=…<>\\{END}]+(?<!\s)")
@@ -69,8 +80,8 @@ def _pattern(steps: tuple[Step, ...]) -> re.Pattern[str]:
     part_ends = text_ends
     for done in range(len(steps)):
         part_ends = _after(done, part_ends)
-    way = _way(steps, 0, text_ends)
-    return possessive(rf"(?:{way}({_PART}(?={part_ends})|{_CLOSE}|,))?+[^{END}]*+(?:{END}|\Z)")
+    way = rf"(?:{_way(steps, 0, text_ends)}|(?={_OPAQUE}{text_ends}))"
+    return possessive(rf"(?:{way}({_PART}(?={part_ends})|{_CLOSE}|,|{_LEFT_OUT}|<))?+[^{END}]*+(?:{END}|\Z)")
 
 
 def readable(steps: tuple[Step, ...]) -> bool:
@@ -81,8 +92,8 @@ def readable(steps: tuple[Step, ...]) -> bool:
 
 
 def parts(row: str, steps: tuple[Step, ...]) -> list[str]:
-    """The part of each text of a row, put together by `END`: an empty one says nothing, and one of `NOWHERE` that what the text
-    shows has none."""
+    """The part of each text of a row, put together by `END`: an empty one says nothing, one of `NOWHERE` that what the text
+    shows has none, and one of `CUT` that this is left out."""
     return each(_pattern(steps), row)
 
 
@@ -99,7 +110,7 @@ def part(text: str, steps: tuple[Step, ...]) -> str | None:
     if END in text or not readable(steps):
         return None
     found = parts(text, steps)[0]
-    return found if found and found not in NOWHERE else None
+    return found if found and found not in NOWHERE | CUT else None
 
 
 def span(text: str, steps: tuple[Step, ...]) -> tuple[int, int] | None:

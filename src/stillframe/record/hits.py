@@ -120,7 +120,7 @@ def _groups(scope: Scope, path: Path | None, by: str) -> stretches.SQL:
         told = f"SELECT {OF_THE_HIT[by]} AS told, sum(n) AS n, min(low) AS low, max(high) AS high FROM ({each}) h"
         joins = "" if by in ("thread", "reason") else " JOIN place p ON p.id=h.place JOIN run r ON r.id=h.run"
         return told + joins, given
-    expression, parameters = _told_by(path)
+    expression, parameters = asking.told(path)
     if not parameters:
         each, given = _by_hit(scope, expression, path.root)
         return _TALLY.format(each), given
@@ -174,18 +174,6 @@ def _path_of(scope: Scope, by: str) -> Path | None:
         return None
     need_name(scope, path.root)
     return path
-
-
-def _told_by(path: Path) -> tuple[str, list[object]]:
-    """The SQL of a path, and its parameters."""
-    steps = functions.written(path.steps)
-    match path.of:
-        case "len":
-            return asking.length("v0", path.steps)
-        case "type":
-            return ("sf_type(v0.text, v0.rest, ?)", [steps]) if steps else ("v0.type", [])
-        case _:
-            return ("sf_shown(v0.text, v0.rest, ?)", [steps]) if steps else ("v0.text", [])
 
 
 def _handles(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, str]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from ..errors import NotFound
 from ..model.places import Place
-from . import choosing, finding, functions, stretches, texts, where
-from .columns import Column, Columns
+from ..model.values import Value
+from . import asking, choosing, finding, functions, stretches, texts, where
+from .columns import EXAMPLES, Column, Columns
 from .conditions import Path
 from .finding import LISTED, Run, Spot, View
 
@@ -215,10 +216,9 @@ def _names(scope: Scope) -> list[str]:
 def need_part(scope: Scope, path: Path) -> None:
     """A path that leads nowhere in any of the hits, though its name was recorded, is a miss that lists what there is instead."""
     every = replace(scope, condition=None)
-    column = every.column(path)
-    if not path.steps or column is None or column.told.count(None) < len(column.told) or _beyond(every, path):
+    if not path.steps or _leads_somewhere(every, path) or _beyond(every, path):
         return
-    for whole in scope.columns.examples(column):
+    for whole in _examples(every, path):
         reached, way = whole, path.root
         for step in path.steps:
             shown = [
@@ -233,6 +233,26 @@ def need_part(scope: Scope, path: Path) -> None:
     raise NotFound(f"no {path} was recorded in these hits")
 
 
+def _leads_somewhere(scope: Scope, path: Path) -> bool:
+    """Whether a path leads to anything in any of the hits."""
+    if column := scope.column(path):
+        return column.told.count(None) < len(column.told)
+    (told, given), (joins, tests, before, after) = asking.told(path), scope.parts
+    value = " JOIN value v0 ON v0.id=c0.value"
+    sql = f"SELECT 1 FROM {joins}{ITS_CELL}{value} WHERE {tests} AND {told} IS NOT NULL LIMIT 1"
+    return scope.connection.execute(sql, (*before, path.root, *after, *given)).fetchone() is not None
+
+
+def _examples(scope: Scope, path: Path) -> Iterator[Value]:
+    """Some whole values of a path's name."""
+    if column := scope.column(path):
+        return scope.columns.examples(column)
+    joins, tests, before, after = scope.parts
+    sql = f"SELECT c0.value FROM {joins}{ITS_CELL} WHERE {tests} AND c0.value IS NOT NULL ORDER BY h.id LIMIT ?"
+    rows = scope.connection.execute(sql, (*before, path.root, *after, EXAMPLES))
+    return scope.columns.wholes({row[0] for row in rows})
+
+
 def beyond(scope: Scope, paths: Iterable[Path]) -> tuple[str, ...]:
     """What must be said of paths that lead deeper into a value than it was recorded: such hits are neither counted nor excluded
     truly. Only values whose text was cut, or that have more to them, are looked into."""
@@ -245,7 +265,7 @@ def beyond(scope: Scope, paths: Iterable[Path]) -> tuple[str, ...]:
 
 
 _HAS_MORE = (
-    "(v0.rest IS NOT NULL OR instr(v0.text, '…') OR instr(v0.text, '...') OR instr(v0.text, '<'))"
+    "(v0.rest IS NOT NULL OR v0.total IS NOT NULL OR instr(v0.text, '…') OR instr(v0.text, '...') OR instr(v0.text, '<'))"
     " AND sf_beyond(v0.text, v0.total, v0.rest, ?, ?)"
 )
 
@@ -253,7 +273,7 @@ _HAS_MORE = (
 def _beyond(scope: Scope, path: Path) -> int:
     """The hits in which a path leads out of what was recorded."""
     parts = [scope.columns.of(stretch, path) for stretch in scope.in_a_row or ()]
-    if parts and all(each is not None and not each.odd and not each.lacking for each in parts):
+    if parts and all(each is not None and not each.cut and not each.lacking for each in parts):
         return 0
     if column := scope.column(path):
         return scope.columns.beyond(column, path)

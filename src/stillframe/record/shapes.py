@@ -24,8 +24,8 @@ SAMPLES = 8
 
 _WORD = rf"[^'\"`()\[\]{{}},:=…\s<>.{END}][^'\"`()\[\]{{}},:=…\s<>{END}]*+"
 _STRINGS = glances.QUOTED
-_LEAVES = (*_STRINGS, _WORD, rf"[bBuUrRfF@]{{1,2}}+(?:{'|'.join(_STRINGS)})")
-_USUAL = {_STRINGS[0]: rf"'[^'\\{END}]*+'", _WORD: r"[0-9A-Za-z_+-][0-9A-Za-z_.+-]*+"}
+_LEAVES = (*(f"{each}…?+" for each in _STRINGS), _WORD, rf"[bBuUrRfF@]{{1,2}}+(?:{'|'.join(_STRINGS)})")
+_USUAL = {_LEAVES[0]: rf"'[^'\\{END}]*+'…?+", _WORD: r"[0-9A-Za-z_+-][0-9A-Za-z_.+-]*+"}
 """What most of them are like; tried first, since it is quicker."""
 _PLAIN_STRING = rf"(?:'[^'\\{END}]*+'|\"[^\"\\{END}]*+\")"
 _PLAIN_STRINGS = possessive(rf"{_PLAIN_STRING}(?:{END}{_PLAIN_STRING})*+")
@@ -47,6 +47,7 @@ class Lacking(msgspec.Struct, frozen=True):
 
 
 UNREAD = ""
+_MARKS = glances.NOWHERE | glances.CUT
 Read = Part | Lacking
 """What was read in a text; `UNREAD` says nothing."""
 
@@ -60,7 +61,7 @@ class Shape(msgspec.Struct, frozen=True):
     def read(self, row: str, path: Path) -> list[Read]:
         found = glances.each(self.pattern, row)
         if self.always is None:
-            return _asked(found, path)
+            return asked(found, path)
         if isinstance(self.always, int):
             found = [UNREAD if "…" in each or "..." in each else each for each in found]
         return [self.always if each else UNREAD for each in found]
@@ -85,7 +86,7 @@ class Reader:
         """From a shape on: those that are not of it are read by the next, and at last by the pattern for all."""
         shape = self._shape(number, row)
         if shape is None:
-            return _asked(glances.parts(row, self._path.steps), self._path)
+            return asked(glances.parts(row, self._path.steps), self._path)
         found = shape.read(row, self._path)
         if UNREAD in found:
             left = [at for at, each in enumerate(found) if each == UNREAD]
@@ -104,13 +105,13 @@ class Reader:
         return self._shapes[number] if number < len(self._shapes) else None
 
 
-def _asked(found: list[str], path: Path) -> list[Read]:
+def asked(found: list[str], path: Path) -> list[Read]:
     """Parts as the path asks for them."""
     if path.of == "value":
         return list[Read](found)
     if _PLAIN_STRINGS.fullmatch(END.join(found)):
         return [len(each) - 2 for each in found] if path.of == "len" else ["str"] * len(found)
-    told = {part: part if part == UNREAD or part in glances.NOWHERE else _told(part, path) for part in set(found)}
+    told = {part: part if part == UNREAD or part in _MARKS else _told(part, path) for part in set(found)}
     return [told[each] for each in found]
 
 
@@ -136,7 +137,7 @@ def shape_of(text: str, path: Path) -> Shape | None:
 
 def _any_leaf(like: str) -> str:
     """The pattern of a leaf, beginning with what is like one."""
-    kind = next((each for each in _STRINGS if each[0] == like[0]), _LEAVES[-1] if like[-1] in "'\"`" else _WORD)
+    kind = next((each for each in _LEAVES if each[0] == like[0]), _LEAVES[-1] if like[-1] in "'\"`" else _WORD)
     usual = [_USUAL[kind]] if kind in _USUAL else []
     return f"(?:{'|'.join([*usual, kind, *(each for each in _LEAVES if each != kind)])})"
 
@@ -144,6 +145,8 @@ def _any_leaf(like: str) -> str:
 def _always(text: str, span: tuple[int, int], leaf: bool, path: Path) -> Read | None:
     """What a path tells in all texts of the shape of one."""
     part = text[slice(*span)]
+    if part in glances.CUT:
+        return part
     if part in glances.NOWHERE:
         top_lacks = texts.follow(texts.of_text("", text), path.steps[:1]) is None
         return Lacking(len(texts.parts(text)) if top_lacks else None)
@@ -157,6 +160,8 @@ def _told(part: str, path: Path) -> Read:
         case "type":
             return texts.type_of(part)
         case "len":
+            if texts.is_cut_text(part):
+                return "…"
             length = _length(part)
             return Lacking() if length is None and re.fullmatch(_WORD, part) else UNREAD if length is None else length
 

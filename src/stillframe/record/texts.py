@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
@@ -19,11 +20,19 @@ from .pen import LONGEST_NUMBER, ValueRest, number_of
 _QUOTED = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)"""
 _STRING = re.compile(rf"[bBuUrRfF@]{{0,2}}({_QUOTED})")
 _HEAD = re.compile(r"[\w.:$*&@ <>,]*?(?=[({\[])")
+CAPACITY = r", cap: \d+,(?= \[| nil)"
+"""Between the commas of this nothing is told of its own: `[]int len: 2, cap: 4, [7,8]`, as Delve writes what Go counts."""
+COUNTED = rf"(?:\(loaded \d+/\d+\) )?\*?(?:\[\d*\]|map\[)[\w.*\[\]/{{}} -]*?(?: len: \d+{CAPACITY})? (?=\[)"
+"""What stands before the parts of such, or of a map or an array: `map[string]int ["k": 7, ]`, `[2]int [7,8]`."""
+_COUNTED = re.compile(COUNTED)
+_LENGTH = re.compile(rf"(?:\(loaded \d+/\d+\) )?\*?\[\][\w.*\[\]/{{}} -]*? len: (\d+){CAPACITY}")
 DEEPEST = 12
 LEFT_OUT = ("…", "...")
 """What stands for parts that are not told."""
 
 Step = str | int
+Of = Literal["value", "type", "len"]
+"""What of a value is asked for: itself, its type or its length."""
 
 
 @functools.lru_cache(maxsize=8192)
@@ -37,9 +46,9 @@ def parts(text: str) -> tuple[tuple[str | None, str], ...]:
 
 def _body(text: str) -> str | None:
     text = text.strip()
-    if not text or _STRING.fullmatch(text):
+    if not text or _STRING.fullmatch(text) or (text.endswith(", nil") and _LENGTH.match(text)):
         return None
-    head = _HEAD.match(text)
+    head = _COUNTED.match(text) or _HEAD.match(text)
     begin = head.end() if head else -1
     if begin < 0 or begin >= len(text) or text[begin] not in "([{":
         return None
@@ -50,7 +59,7 @@ def _body(text: str) -> str | None:
 @functools.cache
 def _cuts(separator: str) -> re.Pattern[str]:
     """What matters on the way to a separator: strings, in which nothing counts, and brackets."""
-    return re.compile(rf"{_QUOTED}|[(\[{{]|[)\]}}]|{re.escape(separator)}")
+    return re.compile(rf"{_QUOTED}|{CAPACITY}|[(\[{{]|[)\]}}]|{re.escape(separator)}")
 
 
 def _split(text: str, separator: str, most: int = -1) -> list[str]:
@@ -71,6 +80,8 @@ def _split(text: str, separator: str, most: int = -1) -> list[str]:
 
 
 def _keyed(item: str) -> tuple[str | None, str]:
+    if _COUNTED.match(item):
+        return None, item
     for separator in (": ", " = ", "=>", "=", ":"):
         pieces = _split(item, separator, 1) if separator in item else ()
         if len(pieces) == 2 and pieces[0] and pieces[1]:
@@ -101,9 +112,9 @@ def follow(value: Value, steps: Sequence[Step]) -> Value | None:
     return value
 
 
-def goes_beyond(value: Value, more: bool, steps: Sequence[Step], *, of_length: bool = False) -> bool:
+def goes_beyond(value: Value, more: bool, steps: Sequence[Step], of: Of = "value") -> bool:
     """Whether a path leads out of what was recorded, so that nobody can tell what is there, or whether anything is.
-    `more`: the value had parts of its own when it was recorded. `of_length`: its length is asked for alone."""
+    `more`: the value had parts of its own when it was recorded. `of`: what is asked for of the part."""
     for step in steps[:DEEPEST]:
         found = _child(value, step)
         if found is None:
@@ -111,10 +122,11 @@ def goes_beyond(value: Value, more: bool, steps: Sequence[Step], *, of_length: b
         if found.value.startswith(LEFT_OUT):
             return True
         value, more = found, False
-    return (length_of(value) is None and is_cut(value, more)) if of_length else _is_cut_text(value.value)
+    cut = is_cut_text(value.value)
+    return cut if of == "value" else of == "len" and length_of(value) is None and (cut or is_cut(value, more))
 
 
-def _is_cut_text(text: str) -> bool:
+def is_cut_text(text: str) -> bool:
     """Whether it is the beginning of a longer text: `'abc'…`."""
     return text.endswith("…") and _STRING.fullmatch(text[:-1]) is not None
 
@@ -129,11 +141,18 @@ def is_cut(value: Value, more: bool) -> bool:
     return open_ended or any(each.startswith(LEFT_OUT) for each in shown) or (value.total or 0) > len(shown)
 
 
+def names(step: Step) -> tuple[str, ...]:
+    """What a debugger may call the part that a step leads to."""
+    return str(step), f"[{step}]", f"'{step}'", f'"{step}"', f"['{step}']"
+
+
 def _child(value: Value, step: Step) -> Value | None:
     wanted = str(step)
-    for each in value.children:
-        if each.name in (wanted, f"[{wanted}]", f"'{wanted}'", f'"{wanted}"', f"['{wanted}']"):
-            return each
+    if value.children:
+        forms = names(step)
+        for each in value.children:
+            if each.name in forms:
+                return each
     items = parts(value.value)
     if isinstance(step, int) and not any(key == wanted for key, _ in items):
         if 0 <= step < len(items):
@@ -217,6 +236,8 @@ def length_of(value: Value) -> int | None:
         return value.total
     if _STRING.fullmatch(value.value) and not value.truncated:
         return len(plain(value.value))
+    if counted := _LENGTH.match(value.value):
+        return int(counted[1])
     if "…" in value.value or "..." in value.value:
         return None
     return len(parts(value.value)) if _body(value.value) is not None else None

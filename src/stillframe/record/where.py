@@ -22,10 +22,10 @@ _TOKEN = re.compile(
     r"""\s*(?:(?P<number>-?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)
     |(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
     |(?P<op>==|!=|<=|>=|&&|\|\||[<>=~()!])
-    |(?P<path>[A-Za-z_$@][\w$@]*(?:\??\.[A-Za-z_$@][\w$]*|\[\s*(?:\d+|"[^"]*"|'[^']*')\s*\])*))""",
+    |(?P<path>(?:[^\W\d]|[$@])[\w$@]*(?:\??\.(?:[^\W\d]|[$@])[\w$]*|\[\s*(?:\d+|"[^"]*"|'[^']*')\s*\])*))""",
     re.VERBOSE,
 )
-_STEP = re.compile(r"""\??\.([A-Za-z_$@][\w$]*)|\[\s*(?:(\d+)|"([^"]*)"|'([^']*)')\s*\]""")
+_STEP = re.compile(r"""\??\.((?:[^\W\d]|[$@])[\w$]*)|\[\s*(?:(\d+)|"([^"]*)"|'([^']*)')\s*\]""")
 _WORDS = {
     "true": ("True", "true"),
     "false": ("False", "false"),
@@ -196,7 +196,7 @@ class Reader:
         if text in ("and", "or", "not", "in"):
             self._at -= len(text)
             raise self.wrong()
-        root = re.match(r"[A-Za-z_$@][\w$@]*", text)
+        root = re.match(r"(?:[^\W\d]|[$@])[\w$@]*", text)
         assert root is not None
         return Path(root[0], steps_of(text[root.end() :]))
 
