@@ -10,6 +10,7 @@ from typing import Any
 
 import mcp_types as types
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from stillframe.faces.mcp.toolset import CLASSES, toolset
 from stillframe.ops import load_all
@@ -17,7 +18,7 @@ from stillframe.policy import in_question
 from stillframe.registry import OPERATIONS, Access
 
 from ..conftest import call
-from .conftest import COUNT, LEGACY, MODERN, Connect, Pipe, text_of
+from .conftest import COUNT, LEGACY, META, MODERN, Connect, Pipe, text_of
 
 LIST_CHARACTERS = 6000
 
@@ -193,3 +194,26 @@ def test_a_client_that_cannot_ask_is_refused_with_the_way_out(pipe: Any) -> None
     line: Pipe = pipe("--ask", "control")
     refused = line.call("stop")
     assert refused["isError"] and "cannot ask" in refused["content"][0]["text"]
+
+
+async def test_what_is_asked_about_is_not_to_be_had_by_reading_a_resource(agent: Connect, tmp_path: Path) -> None:
+    (tmp_path / "count.py").write_text(COUNT)
+    assert call("launch", "count.py", "--name", "one", "--break", "count.py:3", cwd=tmp_path).code == 0
+    async with agent("--ask", "control") as client:
+        assert json.loads((await client.read_resource("dbg://session/one")).contents[0].text)["ok"] is True
+        with pytest.raises(MCPError, match="export needs control, which is asked about here"):
+            await client.read_resource("dbg://run/one/export")
+    async with agent("--ask", "read") as client:
+        assert [str(each.uri) for each in (await client.list_resources()).resources] == ["dbg://sessions", "dbg://runs"]
+        with pytest.raises(MCPError, match="sessions needs read, which is asked about here"):
+            await client.read_resource("dbg://sessions")
+
+
+def test_a_client_that_only_opens_pages_cannot_ask_by_a_form(pipe: Any) -> None:
+    line: Pipe = pipe("--ask", "control")
+    for can, told in (({"url": {}}, "cannot ask"), ({"url": {}, "form": {}}, ""), ({}, "")):
+        meta = {**META, "io.modelcontextprotocol/clientCapabilities": {"elicitation": can}}
+        params = {"name": "stop", "arguments": {}, "_meta": meta}
+        line.send(json.dumps({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params}).encode() + b"\n")
+        said = line.answer("x")["result"]
+        assert (told in said["content"][0]["text"]) if told else "inputRequests" in said, said

@@ -5,8 +5,9 @@ Built on the low-level server of the SDK (mcp 2.3), which serves both eras of th
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import mcp_types as types
@@ -20,7 +21,7 @@ from ...errors import StillframeError
 from ...version import __version__
 from . import resources
 from .approval import MODERN, Approval
-from .client import Client
+from .client import Client, Told
 from .instructions import INSTRUCTIONS
 from .prompts import HUNTS
 from .toolset import Tool
@@ -28,6 +29,10 @@ from .toolset import Tool
 Context = ServerRequestContext[Any, Any]
 ARGUMENT_CHARACTERS = 256 * 1024
 """The most that the arguments of one call may be."""
+
+
+GONE = "stillframe.gone"
+"""In the scope of a request over HTTP: the event that nobody is there any more to hear its answer."""
 
 
 def server_for(client: Callable[[Context], Client], *, schemas: bool = False) -> DebugServer:
@@ -110,7 +115,7 @@ class Handlers:
         async def progress(done: float, most: float, word: str) -> None:
             await context.session.report_progress(done, most, word)
 
-        told = await client.call(params.name, arguments, progress, agreed=to_ask)
+        told = await _while_heard(context, client.call(params.name, arguments, progress, agreed=to_ask))
         if told.met and context.protocol_version >= MODERN:
             await self.bus.publish(ResourcesListChanged())
         elif told.met:
@@ -176,6 +181,22 @@ class Handlers:
             raise MCPError(types.INVALID_PARAMS, error.message) from None
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=hunt.doc, messages=[message])
+
+
+async def _while_heard(context: Context, work: Coroutine[Any, Any, Told]) -> Told:
+    """What comes of a call. Over HTTP a client that vanishes has said so to nobody but the connection, and its call is given up
+    like any that is cancelled; on a pipe the whole conversation ends."""
+    gone = getattr(context.request, "scope", {}).get(GONE)
+    if gone is None:
+        return await work
+    call, left = asyncio.ensure_future(work), asyncio.ensure_future(gone.wait())
+    try:
+        await asyncio.wait({call, left}, return_when=asyncio.FIRST_COMPLETED)
+        return await call if call.done() else Told("nobody hears this", b"{}", failed=True)
+    finally:
+        call.cancel()
+        left.cancel()
+        await asyncio.wait({call, left})
 
 
 def _failure(text: str) -> types.CallToolResult:
