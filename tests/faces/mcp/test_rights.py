@@ -217,3 +217,31 @@ def test_a_client_that_only_opens_pages_cannot_ask_by_a_form(pipe: Any) -> None:
         line.send(json.dumps({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params}).encode() + b"\n")
         said = line.answer("x")["result"]
         assert (told in said["content"][0]["text"]) if told else "inputRequests" in said, said
+
+
+@pytest.mark.parametrize("mode", [LEGACY, MODERN])
+async def test_to_go_to_another_project_lifts_nothing(agent: Connect, tmp_path: Path, mode: str) -> None:
+    """What the settings refuse or want asked where a client was started, or where a session runs, holds elsewhere, too."""
+    for folder in (tmp_path, tmp_path / "other"):
+        folder.mkdir(exist_ok=True)
+        (folder / "pyproject.toml").write_text("")
+        (folder / "count.py").write_text(COUNT)
+    asked: list[str] = []
+
+    async def agree(context: Any, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        return types.ElicitResult(action="accept", content={})
+
+    away = {"program": ["count.py"], "breaks": ["count.py:3"], "project": "other", "name": "away"}
+    (tmp_path / "stillframe.toml").write_text('allow = "inspect"\n')
+    async with agent(mode=mode, elicitation_callback=agree) as client:
+        refused = await client.call_tool("launch", away)
+        assert f"`allow` in the settings of {tmp_path}, now inspect, grants it" in text_of(refused)
+        (tmp_path / "stillframe.toml").write_text('ask = "exec"\n')
+        assert not (await client.call_tool("launch", away)).is_error
+        assert len(asked) == 1
+        (tmp_path / "stillframe.toml").write_text("")
+        (tmp_path / "other" / "stillframe.toml").write_text('ask = "exec"\n')
+        word = {"expressions": ["word"], "session": "away", "project": str(tmp_path)}
+        assert "word = 'a'" in text_of(await client.call_tool("eval", word)), "known to the daemon alone"
+        assert len(asked) == 2 and "eval" in asked[1]

@@ -70,7 +70,9 @@ class Approval:
         folder = client.folder(project) if isinstance(project, str) else client.cwd
         try:
             tool = client.tools.find(params.name)
-            wishes = [each for each in (client.ask, self._settings.at(project_root(folder)).ask) if each]
+            folders = (folder, client.begun) if client.begun else (folder,)
+            settings = (self._settings.at(project_root(each)).ask for each in folders)
+            wishes = [each for each in (client.ask, *settings) if each]
         except StillframeError:
             return False  # the call itself says what is wrong
         return any(CLASSES.index(tool.access) >= CLASSES.index(each) for each in wishes)

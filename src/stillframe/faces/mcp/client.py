@@ -57,6 +57,7 @@ class Told(msgspec.Struct, frozen=True):
     failed: bool
     met: bool = False
     """It is about a session that this client had not heard of: there are more resources than before."""
+    denied: bool = False
     asked: bool = False
     """It was not made, since somebody has to agree to it first."""
 
@@ -73,6 +74,8 @@ class Client(msgspec.Struct):
     """The class from which on a call is made only after somebody agreed to it; empty: nobody is asked."""
     answers: str = ""
     """`both`: the text and the JSON; `text`: never the JSON; empty: as suits the program that calls."""
+    begun: str = ""
+    """Where it was started, whose settings hold wherever it goes; empty: it has not left it."""
     tools: Toolset = msgspec.field(default_factory=toolset)
     cancelled: list[str] = msgspec.field(default_factory=list[str])
     """What became of calls that were cancelled, told with the next answer."""
@@ -85,7 +88,7 @@ class Client(msgspec.Struct):
 
     async def call(self, name: str, arguments: Mapping[str, Any], progress: Progress, *, agreed: bool = False) -> Told:
         """Do what a tool call asks; whatever goes wrong is an answer."""
-        verb = name
+        verb, was = name, (self.cwd, self.begun)
         try:
             tool = self.tools.find(name)
             order = understand(self.tools, tool, arguments)
@@ -99,7 +102,10 @@ class Client(msgspec.Struct):
         reply = _sound(answer.reply)
         outcome = _outcome_of(reply)
         if not outcome.ok:
-            return self._failed(msgspec.json.decode(reply), tool)
+            failed = self._failed(msgspec.json.decode(reply), tool)
+            if failed.denied:
+                self.cwd, self.begun = was  # it has led nowhere; and made again, it begins where it began
+            return failed
         return self._done(reply, outcome.session, answer.text.decode("utf-8", "replace"))
 
     async def disown(self, name: str, arguments: Mapping[str, Any]) -> None:
@@ -117,6 +123,7 @@ class Client(msgspec.Struct):
         folder = self.folder(project)
         if not os.path.isdir(folder):
             raise UsageError(f"project is no directory: {folder}")
+        self.begun = self.begun or self.cwd
         self.cwd = folder
 
     def folder(self, project: str) -> str:
@@ -148,6 +155,7 @@ class Client(msgspec.Struct):
             "client": self.id,
             "sticky": True,
             "cwd": self.cwd,
+            "begun": self.begun,
             "umask": self.umask,
             "env": dict(self.env) if order.needs_environment else {},
             "agreed": agreed,
@@ -169,7 +177,8 @@ class Client(msgspec.Struct):
     def _failed(self, envelope: dict[str, Any], tool: Tool | None = None) -> Told:
         error = envelope.get("error") or {}
         asked = bool((error.get("detail") or {}).get("asked"))
-        if error.get("code") == "denied":
+        denied = error.get("code") == "denied"
+        if denied:
             self._grant(error, tool)
         if error.get("code") in (*OURS, *MOSTLY_OURS):
             error["message"] = parameters(str(error["message"]), str(envelope.get("op")))
@@ -189,7 +198,7 @@ class Client(msgspec.Struct):
         if notes:
             envelope["notes"] = notes
         said = "".join(f"note: {each}\n" for each in notes) + text
-        return Told(said, msgspec.json.encode(envelope), failed=True, asked=asked)
+        return Told(said, msgspec.json.encode(envelope), failed=True, denied=denied, asked=asked)
 
     def _grant(self, error: dict[str, Any], tool: Tool | None) -> None:
         """Say how a refusal can be lifted: by another tool, by the command that started us, or in the settings."""

@@ -110,7 +110,7 @@ class Clients:
             return self._first
         if key not in self._known:
             fresh = f"mcp:{secrets.token_hex(6)}"
-            self._known[key] = replace(self._first, id=fresh, cwd=self._cwd, cancelled=[], known=set())
+            self._known[key] = replace(self._first, id=fresh, cwd=self._cwd, begun="", cancelled=[], known=set())
         self._known.move_to_end(key)
         while len(self._known) > CLIENTS:
             self._known.popitem(last=False)

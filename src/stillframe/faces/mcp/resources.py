@@ -97,6 +97,6 @@ async def _ask(
     if client.ask and CLASSES.index(allow) >= CLASSES.index(client.ask):
         raise Denied(f"{verb} needs {allow}, which is asked about here, and a resource cannot ask; a tool can")
     request = {"op": verb, "args": args, "session": session, "json": True, "client": client.id, "cwd": client.cwd}
-    answer = await daemonline.ask({**request, "allow": allow})
+    answer = await daemonline.ask({**request, "allow": allow, "begun": client.begun})
     envelope: dict[str, Any] = json.loads(answer.reply.decode("utf-8", "replace"))
     return {**envelope, "untrusted": True}

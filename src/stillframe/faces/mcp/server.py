@@ -105,17 +105,22 @@ class Handlers:
             return _failure(f"error usage: arguments of {size:,} characters; {ARGUMENT_CHARACTERS:,} are the most")
         client = self._client(context)
         to_ask = self._approval.needed(client, params)
-        asked = await self._approval.of(context, params) if to_ask else ""
-        if isinstance(asked, types.InputRequiredResult):
-            return asked
-        if asked:
-            await client.disown(params.name, arguments)
-            return _failure(f"error denied: {asked}")
 
         async def progress(done: float, most: float, word: str) -> None:
             await context.session.report_progress(done, most, word)
 
-        told = await _while_heard(context, client.call(params.name, arguments, progress, agreed=to_ask))
+        told = None
+        while told is None or (told.asked and not to_ask):
+            to_ask = (
+                to_ask or told is not None
+            )  # the daemon knows of a wish that we do not, such as that of a session's project
+            asked = await self._approval.of(context, params) if to_ask else ""
+            if isinstance(asked, types.InputRequiredResult):
+                return asked
+            if asked:
+                await client.disown(params.name, arguments)
+                return _failure(f"error denied: {asked}")
+            told = await _while_heard(context, client.call(params.name, arguments, progress, agreed=to_ask))
         if told.met and context.protocol_version >= MODERN:
             await self.bus.publish(ResourcesListChanged())
         elif told.met:
