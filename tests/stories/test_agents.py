@@ -57,9 +57,12 @@ def test_every_agent_gets_the_skill_and_the_server_where_it_looks_and_loses_them
         (f"{os.environ['XDG_CONFIG_HOME']}/Code/User/mcp.json", "servers"),
     ):
         entry = json.loads((home() / path).read_text())[key]["stillframe"]
-        assert (Path(entry["command"]).name, entry["args"]) == ("dbg", ["mcp"]), path
+        alone = (
+            [] if "gemini" in path or "Code" in path else ["--answers", "text"]
+        )  # others show a model the JSON instead
+        assert (Path(entry["command"]).name, entry["args"]) == ("dbg", ["mcp", *alone]), path
     codex = tomllib.loads((home() / ".codex/config.toml").read_text())["mcp_servers"]["stillframe"]
-    assert codex["args"] == ["mcp"]
+    assert codex["args"] == ["mcp", "--answers", "text"]
     # Gemini CLI looks into both folders, and says that they conflict where both have it.
     assert not (home() / ".gemini/skills").exists()
     for folder in (".claude", ".agents", ".cursor", ".copilot"):
@@ -140,7 +143,8 @@ def test_a_project_gets_files_that_can_be_shared_and_a_dry_run_changes_nothing(u
     user.ok("install", *AGENTS, "--project", "--access", "inspect")
     for name, key in ((".mcp.json", "mcpServers"), (".cursor/mcp.json", "mcpServers"), (".vscode/mcp.json", "servers")):
         entry = json.loads((user.here / name).read_text())[key]["stillframe"]
-        assert (entry["command"], entry["args"]) == ("dbg", ["mcp", "--allow", "inspect"])
+        alone = [] if "vscode" in name else ["--answers", "text"]
+        assert (entry["command"], entry["args"]) == ("dbg", ["mcp", *alone, "--allow", "inspect"])
     texts = [path.read_text() for path in user.here.rglob("*") if path.is_file()]
     assert not any(str(home()) in text for text in texts)
     for folder in (".agents", ".claude", ".github"):
@@ -265,7 +269,7 @@ def test_servers_of_codex_in_a_form_that_has_no_room_are_left_and_said_how_to_be
     assert str(path) in told and "by hand: stillframe = { command = " in told
     assert path.read_text() == text
     by_hand = told.split("by hand: ")[1].strip().removesuffix(" in mcp_servers")
-    assert tomllib.loads(by_hand)["stillframe"]["args"] == ["mcp"]
+    assert tomllib.loads(by_hand)["stillframe"]["args"] == ["mcp", "--answers", "text"]
 
 
 def test_a_quoted_table_of_codex_is_ours_as_well(user: User) -> None:

@@ -25,6 +25,9 @@ class Agent(msgspec.Struct, frozen=True):
     project_skills: str = ".agents/skills"
     entry: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """What its entry has beside command and arguments."""
+    shows_json: bool = False
+    """Whether it shows its model the JSON of an answer: four times the characters of the text, and in its place (seen with Claude
+    Code 2.1 and Codex 0.169) or beside it (Copilot CLI 1.0). It is served the text alone. Gemini CLI 0.61 shows nothing else."""
     subagents: str = ""
     """The file of our sub-agent; none where it is not known that such files are looked for."""
     project_subagents: str = ""
@@ -73,17 +76,17 @@ AGENTS = {
     for each in (
         Agent(
             "claude", "Claude Code", ".claude", "claude", ".claude.json", ".mcp.json", "mcpServers",
-            ".claude/skills", ".claude/skills", _STDIO, _MD.format(".claude"), _MD.format(".claude"),
+            ".claude/skills", ".claude/skills", _STDIO, True, _MD.format(".claude"), _MD.format(".claude"),
             "CLAUDE_CONFIG_DIR", {".claude/": "", ".claude.json": ".claude.json"}, "whole",
         ),
         Agent(
             "codex", "Codex", ".codex", "codex", ".codex/config.toml", ".codex/config.toml", "mcp_servers",
-            ".agents/skills", subagents=_TOML, project_subagents=_TOML, variable="CODEX_HOME", moves={".codex/": ""},
-            subagent_form="toml",
+            ".agents/skills", shows_json=True, subagents=_TOML, project_subagents=_TOML, variable="CODEX_HOME",
+            moves={".codex/": ""}, subagent_form="toml",
         ),
         Agent(
             "cursor", "Cursor", ".cursor", "cursor", ".cursor/mcp.json", ".cursor/mcp.json", "mcpServers", ".cursor/skills",
-            subagents=_MD.format(".cursor"), project_subagents=_MD.format(".cursor"),
+            shows_json=True, subagents=_MD.format(".cursor"), project_subagents=_MD.format(".cursor"),
         ),
         Agent(
             "gemini", "Gemini CLI", ".gemini", "gemini", ".gemini/settings.json", ".gemini/settings.json", "mcpServers",
@@ -92,7 +95,7 @@ AGENTS = {
         ),
         Agent(
             "copilot", "Copilot", ".copilot", "copilot", ".copilot/mcp-config.json", ".github/mcp.json", "mcpServers",
-            ".copilot/skills", ".github/skills", {"type": "local", "tools": ["*"]},
+            ".copilot/skills", ".github/skills", {"type": "local", "tools": ["*"]}, True,
             _AGENT_MD.format(".copilot"), _AGENT_MD.format(".github"), "COPILOT_HOME", {".copilot/": ""},
         ),
         Agent(

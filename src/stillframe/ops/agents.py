@@ -150,7 +150,8 @@ def _readers(others: list[Agent], caller: Caller, *, project: bool) -> dict[Path
 def _entry(agent: Agent, env: Mapping[str, str], *, project: bool, allow: str | None) -> dict[str, Any]:
     """Our entry in an agent's settings. A user's has the whole path, since an agent with a window has another PATH."""
     command = "dbg" if project else _command(env)
-    return {**agent.entry, "command": command, "args": ["mcp", *(["--allow", allow] if allow else [])]}
+    more = [*(["--answers", "text"] if agent.shows_json else []), *(["--allow", allow] if allow else [])]
+    return {**agent.entry, "command": command, "args": ["mcp", *more]}
 
 
 def _command(env: Mapping[str, str]) -> str:

@@ -223,14 +223,15 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 def _begun_by_us(entry: Any) -> bool:
-    """Whether an entry is one that some install wrote: it runs `dbg mcp`, with nothing but an access of ours behind it, and
-    nobody has put variables or the like into it."""
+    """Whether an entry is one that some install wrote: it runs `dbg mcp`, with nothing behind it but what an install puts there,
+    and nobody has put variables or the like into it."""
     if not isinstance(entry, dict) or not set(entry) <= {"type", "tools", "command", "args"}:
         return False
     args = entry.get("args")
     if Path(str(entry.get("command"))).name != "dbg" or not isinstance(args, list) or args[:1] != ["mcp"]:
         return False
-    return args[1:] == [] or (args[1:2] == ["--allow"] and len(args) == 3)
+    flags = [str(each) for each in args[1::2]]
+    return len(args) % 2 == 1 and len(set(flags)) == len(flags) and set(flags) <= {"--allow", "--answers"}
 
 
 def _known(record: Path) -> dict[str, str]:

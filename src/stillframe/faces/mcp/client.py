@@ -38,11 +38,7 @@ MOSTLY_OURS = ("launch_failed", "unsupported", "not_found", "adapter_missing")
 LINES = daemonline.KeptLines()
 """The lines of this process to the daemon, whichever client asks."""
 
-ANSWERS = ("", "text", "both")
-SHOWS_JSON = ("claude-code", "codex", "copilot", "cursor")
-"""Clients, by how their names begin, that show their model the JSON of an answer: four times the characters of the text, and in
-its place (seen with Claude Code 2.1 and Codex 0.169) or beside it (Copilot CLI 1.0). Gemini CLI 0.61 and opencode 1.18 show the
-text alone."""
+ANSWERS = ("both", "text")
 
 Progress = Callable[[float, float, str], Awaitable[None]]
 """Called now and then during a call: seconds so far, seconds at the most, and a word."""
@@ -72,8 +68,8 @@ class Client(msgspec.Struct):
     allow: str = "exec"
     ask: str = ""
     """The class from which on a call is made only after somebody agreed to it; empty: nobody is asked."""
-    answers: str = ""
-    """`both`: the text and the JSON; `text`: never the JSON; empty: as suits the program that calls."""
+    answers: str = "both"
+    """`both`: the JSON and the text beside it; `text`: that alone."""
     begun: str = ""
     """Where it was started, whose settings hold wherever it goes; empty: it has not left it."""
     tools: Toolset = msgspec.field(default_factory=toolset)
@@ -82,9 +78,9 @@ class Client(msgspec.Struct):
     known: set[str] = msgspec.field(default_factory=set[str])
     """The sessions that it has heard of."""
 
-    def hears_json(self, program: str) -> bool:
-        """Whether answers to a program of this name have the JSON beside their text."""
-        return self.answers == "both" or (not self.answers and not program.lower().startswith(SHOWS_JSON))
+    @property
+    def hears_json(self) -> bool:
+        return self.answers != "text"
 
     async def call(self, name: str, arguments: Mapping[str, Any], progress: Progress, *, agreed: bool = False) -> Told:
         """Do what a tool call asks; whatever goes wrong is an answer."""
@@ -98,7 +94,7 @@ class Client(msgspec.Struct):
         except StillframeError as error:
             if isinstance(error, Denied):
                 await self.disown(name, arguments)
-            return self._failed(_envelope(verb, error))
+            return self._failed(envelope_of(verb, error))
         reply = _sound(answer.reply)
         outcome = _outcome_of(reply)
         if not outcome.ok:
@@ -247,7 +243,7 @@ _WORDS: list[str] = []
 """Words that were not used yet: to ask the kernel for each takes a turn of its own."""
 
 
-def _envelope(verb: str, error: StillframeError) -> dict[str, Any]:
+def envelope_of(verb: str, error: StillframeError) -> dict[str, Any]:
     told: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.hint is not None:
         told["hint"] = {"op": error.hint.op, "args": dict(error.hint.args)}

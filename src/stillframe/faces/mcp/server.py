@@ -17,11 +17,11 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged
 from mcp.shared.exceptions import MCPError
 
-from ...errors import StillframeError
+from ...errors import Denied, StillframeError, UsageError
 from ...version import __version__
 from . import resources
 from .approval import MODERN, Approval
-from .client import Client, Told
+from .client import Client, Told, envelope_of
 from .instructions import INSTRUCTIONS
 from .prompts import HUNTS
 from .toolset import Tool
@@ -100,10 +100,14 @@ class Handlers:
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         arguments = params.arguments or {}
+        client = self._client(context)
         size = len(json.dumps(arguments))
         if size > ARGUMENT_CHARACTERS:
-            return _failure(f"error usage: arguments of {size:,} characters; {ARGUMENT_CHARACTERS:,} are the most")
-        client = self._client(context)
+            return _failure(
+                client,
+                params.name,
+                UsageError(f"arguments of {size:,} characters; {ARGUMENT_CHARACTERS:,} are the most"),
+            )
         to_ask = self._approval.needed(client, params)
 
         async def progress(done: float, most: float, word: str) -> None:
@@ -119,17 +123,15 @@ class Handlers:
                 return asked
             if asked:
                 await client.disown(params.name, arguments)
-                return _failure(f"error denied: {asked}")
+                return _failure(client, params.name, Denied(asked))
             told = await _while_heard(context, client.call(params.name, arguments, progress, agreed=to_ask))
         if told.met and context.protocol_version >= MODERN:
             await self.bus.publish(ResourcesListChanged())
         elif told.met:
             await context.session.send_resource_list_changed()
-        known = context.session.client_params
-        hears_json = client.hears_json(known.client_info.name if known else "")
         return types.CallToolResult(
             content=[types.TextContent(text=told.text)],
-            structured_content=msgspec.json.decode(told.envelope) if hears_json else None,
+            structured_content=msgspec.json.decode(told.envelope) if client.hears_json else None,
             is_error=told.failed,
         )
 
@@ -204,8 +206,13 @@ async def _while_heard(context: Context, work: Coroutine[Any, Any, Told]) -> Tol
         await asyncio.wait({call, left})
 
 
-def _failure(text: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+def _failure(client: Client, tool: str, error: StillframeError) -> types.CallToolResult:
+    """The answer to a call that never came to be one."""
+    return types.CallToolResult(
+        content=[types.TextContent(text=f"error {error.code}: {error.message}")],
+        structured_content=envelope_of(tool, error) if client.hears_json else None,
+        is_error=True,
+    )
 
 
 async def _translated(work: Any) -> Any:
