@@ -7,6 +7,7 @@ import contextlib
 import errno
 import logging
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -23,7 +24,7 @@ from .registry import OPERATIONS, Access, Call, From, Judged, Meant, Operation
 from .session.kept import Kept
 from .session.session import Session
 from .session.sessions import Sessions
-from .settings import DEFAULTS, Settings, root_of
+from .settings import DEFAULTS, Settings, project_root, root_of
 
 load_all()
 
@@ -143,7 +144,8 @@ class Dispatcher:
                 self.write_down()
             bound = operation.bind(call.args)
             here = self.sessions.settings_of(root_of(call.caller))
-            await self._permit(call, operation, bound, here)
+            about = None if operation.names_program(bound) else call.session
+            await self._permit(call, operation, bound, {"": here, **self._elsewhere(call, about)})
             session, kept = (None, None) if operation.names_program(bound) else self._session(operation, call)
             arguments = {**bound, **self._injected(operation, call, session, kept)}
             journal.open(operation, session)
@@ -178,12 +180,25 @@ class Dispatcher:
             return "off"
         return "paused" if self.sessions.recorder.problem else None
 
-    async def _permit(self, call: Call, operation: Operation, bound: dict[str, Any], here: Settings) -> None:
+    def _elsewhere(self, call: Call, session: str | None) -> dict[str, Settings]:
+        """The settings of other projects that a call obeys as well, by their roots: of the one that the session it names runs
+        in, and of the one that its client was started in. To call from another directory lifts nothing."""
+        here = root_of(call.caller)
+        roots = {
+            project_root(call.caller.begun) if call.caller.begun else here,
+            (self.sessions.project_of(session) if session else None) or here,
+        }
+        return {root: self.sessions.settings_of(root) for root in sorted(roots - {here})}
+
+    async def _permit(
+        self, call: Call, operation: Operation, bound: dict[str, Any], projects: Mapping[str, Settings]
+    ) -> None:
         """Refuse what is not allowed or not agreed to; what runs code is written down, refused or not."""
         access, refused = needed(operation, bound, reveal=call.reveal), True
         try:
-            check(operation, access, call.allow, Access[here.allow.upper()])
-            if must_ask(access, here.ask) and not call.agreed:
+            for root, each in projects.items():
+                check(operation, access, call.allow, Access[each.allow.upper()], root)
+            if any(must_ask(access, each.ask) for each in projects.values()) and not call.agreed:
                 await self._ask(call, operation, access.name.lower())
             refused = False
         finally:

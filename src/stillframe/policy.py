@@ -33,12 +33,13 @@ def needed(operation: Operation, bound: Mapping[str, Any], *, reveal: bool) -> A
     return Access.EXEC if reveal else operation.access_for(bound)
 
 
-def check(operation: Operation, needed: Access, given: Access, settings: Access) -> None:
-    """Refuse a call whose class is above what its client was given, or above what the settings leave of that."""
+def check(operation: Operation, needed: Access, given: Access, settings: Access, place: str = "") -> None:
+    """Refuse a call whose class is above what its client was given, or above what the settings (of a `place`) leave of that."""
     allow = min(given, settings)
     if needed > allow:
         needs, only = needed.name.lower(), allow.name.lower()
-        way = f"`allow` in the settings, now {only}," if settings < needed else f"--allow {needs}"
+        of = f" of {place}" if place else ""
+        way = f"`allow` in the settings{of}, now {only}," if settings < needed else f"--allow {needs}"
         raise Denied(
             f"{operation.name} needs {needs}, and only {only} is allowed here: {way} grants it",
             detail={"needs": needs, "allowed": only},

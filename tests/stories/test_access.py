@@ -119,3 +119,23 @@ def test_what_the_settings_want_asked_is_asked_at_a_terminal_and_refused_elsewhe
     assert (here.code, "install" in here.err) == (7, True)
     user.file("stillframe.toml", 'ask = "often"\n')
     user.fails("status", code=2, error="usage")
+
+
+def test_the_settings_of_a_session_s_project_hold_wherever_a_call_comes_from(user: User) -> None:
+    narrow, wide = user.here / "narrow", user.here / "wide"
+    for project in (narrow, wide):
+        user.file(f"{project.name}/pyproject.toml", "")
+    user.file("narrow/app.py", "x = 1\ny = 2\n")
+    inside, outside = User(narrow), User(wide)
+    inside.ok("launch", "app.py", "--break", "app.py:2")
+    settings = user.file("narrow/stillframe.toml", 'allow = "inspect"\n')
+    for words in (["eval", "x"], ["next"], ["stop"]):
+        told = outside.fails(*words, "--session", "app", code=7, error="denied")
+        assert f"only inspect is allowed here: `allow` in the settings of {narrow}, now inspect, grants it" in told
+    outside.ok("locals", "--session", "app")
+    settings.write_text('ask = "exec"\n')
+    assert "which is asked about here" in outside.fails("eval", "x", "--session", "app", code=7, error="denied")
+    assert answered(outside, b"y\n", "eval", "x", "--session", "app").out == "x = 1\n"
+    settings.unlink()
+    outside.ok("eval", "x", "--session", "app")
+    outside.ok("stop", "--session", "app")

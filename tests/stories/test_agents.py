@@ -54,12 +54,15 @@ def test_every_agent_gets_the_skill_and_the_server_where_it_looks_and_loses_them
         (".cursor/mcp.json", "mcpServers"),
         (".gemini/settings.json", "mcpServers"),
         (".copilot/mcp-config.json", "mcpServers"),
-        (".config/Code/User/mcp.json", "servers"),
+        (f"{os.environ['XDG_CONFIG_HOME']}/Code/User/mcp.json", "servers"),
     ):
         entry = json.loads((home() / path).read_text())[key]["stillframe"]
-        assert (Path(entry["command"]).name, entry["args"]) == ("dbg", ["mcp"]), path
+        alone = (
+            [] if "gemini" in path or "Code" in path else ["--answers", "text"]
+        )  # others show a model the JSON instead
+        assert (Path(entry["command"]).name, entry["args"]) == ("dbg", ["mcp", *alone]), path
     codex = tomllib.loads((home() / ".codex/config.toml").read_text())["mcp_servers"]["stillframe"]
-    assert codex["args"] == ["mcp"]
+    assert codex["args"] == ["mcp", "--answers", "text"]
     # Gemini CLI looks into both folders, and says that they conflict where both have it.
     assert not (home() / ".gemini/skills").exists()
     for folder in (".claude", ".agents", ".cursor", ".copilot"):
@@ -140,7 +143,8 @@ def test_a_project_gets_files_that_can_be_shared_and_a_dry_run_changes_nothing(u
     user.ok("install", *AGENTS, "--project", "--access", "inspect")
     for name, key in ((".mcp.json", "mcpServers"), (".cursor/mcp.json", "mcpServers"), (".vscode/mcp.json", "servers")):
         entry = json.loads((user.here / name).read_text())[key]["stillframe"]
-        assert (entry["command"], entry["args"]) == ("dbg", ["mcp", "--allow", "inspect"])
+        alone = [] if "vscode" in name else ["--answers", "text"]
+        assert (entry["command"], entry["args"]) == ("dbg", ["mcp", *alone, "--allow", "inspect"])
     texts = [path.read_text() for path in user.here.rglob("*") if path.is_file()]
     assert not any(str(home()) in text for text in texts)
     for folder in (".agents", ".claude", ".github"):
@@ -187,6 +191,63 @@ def test_agents_are_named_or_found_and_nothing_else_is_taken(user: User) -> None
     assert (home() / ".cursor/mcp.json").is_symlink() and "stillframe" in real.read_text()
 
 
+@pytest.mark.parametrize(
+    ("agent", "variable", "settings", "skill"),
+    [
+        ("claude", "CLAUDE_CONFIG_DIR", ".claude.json", "skills"),
+        ("codex", "CODEX_HOME", "config.toml", None),
+        ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json", ".agents/skills"),
+        ("copilot", "COPILOT_HOME", "mcp-config.json", "skills"),
+        ("vscode", "XDG_CONFIG_HOME", "Code/User/mcp.json", None),
+    ],
+)
+def test_an_agent_whose_files_a_variable_has_elsewhere_is_served_there(
+    user: User, agent: str, variable: str, settings: str, skill: str | None
+) -> None:
+    elsewhere = user.here / "elsewhere"
+    elsewhere.mkdir()
+    moved = {variable: str(elsewhere)}
+    user.ok("install", agent, env=moved)
+    assert "stillframe" in (elsewhere / settings).read_text()
+    assert skill is None or (elsewhere / skill / "stillframe/SKILL.md").is_file()
+    assert not (home() / ".claude.json").exists() and not (home() / ".gemini").exists()
+    user.ok("uninstall", agent, env=moved)
+    assert list(elsewhere.iterdir()) == [], "no folder of ours stays either"
+
+
+def test_what_is_no_plain_file_is_neither_read_nor_replaced(user: User) -> None:
+    path = home() / ".cursor/mcp.json"
+    path.parent.mkdir()
+    fifo = home() / "fifo"
+    os.mkfifo(fifo)
+    for target in (fifo, home()):
+        path.symlink_to(target)
+        told = user.fails("install", "cursor", "--mcp", code=1, error="not_found")
+        assert f"{path} is no plain file; nothing was changed there" in told
+        assert path.is_symlink() and not target.is_file()
+        path.unlink()
+    (home() / ".claude").write_text("a file of somebody's")
+    told = user.fails("install", "claude", code=1, error="not_found")
+    assert f"{home() / '.claude'} is no folder; nothing was changed" in told
+    assert not (home() / ".claude.json").exists()
+
+
+def test_a_folder_that_may_not_be_written_to_leaves_all_else_as_it_was(bound_user: User) -> None:
+    closed = home() / ".gemini"
+    closed.mkdir(mode=0o500)
+    for more in ((), ("--dry-run",)):
+        told = bound_user.fails("install", "claude", "gemini", *more, code=1, error="not_found")
+        assert f"you may not write to {closed}; nothing was changed" in told
+    assert not (home() / ".claude.json").exists() and not (home() / ".claude").exists()
+    closed.chmod(0o700)
+    bound_user.ok("install", "claude", "gemini")
+    closed.chmod(0o500)
+    bound_user.fails("uninstall", "claude", "gemini", code=1, error="not_found")
+    assert (home() / ".claude.json").exists()
+    closed.chmod(0o700)
+    bound_user.ok("uninstall", "claude", "gemini")
+
+
 def placed_as(name: str, content: bytes) -> Path:
     path = home() / name
     path.parent.mkdir(exist_ok=True)
@@ -208,7 +269,7 @@ def test_servers_of_codex_in_a_form_that_has_no_room_are_left_and_said_how_to_be
     assert str(path) in told and "by hand: stillframe = { command = " in told
     assert path.read_text() == text
     by_hand = told.split("by hand: ")[1].strip().removesuffix(" in mcp_servers")
-    assert tomllib.loads(by_hand)["stillframe"]["args"] == ["mcp"]
+    assert tomllib.loads(by_hand)["stillframe"]["args"] == ["mcp", "--answers", "text"]
 
 
 def test_a_quoted_table_of_codex_is_ours_as_well(user: User) -> None:

@@ -16,6 +16,8 @@ class Caller(msgspec.Struct, frozen=True):
     umask: int = 0o022
     client: str = ""
     """The same word for calls of one terminal or connection."""
+    begun: str = ""
+    """The directory that its client was started in, where calls come from another one by now: the settings there hold as well."""
 
 
 class Build(msgspec.Struct, frozen=True):

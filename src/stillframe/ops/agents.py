@@ -112,24 +112,26 @@ def _places(
 ) -> Iterator[Place]:
     """Everything that belongs to these agents; what two of them share, once."""
     env, root = caller.env, Path(project_root(caller.cwd))
-    base = root if project else Path(env.get("HOME") or Path.home())
     kept = directory("state", env) / "installed.json"
     seen: set[Path] = set()
     for agent in chosen:
+
+        def found(own: str, shared: str, agent: Agent = agent) -> tuple[Path, Path]:
+            """Where this is, and below what."""
+            return (root / shared, root) if project else (agent.below_home(own, env), agent.base(own, env))
+
         if mcp:
-            path = root / agent.project_mcp if project else agent.below_home(agent.mcp, env)
+            path, base = found(agent.mcp, agent.project_mcp)
             yield Entry(agent.name, "mcp", path, agent.key, _entry(agent, env, project=project, allow=allow), base)
         if not skill:
             continue
-        folder = root / agent.project_skills if project else agent.below_home(agent.skills, env)
-        subagent = agent.project_subagents if project else agent.subagents
-        files: list[tuple[Kind, Path, str]] = [
-            ("skill", folder / SERVER / name, text) for name, text in _skill().items()
+        folder, base = found(agent.skills, agent.project_skills)
+        files: list[tuple[Kind, Path, Path, str]] = [
+            ("skill", folder / SERVER / name, base, text) for name, text in _skill().items()
         ]
-        if subagent:
-            path = root / subagent if project else agent.below_home(subagent, env)
-            files.append(("subagent", path, _subagent(agent)))
-        for kind, path, text in files:
+        if agent.project_subagents if project else agent.subagents:
+            files.append(("subagent", *found(agent.subagents, agent.project_subagents), _subagent(agent)))
+        for kind, path, base, text in files:
             if path not in seen:
                 seen.add(path)
                 yield Shipped(agent.name, kind, path, text, kept, base)
@@ -148,7 +150,8 @@ def _readers(others: list[Agent], caller: Caller, *, project: bool) -> dict[Path
 def _entry(agent: Agent, env: Mapping[str, str], *, project: bool, allow: str | None) -> dict[str, Any]:
     """Our entry in an agent's settings. A user's has the whole path, since an agent with a window has another PATH."""
     command = "dbg" if project else _command(env)
-    return {**agent.entry, "command": command, "args": ["mcp", *(["--allow", allow] if allow else [])]}
+    more = [*(["--answers", "text"] if agent.shows_json else []), *(["--allow", allow] if allow else [])]
+    return {**agent.entry, "command": command, "args": ["mcp", *more]}
 
 
 def _command(env: Mapping[str, str]) -> str:

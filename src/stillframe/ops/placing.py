@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import json
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -61,6 +62,7 @@ class Shipped(msgspec.Struct, frozen=True):
             return self._placed("unchanged")
         if now is not None and not force and not self._ours(now):
             return self._placed("kept", note=EDITED)
+        self._need_room()
         if not dry_run:
             _write(self.path, self.text)
             self._remember(_hash(self.text))
@@ -79,6 +81,7 @@ class Shipped(msgspec.Struct, frozen=True):
             return self._placed("absent")
         if not force and now != self.text and not self._ours(now):
             return self._placed("kept", note="edited by somebody; --force removes it")
+        self._need_room()
         if not dry_run:
             self.path.unlink()
             self._remember(None)
@@ -87,6 +90,10 @@ class Shipped(msgspec.Struct, frozen=True):
 
     def _placed(self, state: Any, note: str | None = None) -> Placed:
         return Placed(agent=self.agent, kind=self.kind, path=str(self.path), state=state, note=note)
+
+    def _need_room(self) -> None:
+        for each in (self.path, self.record):
+            _need_writable(each)
 
     def _ours(self, text: str) -> bool:
         return _hash(text) == _known(self.record).get(str(self.path))
@@ -118,6 +125,7 @@ class Entry(msgspec.Struct, frozen=True):
         if now is not None and not force and not _begun_by_us(now):
             return self._placed("kept", note=EDITED)
         changed = spelled_as(raw or "", self._with(text, self.value))
+        _need_writable(self.path)
         pristine = now is not None and self._pristine(raw or "", now) is not None
         if dry_run:
             backup = None
@@ -143,6 +151,7 @@ class Entry(msgspec.Struct, frozen=True):
         if not force and not _begun_by_us(now):
             return self._placed("kept", note="edited by somebody; --force removes it")
         rest = spelled_as(raw, self._without(text))
+        _need_writable(self.path)
         return self._placed("removed", None if dry_run else self._take_away(raw, self._pristine(raw, now) or rest))
 
     @property
@@ -214,14 +223,15 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 def _begun_by_us(entry: Any) -> bool:
-    """Whether an entry is one that some install wrote: it runs `dbg mcp`, with nothing but an access of ours behind it, and
-    nobody has put variables or the like into it."""
+    """Whether an entry is one that some install wrote: it runs `dbg mcp`, with nothing behind it but what an install puts there,
+    and nobody has put variables or the like into it."""
     if not isinstance(entry, dict) or not set(entry) <= {"type", "tools", "command", "args"}:
         return False
     args = entry.get("args")
     if Path(str(entry.get("command"))).name != "dbg" or not isinstance(args, list) or args[:1] != ["mcp"]:
         return False
-    return args[1:] == [] or (args[1:2] == ["--allow"] and len(args) == 3)
+    flags = [str(each) for each in args[1::2]]
+    return len(args) % 2 == 1 and len(set(flags)) == len(flags) and set(flags) <= {"--allow", "--answers"}
 
 
 def _known(record: Path) -> dict[str, str]:
@@ -243,12 +253,26 @@ def _read(path: Path) -> str | None:
 
 
 def _raw(path: Path) -> str | None:
+    """What a file holds. Something else in its place, such as a link to a device, is neither read nor replaced."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise NotFound(f"{path} is no plain file; nothing was changed there")
         return path.read_bytes().decode()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise NotFound(f"{path} cannot be read: {error}; nothing was changed there") from None
+
+
+def _need_writable(path: Path) -> None:
+    """Refuse, before anything is changed, what could not be written: the whole file is put in its place, so its folder counts."""
+    folder = Path(os.path.realpath(path)).parent
+    while not os.path.lexists(folder):
+        folder = folder.parent
+    if not folder.is_dir():
+        raise NotFound(f"{path} cannot be written: {folder} is no folder; nothing was changed")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise NotFound(f"{path} cannot be written: you may not write to {folder}; nothing was changed")
 
 
 def _write(path: Path, text: str) -> None:
@@ -267,10 +291,14 @@ def _replace(path: Path, text: str, mode: int) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as out:
-            out.write(text.encode())
-        os.chmod(draft, mode)
-        os.replace(draft, path)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                out.write(text.encode())
+            os.chmod(draft, mode)
+            os.replace(draft, path)
+        except OSError:
+            os.unlink(draft)
+            raise
     except OSError as error:
         raise NotFound(f"{path} cannot be written: {error}") from None
 

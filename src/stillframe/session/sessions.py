@@ -134,6 +134,11 @@ class Sessions:
         check_name(name)
         return name in self._all or any(each.name == name for each in self._kept_here(caller))
 
+    def project_of(self, name: str) -> str | None:
+        """The project of a session in memory."""
+        found = self._all.get(name)
+        return found.root.origin.root if found else None
+
     def _meant(self, caller: Caller, any_one: bool) -> Session | None:
         """The session in memory that a call without a name is about."""
         root = root_of(caller)

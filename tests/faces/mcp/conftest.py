@@ -84,7 +84,7 @@ class Pipe:
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
         return self.answer(self.request(method, **params))
 
-    def answer(self, number: int) -> dict[str, Any]:
+    def answer(self, number: int | str) -> dict[str, Any]:
         while (said := self.hear()).get("id") != number:
             pass
         return said

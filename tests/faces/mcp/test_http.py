@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import http.client
 import itertools
@@ -11,17 +12,18 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import mcp_types as types
 import psutil
 import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from ...guard import COOKIE, command, marked
+from ...guard import COOKIE, command, eventually, gone, marked
 from ..conftest import CLIENT, DEADLINE, call
 from ..daemon.test_server import DIAL_AS_NOBODY, as_root
 from .conftest import COUNT, LEGACY, META, MODERN, text_of
@@ -55,11 +57,11 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 @contextlib.asynccontextmanager
-async def connected(server: Served, mode: str) -> Any:
+async def connected(server: Served, mode: str, **how: Any) -> Any:
     headers = {"Authorization": f"Bearer {server.token}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=DEADLINE) as http_client,
-        Client(streamable_http_client(server.url, http_client=http_client), mode=mode) as client,
+        Client(streamable_http_client(server.url, http_client=http_client), mode=mode, **how) as client,
     ):
         yield client
 
@@ -141,6 +143,101 @@ def test_only_a_request_to_us_from_us_with_the_token_passes(served: Served) -> N
     assert status(served, "POST", host=f"localhost:{served.port}", origin=None, token=right) == 200
     assert status(served, "POST", host=own, origin=None, token=f"bearer {served.token}") == 200
     assert status(served, "POST", host=own, origin=None, token=right, body="x" * 2_000_000) == 413
+
+
+SPIN = "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.01)\n"
+
+
+class Legacy:
+    """A client of the older protocol by hand: one that can go away without a word."""
+
+    def __init__(self, server: Served) -> None:
+        self._server = server
+        about = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "hand", "version": "1"}}
+        self._headers: dict[str, str] = {}
+        line, answer = self.send("POST", {"id": 1, "method": "initialize", "params": about})
+        self._headers["Mcp-Session-Id"] = answer.headers["mcp-session-id"]
+        line.close()
+
+    def send(
+        self, method: str, message: dict[str, Any] | None = None
+    ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        line = http.client.HTTPConnection("127.0.0.1", self._server.port, timeout=DEADLINE)
+        headers = {
+            **self._headers,
+            "Authorization": f"Bearer {self._server.token}",
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+        }
+        line.request(method, "/mcp", json.dumps({"jsonrpc": "2.0", **message}) if message else None, headers)
+        return line, line.getresponse()
+
+    def status(self, method: str, message: dict[str, Any] | None = None) -> int:
+        line, answer = self.send(method, message)
+        line.close()
+        return answer.status
+
+
+def _call(number: int, tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+def _own(*words: str) -> list[psutil.Process]:
+    return [each for each in marked(COOKIE, os.environ[COOKIE]) if command(each)[-len(words) :] == list(words)]
+
+
+def test_a_client_that_vanishes_takes_its_probe_with_it_and_no_session(served: Served, tmp_path: Path) -> None:
+    (tmp_path / "spin.py").write_text(SPIN)
+    client = Legacy(served)
+    line, answer = client.send("POST", _call(2, "launch", program=["spin.py"], timeout=0))
+    assert b"running" in answer.read()
+    line.close()
+    probe = _call(3, "probe", places=["spin.py:9"], command=["python3", "spin.py", "own"], timeout=600)
+    asking = [client.send("POST", probe), client.send("POST", _call(4, "go", how="wait"))]
+    own = eventually(lambda: _own("spin.py", "own"), "it never came to that")
+    for line, answer in asking:
+        answer.close()
+        line.close()
+    eventually(lambda: all(map(gone, own)), "the probe's program went on without anybody to hear of it")
+    assert json.loads(call("status", "--json", cwd=tmp_path).out)["result"]["state"] == "running"
+    # The protocol's own end of a session takes nothing of the daemon's with it either.
+    assert client.status("DELETE") == 200
+    assert client.status("POST", _call(5, "state")) == 404
+    assert json.loads(call("status", "--json", cwd=tmp_path).out)["result"]["state"] == "running"
+    assert call("stop", cwd=tmp_path).code == 0
+
+
+async def test_two_clients_have_their_own_project_and_each_hears_of_sessions_that_come_up(
+    served: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "count.py").write_text(COUNT)
+    heard = [asyncio.Event(), asyncio.Event()]
+
+    def hears(event: asyncio.Event) -> Callable[[object], Awaitable[None]]:
+        async def hear(message: object) -> None:
+            if isinstance(message, types.ResourceListChangedNotification):
+                event.set()
+
+        return hear
+
+    async with (
+        connected(served, MODERN) as modern,
+        connected(served, LEGACY, message_handler=hears(heard[0])) as one,
+        asyncio.timeout(DEADLINE),
+    ):
+        assert not (await modern.call_tool("state", {"part": "sessions", "project": "deep"})).is_error
+        held = await one.call_tool(
+            "launch", {"program": ["count.py"], "breaks": ["count.py:3"], "project": "deep", "name": "held"}
+        )
+        assert held.structured_content["result"]["state"] == "stopped"
+        await heard[0].wait()
+        async with connected(served, LEGACY, message_handler=hears(heard[1])) as other:
+            lost = await other.call_tool("launch", {"program": ["count.py"]})
+            assert lost.is_error and f"no such file: {tmp_path / 'count.py'}" in text_of(lost)
+            assert not (await other.call_tool("state", {"session": "held"})).is_error
+            await heard[1].wait()
+        assert "held ended" in text_of(await one.call_tool("stop", {}))
 
 
 def test_it_listens_on_loopback_only_and_a_port_that_is_taken_is_said_to_be(served: Served, tmp_path: Path) -> None:

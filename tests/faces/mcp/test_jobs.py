@@ -53,22 +53,22 @@ async def test_the_standard_job_takes_four_calls_and_little_text(
 
 
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])
-async def test_agents_that_show_their_model_the_json_get_the_text_alone(agent: Connect, mode: str) -> None:
-    told = {}
-    for program, words in (
-        ("codex-mcp-client", ()),
-        ("codex-mcp-client", ("--answers", "both")),
-        ("mcp", ()),
-        ("mcp", ("--answers", "text")),
+async def test_answers_have_the_json_beside_the_text_whoever_asks_unless_the_text_alone_is_wanted(
+    agent: Connect, mode: str
+) -> None:
+    for program, words, json_too in (
+        ("mcp", (), True),
+        ("claude-code", (), True),
+        ("mcp", ("--answers", "both"), True),
+        ("mcp", ("--answers", "text"), False),
     ):
         about = types.Implementation(name=program, version="1")
         async with agent(*words, mode=mode, client_info=about) as client:
             asked = ({"part": "sessions"}, {"part": "sessions"}, {"part": "stack"})  # the second takes the short way
             answers = [await client.call_tool("state", each) for each in asked]
-        assert [each.is_error for each in answers] == [False, False, True] and all(map(text_of, answers))
-        told[program, *words] = [each.structured_content is not None for each in answers]
-    assert told["codex-mcp-client",] == told["mcp", "--answers", "text"] == [False] * 3
-    assert told["mcp",] == told["codex-mcp-client", "--answers", "both"] == [True] * 3
+            answers.append(await client.call_tool("state", {"at": "x" * 300_000}))  # and this one is never passed on
+        assert [each.is_error for each in answers] == [False, False, True, True] and all(map(text_of, answers))
+        assert [each.structured_content is not None for each in answers] == [json_too] * 4, (program, words)
 
 
 async def test_what_the_command_line_started_is_there_over_mcp(agent: Connect, tmp_path: Path) -> None:

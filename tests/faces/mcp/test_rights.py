@@ -10,6 +10,7 @@ from typing import Any
 
 import mcp_types as types
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from stillframe.faces.mcp.toolset import CLASSES, toolset
 from stillframe.ops import load_all
@@ -17,7 +18,7 @@ from stillframe.policy import in_question
 from stillframe.registry import OPERATIONS, Access
 
 from ..conftest import call
-from .conftest import COUNT, LEGACY, MODERN, Connect, Pipe, text_of
+from .conftest import COUNT, LEGACY, META, MODERN, Connect, Pipe, text_of
 
 LIST_CHARACTERS = 6000
 
@@ -193,3 +194,54 @@ def test_a_client_that_cannot_ask_is_refused_with_the_way_out(pipe: Any) -> None
     line: Pipe = pipe("--ask", "control")
     refused = line.call("stop")
     assert refused["isError"] and "cannot ask" in refused["content"][0]["text"]
+
+
+async def test_what_is_asked_about_is_not_to_be_had_by_reading_a_resource(agent: Connect, tmp_path: Path) -> None:
+    (tmp_path / "count.py").write_text(COUNT)
+    assert call("launch", "count.py", "--name", "one", "--break", "count.py:3", cwd=tmp_path).code == 0
+    async with agent("--ask", "control") as client:
+        assert json.loads((await client.read_resource("dbg://session/one")).contents[0].text)["ok"] is True
+        with pytest.raises(MCPError, match="export needs control, which is asked about here"):
+            await client.read_resource("dbg://run/one/export")
+    async with agent("--ask", "read") as client:
+        assert [str(each.uri) for each in (await client.list_resources()).resources] == ["dbg://sessions", "dbg://runs"]
+        with pytest.raises(MCPError, match="sessions needs read, which is asked about here"):
+            await client.read_resource("dbg://sessions")
+
+
+def test_a_client_that_only_opens_pages_cannot_ask_by_a_form(pipe: Any) -> None:
+    line: Pipe = pipe("--ask", "control")
+    for can, told in (({"url": {}}, "cannot ask"), ({"url": {}, "form": {}}, ""), ({}, "")):
+        meta = {**META, "io.modelcontextprotocol/clientCapabilities": {"elicitation": can}}
+        params = {"name": "stop", "arguments": {}, "_meta": meta}
+        line.send(json.dumps({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params}).encode() + b"\n")
+        said = line.answer("x")["result"]
+        assert (told in said["content"][0]["text"]) if told else "inputRequests" in said, said
+
+
+@pytest.mark.parametrize("mode", [LEGACY, MODERN])
+async def test_to_go_to_another_project_lifts_nothing(agent: Connect, tmp_path: Path, mode: str) -> None:
+    """What the settings refuse or want asked where a client was started, or where a session runs, holds elsewhere, too."""
+    for folder in (tmp_path, tmp_path / "other"):
+        folder.mkdir(exist_ok=True)
+        (folder / "pyproject.toml").write_text("")
+        (folder / "count.py").write_text(COUNT)
+    asked: list[str] = []
+
+    async def agree(context: Any, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        return types.ElicitResult(action="accept", content={})
+
+    away = {"program": ["count.py"], "breaks": ["count.py:3"], "project": "other", "name": "away"}
+    (tmp_path / "stillframe.toml").write_text('allow = "inspect"\n')
+    async with agent(mode=mode, elicitation_callback=agree) as client:
+        refused = await client.call_tool("launch", away)
+        assert f"`allow` in the settings of {tmp_path}, now inspect, grants it" in text_of(refused)
+        (tmp_path / "stillframe.toml").write_text('ask = "exec"\n')
+        assert not (await client.call_tool("launch", away)).is_error
+        assert len(asked) == 1
+        (tmp_path / "stillframe.toml").write_text("")
+        (tmp_path / "other" / "stillframe.toml").write_text('ask = "exec"\n')
+        word = {"expressions": ["word"], "session": "away", "project": str(tmp_path)}
+        assert "word = 'a'" in text_of(await client.call_tool("eval", word)), "known to the daemon alone"
+        assert len(asked) == 2 and "eval" in asked[1]

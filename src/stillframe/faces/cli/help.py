@@ -39,9 +39,9 @@ _BUILT_IN = {
         "Serve MCP on standard input and output, for agents; or on loopback by HTTP, behind a token.\n"
         "--tools core,NAME,…|all which tools; --allow CLASS the highest access (read, inspect, control, exec); --ask CLASS\n"
         "ask the user from that class on; --project DIR what paths are relative to; --schemas list the shapes of answers, too;\n"
-        "--answers both the text and the JSON in every answer, text never the JSON (else as suits the agent that asks).",
+        "--answers text the text alone, without the JSON beside it, for agents that show their model the JSON in its place.",
         "dbg mcp --allow inspect",
-        "dbg mcp [--tools …] [--allow CLASS] [--ask CLASS] [--answers text|both] [--project DIR] [--schemas] [--http [--port N]]",
+        "dbg mcp [--tools …] [--allow CLASS] [--ask CLASS] [--answers both|text] [--project DIR] [--schemas] [--http [--port N]]",
     ),
 }
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CLASSES = ("read", "inspect", "control", "exec")
 VALUED = ("--tools", "--allow", "--ask", "--answers", "--project", "--port")
-ANSWERS = ("text", "both")
+ANSWERS = ("both", "text")
 SWITCHES = ("--http", "--schemas")
 CHUNK = 65536
 MISSING = "MCP's own library is not installed here; it comes with: pip install 'stillframe[mcp]'"
@@ -77,9 +77,9 @@ def highest(text: str, flag: str) -> str:
 
 
 def answers(given: "dict[str, str]") -> str:
-    """What every answer holds; nothing where that is left to who asks."""
-    word = given.get("--answers", "")
-    if word and word not in ANSWERS:
+    """What every answer holds."""
+    word = given.get("--answers", ANSWERS[0])
+    if word not in ANSWERS:
         raise Usage(f"--answers takes {' or '.join(ANSWERS)}, not {word!r}", None, "mcp")
     if word == "text" and "--schemas" in given:
         raise Usage("--schemas lists the shapes of what --answers text leaves out", ["mcp", "--schemas"], "mcp")

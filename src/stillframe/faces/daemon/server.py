@@ -381,9 +381,9 @@ def call_from(request: dict[str, Any]) -> Call:
     """A request as a call; the caller's own directory, environment and umask go with it."""
     args, env = request.get("args") or {}, request.get("env") or {}
     cwd, session, budget = request.get("cwd") or "/", request.get("session"), request.get("budget")
-    allow, umask = request.get("allow") or "exec", request.get("umask", 0o022)
+    allow, umask, begun = request.get("allow") or "exec", request.get("umask", 0o022), request.get("begun") or ""
     shapes = (
-        isinstance(args, dict) and isinstance(cwd, str) and isinstance(session, str | None)
+        isinstance(args, dict) and isinstance(cwd, str) and isinstance(begun, str) and isinstance(session, str | None)
         and isinstance(budget, int | None) and isinstance(umask, int) and str(allow).upper() in Access.__members__
         and isinstance(env, dict) and all(isinstance(value, str) for value in env.values())
     )  # fmt: skip
@@ -393,7 +393,7 @@ def call_from(request: dict[str, Any]) -> Call:
         op=str(request.get("op")),
         args=args,
         session=session,
-        caller=Caller(cwd, env, umask, client=str(request.get("client") or "")),
+        caller=Caller(cwd, env, umask, client=str(request.get("client") or ""), begun=begun),
         allow=Access[str(allow).upper()],
         budget=budget,
         sticky=bool(request.get("sticky")),

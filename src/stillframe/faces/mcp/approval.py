@@ -37,7 +37,7 @@ class Approval:
         """For a call that is asked about: nothing where it was agreed to; else a refusal, or the question for a client that
         asks by itself."""
         capabilities = context.session.client_capabilities
-        if capabilities is None or capabilities.elicitation is None:
+        if not _can_ask(capabilities.elicitation if capabilities else None):
             return (
                 f"{params.name} is asked about first, and this client cannot ask; `dbg mcp` without --ask, and settings "
                 "without `ask`, grant it"
@@ -70,7 +70,14 @@ class Approval:
         folder = client.folder(project) if isinstance(project, str) else client.cwd
         try:
             tool = client.tools.find(params.name)
-            wishes = [each for each in (client.ask, self._settings.at(project_root(folder)).ask) if each]
+            folders = (folder, client.begun) if client.begun else (folder,)
+            settings = (self._settings.at(project_root(each)).ask for each in folders)
+            wishes = [each for each in (client.ask, *settings) if each]
         except StillframeError:
             return False  # the call itself says what is wrong
         return any(CLASSES.index(tool.access) >= CLASSES.index(each) for each in wishes)
+
+
+def _can_ask(elicitation: types.ElicitationCapability | None) -> bool:
+    """Whether a client shows forms: one that names no way of asking has but that one."""
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)

@@ -38,11 +38,7 @@ MOSTLY_OURS = ("launch_failed", "unsupported", "not_found", "adapter_missing")
 LINES = daemonline.KeptLines()
 """The lines of this process to the daemon, whichever client asks."""
 
-ANSWERS = ("", "text", "both")
-SHOWS_JSON = ("claude-code", "codex", "copilot", "cursor")
-"""Clients, by how their names begin, that show their model the JSON of an answer: four times the characters of the text, and in
-its place (seen with Claude Code 2.1 and Codex 0.169) or beside it (Copilot CLI 1.0). Gemini CLI 0.61 and opencode 1.18 show the
-text alone."""
+ANSWERS = ("both", "text")
 
 Progress = Callable[[float, float, str], Awaitable[None]]
 """Called now and then during a call: seconds so far, seconds at the most, and a word."""
@@ -57,6 +53,7 @@ class Told(msgspec.Struct, frozen=True):
     failed: bool
     met: bool = False
     """It is about a session that this client had not heard of: there are more resources than before."""
+    denied: bool = False
     asked: bool = False
     """It was not made, since somebody has to agree to it first."""
 
@@ -71,21 +68,23 @@ class Client(msgspec.Struct):
     allow: str = "exec"
     ask: str = ""
     """The class from which on a call is made only after somebody agreed to it; empty: nobody is asked."""
-    answers: str = ""
-    """`both`: the text and the JSON; `text`: never the JSON; empty: as suits the program that calls."""
+    answers: str = "both"
+    """`both`: the JSON and the text beside it; `text`: that alone."""
+    begun: str = ""
+    """Where it was started, whose settings hold wherever it goes; empty: it has not left it."""
     tools: Toolset = msgspec.field(default_factory=toolset)
     cancelled: list[str] = msgspec.field(default_factory=list[str])
     """What became of calls that were cancelled, told with the next answer."""
     known: set[str] = msgspec.field(default_factory=set[str])
     """The sessions that it has heard of."""
 
-    def hears_json(self, program: str) -> bool:
-        """Whether answers to a program of this name have the JSON beside their text."""
-        return self.answers == "both" or (not self.answers and not program.lower().startswith(SHOWS_JSON))
+    @property
+    def hears_json(self) -> bool:
+        return self.answers != "text"
 
     async def call(self, name: str, arguments: Mapping[str, Any], progress: Progress, *, agreed: bool = False) -> Told:
         """Do what a tool call asks; whatever goes wrong is an answer."""
-        verb = name
+        verb, was = name, (self.cwd, self.begun)
         try:
             tool = self.tools.find(name)
             order = understand(self.tools, tool, arguments)
@@ -95,11 +94,14 @@ class Client(msgspec.Struct):
         except StillframeError as error:
             if isinstance(error, Denied):
                 await self.disown(name, arguments)
-            return self._failed(_envelope(verb, error))
+            return self._failed(envelope_of(verb, error))
         reply = _sound(answer.reply)
         outcome = _outcome_of(reply)
         if not outcome.ok:
-            return self._failed(msgspec.json.decode(reply), tool)
+            failed = self._failed(msgspec.json.decode(reply), tool)
+            if failed.denied:
+                self.cwd, self.begun = was  # it has led nowhere; and made again, it begins where it began
+            return failed
         return self._done(reply, outcome.session, answer.text.decode("utf-8", "replace"))
 
     async def disown(self, name: str, arguments: Mapping[str, Any]) -> None:
@@ -117,6 +119,7 @@ class Client(msgspec.Struct):
         folder = self.folder(project)
         if not os.path.isdir(folder):
             raise UsageError(f"project is no directory: {folder}")
+        self.begun = self.begun or self.cwd
         self.cwd = folder
 
     def folder(self, project: str) -> str:
@@ -148,6 +151,7 @@ class Client(msgspec.Struct):
             "client": self.id,
             "sticky": True,
             "cwd": self.cwd,
+            "begun": self.begun,
             "umask": self.umask,
             "env": dict(self.env) if order.needs_environment else {},
             "agreed": agreed,
@@ -169,7 +173,8 @@ class Client(msgspec.Struct):
     def _failed(self, envelope: dict[str, Any], tool: Tool | None = None) -> Told:
         error = envelope.get("error") or {}
         asked = bool((error.get("detail") or {}).get("asked"))
-        if error.get("code") == "denied":
+        denied = error.get("code") == "denied"
+        if denied:
             self._grant(error, tool)
         if error.get("code") in (*OURS, *MOSTLY_OURS):
             error["message"] = parameters(str(error["message"]), str(envelope.get("op")))
@@ -189,7 +194,7 @@ class Client(msgspec.Struct):
         if notes:
             envelope["notes"] = notes
         said = "".join(f"note: {each}\n" for each in notes) + text
-        return Told(said, msgspec.json.encode(envelope), failed=True, asked=asked)
+        return Told(said, msgspec.json.encode(envelope), failed=True, denied=denied, asked=asked)
 
     def _grant(self, error: dict[str, Any], tool: Tool | None) -> None:
         """Say how a refusal can be lifted: by another tool, by the command that started us, or in the settings."""
@@ -238,7 +243,7 @@ _WORDS: list[str] = []
 """Words that were not used yet: to ask the kernel for each takes a turn of its own."""
 
 
-def _envelope(verb: str, error: StillframeError) -> dict[str, Any]:
+def envelope_of(verb: str, error: StillframeError) -> dict[str, Any]:
     told: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.hint is not None:
         told["hint"] = {"op": error.hint.op, "args": dict(error.hint.args)}

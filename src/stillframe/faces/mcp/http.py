@@ -25,7 +25,7 @@ from ..cli.catalogue import VERSION
 from ..daemon.server import Refusal
 from .client import Client
 from .serve import client_of
-from .server import Context, server_for
+from .server import GONE, Context, server_for
 from .streams import MESSAGE_BYTES
 
 TOKEN = "STILLFRAME_MCP_TOKEN"
@@ -99,6 +99,8 @@ class Clients:
 
     def __init__(self, first: Client) -> None:
         self._first = first
+        self._cwd = first.cwd
+        """Where each begins, wherever another one has gone since."""
         self._known: OrderedDict[str, Client] = OrderedDict()
 
     def of(self, context: Context) -> Client:
@@ -107,11 +109,24 @@ class Clients:
         if not key:
             return self._first
         if key not in self._known:
-            self._known[key] = replace(self._first, id=f"mcp:{secrets.token_hex(6)}", cancelled=[])
+            fresh = f"mcp:{secrets.token_hex(6)}"
+            self._known[key] = replace(self._first, id=fresh, cwd=self._cwd, begun="", cancelled=[], known=set())
         self._known.move_to_end(key)
         while len(self._known) > CLIENTS:
             self._known.popitem(last=False)
         return self._known[key]
+
+
+def _noting(receive: Receive, gone: asyncio.Event) -> Receive:
+    """The same, with a note made of it when whoever sent the request no longer hears the answer."""
+
+    async def received() -> Message:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            gone.set()
+        return message
+
+    return received
 
 
 class Guard:
@@ -129,7 +144,8 @@ class Guard:
             return
         refusal = self._refusal(scope)
         if refusal is None:
-            await self._app(scope, receive, send)
+            scope[GONE] = gone = asyncio.Event()
+            await self._app(scope, _noting(receive, gone), send)
             return
         status, said = refusal
         if scope["type"] != "http":

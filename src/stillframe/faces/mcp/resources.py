@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import NotFound
+from ...errors import Denied, NotFound
 from .. import daemonline
 from ..cli.catalogue import VERBS
 from ..cli.help import verb_page
@@ -42,7 +42,10 @@ _HELP, _SCHEMA = (re.compile(f"dbg://{kind}/{_NAME}") for kind in ("help", "sche
 async def listed(client: Client) -> list[tuple[str, str, str]]:
     """Address, name and text of what there is now; a session's name is ours, so nothing of a program is in it."""
     found = [(address, verb, text) for address, (verb, text) in FIXED.items()]
-    reply = await _ask(client, "sessions", {}, None)
+    try:
+        reply = await _ask(client, "sessions", {}, None)
+    except Denied:
+        return found
     names = [str(each["name"]) for each in (reply.get("result") or {}).get("sessions", ())]
     client.known.update(names)
     return [*found, *((f"dbg://session/{name}", name, TEMPLATES["dbg://session/{name}"]) for name in names)]
@@ -91,7 +94,9 @@ def _whole(file: Path) -> str:
 async def _ask(
     client: Client, verb: str, args: Mapping[str, Any], session: str | None, allow: str = "read"
 ) -> dict[str, Any]:
+    if client.ask and CLASSES.index(allow) >= CLASSES.index(client.ask):
+        raise Denied(f"{verb} needs {allow}, which is asked about here, and a resource cannot ask; a tool can")
     request = {"op": verb, "args": args, "session": session, "json": True, "client": client.id, "cwd": client.cwd}
-    answer = await daemonline.ask({**request, "allow": allow})
+    answer = await daemonline.ask({**request, "allow": allow, "begun": client.begun})
     envelope: dict[str, Any] = json.loads(answer.reply.decode("utf-8", "replace"))
     return {**envelope, "untrusted": True}

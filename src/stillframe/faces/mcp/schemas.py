@@ -4,7 +4,8 @@ vocabulary itself has to be loaded for it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 import msgspec
 
@@ -14,7 +15,7 @@ from ...registry import OPERATIONS
 
 def result_schema(verbs: Sequence[str]) -> dict[str, Any]:
     """The envelope of a tool's answers, good or bad."""
-    types = [OPERATIONS[verb].result for verb in verbs]
+    types = list(dict.fromkeys(each for verb in verbs for each in _alternatives(OPERATIONS[verb].result)))
     shapes, parts = msgspec.json.schema_components([*types, ErrorReply], ref_template="#/$defs/{name}")
     *results, error = shapes
     return {
@@ -31,3 +32,8 @@ def result_schema(verbs: Sequence[str]) -> dict[str, Any]:
         "required": ["ok", "op"],
         "$defs": parts,
     }
+
+
+def _alternatives(result: Any) -> tuple[Any, ...]:
+    """What a verb may return, one by one: msgspec has no schema for two shapes in one type that no tag tells apart."""
+    return get_args(result) if get_origin(result) in (Union, UnionType) else (result,)

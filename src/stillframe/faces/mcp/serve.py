@@ -169,7 +169,7 @@ def client_of(hello: dict[str, Any]) -> tuple[Client, bool]:
     allow, ask, env = hello.get("allow") or "exec", hello.get("ask") or "", hello.get("env") or {}
     sound = (
         allow in CLASSES and (not ask or ask in CLASSES) and isinstance(hello.get("cwd"), str)
-        and isinstance(env, dict) and isinstance(hello.get("umask", 0), int) and hello.get("answers", "") in ANSWERS
+        and isinstance(env, dict) and isinstance(hello.get("umask", 0), int) and hello.get("answers", ANSWERS[0]) in ANSWERS
     )  # fmt: skip
     if not sound:
         raise Refusal("usage", "the first line's parts have the wrong types")
@@ -185,6 +185,6 @@ def client_of(hello: dict[str, Any]) -> tuple[Client, bool]:
         allow=allow,
         ask=ask,
         tools=tools,
-        answers="both" if hello.get("schemas") else hello.get("answers", ""),
+        answers=hello.get("answers", ANSWERS[0]),
     )
     return client, bool(hello.get("schemas"))

@@ -5,8 +5,9 @@ Built on the low-level server of the SDK (mcp 2.3), which serves both eras of th
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import mcp_types as types
@@ -16,11 +17,11 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged
 from mcp.shared.exceptions import MCPError
 
-from ...errors import StillframeError
+from ...errors import Denied, StillframeError, UsageError
 from ...version import __version__
 from . import resources
 from .approval import MODERN, Approval
-from .client import Client
+from .client import Client, Told, envelope_of
 from .instructions import INSTRUCTIONS
 from .prompts import HUNTS
 from .toolset import Tool
@@ -28,6 +29,10 @@ from .toolset import Tool
 Context = ServerRequestContext[Any, Any]
 ARGUMENT_CHARACTERS = 256 * 1024
 """The most that the arguments of one call may be."""
+
+
+GONE = "stillframe.gone"
+"""In the scope of a request over HTTP: the event that nobody is there any more to hear its answer."""
 
 
 def server_for(client: Callable[[Context], Client], *, schemas: bool = False) -> DebugServer:
@@ -95,31 +100,38 @@ class Handlers:
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         arguments = params.arguments or {}
+        client = self._client(context)
         size = len(json.dumps(arguments))
         if size > ARGUMENT_CHARACTERS:
-            return _failure(f"error usage: arguments of {size:,} characters; {ARGUMENT_CHARACTERS:,} are the most")
-        client = self._client(context)
+            return _failure(
+                client,
+                params.name,
+                UsageError(f"arguments of {size:,} characters; {ARGUMENT_CHARACTERS:,} are the most"),
+            )
         to_ask = self._approval.needed(client, params)
-        asked = await self._approval.of(context, params) if to_ask else ""
-        if isinstance(asked, types.InputRequiredResult):
-            return asked
-        if asked:
-            await client.disown(params.name, arguments)
-            return _failure(f"error denied: {asked}")
 
         async def progress(done: float, most: float, word: str) -> None:
             await context.session.report_progress(done, most, word)
 
-        told = await client.call(params.name, arguments, progress, agreed=to_ask)
+        told = None
+        while told is None or (told.asked and not to_ask):
+            to_ask = (
+                to_ask or told is not None
+            )  # the daemon knows of a wish that we do not, such as that of a session's project
+            asked = await self._approval.of(context, params) if to_ask else ""
+            if isinstance(asked, types.InputRequiredResult):
+                return asked
+            if asked:
+                await client.disown(params.name, arguments)
+                return _failure(client, params.name, Denied(asked))
+            told = await _while_heard(context, client.call(params.name, arguments, progress, agreed=to_ask))
         if told.met and context.protocol_version >= MODERN:
             await self.bus.publish(ResourcesListChanged())
         elif told.met:
             await context.session.send_resource_list_changed()
-        known = context.session.client_params
-        hears_json = client.hears_json(known.client_info.name if known else "")
         return types.CallToolResult(
             content=[types.TextContent(text=told.text)],
-            structured_content=msgspec.json.decode(told.envelope) if hears_json else None,
+            structured_content=msgspec.json.decode(told.envelope) if client.hears_json else None,
             is_error=told.failed,
         )
 
@@ -178,8 +190,29 @@ class Handlers:
         return types.GetPromptResult(description=hunt.doc, messages=[message])
 
 
-def _failure(text: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+async def _while_heard(context: Context, work: Coroutine[Any, Any, Told]) -> Told:
+    """What comes of a call. Over HTTP a client that vanishes has said so to nobody but the connection, and its call is given up
+    like any that is cancelled; on a pipe the whole conversation ends."""
+    gone = getattr(context.request, "scope", {}).get(GONE)
+    if gone is None:
+        return await work
+    call, left = asyncio.ensure_future(work), asyncio.ensure_future(gone.wait())
+    try:
+        await asyncio.wait({call, left}, return_when=asyncio.FIRST_COMPLETED)
+        return await call if call.done() else Told("nobody hears this", b"{}", failed=True)
+    finally:
+        call.cancel()
+        left.cancel()
+        await asyncio.wait({call, left})
+
+
+def _failure(client: Client, tool: str, error: StillframeError) -> types.CallToolResult:
+    """The answer to a call that never came to be one."""
+    return types.CallToolResult(
+        content=[types.TextContent(text=f"error {error.code}: {error.message}")],
+        structured_content=envelope_of(tool, error) if client.hears_json else None,
+        is_error=True,
+    )
 
 
 async def _translated(work: Any) -> Any:
