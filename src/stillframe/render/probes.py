@@ -17,6 +17,8 @@ from .sinces import rows as since_rows
 VALUES = 300
 INLINE = 140
 """Characters of the values that a claim names, in its own line."""
+PLACES = 3
+"""Further places of one name that are told."""
 FEW = 6
 """Distinct values that are all told."""
 LEAST = 160
@@ -105,7 +107,9 @@ def _verdict(place: ProbedPlace) -> str:
 def _place(place: ProbedPlace, budget: int) -> str:
     moved = ""
     if place.actual and place.actual.line is not None and f":{place.actual.line}" not in place.location:
-        moved = f" (at {parts.place(place.actual.file, place.actual.line)})"
+        spots = [parts.place(each.file, each.line) for each in (place.actual, *place.also[:PLACES])]
+        more = f" and {len(place.also) - PLACES:,} more" if len(place.also) > PLACES else ""
+        moved = f" (at {', '.join(spots)}{more})"
     head = f"{escape(place.location)}{moved} {_verdict(place)}"
     if place.state != "reached":
         return head + (f": {escape(place.message)}" if place.message else "")
