@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..model.views import Claim, Gathered, ProbedPlace, ProbeReport
 from . import parts
 from .escape import escape, shorten
-from .outcomes import outcome
+from .outcomes import closed, outcome
 from .reports import ending as ended
 from .reports import last_line
 from .sinces import rows as since_rows
@@ -33,9 +33,9 @@ def report(result: ProbeReport, budget: int) -> str:
         ending = "\n".join([*since_rows(result.since, ended), ending])
     for note in result.notes:
         ending = f"note: {shorten(escape(note), max(60, min(300, budget // 8)))}\n{ending}"
-    if last := last_line(result.held, result.unrecorded, told=any(each.count for each in result.places)):
-        ending += f"\n{last}"
-    return f"{_places(result.places, budget - len(ending) - 1)}\n{ending}"
+    last = last_line(result.held, result.unrecorded, told=any(each.count for each in result.places))
+    places = _places(result.places, budget - len(ending) - len(last) - 2)
+    return closed(f"{places}\n{ending}", last, budget)
 
 
 def _places(places: Sequence[ProbedPlace], room: int) -> str:

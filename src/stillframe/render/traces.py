@@ -10,12 +10,14 @@ from ..model.outcomes import Change
 from ..model.traces import AnyStep, Life, Loop, Step, TraceReport, Turn
 from . import parts
 from .escape import apart, escape, shorten, source
-from .outcomes import outcome
+from .outcomes import closed, outcome
 from .reports import last_line
 
 WIDTHS = (100, 60, 36, 20)
 """Characters of one value, tried in this order until everything fits."""
 ENDING = 900
+LEAST_LIFE = 240
+"""Characters that a call is worth telling in."""
 _SOURCE = 34
 """Columns that a line of source is padded to, so that what it changed stands in a column."""
 _LARGE = 24
@@ -26,11 +28,11 @@ def trace(result: TraceReport, budget: int) -> str:
     command = escape(shorten(shlex.join(result.command), 80))
     ending = outcome(command, result.end, min(budget // 3, ENDING), is_over=True)
     notes = [f"note: {shorten(escape(each), 300)}" for each in result.notes]
-    tail = [_others(result), *notes, ending, last_line(result.held, result.unrecorded, told=result.life is not None)]
-    foot = "\n".join(each for each in tail if each)
-    if result.life is None:
-        return "\n".join(each for each in (_nothing(result), foot) if each)
-    return f"{_life(result.life, result, max(240, budget - len(foot) - 1))}\n{foot}"
+    foot = "\n".join(each for each in (_others(result), *notes, ending) if each)
+    last = last_line(result.held, result.unrecorded, told=result.life is not None)
+    room = budget - len(foot) - len(last) - 2
+    head = _life(result.life, result, max(LEAST_LIFE, room)) if result.life else _nothing(result)
+    return closed(f"{head}\n{foot}", last, budget)
 
 
 def _nothing(result: TraceReport) -> str:
