@@ -253,8 +253,9 @@ def _turn(turn: Turn, loop: Loop, width: int, deep: int, numbers: int, indent: i
     why = ""
     if turn.why == "differs":
         like = "the only one" if turn.like == 1 else f"{turn.like:,} turns"
-        lines = ",".join(str(each.line) for each in turn.steps)
-        why = f"  ({like} like this: lines {shorten(lines, 60)})"
+        lines, first = ([each.line for each in one.steps] for one in (turn, loop.told[0]))
+        by = f": lines {shorten(','.join(map(str, lines)), 60)}" if lines != first else ""  # else by what a value is
+        why = f"  ({like} like this{by})"
     return [f"{pad}{f'turn {turn.number:,}:':>{numbers}} {told}{why}".rstrip()]
 
 
@@ -264,8 +265,8 @@ def _summary(steps: Sequence[AnyStep], width: int) -> list[str]:
         match step:
             case Step():
                 rows += [_change(each, width, short=True) for each in step.changes]
-                rows += [f"raises {shorten(escape(step.raised), max(width, 60))}"] if step.raised else []
                 rows += [_yielded(step.yielded, width)] if step.yielded is not None else []
+                rows += [f"raises {shorten(escape(step.raised), max(width, 60))}"] if step.raised else []
             case Loop():
                 rows.append(f"(loop {_span(step)}, {step.turns:,} turn{'s' * (step.turns != 1)})")
     return rows

@@ -94,7 +94,8 @@ class Statements:
     def __init__(self, code):
         self.loops = []
         self.first = {}
-        self.last = max(lines_of(code) or [code.co_firstlineno])
+        self.lines = lines_of(code)
+        self.last = max(self.lines or [code.co_firstlineno])
         self.whole_loops = set()
         self.withs = {}
         tree = _tree(code.co_filename)
@@ -114,7 +115,7 @@ class Statements:
             if body[0].lineno == begin:
                 self.whole_loops.add(begin)
             if body[0].lineno != begin or sys.version_info < (3, 12):  # sys.monitoring tells no turn within a line
-                self.loops.append((begin, last))
+                self.loops.append((self._turns_at(begin, last), last))
         if isinstance(node, (ast.With, ast.AsyncWith)):
             self.withs[begin] = last
         if body:
@@ -127,6 +128,12 @@ class Statements:
             last = heads[0][0] - 1
         for head, end in [(begin, last)] + heads:
             self.first.update((line, head) for line in range(head + 1, end + 1))
+
+    def _turns_at(self, begin, last):
+        """The line that each turn of a loop begins with: of `while True:` until 3.9 the next one, as it is no code itself."""
+        if sys.version_info >= (3, 10):
+            return begin
+        return min((each for each in self.lines if begin <= each <= last), default=begin)
 
 
 _trees = {}

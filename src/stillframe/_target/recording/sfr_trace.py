@@ -3,6 +3,7 @@
 Knows nothing of how Python tells of these events: `sfr_monitoring` and `sfr_settrace` call it, each in its own way.
 """
 
+import gc
 import os
 import threading
 
@@ -33,10 +34,20 @@ class Body:
             for line, (bound, used) in sfr_code.changers(code, self.statements).items()
         }
         self.pauses = bool(code.co_flags & sfr_code.PAUSES)
-        self.awaits = bool(code.co_flags & 0x80)  # CO_COROUTINE: what it waits with is the event loop's business
+        self.awaits = bool(code.co_flags & (0x80 | 0x200))  # CO_COROUTINE, CO_ASYNC_GENERATOR
         count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
         self.arguments = code.co_varnames[:count]
         self.told = False
+
+    def given(self, value):
+        """Whether it gave something as it paused, and what. Where it waits, with what is the event loop's business; what an
+        asynchronous generator gives is wrapped by Python, and the one thing that the wrapping holds."""
+        if not self.awaits:
+            return True, value
+        if type(value).__name__ != "async_generator_wrapped_value":
+            return False, None
+        inside = gc.get_referents(value)
+        return (True, inside[0]) if len(inside) == 1 else (True, value)
 
 
 class Life:
@@ -332,7 +343,8 @@ class Trace:
         life = self.live.get(id(frame))
         if life is not None:
             changes = self._changes(frame, life) if life.lined else "[]"
-            given = '""' if life.body.awaits else self.texts.quoted(value)
+            gives, value = life.body.given(value)
+            given = self.texts.quoted(value) if gives else '""'
             self.told.say('["yield",%d,%s,%s]' % (life.id, given, changes))
 
     def resumed(self, frame):
