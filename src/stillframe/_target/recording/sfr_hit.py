@@ -73,7 +73,9 @@ class Scopes:
         self.made = {}
 
     def value(self, text, frame, own):
-        """That of an expression in a frame of a function, whose locals are given."""
+        """That of an expression in a frame whose locals are given."""
+        if not frame.f_code.co_flags & sfr_code.FUNCTION:  # a module's or a class's own level
+            return eval("(\n%s\n)" % text, dict(frame.f_globals, **own))
         own = {each: value for each, value in own.items() if each.isidentifier()}
         return self.function(text, own, frame.f_globals)(*own.values())
 

@@ -253,7 +253,7 @@ class Probe:
             if each is None:
                 continue
             try:
-                value = self._value(each, frame)
+                value = self.scopes.value(each, frame, frame.f_locals)
                 is_claim = index == 0 or index > len(self.evals)
                 results.append((True, bool(value) if is_claim else value))  # an array may be neither true nor false
             except Exception as error:
@@ -263,11 +263,6 @@ class Probe:
                     self._complain(-1, 0, results[0][1])
                 return
         self._count_each(frame, results[1:] if self.condition else results)
-
-    def _value(self, text, frame):
-        if frame.f_code.co_flags & sfr_code.FUNCTION:
-            return self.scopes.value(text, frame, frame.f_locals)
-        return eval("(\n%s\n)" % text, dict(frame.f_globals, **frame.f_locals))
 
     def _count_each(self, frame, results):
         with self.lock:
@@ -347,7 +342,7 @@ class Probe:
         stack = []
         while frame is not None and len(stack) < _FRAMES:
             code = frame.f_code
-            if sfr_code.is_users(code.co_filename):
+            if sfr_code.is_users_call(frame):
                 name = sfr_code.plain_name(self.name_of(code))
                 stack.append("[%s,%s,%d]" % (quoted(name), quoted(sfr_code.real(code.co_filename)), frame.f_lineno))
             frame = frame.f_back

@@ -73,7 +73,7 @@ class TraceTracer(Tracer):
         known = self.seen.get(id(code))
         if known is None or known[0] is not code:
             self.finder.look(code, frame)
-            self.seen[id(code)] = known = (code, sfr_code.is_users(code.co_filename, trace.all_code))
+            self.seen[id(code)] = known = (code, sfr_code.is_users_call(frame, trace.all_code))
         is_target = id(code) in trace.targets
         if not is_target and (trace.root is None or trace.done or not known[1]):
             return None
@@ -131,7 +131,7 @@ def _returns(frame):
 
 
 def _pauses(frame):
-    """Whether it stands at a `yield` or `await`; until 3.10 one that awaits stands before the instruction that goes on with it."""
+    """Whether it stands at a `yield` or `await`; until 3.10 one that awaits stands before the instruction for it."""
     code, at = frame.f_code.co_code, frame.f_lasti
     if not frame.f_code.co_flags & sfr_code.PAUSES or at < 0:
         return False

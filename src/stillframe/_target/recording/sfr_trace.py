@@ -10,6 +10,7 @@ import threading
 from . import sfr_code
 from .sfr_compare import GONE, held, is_same
 from .sfr_find import innermost
+from .sfr_hit import Scopes
 from .sfr_texts import UNTOLD, Texts
 from .sfr_told import begun, quoted
 
@@ -80,8 +81,8 @@ class Trace:
         self.told = told
         self.all_code = all_code
         self.texts = Texts(ask.get("text", 100))
-        condition = ask.get("condition")
-        self.condition = compile("(\n%s\n)" % condition, "<--if>", "eval") if condition else None
+        self.condition = ask.get("condition")
+        self.scopes = Scopes()
         self.bodies = {}
         self.targets = {}
         self.live = {}
@@ -181,7 +182,7 @@ class Trace:
         if self.condition is None:
             return True
         try:
-            return bool(eval(self.condition, frame.f_globals, dict(frame.f_locals)))
+            return bool(self.scopes.value(self.condition, frame, frame.f_locals))
         except Exception as error:
             if not self.complained:
                 self.complained = True
@@ -198,7 +199,7 @@ class Trace:
             if life is not None and life.code is frame.f_code:
                 return life if life.depth <= self.depth else None
             code = frame.f_code
-            if sfr_code.is_users(code.co_filename, self.all_code) and code.co_name not in _PARTS:
+            if sfr_code.is_users_call(frame, self.all_code) and code.co_name not in _PARTS:
                 return None
             frame = frame.f_back
         return None
@@ -211,7 +212,7 @@ class Trace:
         self.calls_left -= 1
         depth = parent.depth + 1
         lined = self.with_lines and depth <= self.depth
-        life = self._life(self.body(code, getattr(code, "co_qualname", None) or self._name(code)), depth, code)
+        life = self._life(self.body(code, self.name_of(code)), depth, code)
         life.lined = lined
         if lined and not life.body.told:
             self._tell(life.body, -2)
@@ -220,9 +221,6 @@ class Trace:
         if self.calls_left == 0:
             self.told.say('["cut",%d,"calls"]' % self.root.id)
         return lined
-
-    def _name(self, code):
-        return self.name_of(code)
 
     name_of = staticmethod(lambda code: code.co_name)
 
@@ -238,7 +236,7 @@ class Trace:
         if life.lined:
             life.known = {name: held(names[name]) for name in names if name not in _FORBIDDEN}
         back = frame.f_back
-        while back is not None and not sfr_code.is_users(back.f_code.co_filename, self.all_code):
+        while back is not None and not sfr_code.is_users_call(back, self.all_code):
             back = back.f_back
         caller = "null"
         if back is not None:
