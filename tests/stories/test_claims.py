@@ -115,6 +115,71 @@ def test_values_are_gathered_and_claims_held_or_violated_over_every_hit(user: Us
     assert (trend["hits"], trend["numbers"], trend["least"], trend["most"]) == (403, 402, -3, 99)
 
 
+SEVERAL = {
+    "several.py": """\
+items = "all"
+
+class Cart:
+    def run(self, items):
+        return len(items)
+
+class Label:
+    def run(self, name):
+        return name
+
+Label().run("k")
+Cart().run([1, 2])
+""",
+    "several.js": """\
+const items = "all";
+class Cart {
+  run(items) {
+    return items.length;
+  }
+}
+class Label {
+  run(name) { return name; }
+}
+new Label().run('k');
+new Cart().run([1, 2]);
+""",
+}
+
+
+@pytest.mark.parametrize("version", [*VERSIONS, "node"])
+def test_each_function_of_a_name_is_counted_and_asked_by_the_names_that_it_has(user: User, version: str) -> None:
+    file = "several.js" if version == "node" else "several.py"
+    user.file(file, SEVERAL[file])
+    command = "node" if version == "node" else INTERPRETERS[version]
+    claim = "items === name" if version == "node" else "items is name"
+    report = user.json("probe", "run", "--eval", "items", "--expect", claim, "--", command, file)
+    (place,) = report["places"]
+    spots = [place["actual"], *place["also"]]
+    assert [(each["line"], each["symbol"]) for each in spots] == [(4, "Cart.run"), (8, "Label.run")]
+    assert place["count"] == 2
+    assert place["gathered"][0]["values"] == ["'all'", "[1, 2]"]
+    (judged,) = place["claims"]
+    assert (judged["violated"], judged["errors"], judged["error_hit"]) == (1, 1, 2)
+    assert {"name": "'k'"}.items() <= {each["name"]: each["value"] for each in judged["counter"]["locals"]}.items()
+    text = user.ok("probe", "run", "--eval", "items", "--", command, file)
+    assert text.startswith(f"run (at {file}:4, {file}:8) reached 2 times\n"), text
+    assert "Label.run" in user.ok("hits", f"{file}:8") and "Cart.run" in user.ok("hits", f"{file}:4")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_asks_for_the_locals_is_told_those_of_the_place(user: User, version: str) -> None:
+    user.file("own.py", "def add(one, two):\n    both = one + two\n    return both\n\nadd(1, 2)\nadd('a', 3 * 'b')\n")
+    asked = ("--eval", "sorted(locals())", "--eval", "eval('one')", "--eval", "[two for _ in dir()]")
+    report = user.json(
+        "probe", "own.py:3", *asked, "--expect", "vars()['both'] == 3", "--", INTERPRETERS[version], "own.py"
+    )
+    (place,) = report["places"]
+    every, one, two = (each["values"] for each in place["gathered"])
+    assert every == ["['both', 'one', 'two']"]
+    assert (one, two) == (["1", "'a'"], ["[2, 2, 2]", "['bbb', 'bbb', 'bbb']"])
+    assert (place["claims"][0]["held"], place["claims"][0]["violated"]) == (1, 1)
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_statement_of_several_lines_is_counted_once_each_time(user: User, version: str) -> None:
     user.file("layout.py", LAYOUT)

@@ -153,6 +153,66 @@ def test_text_stays_within_its_budget_and_the_outcome_is_never_cut(wide: User) -
     wide.ok("stop")
 
 
+LOUD = """\
+import sys, threading
+
+def deep(n, things):
+    return things["missing"] if n == 0 else deep(n - 1, things)
+
+def outer(turns):
+    seen = {}
+    for turn in range(turns):
+        seen[turn] = "x" * turn if turn % 7 else [turn]
+    try:
+        deep(5, {each: "v" * 300 for each in range(30)})
+    except KeyError as error:
+        raise ValueError("a long message " * 60) from error
+
+print("some output\\n" * 200)
+if len(sys.argv) == 1:
+    outer(90)
+for number in range(9):
+    threading.Thread(target=threading.Event().wait, name=f"worker-of-a-long-name-{number}", daemon=True).start()
+threading.Event().wait()
+"""
+LOUD_TESTS = """\
+import unittest
+
+class Many(unittest.TestCase):
+    def test_many(self):
+        for number in range(9):
+            with self.subTest(number=number):
+                print("printed " * 50)
+                self.assertEqual({each: "v" * each for each in range(30)}, {"w": number}, "x" * 500)
+"""
+REPORTS = {
+    "crash": ("--", "python", "loud.py"),
+    "hang": ("--timeout", "1", "--", "python", "loud.py", "on"),
+    "trace": ("outer", "--", "python", "loud.py"),
+    "probe": ("loud.py:9", "outer", "nobody", "--eval", "seen", "--expect", "turn < 5", "--", "python", "loud.py"),
+    "test": ("--once", "--runner", "unittest", "test_loud.py"),
+}
+
+
+@pytest.mark.parametrize("verb", REPORTS)
+def test_a_report_of_any_budget_begins_with_its_verdict_and_ends_with_what_was_recorded(user: User, verb: str) -> None:
+    user.file("loud.py", LOUD)
+    user.file("test_loud.py", LOUD_TESTS)
+    verdict = {
+        "crash": "at loud.py:13 in outer; exit 1",
+        "hang": "still running after 1 s",
+        "trace": "outer(turns=90)",
+        "probe": "reached 90 times",
+        "test": "failed",
+    }
+    for budget in (30, 100, 250, 400, 1000, 4000):
+        said = user.ok(verb, "--budget", str(budget), *REPORTS[verb])
+        assert len(said) <= max(budget, 100), (budget, len(said))
+        last = said.splitlines()[-1]
+        assert last.startswith("recorded: values only"), (budget, said)
+        assert budget < 250 or (last.endswith("(--hold keeps it live)") and verdict[verb] in said), (budget, said)
+
+
 def test_json_stays_within_its_budget_and_says_what_was_cut(wide: User) -> None:
     line = wide.here.joinpath("line").read_text()
     wide.ok("launch", "wide.py", "--break", f"wide.py:{line}")

@@ -172,31 +172,6 @@ def test_what_an_error_came_from_and_what_a_group_of_them_holds_is_told_with_val
     assert "    noted: step 0; " in told.replace("      noted", "    noted"), "of a member by crash, too"
 
 
-CART = """\
-class Cart:
-    def __init__(self):
-        self.items = []
-
-    def add(self, price, count=1):
-        self.items.append(price * count if count > 1 else 0)
-
-def test_total():
-    cart = Cart()
-    cart.add(5)
-    cart.add(2, 3)
-    assert sum(cart.items) == 11
-"""
-
-
-def test_calls_that_changed_what_the_failing_line_uses_are_told(user: User) -> None:
-    user.file("test_cart.py", CART)
-    rows = user.ok("test", "test_cart.py").splitlines()
-    assert [row for row in rows if row.startswith("  Cart.add(")] == [
-        "  Cart.add(self=Cart(items=[]), price=5, count=1) = None test_cart.py:6  self=Cart(items=[0])",
-        "  Cart.add(self=Cart(items=[0]), price=2, count=3) = None test_cart.py:6  self=Cart(items=[0, 6])",
-    ], rows
-
-
 def test_green_says_green_and_what_matches_nothing_names_the_nearest(user: User) -> None:
     user.file("price.py", PRICE)
     user.file("tests/test_price.py", TESTS)

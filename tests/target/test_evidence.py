@@ -8,6 +8,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import pytest
+
 import stillframe
 
 FILE = Path(stillframe.__file__).parent / "_target" / "testing" / "sf_evidence.py"
@@ -24,7 +26,9 @@ def test(make, load):
 """
 
 
-def evidence() -> Any:
+def evidence(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module as it is in a runner's process, which finds the others of its folder."""
+    monkeypatch.syspath_prepend(str(FILE.parent))
     spec = importlib.util.spec_from_file_location("sf_evidence", FILE)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -47,12 +51,12 @@ def test(make, load):
 """
 
 
-def test_what_a_line_uses_is_made_by_calls_that_change_it_too(tmp_path: Path) -> None:
+def test_what_a_line_uses_is_made_by_calls_that_change_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "changed.py"
     file.write_text(CHANGED)
     scope: dict[str, Any] = {}
     exec(compile(file.read_text(), str(file), "exec"), scope)
-    lines = evidence().makers(_Called(scope["test"]), 11)["lines"]
+    lines = evidence(monkeypatch).makers(_Called(scope["test"]), 11)["lines"]
     assert lines == [4, 5, 7, 8, 9, 10, 11], "all but what only prints"
 
 
@@ -63,13 +67,15 @@ class _Called:
         self.f_code = function.__code__
 
 
-def test_what_runs_in_a_with_makes_what_it_gives_and_fails_it_when_it_is_left(tmp_path: Path) -> None:
+def test_what_runs_in_a_with_makes_what_it_gives_and_fails_it_when_it_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "made.py"
     file.write_text(SOURCE.replace("    return", "    assert found\n    return"))
     scope: dict[str, Any] = {}
     exec(compile(file.read_text(), str(file), "exec"), scope)
     frame: FrameType = _frame_of(scope["test"])
-    makers = evidence().makers
+    makers = evidence(monkeypatch).makers
     assert makers(frame, 9) == {"lines": [4, 6, 7, 8, 9], "names": ["found"]}, "the assertion behind it"
     assert makers(frame, 6)["lines"] == [4, 6, 7, 8], "the head of it, where it failed as it was left"
 

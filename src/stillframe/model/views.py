@@ -237,6 +237,8 @@ class ProbedPlace(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     """For each expression what it was, where every hit was counted."""
     claims: tuple[Claim, ...] = ()
     actual: Spot | None = None
+    also: tuple[Spot, ...] = ()
+    """Further code that was meant and counted: a function's name may be that of several."""
     message: str | None = None
 
 

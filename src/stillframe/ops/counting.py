@@ -183,14 +183,19 @@ def _place(run: RecordedRun, number: int, spec: BreakSpec, question: Question, t
     location = str(spec.place) + (f" if {spec.condition}" if spec.condition else "")
     here = told.at(number)
     spot = here.found[0] if here.found else None
-    actual = Spot(file=run.session.show(spot.file), line=spot.line, symbol=spot.function) if spot else None
+    spots = [Spot(file=run.session.show(each.file), line=each.line, symbol=each.function) for each in here.found]
+    actual, also = (spots[0], tuple(dict.fromkeys(spots[1:]))) if spots else (None, ())
     trouble = here.failed.get(-1)
     if not here.hits:
         message = f"its condition failed: {trouble.error}" if trouble else None
         if spot is None:
             message = _unbound(run, spec, here, told)
         return ProbedPlace(
-            location=location, state="not_reached" if spot else "unbound", actual=actual, message=message
+            location=location,
+            state="not_reached" if spot else "unbound",
+            actual=actual,
+            also=also,
+            message=message,
         )
     first = next((each for each in here.evidence if each.hit == 1), here.evidence[0] if here.evidence else None)
     return ProbedPlace(
@@ -201,6 +206,7 @@ def _place(run: RecordedRun, number: int, spec: BreakSpec, question: Question, t
         gathered=tuple(_gathered(here, index, text) for index, text in enumerate(question.evals)),
         claims=tuple(_claim(run.session, here, index, question) for index in range(len(question.expects))),
         actual=actual,
+        also=also,
         message=f"its condition failed at first: {trouble.error}" if trouble else None,
     )
 
@@ -301,7 +307,7 @@ async def _kept(session: Session, question: Question, told: Told) -> None:
         if not place.found or not place.samples:
             continue
         kept = _thinned(place.samples)
-        made = [_sampled(session, place.found[0], each, question) for each in kept]
+        made = [_sampled(session, _found_as(place, each.function), each, question) for each in kept]
         if len(kept) < place.hits:  # whoever asks for them later is told, too
             note = f"{len(kept):,} of {place.hits:,} hits are in the record, evenly over the run"
             made[-1] = msgspec.structs.replace(made[-1], notes=(note,))
@@ -312,6 +318,11 @@ async def _kept(session: Session, question: Question, told: Told) -> None:
 def _lines(session: Session, stop: Stop) -> list[str]:
     file = stop.frame.file if stop.frame else None
     return session.sources.lines(absolute(file, session.origin.base)) if file else []
+
+
+def _found_as(place: PlaceTold, function: str) -> Found:
+    """Of all code that was meant, that of this name: a function's name may be that of several."""
+    return next((each for each in place.found if each.function == function), place.found[0])
 
 
 def _sampled(session: Session, spot: Found, sample: Sample, question: Question) -> Stop:

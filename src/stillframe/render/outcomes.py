@@ -29,6 +29,19 @@ class Room:
         return text
 
 
+ROOM_FOR_REST = 120
+"""Characters before the last line of a report that are worth more than the whole of it."""
+
+
+def closed(body: str, last: str, budget: int) -> str:
+    """A report with its last line, which is told whatever is cut before it; in fewer words where there is little room."""
+    if not last or len(body) + len(last) < budget:
+        return f"{body}\n{last}" if last else body
+    if budget - len(last) <= ROOM_FOR_REST:
+        last = last.partition(" (")[0]
+    return f"{shorten(body, budget - len(last) - 1)}\n{last}"
+
+
 def outcome(name: str, result: AnyOutcome, budget: int, *, is_over: bool = False) -> str:
     """An outcome as far as the budget goes. What `is_over` was a run of one call alone, which no later call is about."""
     room = Room(budget)

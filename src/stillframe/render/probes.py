@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..model.views import Claim, Gathered, ProbedPlace, ProbeReport
 from . import parts
 from .escape import escape, shorten
-from .outcomes import outcome
+from .outcomes import closed, outcome
 from .reports import ending as ended
 from .reports import last_line
 from .sinces import rows as since_rows
@@ -17,6 +17,8 @@ from .sinces import rows as since_rows
 VALUES = 300
 INLINE = 140
 """Characters of the values that a claim names, in its own line."""
+PLACES = 3
+"""Further places of one name that are told."""
 FEW = 6
 """Distinct values that are all told."""
 LEAST = 160
@@ -31,9 +33,9 @@ def report(result: ProbeReport, budget: int) -> str:
         ending = "\n".join([*since_rows(result.since, ended), ending])
     for note in result.notes:
         ending = f"note: {shorten(escape(note), max(60, min(300, budget // 8)))}\n{ending}"
-    if last := last_line(result.held, result.unrecorded, told=any(each.count for each in result.places)):
-        ending += f"\n{last}"
-    return f"{_places(result.places, budget - len(ending) - 1)}\n{ending}"
+    last = last_line(result.held, result.unrecorded, told=any(each.count for each in result.places))
+    places = _places(result.places, budget - len(ending) - len(last) - 2)
+    return closed(f"{places}\n{ending}", last, budget)
 
 
 def _places(places: Sequence[ProbedPlace], room: int) -> str:
@@ -105,7 +107,9 @@ def _verdict(place: ProbedPlace) -> str:
 def _place(place: ProbedPlace, budget: int) -> str:
     moved = ""
     if place.actual and place.actual.line is not None and f":{place.actual.line}" not in place.location:
-        moved = f" (at {parts.place(place.actual.file, place.actual.line)})"
+        spots = [parts.place(each.file, each.line) for each in (place.actual, *place.also[:PLACES])]
+        more = f" and {len(place.also) - PLACES:,} more" if len(place.also) > PLACES else ""
+        moved = f" (at {', '.join(spots)}{more})"
     head = f"{escape(place.location)}{moved} {_verdict(place)}"
     if place.state != "reached":
         return head + (f": {escape(place.message)}" if place.message else "")

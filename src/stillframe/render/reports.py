@@ -26,9 +26,11 @@ from ..model.reports import (
 )
 from . import parts, sinces, tracebacks
 from .escape import escape, shorten, source
-from .outcomes import Room, background
+from .outcomes import Room, background, closed
 from .sinces import rows as since_rows
 
+LEAST_GROUP = 100
+"""Characters that a group of threads is worth telling in."""
 LEAST_FRAME = 48
 """Characters that an outer call is worth telling in."""
 OUTER = 300
@@ -60,20 +62,20 @@ def crash(result: CrashReport, budget: int) -> str:
     last = room.take(last_line(result.held, result.unrecorded, told=_was_held(result.failure)))
     if result.repeated:
         rows.append(room.take(repeated_rows(result.repeated)))
-    rows.append(room.take(_verdict(result)))
+    rows.append(room.take(_verdict(result, budget // 3)))
     notes = [room.take(f"note: {shorten(escape(note), 400)}") for note in _notes(result)]
     also = _also(result, room)
     if result.failure:
-        rows += failure_rows(result.failure, room, spare=400)
+        rows += failure_rows(result.failure, room, spare=min(400, room.left // 8))
     if result.handled:
         rows.append(room.take(f"{_before(result)}: {failure_line(result.handled)}"))
-        rows += failure_rows(result.handled, room, spare=400)
+        rows += failure_rows(result.handled, room, spare=min(400, room.left // 8))
     if result.since:
         rows += [room.take(each) for each in since_rows(result.since, ending)]
     rows += also + notes
     rows += [room.take(parts.beside(each)) for each in result.end.do]
     rows += printed(result.end, room, told=_told(result))
-    return "\n".join(row for row in (*rows, last) if row)
+    return closed("\n".join(row for row in rows if row), last, budget)
 
 
 def _hung(result: CrashReport, told: HangReport, budget: int) -> str:
@@ -107,12 +109,13 @@ def _before(result: CrashReport) -> str:
     return "an equal error, handled before that" if by_error else "handled before the exit"
 
 
-def _verdict(result: CrashReport) -> str:
+def _verdict(result: CrashReport, most: int) -> str:
+    """What went wrong, in so many characters at most, then where, and how the program ended, whatever it said."""
     command = escape(shorten(shlex.join(result.command), 80))
     if result.failure is None:
         how = "ended well: " if result.verdict == "ended well" else ""
         return f"{command} {how}{ending(result.end)}"
-    return f"{failure_line(result.failure)}{_caught(result)}; {ending(result.end)}"
+    return f"{failure_line(result.failure, min(400, most))}{_caught(result)}; {ending(result.end)}"
 
 
 def _caught(result: CrashReport) -> str:
@@ -125,9 +128,9 @@ def _caught(result: CrashReport) -> str:
     return ", which library code caught" if to_library else ", which was caught"
 
 
-def failure_line(failure: Failure) -> str:
+def failure_line(failure: Failure, most: int = 400) -> str:
     """`KeyError: 'qty' at shop.py:14 in total, thread worker`."""
-    text = shorten(escape(failure.what), 400)
+    text = shorten(escape(failure.what), most)
     if failure.stack.frames:
         text += f" at {place(failure.stack.frames[0])}"
     if failure.thread:
@@ -269,8 +272,8 @@ def hang(result: HangReport, budget: int, further: Sequence[str] = ()) -> str:
     notes = [room.take(f"note: {shorten(escape(note), 400)}") for note in result.notes]
     folded = room.take(f"folded: {result.runtime:,} without your code") if result.runtime else ""
     for number, group in enumerate(result.groups):
-        share = max(160, (room.left - 200) // (len(result.groups) - number))
-        if room.left < 160:
+        share = max(LEAST_GROUP, (room.left - min(200, room.left // 4)) // (len(result.groups) - number))
+        if room.left < LEAST_GROUP:
             rows.append(f"… {len(result.groups) - number:,} more groups")
             break
         part = Room(min(share, room.left))
@@ -279,7 +282,7 @@ def hang(result: HangReport, budget: int, further: Sequence[str] = ()) -> str:
     if result.end is not None:
         rows += [room.take(parts.beside(each)) for each in result.end.do]
         rows += printed(result.end, room, told=(Failure(what=result.said, kind="exception"),) if result.said else ())
-    return "\n".join(row for row in (*rows, last) if row)
+    return closed("\n".join(row for row in rows if row), last, budget)
 
 
 def _who(result: HangReport) -> str:
@@ -318,7 +321,7 @@ def _group(group: Waiting, room: Room) -> list[str]:
         head += f", waits for {escape(group.waits_for)}"
     if group.held_by:
         head += f", held by {escape(group.held_by)}"
-    return [room.take(shorten(head, max(120, room.left))), *witnessed_rows(group.stack, room, spare=0)]
+    return [room.take(shorten(head, max(LEAST_GROUP, room.left))), *witnessed_rows(group.stack, room, spare=0)]
 
 
 # Runs again and again

@@ -14,7 +14,7 @@ from ..model.reports import Witnessed
 from ..model.tested import Counts, MadeCall, TestFailure, TestReport
 from . import parts
 from .escape import escape, lines, quoted, shorten, source
-from .outcomes import Room
+from .outcomes import Room, closed
 from .reports import ending, last_line, repeated_rows, witnessed_rows
 from .sinces import rows as since_rows
 
@@ -49,7 +49,7 @@ def report(result: TestReport, budget: int) -> str:
         rows += _failure(result.failures[0], room)
         rows.append(others)
     rows += notes + [room.take(parts.beside(each)) for each in result.end.do]
-    return "\n".join(row for row in (*rows, last) if row)
+    return closed("\n".join(row for row in rows if row), last, budget)
 
 
 def _headline(result: TestReport) -> str:

@@ -10,12 +10,14 @@ from ..model.outcomes import Change
 from ..model.traces import AnyStep, Life, Loop, Step, TraceReport, Turn
 from . import parts
 from .escape import apart, escape, shorten, source
-from .outcomes import outcome
+from .outcomes import closed, outcome
 from .reports import last_line
 
 WIDTHS = (100, 60, 36, 20)
 """Characters of one value, tried in this order until everything fits."""
 ENDING = 900
+LEAST_LIFE = 240
+"""Characters that a call is worth telling in."""
 _SOURCE = 34
 """Columns that a line of source is padded to, so that what it changed stands in a column."""
 _LARGE = 24
@@ -26,11 +28,11 @@ def trace(result: TraceReport, budget: int) -> str:
     command = escape(shorten(shlex.join(result.command), 80))
     ending = outcome(command, result.end, min(budget // 3, ENDING), is_over=True)
     notes = [f"note: {shorten(escape(each), 300)}" for each in result.notes]
-    tail = [_others(result), *notes, ending, last_line(result.held, result.unrecorded, told=result.life is not None)]
-    foot = "\n".join(each for each in tail if each)
-    if result.life is None:
-        return "\n".join(each for each in (_nothing(result), foot) if each)
-    return f"{_life(result.life, result, max(240, budget - len(foot) - 1))}\n{foot}"
+    foot = "\n".join(each for each in (_others(result), *notes, ending) if each)
+    last = last_line(result.held, result.unrecorded, told=result.life is not None)
+    room = budget - len(foot) - len(last) - 2
+    head = _life(result.life, result, max(LEAST_LIFE, room)) if result.life else _nothing(result)
+    return closed(f"{head}\n{foot}", last, budget)
 
 
 def _nothing(result: TraceReport) -> str:
@@ -251,8 +253,9 @@ def _turn(turn: Turn, loop: Loop, width: int, deep: int, numbers: int, indent: i
     why = ""
     if turn.why == "differs":
         like = "the only one" if turn.like == 1 else f"{turn.like:,} turns"
-        lines = ",".join(str(each.line) for each in turn.steps)
-        why = f"  ({like} like this: lines {shorten(lines, 60)})"
+        lines, first = ([each.line for each in one.steps] for one in (turn, loop.told[0]))
+        by = f": lines {shorten(','.join(map(str, lines)), 60)}" if lines != first else ""  # else by what a value is
+        why = f"  ({like} like this{by})"
     return [f"{pad}{f'turn {turn.number:,}:':>{numbers}} {told}{why}".rstrip()]
 
 
@@ -262,8 +265,8 @@ def _summary(steps: Sequence[AnyStep], width: int) -> list[str]:
         match step:
             case Step():
                 rows += [_change(each, width, short=True) for each in step.changes]
-                rows += [f"raises {shorten(escape(step.raised), max(width, 60))}"] if step.raised else []
                 rows += [_yielded(step.yielded, width)] if step.yielded is not None else []
+                rows += [f"raises {shorten(escape(step.raised), max(width, 60))}"] if step.raised else []
             case Loop():
                 rows.append(f"(loop {_span(step)}, {step.turns:,} turn{'s' * (step.turns != 1)})")
     return rows

@@ -13,6 +13,7 @@ FILLS_LOCALS = sys.version_info < (3, 11)
 _BEGINNING = frozenset(
     ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "GEN_START", "NOP", "CACHE", "PUSH_NULL")
 )
+_LAMBDA = "<lambda>"
 _LIBRARIES = ("site-packages", "dist-packages")
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _CWD = os.getcwd()
@@ -55,6 +56,18 @@ def is_users(filename, all_code=False):
     return found
 
 
+def is_users_call(frame, all_code=False):
+    """Whether a call runs the user's code. What was compiled from a string is its module's: `namedtuple` and `dataclass` make
+    functions so, for libraries too."""
+    filename = frame.f_code.co_filename
+    if not is_users(filename, all_code) or not filename.startswith("<"):
+        return is_users(filename, all_code)
+    file = frame.f_globals.get("__file__")
+    if type(file) is str:
+        return is_users(file, all_code)
+    return not str(frame.f_globals.get("__name__")).startswith("namedtuple_")
+
+
 def nested(code, name=""):
     """Every function below a code object, with its qualified name."""
     for const in code.co_consts:
@@ -68,6 +81,22 @@ def nested(code, name=""):
             yield const, inner
         for each in nested(const, inner):
             yield each
+
+
+def with_lambdas(code, inner):
+    """The same, with lambdas called by the variable that they are given to: `double = lambda x: 2 * x`."""
+    lambdas = [each.co_firstlineno for each, name in inner if each.co_name == _LAMBDA]
+    tree = _tree(code.co_filename) if lambdas else None
+    called = {}
+    for node in ast.walk(tree) if tree is not None else ():
+        value, targets = getattr(node, "value", None), getattr(node, "targets", None) or [getattr(node, "target", None)]
+        if isinstance(value, ast.Lambda) and isinstance(targets[0], ast.Name) and lambdas.count(value.lineno) == 1:
+            called[value.lineno] = targets[0].id
+    return [(each, _renamed(name, called.get(each.co_firstlineno))) for each, name in inner]
+
+
+def _renamed(name, called):
+    return name[: -len(_LAMBDA)] + called if called and name.endswith(_LAMBDA) else name
 
 
 def plain_name(qualname):
@@ -94,7 +123,8 @@ class Statements:
     def __init__(self, code):
         self.loops = []
         self.first = {}
-        self.last = max(lines_of(code) or [code.co_firstlineno])
+        self.lines = lines_of(code)
+        self.last = max(self.lines or [code.co_firstlineno])
         self.whole_loops = set()
         self.withs = {}
         tree = _tree(code.co_filename)
@@ -114,7 +144,7 @@ class Statements:
             if body[0].lineno == begin:
                 self.whole_loops.add(begin)
             if body[0].lineno != begin or sys.version_info < (3, 12):  # sys.monitoring tells no turn within a line
-                self.loops.append((begin, last))
+                self.loops.append((self._turns_at(begin, last), last))
         if isinstance(node, (ast.With, ast.AsyncWith)):
             self.withs[begin] = last
         if body:
@@ -127,6 +157,12 @@ class Statements:
             last = heads[0][0] - 1
         for head, end in [(begin, last)] + heads:
             self.first.update((line, head) for line in range(head + 1, end + 1))
+
+    def _turns_at(self, begin, last):
+        """The line that each turn of a loop begins with: of `while True:` until 3.9 the next one, as it is no code itself."""
+        if sys.version_info >= (3, 10):
+            return begin
+        return min((each for each in self.lines if begin <= each <= last), default=begin)
 
 
 _trees = {}

@@ -51,10 +51,12 @@ class Finder:
 
     def _module(self, code, frame, users):
         inner = list(sfr_code.nested(code))
-        for each, name in inner:
-            self.names[id(each)] = (each, name)  # the code is kept, so that its id stays its own
         for want in self.wants:
             want.in_module(code, inner, self)
+        if self.by_name:
+            inner = sfr_code.with_lambdas(code, inner)
+        for each, name in inner:
+            self.names[id(each)] = (each, name)  # the code is kept, so that its id stays its own
         for each, name in inner:
             self._match(each, name, frame, users)
             if users:

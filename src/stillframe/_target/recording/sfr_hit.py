@@ -10,7 +10,7 @@ import types
 from . import sfr_code
 
 _SEES_ITSELF = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"})
-"""What would see our variables among its own, were it called between them."""
+"""What would see our variables among its own, were it called between them; it is called where there are the frame's alone."""
 
 
 class Asked:
@@ -18,27 +18,29 @@ class Asked:
 
     def __init__(self, condition, evals, expects, frame):
         code = frame.f_code
-        self.space = frame.f_globals
+        self.code, self.space = code, frame.f_globals
         self.condition, self.evals, self.expects = condition, evals, expects
         parts = ["(\n%s\n)" % each for each in evals] + ["not (\n%s\n)" % each for each in expects]
         self.body = "(" + "".join("%s," % each for each in parts) + "None,)"
         if condition:
             self.body = "(\n%s\n) and %s" % (condition, self.body)
         if not code.co_flags & sfr_code.FUNCTION:  # a module's or a class's own level
-            self.names = self.call = None
+            self.names = self.call = self.scopes = None
             self.whole = compile(self.body, "<probe>", "eval")
             return
         own = code.co_varnames + code.co_cellvars + code.co_freevars
         used = _names(compile("lambda: " + self.body, "<probe>", "eval").co_consts[0])
         self.names = sorted(used & set(own))
         self.is_plain = not used & _SEES_ITSELF
-        made = compile("lambda %s: %s" % (", ".join(self.names), self.body), "<probe>", "eval")
-        self.call = types.FunctionType(made.co_consts[0], self.space)
+        self.scopes = Scopes()
+        self.call = self.scopes.function(self.body, self.names, self.space)
 
     def values(self, frame, own):
         """Those of the expressions, whether each claim is false, and one more; nothing where the condition does not hold."""
         if self.call is None:
             return eval(self.whole, frame.f_globals, own)
+        if not self.is_plain:
+            return self.scopes.value(self.body, frame, own)
         return self.call(*[own[each] for each in self.names])
 
     # As text
@@ -63,9 +65,32 @@ class Asked:
         return _indented(indent, lines or ["pass"])
 
 
+class Scopes:
+    """Expressions as functions whose locals are those of a frame: what asks for its locals is told these, and so are the lambdas
+    and comprehensions in it. One is kept for each set of names that were bound."""
+
+    def __init__(self):
+        self.made = {}
+
+    def value(self, text, frame, own):
+        """That of an expression in a frame whose locals are given."""
+        if not frame.f_code.co_flags & sfr_code.FUNCTION:  # a module's or a class's own level
+            return eval("(\n%s\n)" % text, dict(frame.f_globals, **own))
+        own = {each: value for each, value in own.items() if each.isidentifier()}
+        return self.function(text, own, frame.f_globals)(*own.values())
+
+    def function(self, text, names, space):
+        key = (text, tuple(names))
+        code = self.made.get(key)
+        if code is None:
+            made = compile("lambda %s: (\n%s\n)" % (", ".join(names), text), "<probe>", "eval")
+            self.made[key] = code = next(each for each in made.co_consts if hasattr(each, "co_code"))
+        return types.FunctionType(code, space)
+
+
 _FRAME = """
 def __sf_make(
-    __sf_probe, __sf_values, __sf_space, __sf_acquire, __sf_release, __sf_evidence, __sf_type, __sf_int, __sf_Exception
+    __sf_probe, __sf_values, __sf_space, __sf_code, __sf_acquire, __sf_release, __sf_evidence, __sf_type, __sf_int, __sf_Exception
 ):
     __sf_hits, __sf_next, __sf_room = 0, 1, None
     __sf_at = __sf_write = __sf_takes = None
@@ -83,7 +108,7 @@ def __sf_make(
 {count}
     def __sf_hit(__sf_frame, __sf_own=None):
         nonlocal {shared}
-        if __sf_frame.f_globals is not __sf_space:
+        if __sf_frame.f_code is not __sf_code or __sf_frame.f_globals is not __sf_space:
             return __sf_probe.elsewhere(__sf_frame)
         try:
 {evaluation}
@@ -138,7 +163,7 @@ def written(probe, asked, lock, given):
         takes += _SAMPLE.format(values=", ".join([*values, ""]))
     claims = "".join(_CLAIM.format(at) for at in range(len(asked.expects)))
     evaluation = asked.evaluation(12)
-    if not given and (asked.names or asked.call is None):
+    if not given and (asked.names or asked.call is None or not asked.is_plain):
         evaluation = _indented(12, ["__sf_own = __sf_frame.f_locals"]) + evaluation
     text = _FRAME.format(
         ints="%s = %s" % (" = ".join(ints), "()") if ints else "",
@@ -149,7 +174,8 @@ def written(probe, asked, lock, given):
     )
     made = next(each for each in compile(text, "<probe>", "exec").co_consts if hasattr(each, "co_code"))
     make = types.FunctionType(made, asked.space)
-    return make(probe, asked.values, asked.space, lock.acquire, lock.release, probe.evidence, type, int, Exception)
+    rest = (lock.acquire, lock.release, probe.evidence, type, int, Exception)
+    return make(probe, asked.values, asked.space, asked.code, *rest)
 
 
 def _indented(width, lines):

@@ -70,7 +70,7 @@ class TraceEars(Ears):
         known = self.seen.get(id(code))
         if known is None or known[0] is not code:
             self.finder.look(code, frame)
-            self.seen[id(code)] = known = (code, sfr_code.is_users(code.co_filename, trace.all_code))
+            self.seen[id(code)] = known = (code, sfr_code.is_users_call(frame, trace.all_code))
         is_target = id(code) in trace.targets
         if not is_target and (trace.root is None or trace.done or not known[1]):
             return self.monitoring.DISABLE

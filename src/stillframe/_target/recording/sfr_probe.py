@@ -6,7 +6,7 @@ import threading
 
 from . import sfr_code
 from .sfr_find import holders, next_line
-from .sfr_hit import Asked, written
+from .sfr_hit import Asked, Scopes, written
 from .sfr_texts import UNTOLD, Texts
 from .sfr_told import WIDTH, quoted, writer
 
@@ -14,6 +14,7 @@ _SIMPLE = frozenset({int, float, str, bool, type(None), bytes})
 _LOOKED = 2000  # hits whose larger values are compared by their text
 _EVIDENCE = 40  # locals of one hit
 _FRAMES = 12
+_OTHERS = 64  # functions of one name for which what is asked is kept ready
 _WIDTH = 26
 _LONG = 10**24  # whole numbers from here on are told as others are
 
@@ -138,7 +139,8 @@ class Probe:
         self.lock = threading.Lock()
         self.begun = False
         self.complained = set()
-        self.other = None
+        self.others = {}
+        self.scopes = Scopes()
         self.hit = self._first
 
     def _forked(self):
@@ -221,11 +223,15 @@ class Probe:
         return room, places[0] + WIDTH - 1, write, [each.take for each in self.extents]
 
     def elsewhere(self, frame):
-        """A hit in the same code with other globals than those of the first."""
+        """A hit in other code than that of the first, or in the same with other globals: what names mean there is its own."""
         try:
-            if self.other is None or self.other.space is not frame.f_globals:
-                self.other = Asked(self.condition, self.evals, self.expects, frame)
-            values = self.other.values(frame, frame.f_locals)
+            key = id(frame.f_code), id(frame.f_globals)
+            asked = self.others.get(key)
+            if asked is None:  # it holds on to both, so that their ids stay theirs
+                if len(self.others) >= _OTHERS:
+                    self.others.clear()
+                asked = self.others[key] = Asked(self.condition, self.evals, self.expects, frame)
+            values = asked.values(frame, frame.f_locals)
         except Exception:
             self.one_by_one(frame)
             return
@@ -242,13 +248,12 @@ class Probe:
 
     def one_by_one(self, frame):
         """Some expression raised: each by itself, so that the others count all the same."""
-        space = dict(frame.f_locals)
         results = []
         for index, each in enumerate([self.condition, *self.evals, *self.expects]):
             if each is None:
                 continue
             try:
-                value = eval("(\n%s\n)" % each, dict(frame.f_globals, **space))
+                value = self.scopes.value(each, frame, frame.f_locals)
                 is_claim = index == 0 or index > len(self.evals)
                 results.append((True, bool(value) if is_claim else value))  # an array may be neither true nor false
             except Exception as error:
@@ -337,7 +342,7 @@ class Probe:
         stack = []
         while frame is not None and len(stack) < _FRAMES:
             code = frame.f_code
-            if sfr_code.is_users(code.co_filename):
+            if sfr_code.is_users_call(frame):
                 name = sfr_code.plain_name(self.name_of(code))
                 stack.append("[%s,%s,%d]" % (quoted(name), quoted(sfr_code.real(code.co_filename)), frame.f_lineno))
             frame = frame.f_back

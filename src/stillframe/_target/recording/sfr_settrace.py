@@ -9,9 +9,9 @@ from . import sfr_code
 
 _RETURNS = frozenset(dis.opmap[each] for each in ("RETURN_VALUE",) if each in dis.opmap)
 _RESUME = dis.opmap.get("RESUME", -1)
-_YIELDS = frozenset(
-    dis.opmap[each] for each in ("YIELD_VALUE", "YIELD_FROM", "SEND", "GET_AWAITABLE") if each in dis.opmap
-)
+_YIELDS = frozenset(dis.opmap[each] for each in ("YIELD_VALUE", "YIELD_FROM") if each in dis.opmap)
+_YIELD_FROM = dis.opmap.get("YIELD_FROM", -1)
+_PASSED = -1
 
 
 class Tracer:
@@ -64,6 +64,8 @@ class TraceTracer(Tracer):
         self.trace = trace
         self.finder = finder
         self.seen = {}
+        self.errors = {}
+        """What came up in a frame since it was last entered, and at which instruction; that it passed, once another line runs."""
         self.install()
 
     def call(self, frame):
@@ -71,7 +73,7 @@ class TraceTracer(Tracer):
         known = self.seen.get(id(code))
         if known is None or known[0] is not code:
             self.finder.look(code, frame)
-            self.seen[id(code)] = known = (code, sfr_code.is_users(code.co_filename, trace.all_code))
+            self.seen[id(code)] = known = (code, sfr_code.is_users_call(frame, trace.all_code))
         is_target = id(code) in trace.targets
         if not is_target and (trace.root is None or trace.done or not known[1]):
             return None
@@ -97,30 +99,43 @@ class TraceTracer(Tracer):
     def _inside(self, frame, event, given):
         trace = self.trace
         if event == "line":
+            if self.errors and frame in self.errors:
+                self.errors[frame] = (self.errors[frame][0], _PASSED)
             if not trace.line(frame, frame.f_lineno):
                 frame.f_trace_lines = False
         elif event == "exception":
             trace.threw(frame, given[1])
-            self.seen[frame] = given[1]
+            self.errors[frame] = (given[1], frame.f_lasti)
         elif event == "return":
             self._left(frame, given)
         return self.inside
 
     def _left(self, frame, value):
+        """It returned, gave something, waits, or an error left it: Python tells these alike, and which it was is to be seen
+        from the instruction that it stands at."""
         trace, code = self.trace, frame.f_code
-        error = self.seen.pop(frame, None)
-        at = code.co_code[frame.f_lasti] if 0 <= frame.f_lasti < len(code.co_code) else -1
-        if value is not None or at in _RETURNS:
-            if code.co_flags & sfr_code.PAUSES and at not in _RETURNS:
-                trace.yielded(frame, value)
-            else:
-                trace.returned(frame, value)
-        elif at in _YIELDS and error is None:
+        error, at = self.errors.pop(frame, (None, _PASSED))
+        if _returns(frame):
+            trace.returned(frame, value)
+        elif value is not None or (_pauses(frame) and (error is None or at != frame.f_lasti)):
             trace.yielded(frame, value)
         elif error is not None:
             trace.unwound(frame, code, error)
         else:
             trace.returned(frame, value)
+
+
+def _returns(frame):
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return 0 <= at < len(code) and code[at] in _RETURNS
+
+
+def _pauses(frame):
+    """Whether it stands at a `yield` or `await`; until 3.10 one that awaits stands before the instruction for it."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    if not frame.f_code.co_flags & sfr_code.PAUSES or at < 0:
+        return False
+    return code[at] in _YIELDS or (at + 2 < len(code) and code[at + 2] == _YIELD_FROM)
 
 
 def _has_begun(frame):

@@ -3,12 +3,14 @@
 Knows nothing of how Python tells of these events: `sfr_monitoring` and `sfr_settrace` call it, each in its own way.
 """
 
+import gc
 import os
 import threading
 
 from . import sfr_code
 from .sfr_compare import GONE, held, is_same
 from .sfr_find import innermost
+from .sfr_hit import Scopes
 from .sfr_texts import UNTOLD, Texts
 from .sfr_told import begun, quoted
 
@@ -33,10 +35,20 @@ class Body:
             for line, (bound, used) in sfr_code.changers(code, self.statements).items()
         }
         self.pauses = bool(code.co_flags & sfr_code.PAUSES)
-        self.awaits = bool(code.co_flags & 0x80)  # CO_COROUTINE: what it waits with is the event loop's business
+        self.awaits = bool(code.co_flags & (0x80 | 0x200))  # CO_COROUTINE, CO_ASYNC_GENERATOR
         count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
         self.arguments = code.co_varnames[:count]
         self.told = False
+
+    def given(self, value):
+        """Whether it gave something as it paused, and what. Where it waits, with what is the event loop's business; what an
+        asynchronous generator gives is wrapped by Python, and the one thing that the wrapping holds."""
+        if not self.awaits:
+            return True, value
+        if type(value).__name__ != "async_generator_wrapped_value":
+            return False, None
+        inside = gc.get_referents(value)
+        return (True, inside[0]) if len(inside) == 1 else (True, value)
 
 
 class Life:
@@ -69,8 +81,8 @@ class Trace:
         self.told = told
         self.all_code = all_code
         self.texts = Texts(ask.get("text", 100))
-        condition = ask.get("condition")
-        self.condition = compile("(\n%s\n)" % condition, "<--if>", "eval") if condition else None
+        self.condition = ask.get("condition")
+        self.scopes = Scopes()
         self.bodies = {}
         self.targets = {}
         self.live = {}
@@ -170,7 +182,7 @@ class Trace:
         if self.condition is None:
             return True
         try:
-            return bool(eval(self.condition, frame.f_globals, dict(frame.f_locals)))
+            return bool(self.scopes.value(self.condition, frame, frame.f_locals))
         except Exception as error:
             if not self.complained:
                 self.complained = True
@@ -187,7 +199,7 @@ class Trace:
             if life is not None and life.code is frame.f_code:
                 return life if life.depth <= self.depth else None
             code = frame.f_code
-            if sfr_code.is_users(code.co_filename, self.all_code) and code.co_name not in _PARTS:
+            if sfr_code.is_users_call(frame, self.all_code) and code.co_name not in _PARTS:
                 return None
             frame = frame.f_back
         return None
@@ -200,7 +212,7 @@ class Trace:
         self.calls_left -= 1
         depth = parent.depth + 1
         lined = self.with_lines and depth <= self.depth
-        life = self._life(self.body(code, getattr(code, "co_qualname", None) or self._name(code)), depth, code)
+        life = self._life(self.body(code, self.name_of(code)), depth, code)
         life.lined = lined
         if lined and not life.body.told:
             self._tell(life.body, -2)
@@ -209,9 +221,6 @@ class Trace:
         if self.calls_left == 0:
             self.told.say('["cut",%d,"calls"]' % self.root.id)
         return lined
-
-    def _name(self, code):
-        return self.name_of(code)
 
     name_of = staticmethod(lambda code: code.co_name)
 
@@ -227,7 +236,7 @@ class Trace:
         if life.lined:
             life.known = {name: held(names[name]) for name in names if name not in _FORBIDDEN}
         back = frame.f_back
-        while back is not None and not sfr_code.is_users(back.f_code.co_filename, self.all_code):
+        while back is not None and not sfr_code.is_users_call(back, self.all_code):
             back = back.f_back
         caller = "null"
         if back is not None:
@@ -332,7 +341,8 @@ class Trace:
         life = self.live.get(id(frame))
         if life is not None:
             changes = self._changes(frame, life) if life.lined else "[]"
-            given = '""' if life.body.awaits else self.texts.quoted(value)
+            gives, value = life.body.given(value)
+            given = self.texts.quoted(value) if gives else '""'
             self.told.say('["yield",%d,%s,%s]' % (life.id, given, changes))
 
     def resumed(self, frame):

@@ -14,6 +14,8 @@ import sys
 import sysconfig
 import types
 
+from sf_implied import calls_own
+
 TEXT = 160
 FRAMES = 12  # of the user's own, told at the most: the inner ones and the outermost
 INNER, OUTER = 30, 10  # values of the failing frame, and of each one around it
@@ -312,14 +314,19 @@ def makers(frame, line):
                 lines.update(range(each.lineno, min(end, max(line, each.lineno)) + 1))
                 wanted.update(names_of(each))
         if len(lines) == before:
-            calls = any(_calls_out(each) for each in inside if each.lineno in lines) or _calls_out(node)
+            used = [each for each in inside if each.lineno in lines] + [node]
+            calls = any(map(_calls_out, used)) or any(calls_own(_heads(each), frame, is_user) for each in used)
             return {"lines": sorted(lines)[-200:] if calls else [], "names": list(dict.fromkeys(named))}
+
+
+def _heads(node):
+    """A statement without those inside it."""
+    return [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt)] if node is not None else []
 
 
 def _calls_out(node):
     """Whether a statement calls anything but builtins."""
-    heads = [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt)] if node is not None else ()
-    calls = [each.func for part in heads for each in ast.walk(part) if isinstance(each, ast.Call)]
+    calls = [each.func for part in _heads(node) for each in ast.walk(part) if isinstance(each, ast.Call)]
     return any(not (isinstance(each, ast.Name) and each.id in _BUILTINS) for each in calls)
 
 
@@ -331,8 +338,7 @@ def _derives(node):
 
 def _stored(node):
     """The names that a statement gives values to: itself, or in its head."""
-    parts = [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt)]
-    found = {each.id for part in parts for each in ast.walk(part) if _is_store(each)}
+    found = {each.id for part in _heads(node) for each in ast.walk(part) if _is_store(each)}
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         found.add(node.target.id)
     return found

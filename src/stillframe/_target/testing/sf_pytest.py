@@ -6,6 +6,7 @@ Loaded by `-p sf_pytest`. It changes nothing but one thing: pytest-xdist runs th
 import importlib.util
 import os
 import re
+import sys
 
 import pytest
 import sf_evidence
@@ -208,6 +209,15 @@ def _reason(report):
     if not why and isinstance(report.longrepr, tuple):
         why = str(report.longrepr[2])
     return why[:200]
+
+
+@pytest.hookimpl(hookwrapper=True)  # which is called before those that want to be first
+def pytest_load_initial_conftests(early_config):
+    """Until Python 3.11 there is one tracer: where the recorder is that, in a further run of the tests, pytest-cov measures
+    nothing, as by `--no-cov`."""
+    if "_stillframe_recording.sfr_settrace" in sys.modules:
+        early_config.known_args_namespace.no_cov = True
+    yield
 
 
 def pytest_configure(config):

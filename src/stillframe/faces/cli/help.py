@@ -72,7 +72,7 @@ _GROUPS = {
 _GLOBAL_TEXTS = {
     "json": "answer with one JSON object",
     "session": "the session that is meant; else STILLFRAME_SESSION, else the one that lives here",
-    "budget": "how much text the answer may have (default 4000)",
+    "budget": "how much text the answer may have (default 4000, at least 100)",
     "allow": "the highest access that this call may use: read, inspect, control or exec",
     "reveal": "tell passwords, keys and other secrets, too; eval does so for what it names",
     "no_daemon": "run the call in this process, for verbs that end with their program",

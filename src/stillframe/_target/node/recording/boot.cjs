@@ -70,7 +70,7 @@
     recorder.places = places;
     recorder.take = ({ said, metas, moved }) => {
       for (const [id, meta] of metas) recorder.keep(id, meta);
-      for (const each of said) tell(each, journal, places);
+      for (const each of said) journal.tell(each);
       if (moved) know(moved);
     };
     recorder.learn = (text, length) => recorder.take(shifted(JSON.parse(text), length));
@@ -80,13 +80,6 @@
   // The words by which a text tells of itself stand in it, too, and move what is behind them.
   function shifted({ said, metas, moved, begin }, length) {
     return { said, metas, moved: moved && { ...moved, edits: [[begin, ' '.repeat(length)], ...moved.edits] } };
-  }
-
-  function tell(said, journal, places) {
-    if (said[0] !== 'found' || said[1] < 0) return journal.tell(said);
-    const [kind, place, called, file, line, names] = said;
-    places[place].know(called, names);
-    return journal.tell([kind, place, called, file, line]);
   }
 
   // What a text of TypeScript is without its types, in Node's words; it finds out by itself where it has none.

@@ -62,30 +62,38 @@ function statementAt(all, file, line) {
   return here.find((each) => each.line > line);
 }
 
-// Puts one probe in. Answers ['found', …] or ['missing', …], or nothing where the file is not meant.
+// Puts one probe in, wherever the file has what it names. Answers lists: ['found', …] for each place, or one ['missing', …];
+// none where the file is not meant.
 function place(ask, tree, places, edits) {
   const { where } = ask;
   const all = statements(tree, places);
-  let target;
-  let fn;
-  if (where.function) {
-    if ((where.module && !isModule(places.file, where.module)) || (where.file && !places.files.includes(where.file))) return undefined;
-    [fn] = named(functions(tree), where.function);
-    if (!fn) return undefined;
-    const { body } = fn.node;
-    target = all.find((each) => each.node.start >= body.start && each.node.end <= body.end);
-    if (!target) return ['missing', ask.place, `${fn.qualified} has no statement to look at`];
-  } else {
-    if (!places.files.includes(where.file)) return undefined;
-    target = statementAt(all, where.file, where.line);
-    if (!target) return ['missing', ask.place, `no statement at line ${where.line} or behind it`];
-    fn = functions(tree).find((each) => each.node === target.fn);
+  if (where.function) return placeFunctions(ask, all, tree, places, edits);
+  if (!places.files.includes(where.file)) return [];
+  const target = statementAt(all, where.file, where.line);
+  if (!target) return [['missing', ask.place, `no statement at line ${where.line} or behind it`]];
+  const fn = functions(tree).find((each) => each.node === target.fn);
+  return [put(ask, target, fn ? fn.qualified : '<module>', tree, places, edits)];
+}
+
+// Every function of that name: of two that a file has, either may be the one that runs.
+function placeFunctions(ask, all, tree, places, edits) {
+  const { where } = ask;
+  if ((where.module && !isModule(places.file, where.module)) || (where.file && !places.files.includes(where.file))) return [];
+  const fns = named(functions(tree), where.function);
+  const said = [];
+  for (const { node: { body }, qualified } of fns) {
+    const target = all.find((each) => each.node.start >= body.start && each.node.end <= body.end);
+    if (target) said.push(put(ask, target, qualified, tree, places, edits));
   }
+  if (fns.length && !said.length) said.push(['missing', ask.place, `${fns[0].qualified} has no statement to look at`]);
+  return said;
+}
+
+function put(ask, target, called, tree, places, edits) {
   const spellings = new Spellings(tree, places, target.node.start);
   const names = visible(target, tree).filter((name) => spellings.isWritten(name, target.file));
-  edits.wrap(target.node.start, target.node.end, ...inserted(ask, target, names, (text) => spellings.within(text)));
-  const called = fn ? fn.qualified : '<module>';
-  return ['found', ask.place, called, target.file, target.line, names];
+  edits.wrap(target.node.start, target.node.end, ...inserted(ask, target, called, names, (text) => spellings.within(text)));
+  return ['found', ask.place, called, target.file, target.line];
 }
 
 function visible({ fn, scope }, tree) {
@@ -95,14 +103,15 @@ function visible({ fn, scope }, tree) {
   return fn && usesThis(fn) ? ['this', ...names] : names;
 }
 
-function inserted(ask, { bare, arrow }, names, meant) {
+// The place knows what it counts; where a visit is, and what can be seen there, is told by whoever comes.
+function inserted(ask, { bare, arrow }, called, names, meant) {
   const begin = `const __sf_p=${R}.places[${ask.place}];`;
   const each = [
     ...(ask.evals || []).map((text, at) => `try{__sf_p.take(${at},(${meant(text)}))}catch(__sf_e){__sf_p.fail(${at},__sf_e)}`),
     ...(ask.expects || []).map((text, at) => `try{__sf_p.claim(${at},(${meant(text)}))}catch(__sf_e){__sf_p.unclear(${at},__sf_e)}`),
   ].map((text) => text.replace(/\n/g, ' '));
   const values = names.map((name) => `__sf_p.o(()=>${name})`).join(',');
-  const look = `__sf_p.begin();${each.join('')}if(__sf_p.end())__sf_p.show([${values}]);`;
+  const look = `__sf_p.begin();${each.join('')}if(__sf_p.end(${JSON.stringify(called)}))__sf_p.show(${JSON.stringify(names)},[${values}]);`;
   const condition = ask.condition ? `try{__sf_p.meets=(${meant(ask.condition).replace(/\n/g, ' ')})}catch(__sf_e){__sf_p.odd(__sf_e)}if(__sf_p.meets){${look}}` : look;
   const code = `{${begin}if(__sf_p){${condition}}}`;
   if (arrow) return [`{${code}return (`, ')}'];

@@ -70,7 +70,7 @@ class Rewriter {
     const places = new Places(text, file, columns);
     const edits = new Edits();
     const metas = this.trace ? this.traced(tree, text, places, edits, said, follows) : [];
-    for (const each of this.probes) this.probed(each, tree, places, edits, said);
+    for (const each of this.probes) said.push(...place(each, tree, places, edits));
     if (!edits.made.length) return said.length || places.map ? { text, said, metas, moved: moved(text, edits, places) } : undefined;
     const made = this.finished(text, tree, edits, said, metas, places);
     return made.text === text && follows && metas.length > 1 ? this.rewrite(text, file, type, columns, false) : made;
@@ -91,11 +91,6 @@ class Rewriter {
       return { text, said: targets.length ? targets : [['note', why]], metas: [] };
     }
     return { text: made, said, metas, moved: moved(text, edits, places), begin: tree.body.length ? tree.body[0].start : 0 };
-  }
-
-  probed(ask, tree, places, edits, said) {
-    const told = place(ask, tree, places, edits);
-    if (told) said.push(told);
   }
 
   traced(tree, text, places, edits, said, all) {

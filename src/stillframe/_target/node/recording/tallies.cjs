@@ -32,8 +32,6 @@ class Place {
     this.wrong = (ask.expects || []).map(() => 0);
     this.unknown = (ask.expects || []).map(() => 0);
     this.failed = new Set();
-    this.function = '';
-    this.names = [];
     this.tally = journal.numbersOf(() => this.counted());
     this.extents = this.expressions.map((each, at) => journal.numbersOf(() => this.extent(each, at)));
   }
@@ -46,12 +44,6 @@ class Place {
 
   extent({ least, most, others }, at) {
     return `["extent",${this.id},${at},"${least === undefined ? '' : least}","${most === undefined ? '' : most}",${others}]`;
-  }
-
-  // Where it is, once a file with it was loaded.
-  know(called, names) {
-    this.function = called;
-    this.names = names;
   }
 
   begin() {
@@ -135,16 +127,16 @@ class Place {
   }
 
   // One visit is over; whether all that can be seen here is asked for.
-  end() {
-    if (this.sampled && this.row.length) this.journal.soon(['sample', this.id, this.hits, this.row, this.function, this.thread]);
+  end(called) {
+    if (this.sampled && this.row.length) this.journal.soon(['sample', this.id, this.hits, this.row, called, this.thread]);
     this.tally.touch();
     return this.counters.length > 0;
   }
 
-  show(values) {
+  show(names, values) {
     const locals = [];
     values.forEach((value, at) => {
-      if (value !== NOWHERE && (typeof value !== 'function' || at === 0)) locals.push([this.names[at], typeOf(value), text(value, this.room)]);
+      if (value !== NOWHERE && (typeof value !== 'function' || at === 0)) locals.push([names[at], typeOf(value), text(value, this.room)]);
     });
     const stack = callers(0, 12);
     for (const claim of this.counters) this.journal.tell(['evidence', this.id, this.hits, claim, locals, stack, this.thread]);

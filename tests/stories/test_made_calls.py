@@ -1,0 +1,99 @@
+"""The calls behind a failing line of a Python test: those that changed what it uses, and those that nothing in it spells out."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import User
+from .test_testing import OURS
+
+CART = """\
+class Cart:
+    def __init__(self):
+        self.items = []
+
+    def add(self, price, count=1):
+        self.items.append(price * count if count > 1 else 0)
+
+def test_total():
+    cart = Cart()
+    cart.add(5)
+    cart.add(2, 3)
+    assert sum(cart.items) == 11
+"""
+
+
+def test_calls_that_changed_what_the_failing_line_uses_are_told(user: User) -> None:
+    user.file("test_cart.py", CART)
+    rows = user.ok("test", "test_cart.py").splitlines()
+    assert [row for row in rows if row.startswith("  Cart.add(")] == [
+        "  Cart.add(self=Cart(items=[]), price=5, count=1) = None test_cart.py:6  self=Cart(items=[0])",
+        "  Cart.add(self=Cart(items=[0]), price=2, count=3) = None test_cart.py:6  self=Cart(items=[0, 6])",
+    ], rows
+
+
+IMPLIED = """\
+class Money:
+    def __init__(self, cents):
+        self.cents = cents
+
+    def __eq__(self, other):
+        return abs(self.cents - other.cents) < 1
+
+    def __len__(self):
+        return len(str(self.cents))
+
+class Cart:
+    def __init__(self, prices):
+        self.prices = prices
+
+    @property
+    def total(self):
+        return Money(sum(self.prices) + 1)
+
+cart = Cart([5, 6])
+
+def test_property():
+    assert cart.total.cents == 11
+
+def test_operator():
+    sum_of_it, wanted = Money(11), Money(12)
+    assert sum_of_it == wanted
+
+def test_builtin(money=Money(111)):
+    assert len(money) == 2
+"""
+
+
+@pytest.mark.parametrize("test, call", [
+    ("test_property", "  Cart.total(self=Cart(prices=[5, 6])) = Money(cents=12) test_implied.py:17"),
+    ("test_operator", "  Money.__eq__(self=Money(cents=11), other=Money(cents=12)) = False test_implied.py:6"),
+    ("test_builtin", "  Money.__len__(self=Money(cents=111)) = 3 test_implied.py:9"),
+])  # fmt: skip
+def test_calls_of_properties_and_of_a_classs_own_operators_are_told_too(user: User, test: str, call: str) -> None:
+    user.file("test_implied.py", IMPLIED)
+    rows = user.ok("test", f"test_implied.py::{test}", *OURS).splitlines()
+    assert rows[0].endswith("1 of 1 failed, ran 2x"), rows
+    assert call in rows, rows
+
+
+METER = """\
+import pytest, sys
+
+def pytest_addoption(parser):
+    parser.addoption("--no-cov", action="store_true", dest="no_cov", default=False)
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config):
+    if not early_config.known_args_namespace.no_cov:
+        sys.settrace(lambda *event: None)
+"""
+
+
+def test_a_plugin_that_measures_as_pytest_cov_does_leaves_the_recorded_run_to_the_recorder(user: User) -> None:
+    user.file("meter.py", METER)
+    user.file("pytest.ini", "[pytest]\naddopts = -p meter\npythonpath = .\n")
+    user.file("test_implied.py", IMPLIED)
+    words = ("test_implied.py::test_property", *OURS)
+    told = user.ok("test", *words, env={"PYTHONPATH": str(user.here)})
+    assert "calls that led there, returned:\n  Cart.total(" in told, told

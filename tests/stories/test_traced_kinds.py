@@ -1,0 +1,202 @@
+"""`trace` of each kind of function: generators, coroutines, what pauses and goes on, lambdas, cases of a match."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ..interpreters import INTERPRETERS, NEWEST
+from .conftest import User
+from .test_tracing import VERSIONS, rows, trace
+
+GIVING = """\
+from array import array
+from collections import deque
+
+def windows(items, n):
+    last, sizes = deque(maxlen=n), array("i")
+    for each in items:
+        last.append(each)
+        sizes.append(len(last))
+        if len(last) == n:
+            yield tuple(last)
+
+def counted():
+    n = 0
+    yield (n := n + 1)
+    yield {"password": "hunter2"}
+    return n
+
+def use():
+    given = list(counted())
+    return next(windows(range(9), 3)), len(given)
+
+use(); list(windows(range(4), 3))
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.11", "3.13") if each in INTERPRETERS])
+def test_a_generator_is_told_by_what_it_gave_and_what_it_filled_by_what_it_holds(user: User, version: str) -> None:
+    user.file("giving.py", GIVING)
+    life = trace(user, version, "windows", "--call", "2", "giving.py")["life"]
+    (loop,) = (each for each in life["steps"] if each["type"] == "loop")
+    changed = {each["name"]: each["new"] for step in loop["told"][-1]["steps"] for each in step.get("changes", [])}
+    assert (changed["last"], changed["sizes"]) == ("deque([1, 2, 3])", "array('i', [1, 2, 3, 3])")
+    steps = trace(user, version, "counted", "giving.py")["life"]["steps"]
+    assert [(each["line"], [one["new"] for one in each.get("changes", [])]) for each in steps[:2]] == [
+        (13, ["0"]),
+        (14, ["1"]),
+    ], "what a line changed before it gave a value"
+    text = user.ok("trace", "use", "--python", INTERPRETERS[version], "--", "python", "giving.py")
+    assert "counted() yields 1, {'password': '[redacted: named password]'}, = 1 giving.py:12" in text
+    assert "windows(items=range(0, 9), n=3) yields (0, 1, 2), is suspended giving.py:4" in text
+
+
+PAUSING = """\
+import asyncio
+
+async def poll(n):
+    for i in range(n):
+        await asyncio.sleep(0)
+    return n
+
+def after(n):
+    try:
+        1 / 0
+    except ZeroDivisionError:
+        pass
+    yield None
+    yield
+    return n
+
+def thrown():
+    while True:
+        try:
+            yield
+        except ValueError:
+            done = 1
+
+async def numbers(n):
+    try:
+        {}[n]
+    except KeyError:
+        pass
+    for i in range(n):
+        await asyncio.sleep(0)
+        yield i * 10
+    yield
+
+async def fails():
+    await asyncio.sleep(0)
+    await asyncio.wait_for(refuse(), 60)
+
+async def refuse():
+    await asyncio.sleep(0)
+    raise OSError("no")
+
+async def main():
+    await poll(2)
+    async for _ in numbers(2):
+        pass
+    await fails()
+
+list(after(3))
+held = thrown()
+next(held), held.throw(ValueError()), next(held)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.10", "3.11", "3.13", NEWEST) if each in INTERPRETERS])
+def test_what_pauses_is_told_apart_from_what_ends_and_from_errors_that_it_caught(user: User, version: str) -> None:
+    user.file("pausing.py", PAUSING)
+
+    def told(function: str) -> str:
+        return user.ok("trace", function, "--python", INTERPRETERS[version], "--", "python", "pausing.py")
+
+    for function in ("poll", "after", "thrown", "numbers", "fails"):
+        assert "raised by" not in told(function), "nothing ended that was only left for a while"
+    assert re.search(r"4-5  loop, 2 turns\n.*\n.*waits\n  turn 2: i 0 -> 1 waits\n  6  return n\n= 2\n", told("poll"))
+    after = told("after")
+    assert "10      1 / 0                           raises ZeroDivisionError: division by zero\n" in after
+    assert after.count("yields None") == 2 and "\n= 3\n" in after, after
+    thrown = told("thrown")
+    assert "loop, 3 turns, 3 ways\n" in thrown and "yields None  raises ValueError\n" in thrown, thrown
+    assert "suspended at line" in thrown, thrown
+    numbers = told("numbers")
+    assert "await asyncio.sleep(0)          waits\n" in numbers and "yields 0\n" in numbers, numbers
+    assert "turn 2: i 0 -> 1 waits yields 10\n" in numbers and "yields None\n= None\n" in numbers, numbers
+    assert "\n! OSError: no at line 36\n" in told("fails")
+
+
+MAKING = """\
+import argparse
+from collections import namedtuple
+from dataclasses import dataclass
+
+Pair = namedtuple("Pair", "one two")
+
+@dataclass
+class Held:
+    pair: Pair
+
+double = lambda x: x * 2
+
+class Sizes:
+    key = lambda self, name: name.upper()
+
+def make(items, bound):
+    largest = lambda: max(items)
+    return Held(Pair(double(largest()), bound))
+
+make([1, 2], 5); make([1, 9], 5); Sizes().key("a")
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_lambdas_have_the_name_that_they_are_given_and_what_a_library_makes_is_the_librarys(
+    user: User, version: str
+) -> None:
+    user.file("making.py", MAKING)
+    condition = "any(item > bound for item in items)"
+    report = trace(user, version, "make", "--if", condition, "making.py")
+    assert (report["life"]["number"], report["calls"]) == (2, 2)
+    (step,) = (each for each in report["life"]["steps"] if each["line"] == 18)
+    called = [each["function"].rpartition(".")[2] for each in step["calls"]]
+    assert called == ["largest", "double", "__init__"], "and none of namedtuple's own"
+    for name, given in (("double", ["2"]), ("Sizes.key", ["<Sizes>", "'a'"]), ("largest", [])):
+        life = trace(user, version, name, "making.py")["life"]
+        assert life["function"].rpartition(".")[2] == name.rpartition(".")[2]
+        assert [each["value"] for each in life.get("arguments", ())] == given
+    imported = trace(user, version, "making.py:1", "making.py")["life"]
+    (first,) = (each for each in imported["steps"] if each["line"] == 1)
+    assert "calls" not in first, "what the standard library makes as it is imported"
+
+
+MATCHING = """\
+def kind(told):
+    match (
+        told
+    ):
+        case [x, y]:
+            x += y
+        case {
+            "k": x,
+        }:
+            pass
+        case _: return None
+    return x
+
+kind([1, 2]); kind({"k": 5}); kind(3)
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.11", "3.13") if each in INTERPRETERS])
+def test_the_cases_of_a_match_are_lines_of_their_own(user: User, version: str) -> None:
+    user.file("kinds.py", MATCHING)
+    lives = [trace(user, version, "kind", "--call", str(number), "kinds.py")["life"] for number in (1, 2, 3)]
+    assert [each["line"] for each in lives[0]["steps"]] == [2, 5, 6, 12]
+    assert rows(lives[0]["steps"])[1:3] == [(5, {"x": "1", "y": "2"}), (6, {"x": "3"})]
+    assert [each["line"] for each in lives[1]["steps"]] == [2, 5, 7, 10, 12]
+    assert [each["line"] for each in lives[2]["steps"]] == [2, 5, 7, 11]
