@@ -70,10 +70,10 @@ def compile_typescript(*projects: Path) -> None:
     subprocess.run(line, check=True, capture_output=True, timeout=120)
 
 
-def bundle(entry: Path, made: Path) -> None:
+def bundle(entry: Path, made: Path, *more: str) -> None:
     """Make one file of a program and what it imports, with a source map, by esbuild, which comes with tsx."""
     options = ["--bundle", "--platform=node", "--sourcemap", "--log-level=error"]
-    line = [str(packages() / ".bin" / "esbuild"), str(entry), f"--outfile={made}", *options]
+    line = [str(packages() / ".bin" / "esbuild"), str(entry), f"--outfile={made}", *options, *more]
     subprocess.run(line, check=True, capture_output=True, timeout=120)
 
 

@@ -139,7 +139,7 @@ f(2);
 
 
 async def test_one_that_never_stopped_is_told_with_how_often_it_was_come_to(tmp_path: Path) -> None:
-    wanted = ["app.js:3 if i === 5", "app.js:2 if n > 9", "app.js:4 if missing", "app.js:7 if k < 0", "app.js:9 if sum"]
+    wanted = ["app.js:3 if n > 8", "app.js:2 if n > 9", "app.js:4 if missing", "app.js:7 if k < 0", "app.js:9 if sum"]
     async with debugged(tmp_path, PASSED, breaks=wanted, timeout=60) as (dbg, outcome):
         await dbg.disable("b5")
         await dbg.break_("app.js:4", hit="9")

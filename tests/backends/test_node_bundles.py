@@ -8,7 +8,7 @@ from pathlib import Path
 
 import stillframe
 
-from .mapwriter import encoded
+from .mapwriter import as_section, encoded
 from .nodes import debugged, exited, stopped, where
 from .test_node_sources import STRAIGHT
 
@@ -57,6 +57,29 @@ async def test_steps_and_the_entry_pass_by_what_a_bundler_has_made_up(tmp_path: 
     async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
         stop = stopped(await dbg.launch("app.js", stop_on_entry=True, all_code=True))
         assert where(stop) == "app.js:1"
+
+
+async def test_files_that_were_put_together_are_told_by_an_index_map(tmp_path: Path) -> None:
+    texts = {"a.ts": "function twice(n) {\n  return n * 2;\n}\n", "b.ts": "const r = twice(4);\nconsole.log(r);\n"}
+    rows: dict[str, list[list[tuple[int, ...]]]] = {
+        "a.ts": [[(0, 0, 0, 0)], [(2, 0, 1, 2)], [(0, 0, 2, 0)]],
+        "b.ts": [[(0, 0, 0, 0), (10, 0, 0, 10)], [(0, 0, 1, 0)]],
+    }
+    made = {each: {"version": 3, "sources": [each], "mappings": encoded(rows[each])} for each in texts}
+    sections = [as_section(made["a.ts"], 1, 0), as_section(made["b.ts"], 4, len("/* b */"))]
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    whole = f"// both\n{texts['a.ts']}/* b */{texts['b.ts']}//# sourceMappingURL=out.js.map\n"
+    (tmp_path / "out.js").write_text(whole)
+    (tmp_path / "out.js.map").write_text(json.dumps({"version": 3, "sections": sections}))
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        first = await dbg.launch("out.js", breaks=["b.ts:1", "a.ts:2"])
+        assert (where(first), stopped(first).breakpoints) == ("b.ts:1", ("b1",)), "behind something on its line"
+        stop = stopped(await dbg.step())
+        assert (where(stop), stop.breakpoints, stop.local("n")) == ("a.ts:2", ("b2",), "4")
+        assert [(each.file, each.line) for each in stop.stack] == [("a.ts", 2), ("b.ts", 1)]
+        assert where(await dbg.next()) == "b.ts:2"
+        assert exited(await dbg.continue_()).output == "8\n"
 
 
 def evaluated(name: str, *comments: str) -> str:

@@ -135,6 +135,17 @@ async def test_imports_have_their_written_names_in_a_bundle_that_has_them_by_tho
         )
 
 
+async def test_functions_have_their_written_names_in_a_stack_whatever_a_minifier_calls_them(tmp_path: Path) -> None:
+    (tmp_path / "tax.ts").write_text(TAX)
+    (tmp_path / "half.ts").write_text("export default function half(n: number) {\n  return [n].map((m) => m / 2);\n}\n")
+    (tmp_path / "app.ts").write_text(BUNDLED)
+    bundle(tmp_path / "app.ts", tmp_path / "out.js", "--minify")
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch("out.js", breaks=["half.ts:2"]))
+        assert (place(stop), [each.function for each in stop.stack]) == (("half", 2), ["half", "bill", "<module>"])
+        assert "function bill(" not in (tmp_path / "out.js").read_text()
+
+
 WEBPACKED = """var _tax__WEBPACK_IMPORTED_MODULE_0__ = { VAT: 0.2, "default": (n) => n * 2 };
 function bill(n) {
   return (0,_tax__WEBPACK_IMPORTED_MODULE_0__["default"])(n) + _tax__WEBPACK_IMPORTED_MODULE_0__.VAT;

@@ -98,6 +98,17 @@ async def test_loaders_that_compile_are_told_in_the_words_of_the_file(
         assert (stop.frame.file if stop.frame else "") == "shop.ts"
 
 
+@pytest.mark.parametrize("runner", ["tsx", "ts-node"])
+async def test_a_loader_that_is_started_as_a_command_is_followed_to_the_program(tmp_path: Path, runner: str) -> None:
+    (tmp_path / "shop.ts").write_text(SHOP)
+    (tmp_path / "package.json").write_text('{"type": "commonjs"}')
+    (tmp_path / "tsconfig.json").write_text(configuration(**COMMONJS))
+    install(tmp_path)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch(command=("npx", runner, "shop.ts"), breaks=["shop.ts:14"], timeout=60))
+        assert (place(stop), stop.local("price"), where(stop)) == (("Cart.total", 14), "2", "shop.ts:14")
+
+
 STEPPED = """\
 type Row = { n: number };
 function double(n: number): number {

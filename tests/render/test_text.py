@@ -162,6 +162,7 @@ def test_the_next_call_is_spelled_as_it_can_be_typed() -> None:
     assert spelled({"op": "hits", "args": {"at": "a.py:3", "run": "r2"}}) == "dbg hits a.py:3 --run r2"
     assert spelled({"op": "eval", "args": {"expressions": ["a + b", "c"]}}) == "dbg eval 'a + b' c"
     assert spelled({"op": "setup", "args": {"": "go"}}) == "dbg setup go"
+    assert spelled({"op": "sessions", "args": {"all": True}}) == "dbg sessions --all"
     place = {"program": ["a.py"], "breaks": ["a.py:3"]}
     assert spelled({"op": "launch", "args": place}) == "dbg launch a.py --break a.py:3"
 

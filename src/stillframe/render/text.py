@@ -68,7 +68,8 @@ def spelled(hint: Mapping[str, Any]) -> str:
     known = {field.name: field.param for field in op.fields} if op is not None else {}
     words = ["dbg", str(hint["op"])]
     for name, given in hint.get("args", {}).items():
-        each = [shlex.quote(str(one)) for one in (given if isinstance(given, list | tuple) else [given])]
+        several = () if given is True else given if isinstance(given, list | tuple) else [given]  # a switch has no word
+        each = [shlex.quote(str(one)) for one in several]
         param = known.get(name)
         flag = (param.flag if param else None) or f"--{name}"
         words += each if not name or (param and param.positional) else [flag, *each]

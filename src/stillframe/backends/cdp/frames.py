@@ -194,6 +194,9 @@ class FrameTeller:
         name = str(call.get("functionName") or "")
         if not name:
             return TOP if is_top_level(call) else "<anonymous>"
+        where = call.get("functionLocation")
+        if isinstance(where, dict):
+            name = self._scripts.written_name(*position({"location": where}), name)
         receiver = call.get("this")
         owner = str(receiver.get("className") or "") if isinstance(receiver, dict) else ""
         plain = "." in name or owner in _UNNAMED or (isinstance(receiver, dict) and receiver.get("subtype") is not None)

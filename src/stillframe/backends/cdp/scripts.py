@@ -201,6 +201,14 @@ class Scripts:
             self._sources[source] = _lines_in(source) or made.lines_of(source) or []
         return self._sources[source]
 
+    def written_name(self, script_id: str, line: int, column: int, name: str) -> str:
+        """What a function is called in its source that V8 knows by this name, and whose parameters begin here."""
+        script = self._by_id.get(script_id)
+        made = script.map() if script is not None and self.reads_map(script) else None
+        if made is None or column < len(name):
+            return name
+        return made.name_at(line + 1, column - len(name)) or name
+
     def is_made_up(self, script_id: str, line: int, column: int) -> bool:
         """Whether a compiler or bundler has added what is at a position: its map is of use, and leads nowhere from there, or into
         the bundler's own code."""

@@ -134,6 +134,15 @@ class SourceMap:
         """What the text at a generated position was made from: the last segment at or before it on the same line."""
         return self._led_to(self.decode().at(line - 1, column))
 
+    def name_at(self, line: int, column: int) -> str | None:
+        """What the word that begins at a generated position is called in its source, where the map tells."""
+        mappings = self.decode()
+        segment = mappings.at(line - 1, column)
+        if segment is None or mappings.position(segment) != (line - 1, column):
+            return None
+        original = self._led_to(segment)
+        return original.name if original else None
+
     def near(self, line: int, column: int) -> Original | None:
         """The same of text that was made from nothing: what the text before it was made from."""
         return self._led_to(self.decode().before(line - 1, column))
