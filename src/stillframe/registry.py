@@ -48,6 +48,9 @@ class Param(msgspec.Struct, frozen=True):
     """Takes what stands behind `--`, verbatim."""
 
 
+LARGEST = 2**63 - 1
+"""The largest whole number that the record, the system's calls and most debuggers can hold."""
+
 FieldKind = Literal["str", "int", "float", "bool", "choice", "place", "break", "hit", "json"]
 
 _PLAIN: Mapping[Any, FieldKind] = {
@@ -125,6 +128,8 @@ class Field(msgspec.Struct, frozen=True):
             raise UsageError(f"{self.name} takes a number, not {raw!r}") from None
         if number != number or number < 0:
             raise UsageError(f"{self.name} takes a number from 0 up, not {raw!r}")
+        if to is int and number > LARGEST:
+            raise UsageError(f"{self.name} takes a number up to {LARGEST:,}, not one of {len(str(number))} digits")
         return number
 
 
