@@ -158,6 +158,10 @@ class Dispatcher:
                 return self._failed(
                     call, session, UsageError(f"no file can have a name so long: {_begun(error.filename)}")
                 )
+            if isinstance(error, ValueError) and str(error).startswith(
+                "embedded null "
+            ):  # as every call of the system says it
+                return self._failed(call, session, UsageError("no file, command or variable can hold a NUL character"))
             log.exception("%s failed", call.op)
             ours = Internal(f"{type(error).__name__}: {error}")
             return self._failed(call, session, ours)

@@ -51,6 +51,9 @@ class Param(msgspec.Struct, frozen=True):
     """Given, the call is about every session of the project, so that none of them has to be named."""
 
 
+LARGEST = 2**63 - 1
+"""The largest whole number that the record, the system's calls and most debuggers can hold."""
+
 FieldKind = Literal["str", "int", "float", "bool", "choice", "place", "break", "hit", "json"]
 
 _PLAIN: Mapping[Any, FieldKind] = {
@@ -128,6 +131,8 @@ class Field(msgspec.Struct, frozen=True):
             raise UsageError(f"{self.name} takes a number, not {raw!r}") from None
         if not 0 <= number < math.inf:  # every wait has a deadline
             raise UsageError(f"{self.name} takes a number from 0 up, not {raw!r}")
+        if to is int and number > LARGEST:
+            raise UsageError(f"{self.name} takes a number up to {LARGEST:,}, not one of {len(str(number))} digits")
         return number
 
 

@@ -215,6 +215,24 @@ def test_an_agent_whose_files_a_variable_has_elsewhere_is_served_there(
     assert list(elsewhere.iterdir()) == [], "no folder of ours stays either"
 
 
+def test_the_skill_or_the_server_alone_comes_and_goes(user: User) -> None:
+    def there() -> tuple[bool, bool]:
+        return (home() / ".claude.json").exists(), (home() / ".claude/skills/stillframe/SKILL.md").exists()
+
+    user.ok("install", "claude", "--skill")
+    assert there() == (False, True)
+    user.ok("install", "claude", "--mcp")
+    user.ok("uninstall", "claude", "--skill")
+    assert there() == (True, False)
+    user.ok("install", "claude", "--skill", "--mcp")
+    user.ok("uninstall", "claude", "--mcp")
+    assert there() == (False, True)
+    assert "would be removed" in user.ok("uninstall", "claude", "--dry-run")
+    assert there() == (False, True)
+    user.ok("uninstall", "claude")
+    assert there() == (False, False)
+
+
 def test_what_is_no_plain_file_is_neither_read_nor_replaced(user: User) -> None:
     path = home() / ".cursor/mcp.json"
     path.parent.mkdir()

@@ -69,3 +69,32 @@ def test_lldb_is_asked_for_by_name_and_runs_it_again_with_what_was_wanted(user: 
     assert "cannot record" in user.fails(
         "launch", "--adapter", "lldb", "--record", "machine.c", code=1, error="unsupported"
     )
+
+
+def test_whoever_may_only_look_runs_nothing_by_naming_a_place_in_memory(user: User) -> None:
+    """gdb reckons what it is given: it calls functions, sets variables and, by `$_shell`, runs commands."""
+    found = find(GDB.needs[0], os.environ, ".")
+    if not found.path or found.problem:
+        pytest.skip("gdb is not installed")
+    user.file("machine.c", SOURCE)
+    user.ok("launch", "machine.c", "--break", f"machine.c:{line('loop')}")
+    before = user.json("eval", "calls")["values"]
+    shell = f'$_shell("touch {user.here}/ran")'
+    for verb in ("memory", "disasm"):
+        for where in (
+            shell,
+            f"0 + {shell}",
+            f"calls[{shell}]",
+            "add(1, 2)",
+            "calls = 7",
+            "calls++",
+            "(char *)calls",
+            "*calls",
+        ):
+            told = user.fails(verb, where, "--allow", "control", code=7, error="denied")
+            assert f"{verb} needs exec, and only control is allowed here" in told
+    assert not (user.here / "ran").exists() and user.json("eval", "calls")["values"] == before
+    for verb, where in (("memory", "&calls"), ("memory", "$rsp + 8"), ("disasm", "main"), ("disasm", "$pc")):
+        assert user.ok(verb, where, "--allow", "inspect")
+    assert user.ok("memory", "*&calls + (char *)&calls - calls", "--count", "1"), "exec takes any expression"
+    user.ok("stop")

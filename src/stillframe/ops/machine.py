@@ -38,10 +38,22 @@ MOST_BYTES = 16 * 1024
 """The most memory that one call tells: its text is three times as long."""
 MOST_INSTRUCTIONS = 1000
 
-Where = Annotated[
-    str | None,
-    Param("an address (0x…) or an expression; a pointer means what it points to", positional=True, metavar="WHERE"),
-]
+_NAME = re.compile(r"0[xX][0-9a-fA-F]+|[\w.]+")
+"""What names data and calls nothing."""
+_SPOT = re.compile(r"(?:&?[\w.:]+|\$\w+)(?:\s*[+-]\s*\w+)?")
+"""What names a place in memory and calls nothing: an address, a variable, a register, and so many bytes from there. Anything else
+is an expression, by which debuggers call functions, set variables and (gdb's `$_shell`) run commands."""
+
+
+def _reckoned(where: str) -> Access | None:
+    return None if _SPOT.fullmatch(where.strip()) else Access.EXEC
+
+
+_WHERE = Param(
+    "an address (0x…), a name, a register or an expression, which is exec; a pointer means what it points to",
+    positional=True, metavar="WHERE", raises=_reckoned,
+)  # fmt: skip
+Where = Annotated[str | None, _WHERE]
 Condition = Annotated[str | None, Param("stop only when this is true", flag="--if", access=Access.EXEC)]
 
 
@@ -81,9 +93,7 @@ async def disasm(
 @operation(Access.INSPECT, aliases=("mem", "x"), example="dbg memory buffer --count 64")
 async def memory(
     session: Session,
-    where: Annotated[
-        str, Param("an address (0x…) or an expression; a pointer means what it points to", positional=True)
-    ],
+    where: Annotated[str, _WHERE],
     count: Annotated[int, Param("how many bytes", metavar="N")] = 64,
     offset: Annotated[int, Param("begin so many bytes behind it", metavar="N")] = 0,
     write: Annotated[
@@ -160,10 +170,6 @@ async def sources(
     found = await session.backend.sources()
     chosen = [each for each in found if match is None or match in (each.file or each.name)]
     return SourceFiles(sources=tuple(chosen[start : start + count]), total=len(chosen), start=start)
-
-
-_NAME = re.compile(r"0[xX][0-9a-fA-F]+|[\w.]+")
-"""What names data and calls nothing."""
 
 
 Hits = Annotated[HitRule | None, Param("stop at the Nth time (3), from then on (>=3), or at every Nth (%3)")]

@@ -48,6 +48,17 @@ async def test_wrong_calls_are_tool_errors_with_a_code_and_a_next_step(agent: Co
         ("attach", {"pid": "x" * 100_000}, "usage", "a whole number"),
         ("launch", {"program": "x" * 300_000}, "usage", "are the most"),
         ("launch", {"program": ["x"] * 100_000}, "usage", "are the most"),
+        *(("launch", {name: "a\0b"}, "usage", "a NUL character") for name in ("program", "module", "code", "build")),
+        ("hang", {"module": "a\0b"}, "usage", "a NUL character"),
+        ("attach", {"core": "a\0b"}, "usage", "a NUL character"),
+        (
+            "record",
+            {"part": "history", "count": 2**64},
+            "usage",
+            "count takes a number up to 9,223,372,036,854,775,807",
+        ),
+        ("record", {"part": "hits", "start": 10**28}, "usage", "start takes a number up to 9,223,372,036,854,775,807"),
+        ("go", {"how": "next", "count": 10**28}, "usage", "count takes a number up to"),
     ]
     async with agent() as client:
         for tool, arguments, code, words in wrong:

@@ -767,7 +767,7 @@ MANUAL: "dict[str, Page]" = {
         "doc": "Show instructions of the machine: those about to run, or from an address or function on.",
         "example": "dbg disasm --count 12",
         "fields": {
-            "where": "an address (0x…) or an expression; a pointer means what it points to",
+            "where": "an address (0x…), a name, a register or an expression, which is exec; a pointer means what it points to",
             "count": "how many instructions (default 10)",
             "back": "begin so many instructions before that",
             "skip": "begin so many instructions behind that",
@@ -781,7 +781,7 @@ MANUAL: "dict[str, Page]" = {
         "doc": "Read memory of the program as hex and text, or write to it.",
         "example": "dbg memory buffer --count 64",
         "fields": {
-            "where": "an address (0x…) or an expression; a pointer means what it points to",
+            "where": "an address (0x…), a name, a register or an expression, which is exec; a pointer means what it points to",
             "count": "how many bytes (default 64)",
             "offset": "begin so many bytes behind it",
             "write": "put these bytes there instead of reading",

@@ -30,7 +30,7 @@ JSON_SHARE = 4
 MESSAGE = 1500
 FRESH_WORDS = 64
 OURS = frozenset({"usage", "no_session", "wrong_state", "stale_handle", "busy", "denied"})
-"""Failures that are told in our own words alone."""
+"""Failures that are told in our own words alone, refusals by class among them."""
 
 MOSTLY_OURS = ("launch_failed", "unsupported", "not_found", "adapter_missing")
 """Failures whose messages are ours, with words of a program or a tool in them."""
@@ -174,6 +174,8 @@ class Client(msgspec.Struct):
         error = envelope.get("error") or {}
         asked = bool((error.get("detail") or {}).get("asked"))
         denied = error.get("code") == "denied"
+        # What is refused for another reason than its class names processes and what a project's files bring, by their own words.
+        ours = error.get("code") in OURS and not (denied and tool and "needs" not in (error.get("detail") or {}))
         if denied:
             self._grant(error, tool)
         if error.get("code") in (*OURS, *MOSTLY_OURS):
@@ -184,7 +186,7 @@ class Client(msgspec.Struct):
             if isinstance(said, str) and said.strip() and said.strip() not in body:
                 body += f"\n{escape(name)}: {shorten(lines(said.strip()), MESSAGE)}"
         notes = [] if asked else self._notes()
-        if error.get("code") in OURS:
+        if ours:
             text = head + body
         else:
             envelope["untrusted"] = True

@@ -93,7 +93,7 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
         return [name for name in self._listed() if name in common or raising == [name]]
 
     def _raises(self, name: str) -> bool:
-        return any(fields[name].get("access") for fields in self.fields.values() if name in fields)
+        return any(_raising(fields[name]) for fields in self.fields.values() if name in fields)
 
     def _property(self, name: str, told: set[str] | None) -> dict[str, Any]:
         takers = [verb for verb in self.verbs if name in self.fields[verb]]
@@ -111,6 +111,11 @@ def _told(few: str, text: str, told: set[str] | None) -> dict[str, str]:
     if told is not None:
         told.add(text)
     return {"description": few + text}
+
+
+def _raising(field: Field) -> bool:
+    """Whether a parameter raises the class of its verb: always, or with some of what it takes."""
+    return bool(field.get("access") or field.get("raises"))
 
 
 def schema_of(field: Field) -> dict[str, Any]:
@@ -201,7 +206,7 @@ def _core(allow: str) -> Iterable[Tool]:
 
 
 def _of_verb(verb: str, allow: str) -> Iterable[Tool]:
-    raising = [field for field in VERBS[verb]["fields"] if field.get("access")]
+    raising = sorted(filter(_raising, VERBS[verb]["fields"]), key=lambda field: not field.get("access"))
     name = verb.replace("-", "_")
     twin = ""
     if raising and VERBS[verb]["access"] != "exec":
@@ -216,12 +221,12 @@ def _made(group: Group, verbs: Sequence[str], allow: str) -> Iterable[Tool]:
     if not mine:
         return
     access = max((VERBS[verb]["access"] for verb in mine), key=CLASSES.index)
-    raising = [each["name"] for verb in mine for each in VERBS[verb]["fields"] if each.get("access")]
+    raising = [each["name"] for verb in mine for each in VERBS[verb]["fields"] if _raising(each)]
     doubled = bool(raising) and access != "exec" and bool(group.twin) and allow == "exec"
     text = group.text or _sentence(MANUAL[mine[0]]["doc"])
     yield Tool(group.name, mine, access, text, group.by, group.shown, other=group.twin if doubled else "")
     if doubled:
-        takers = tuple(verb for verb in mine if any(each.get("access") for each in VERBS[verb]["fields"]))
+        takers = tuple(verb for verb in mine if any(map(_raising, VERBS[verb]["fields"])))
         raises = tuple(dict.fromkeys(raising))
         text = group.twin_text or f"As {group.name}, with {' or '.join(raises)}."
         by = group.by if len(takers) > 1 else ""
