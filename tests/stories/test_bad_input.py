@@ -203,9 +203,14 @@ def test_conditions_that_fail_say_so_and_do_not_end_the_program(user: User) -> N
     said = user.says("launch", "loop.py", "--break", "loop.py:2 if nope > 1")
     assert "NameError" in said.out + said.err, said
     user.says("stop")
-    said = user.says("launch", "loop.py", "--break", "loop.py:2 if n >")
-    assert "SyntaxError" in said.out + said.err or "invalid syntax" in said.out + said.err, said
-    user.says("stop")
+    for wrong in ("n >", "n = 2", "n > 1)"):
+        end = user.json("launch", "loop.py", "--break", f"loop.py:2 if {wrong}")
+        assert (end["state"], end["never_hit"][0]["state"]) == ("exited", "failed"), (
+            "it never stops, and never says that it will"
+        )
+        assert end["never_hit"][0]["message"].startswith("its condition: SyntaxError: "), end
+        (place,) = user.json("probe", f"loop.py:2 if {wrong}")["places"]
+        assert (place["state"], place["message"][:15]) == ("unbound", "its condition: ")
 
 
 def test_a_usage_error_starts_nothing(user: User) -> None:

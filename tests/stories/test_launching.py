@@ -183,3 +183,32 @@ def test_names_of_sessions_are_the_programs_own_and_free_again_after_the_end(use
     assert user.json("state", "--session", "my-app-2")["state"] == "stopped"
     assert user.json("stop", "--all")["action"] == "terminated"
     assert user.ok("launch", "My App.py", "--name", "my-app").split()[3] == "my-app"
+
+
+CALLED = """\
+import asyncio, threading
+
+def work():
+    x = 3
+    return 1 / 0
+
+async def task():
+    y = 4
+
+asyncio.run(task())
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.parametrize("version", sorted(INTERPRETERS))
+def test_code_of_a_line_is_the_users_own_also_where_library_code_calls_it(user: User, version: str) -> None:
+    python = INTERPRETERS[version]
+    told = user.json("launch", "--python", python, "--break", "work", "--break", "task", "-c", CALLED)
+    assert (told["state"], told["frame"]["line"], told["breakpoints"]) == ("stopped", 8, ["b2"])
+    told = user.json("continue")
+    assert (told["frame"]["line"], told["breakpoints"], told["thread"]) == (4, ["b1"], "t2")
+    told = user.json("continue")
+    assert (told["frame"]["line"], told["exception"]["type"]) == (5, "ZeroDivisionError"), "nobody catches it"
+    user.ok("stop")

@@ -183,3 +183,4 @@ def test_a_session_that_nobody_uses_is_given_up_when_its_lease_is_over(looping: 
     assert "exited" in said
     assert "nobody used it" in said
     assert "exited" in looping.ok("state")
+    assert "loop exited by SIGTERM, since nobody used it for 1 s" in looping.ok("history"), "the record says so, too"

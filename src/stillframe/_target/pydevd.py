@@ -103,6 +103,8 @@ def _main():
         program = sf_program.prepare(sys.argv, setup["module"])
         sf_requests.install(settings, program)
         db = sf_engine.connect(setup, settings)
+        if db is not None:  # a child that nobody debugs runs on
+            program.claim(db)
         program.become_main()
         sf_program.forget_shadowed(set(sys.modules) - plain, user_entries(sys.path))
         sf_program.print_by_lines()

@@ -37,6 +37,15 @@ def evaluate(frame, text, limit, bounds):
     return outcome
 
 
+def misread(condition):
+    """Why a text is no expression, which is what the condition of a breakpoint has to be; None where it is one."""
+    try:
+        compile(condition.strip(), NAME, "eval", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return "%s: %s" % (type(error).__name__, getattr(error, "msg", error))
+    return None
+
+
 def assign(frame, target, value, limit, bounds):
     """Assign to a name, attribute or item, and give back what is there then."""
     try:

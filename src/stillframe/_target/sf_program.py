@@ -21,6 +21,9 @@ class Program:
     def attributes(self):
         return {}
 
+    def claim(self, db):
+        """Say that the program's code is the user's, where pydevd would not know."""
+
     def become_main(self):
         """Put a fresh `__main__` in the place of our start-up script, which lives on under no name."""
         module = types.ModuleType("__main__")
@@ -43,6 +46,15 @@ class Code(Program):
 
     def attributes(self):
         return self._attributes
+
+    def claim(self, db):
+        """Code of `-c` is the user's wherever it is called from: pydevd 1.8.22 takes it for a library's where library code
+        calls it, as in every thread and every task, and stops nowhere in it."""
+        cache, codes = db.get_cache_file_type(), [self.code] if self.source is not None else []
+        while codes:
+            code = codes.pop()
+            cache[code.co_firstlineno, self.path, code] = None
+            codes += [each for each in code.co_consts if type(each) is types.CodeType]
 
     def entry(self):
         return exec, (self.code, sys.modules["__main__"].__dict__)

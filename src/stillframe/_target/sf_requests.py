@@ -121,6 +121,7 @@ class Desk:
             "modules": self.modules,
             "release": self.release,
             "classes": self.classes,
+            "conditions": self.conditions,
         }
         self.on_looker = {"crowd": self.threads, "waits": self.waits}
         self.on_thread = {"stop": self.stop, "locals": self.locals, "expand": self.expand}
@@ -255,6 +256,10 @@ class Desk:
 
     def classes(self, db, arguments):
         return {"lacking": sf_classes.lacking([str(each) for each in arguments["names"]])}
+
+    def conditions(self, db, arguments):
+        """Why each of these conditions is no expression of this Python; None of one that is."""
+        return {"problems": [sf_evaluate.misread(str(each)) for each in arguments["texts"]]}
 
     def release(self, db, arguments):
         sf_release.release(db)

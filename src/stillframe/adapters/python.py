@@ -275,6 +275,7 @@ _ODDITIES: dict[str, Any] = {
     "exception_root": "Python Exceptions",
     "knows_exception": knows_exception,
     "log_text": log_text,
+    "judges_conditions": True,
     "exception_is": exception_is,
     "exception_identity": (
         "(id(__exception__[1]), __exception__[0].__name__)",

@@ -20,7 +20,7 @@ def _parts(text: str) -> list[str]:
     try:
         parsed = ast.parse("f" + repr(text), mode="eval").body
     except SyntaxError as error:
-        raise ValueError(str(error.msg).removeprefix("f-string: ")) from None
+        raise ValueError(f"its log text: {str(error.msg).removeprefix('f-string: ')}") from None
     found = [""]
     for part in parsed.values if isinstance(parsed, ast.JoinedStr) else [parsed]:
         if isinstance(part, ast.FormattedValue):

@@ -63,7 +63,9 @@ class Tape(Protocol):
         """How the breakpoints stand; what has not changed is not written again."""
         ...
 
-    def ended(self, how: AnyOutcome, phase: str) -> None: ...
+    def ended(self, how: AnyOutcome, phase: str, why: str = "") -> None:
+        """How the run ended, and why we ended it, where that was nobody's order."""
+        ...
 
 
 class Recorder(Protocol):
@@ -96,7 +98,7 @@ class BlankTape:
     def breakpoints(self, now: Sequence[Breakpoint]) -> None:
         pass
 
-    def ended(self, how: AnyOutcome, phase: str) -> None:
+    def ended(self, how: AnyOutcome, phase: str, why: str = "") -> None:
         pass
 
 

@@ -108,7 +108,7 @@ class Tape:
         for id in [id for id in self._known if id not in {each.id for each in now}]:
             self._put(Fate(self, time.time(), self._known.pop(id), "removed"))
 
-    def ended(self, how: AnyOutcome, phase: str) -> None:
+    def ended(self, how: AnyOutcome, phase: str, why: str = "") -> None:
         if self._over:
             return
         self._over = True
@@ -116,7 +116,7 @@ class Tape:
         for each in self._known.values():
             if each.hits:
                 self._put(Fate(self, time.time(), each, each.state))
-        self._put(Over(self, time.time(), how, phase))
+        self._put(Over(self, time.time(), how, phase, why))
 
     def _put(self, job: Began | Printed | Fate | Over) -> None:
         self._writer.put(Told(job))
@@ -311,10 +311,12 @@ class Over(msgspec.Struct, frozen=True):
     time: float
     how: AnyOutcome
     phase: str
+    why: str = ""
 
     def write(self, pen: Pen) -> None:
         run = self.tape.row(pen)
         words = self.phase if self.phase == "detached" else _end_words(self.how)
+        words += f", {self.why}" if self.why else ""
         body = redaction.body(self.how)
         pen.connection.execute(
             "UPDATE run SET ended=?, outcome=?, end=? WHERE id=?", (self.time, clean(words), body, run)

@@ -431,6 +431,7 @@ class Sessions:
         left = lease - (time.monotonic() - max(member.idle_since for member in session.family()))
         if left > 0 or not lease:
             return max(left, LEAST_LOOK)
+        session.given_up = f"since nobody used it for {lease:g} s"
         session.note(f"nobody used it for {lease:g} s, so it was {'ended' if session.backend.launched else 'let go'}")
         await self.end(session, terminate=session.backend.launched)
         return float("inf")

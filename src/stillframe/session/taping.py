@@ -58,4 +58,4 @@ async def stopped(session: Session, stop: Stop) -> Stop:
 def over(session: Session) -> None:
     """It has ended; told as often as anybody notices, written once."""
     session.tape.breakpoints(session.breakpoints.list())
-    session.tape.ended(session.outcome(news=False), session.phase.value)
+    session.tape.ended(session.outcome(news=False), session.phase.value, session.given_up)

@@ -62,7 +62,7 @@ class Breakpoints:
             self._wanted = tuple(wanted)
             self._refuse_what_is_not_offered(wanted)
             plain = [each for each in wanted if not is_deep(each)]
-            placed, bindings = self._without_bad_logs(*await self._places(plain))
+            placed, bindings = await self._without_bad_terms(*await self._places(plain))
             for _ in range(2):
                 await self._set_lines(placed, bindings)
                 await self._set_functions([each for each in plain if self._is_by_name(each, bindings)], bindings)
@@ -230,17 +230,28 @@ class Breakpoints:
         reason = f"{Path(wanted.file or '').name} has {count} line{'' if count == 1 else 's'}"
         return Binding(wanted.id, "failed", wanted.file, wanted.line, reason)
 
-    def _without_bad_logs(
+    async def _without_bad_terms(
         self, placed: list[Wanted], bindings: dict[str, Binding]
     ) -> tuple[list[Wanted], dict[str, Binding]]:
-        """Log texts as the debugger wants them; one that cannot be understood fails its breakpoint, and says why."""
+        """Log texts as the debugger wants them; one that cannot be understood, or such a condition, fails its breakpoint."""
         kept: list[Wanted] = []
+        problems = await self._misread([each.condition for each in placed if each.condition])
         for each in placed:
             try:
+                if each.condition in problems:
+                    raise ValueError(problems[each.condition])
                 kept.append(replace(each, log=each.log and self._launch.log_text(each.log, self._helper is not None)))
             except ValueError as error:
-                bindings[each.id] = replace(bindings[each.id], state="failed", message=f"its log text: {error}")
+                bindings[each.id] = replace(bindings[each.id], state="failed", message=str(error))
         return kept, bindings
+
+    async def _misread(self, conditions: list[str]) -> dict[str, str]:
+        """What is wrong with those conditions that cannot be understood, where our helper knows."""
+        if not conditions or self._helper is None or not self._launch.judges_conditions:
+            return {}
+        told = (await self._helper.call("conditions", texts=conditions)).get("problems")
+        problems = zip(conditions, told if isinstance(told, list) else (), strict=False)
+        return {text: f"its condition: {problem}" for text, problem in problems if problem}
 
     async def _resolved(self, wanted: Sequence[Wanted]) -> tuple[list[Wanted], dict[str, Binding]]:
         """Ask our helper, which compiles the file with the target's own interpreter."""

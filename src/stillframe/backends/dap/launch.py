@@ -197,6 +197,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """The function of the user's own that is meant by a name, of which the debugger said why it will not do."""
     taken: re.Pattern[str] | None = None
     """What the debugger says of a breakpoint where it has one under another name; the groups are the file and the line of it."""
+    judges_conditions: bool = False
+    """Our helper tells, before the program comes there, which conditions no interpreter of it understands."""
     keeps_functions: bool = False
     """Function breakpoints stay what they are, terms and all, where our helper only tells where they stand."""
     reads: Callable[[str], bool] = lambda _name: True
