@@ -20,7 +20,7 @@ import stillframe
 from stillframe.adapters.finding import find
 from stillframe.adapters.gdb import GDB
 from stillframe.adapters.lldb import LLDB
-from stillframe.errors import Busy, EvalFailed, LaunchFailed, NotFound, UsageError, WrongState
+from stillframe.errors import Busy, EvalFailed, LaunchFailed, NotFound, Unsupported, UsageError, WrongState
 from stillframe.model.outcomes import AnyOutcome, Exited, Lost, Stop
 from stillframe.render.reports import crash as rendered
 from stillframe.session.reporting import DEEP
@@ -445,6 +445,17 @@ async def test_a_program_behind_gdbserver_is_joined(
         stop = stopped(await dbg.attach(place_of(process), breaks=["main"]))
         assert stop.local("argc") == "2"
         assert exited(await dbg.continue_()).exit_code == 3
+    with serving(server, "--once", "127.0.0.1:0", str(binary), "forever") as process:
+        place = place_of(process)
+        with pytest.raises(Unsupported, match="lldb loses its place in a program behind gdbserver: join it with gdb"):
+            await dbg.attach(place, adapter="lldb")
+        assert isinstance(await dbg.attach(place, timeout=0.5), stillframe.Running)
+        assert (await dbg.break_("twice")).state == "bound", "while it runs"
+        assert stopped(await dbg.pause()).reason == "pause"
+        (program,) = psutil.Process(process.pid).children()
+        await dbg.stop()
+        program.kill()
+        process.kill()
     with serving(server, "--once", "--multi", "127.0.0.1:0") as process:
         place = place_of(process)
         with pytest.raises(UsageError, match="--program"):

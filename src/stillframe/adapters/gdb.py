@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..backends.dap.launch import STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
+from ..backends.dap.launch import HERE, STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
 from ..errors import LaunchFailed, Unsupported, UsageError
 from ..model.backend import Capability, Tool
 from ..model.places import HitRule
@@ -30,6 +30,8 @@ from .listening import commands_of
 _TARGET = Path(__file__).resolve().parent.parent / "_target" / "gdb"
 _HELPER = "stillframe"
 _SERVER = "gdbserver"
+GDBSERVER = re.compile(r"^(?!\S*lldb-server)(?:\S+ )?\S*\bgdbserver\b")
+"""Its command, as it is or behind a loader or interpreter; lldb's own server has a part of that name."""
 _MULTI = re.compile(r"\bgdbserver .*--multi\b")
 """One that is to be told what to start."""
 _QUIET = (
@@ -130,7 +132,8 @@ class GdbAdapter:
         arguments: dict[str, Any] = {"coreFile": plan.core} if plan.core else {"pid": plan.pid}
         if plan.port is not None:
             arguments = {"target": f"{plan.host or '127.0.0.1'}:{plan.port}"}
-        multi = plan.port is not None and any(_MULTI.search(each) for each in commands_of(plan.port))
+        servers = tuple(commands_of(plan.port)) if plan.port is not None and plan.host in (None, *HERE) else ()
+        multi = any(_MULTI.search(each) for each in servers)
         if multi and not joined.path:
             raise UsageError(
                 "the gdbserver there (--multi) runs no program: name the one that it is to start, by --program"
@@ -138,6 +141,7 @@ class GdbAdapter:
         settings = {
             "just_my_code": plan.just_my_code,
             "join": plan.core is None,
+            "gdbserver": any(GDBSERVER.search(each) for each in servers),
             "multi": multi,
             "printers": await _printers(joined.is_rust, plan.env, plan.cwd),
         }

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..backends.dap.launch import HELPER, JOURNAL, STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
+from ..backends.dap.launch import HELPER, HERE, JOURNAL, STDERR, STDIN, STDOUT, DapLaunch, Quirk, Stdio
 from ..errors import AdapterUnresponsive, LaunchFailed, Unsupported
 from ..model.backend import Capability, Tool
 from ..model.places import HitRule
@@ -21,7 +21,7 @@ from ..transport.trees import MARK
 from ..wire.dap import encode
 from . import native, rust_formatters
 from .finding import Found, Needs, Recipe, find, needed, numbers
-from .gdb import GDB
+from .gdb import GDB, GDBSERVER
 from .interpreters import identity
 from .leaving import LIBC, Leaving
 from .listening import commands_of
@@ -185,6 +185,10 @@ class LldbAdapter:
         return served or (native.joins(plan) and self._stands_in(plan.env, plan.cwd))
 
     async def attach(self, plan: AttachPlan) -> DapLaunch:
+        if _is_behind_gdbserver(plan):
+            raise Unsupported(
+                "lldb loses its place in a program behind gdbserver: join it with gdb, or serve it by lldb-server"
+            )
         found = await asyncio.to_thread(needed, self.needs[0], plan.env, plan.cwd)
         helped = await _has_python(found)
         joined = await asyncio.to_thread(native.joined, plan)
@@ -272,6 +276,12 @@ def _environment(env: Mapping[str, str], just_my_code: bool = True, is_rust: boo
     """lldb's own, with our settings."""
     settings = {"just_my_code": just_my_code, "rust": is_rust, "foreign": native.FOREIGN.pattern}
     return {**native.environment(env), "STILLFRAME_LLDB": json.dumps(settings)}
+
+
+def _is_behind_gdbserver(plan: AttachPlan) -> bool:
+    """lldb 19.1 does not know that gdbserver leaves the instruction pointer behind a breakpoint, and runs on from there."""
+    here = plan.port is not None and plan.host in (None, *HERE)
+    return here and any(GDBSERVER.search(each) for each in commands_of(plan.port or 0))
 
 
 async def _formatters(is_rust: bool, env: Mapping[str, str], cwd: str) -> tuple[str, ...]:

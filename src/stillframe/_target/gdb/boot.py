@@ -49,8 +49,8 @@ def boot(settings):
     desk.machine.records = settings.get("record", False)
     desk.watching.joins = settings.get("join", False)
     sf_gdb_desk.install(desk)
-    if settings.get("multi", False):
-        sf_gdb_remote.install()
+    if settings.get("gdbserver", False):
+        sf_gdb_remote.install(settings.get("multi", False))
     if desk.machine.records:
         sf_gdb_machine.install(desk.machine)
     sf_gdb_breakpoints.install(sf_gdb_desk.REQUEST)

@@ -130,6 +130,13 @@ class Moving:
             raise WrongState("the program has no thread that could move")
         return found[0].id
 
+    async def _somebody(self) -> str:
+        """Whom to hold, where all are held: gdb 18.1 lists nobody of a program behind an address while that runs."""
+        try:
+            return await self._any_thread()
+        except Refused:
+            return self._news.last_thread or "1"
+
     async def pause(self, thread: str | None) -> None:
         if Quirk.LOSES_EARLY_PAUSES in self._launch.quirks:
             with contextlib.suppress(TimeoutError):  # else it is asked all the same
@@ -139,7 +146,7 @@ class Moving:
         if thread is None and Quirk.PAUSES_ALL_BY_STAR in self._launch.quirks:
             target = "*"
         else:
-            target = wire_id(thread or await self._any_thread(), "thread")
+            target = wire_id(thread or await self._somebody(), "thread")
         try:
             await self._client.request("pause", {"threadId": target})
         except Refused as refused:
