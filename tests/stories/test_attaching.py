@@ -112,6 +112,20 @@ def test_what_cannot_be_joined_says_why(user: User, tmp_path: Path) -> None:
         other.wait()
 
 
+def test_a_server_that_is_no_debugger_is_told_by_what_it_says(user: User) -> None:
+    words = [sys.executable, "-u", "-m", "http.server", "--bind", "127.0.0.1", "0"]
+    server = subprocess.Popen(words, cwd=user.here, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        assert server.stdout is not None
+        port = server.stdout.readline().split("port ")[1].split()[0]
+        said = user.fails("attach", f"127.0.0.1:{port}", code=1, error="launch_failed")
+        assert "speaks no DAP; it said '<!DOCTYPE HTML>'" in said
+        assert server.poll() is None
+    finally:
+        server.kill()
+        server.communicate()
+
+
 def test_a_held_program_that_was_joined_runs_on_when_the_daemon_is_killed(
     user: User, program: subprocess.Popen[str]
 ) -> None:

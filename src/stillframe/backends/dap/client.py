@@ -29,6 +29,8 @@ class Refused(EvalFailed):
 
 
 _AT_ONCE = 5.0
+_SAID = 80
+"""Characters that are told of what somebody said who is no debugger."""
 _KEPT = ": the program runs, and is perhaps in native code that lets nobody else run"
 
 
@@ -61,6 +63,8 @@ class DapClient:
         self.ended: StillframeError | None = None
         self.junk: Counter[str] = Counter()
         """What came that nobody asked for, by kind: ignored, but not forgotten."""
+        self._is_debugger = False
+        """Whether anything came that a debugger says."""
         line.listen(self._bytes, self._line_ended)
 
     def send(self, command: str, arguments: Mapping[str, Any] | None = None) -> asyncio.Future[Body]:
@@ -122,6 +126,7 @@ class DapClient:
             self._finish(error)
             return
         for message in messages:
+            self._is_debugger = True
             if not self.ended:
                 self._message(message)
 
@@ -173,6 +178,9 @@ class DapClient:
 
     def _line_ended(self, reason: str | None) -> None:
         text = "the debugger's connection ended" if self._decoder.idle else "the debugger stopped in mid-message"
+        if self._decoder.noise and not self._is_debugger:
+            said = self._decoder.noise.split(b"\n")[0][:_SAID].decode("utf-8", "replace").strip()
+            text = f"what answers there speaks no DAP; it said {said!r}"
         if self.ended or self._autopsy is None:
             self._finish(AdapterDied(text + (f": {reason}" if reason else "")))
         elif self._examining is None:
