@@ -121,7 +121,7 @@ _VALUES = st.recursive(
     lambda inner: st.builds(
         lambda head, ends, pairs, joint, sep: head + ends[0] + joint.join(f"{k}{sep}{v}" for k, v in pairs) + ends[1],
         st.sampled_from(["", "Cart", "Cart ", "std::map<int, int> ", "[]int len: 1, cap: 2, "]),
-        st.sampled_from(["{}", "[]", "()", "{…", "{ "]),
+        st.sampled_from(["{}", "[]", "()", "{…", "{ ", ("([", "])")]),
         st.lists(st.tuples(_KEYS, inner), max_size=4),
         st.sampled_from([", ", ",", " "]),
         st.sampled_from([": ", " = ", "=", "=>", ":"]),
@@ -203,6 +203,24 @@ def test_what_go_counts_is_read_past_the_words_that_say_how_many_there_are(
     found = texts.follow(Value(name="x", value=text), steps)
     assert (found.value if found else None) == part
     assert glances.part(text, steps) in (part, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "way", "part"),
+    [
+        ("deque([7, 8])", "[1]", "8"), ("Counter({'a': 1, 'b': 2})", ".b", "2"), ("OrderedDict({'a': {'b': 3}})", ".a.b", "3"),
+        ("frozenset({7})", "[0]", "7"), ("{'q': deque([7, 8])}", ".q[0]", "7"), ("array([[1, 2], [3, 4]])", "[1][0]", "3"),
+        ("f([1], [2])", "[1]", "[2]"), ("([1],)", "[0]", "[1]"), ("range(0, 5)", "[1]", None),
+        ("{'r': range(0, 5)}", ".r[1]", None),
+        ("W[1, 2, ..., 8, 9]", "[1]", "2"), ("W[1, 2, ..., 8, 9]", "[2]", None), ("W[1, 2, ..., 8, 9]", "[3]", None),
+    ],
+)  # fmt: skip
+def test_a_part_is_told_by_its_place_only_where_it_is_shown_at_that(text: str, way: str, part: str | None) -> None:
+    steps = where.parse_path(f"x{way}").steps
+    found = texts.follow(Value(name="x", value=text), steps)
+    assert (found.value if found else None) == part
+    assert glances.part(text, steps) in (part, None)
+    assert texts.goes_beyond(Value(name="x", value=text), False, steps) is (part is None and "..." in text)
 
 
 def test_the_length_of_what_go_counts_is_what_it_says() -> None:

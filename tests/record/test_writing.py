@@ -7,6 +7,7 @@ import fcntl
 import os
 import sqlite3
 import stat
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,11 @@ from stillframe.model.recording import Operated, Tape
 from stillframe.model.values import Frame, Value
 from stillframe.ops.keeping import export, import_
 from stillframe.ops.record import events, history
-from stillframe.record import chronicle, finding, hits, reading, schema, scopes
+from stillframe.record import chronicle, disk, finding, hits, reading, schema, scopes
 from stillframe.record.finding import View
+from stillframe.record.pen import Pen
 from stillframe.record.record import Record
-from stillframe.record.writer import WAL_BYTES
+from stillframe.record.writer import QUICK_SECONDS, WAL_BYTES, Settled
 from stillframe.registry import Meant
 
 from .conftest import LINES, facts, opened, stop_at
@@ -185,6 +187,39 @@ async def test_while_another_host_writes_a_stop_waits_beside_the_loop_and_holds_
     finally:
         os.close(lock)
     assert await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
+
+
+@pytest.mark.parametrize("slow", [True, False], ids=["disk", "processor"])
+async def test_a_disk_that_made_somebody_wait_is_left_to_the_thread_for_a_while_and_a_busy_processor_is_not(
+    record: Record, tmp_path: Path, slow: bool
+) -> None:
+    """Both take as long; only the first gives up the processor meanwhile, as whoever waits for a disk does."""
+    tape = record.begin(facts(tmp_path), None)
+    await tape.stop(stop_at(i=1), LINES)
+    writer = record._writer
+    async with asyncio.timeout(60):
+        while not writer.at_once(Settled()):
+            await record.settled()
+
+    class Held:
+        def reduced(self) -> None:
+            return None
+
+        def write(self, pen: Pen) -> None:
+            until = time.monotonic() + 2 * QUICK_SECONDS
+            if slow:
+                subprocess.run(["true"], check=True)
+            while time.monotonic() < until:
+                pow(3, 20_000)
+
+    before = disk.waits()
+    assert writer.at_once(Held())
+    waited = disk.waits() != before
+    assert waited or not slow
+    assert (writer._slow_until > time.monotonic()) is waited
+    assert not (slow and writer.at_once(Settled()))
+    assert await tape.stop(stop_at(i=2), LINES) == ()
+    assert await all_hits(record, tmp_path) == ["h1", "h2"]
 
 
 async def test_operations_wait_for_company_behind_the_stops_and_are_told_in_the_order_of_what_happened(

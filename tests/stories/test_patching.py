@@ -354,6 +354,25 @@ def test_new_source_of_a_node_program_keeps_its_breakpoints(held_in_price: User)
     )
 
 
+@pytest.mark.parametrize("how", ["set back", "never changed"])
+def test_what_a_patched_node_program_uses_is_told_also_when_its_file_has_the_old_text(user: User, how: str) -> None:
+    """V8 goes on telling the hash of the text that it began with, which is the file's then: what runs is another."""
+    patched = CART.replace("n * 2", "n * arguments.length")
+    user.file("cart.js", CART)
+    user.ok("launch", "cart.js", "--break", 'cart.js@"return result;"')
+    assert user.json("next")["frame"]["function"] == "later"
+    user.file("cart.js" if how == "set back" else "other.js", patched)
+    given = [] if how == "set back" else ["--from", "other.js"]
+    assert user.ok("hotpatch", "cart.js", *given).startswith("cart.js patched\n")
+    user.file("cart.js", CART)
+    stop = user.json("continue")
+    assert [line["text"] for line in stop["source"] if "result =" in line["text"]] == [
+        "  const result = n * arguments.length;"
+    ]
+    told = {each["name"]: each["value"] for each in stop["locals"]}
+    assert told["result"] == "3" and "arguments" in told
+
+
 def test_the_held_function_of_a_node_program_begins_again_with_its_new_source(held_in_price: User) -> None:
     user = held_in_price
     user.file("cart.js", CART.replace("n * 2", "n * 9"))

@@ -530,3 +530,22 @@ def test_a_stop_of_another_thread_that_a_step_lets_go_is_recorded_too_without_it
     assert [(each["hit"], each["breakpoints"]) for each in found] == [("h1", ["b1"]), ("h2", ["b1"])]
     assert len({each["thread"] for each in found}) == 2
     assert "locals" in found[0] and "locals" not in found[1]
+
+
+def test_hits_of_children_are_called_by_their_runs_wherever_they_are_told_beside_their_parents(user: User) -> None:
+    """Each run counts its own, so that `h1` alone would be the parent's."""
+    user.file(
+        "app.py",
+        "import os, subprocess, sys\n"
+        "def work(i):\n    r = i * 2\n    return r\n"
+        "work(int(sys.argv[1]))\n"
+        "if sys.argv[1] == '0':\n    subprocess.run([sys.executable, 'app.py', '7'])\n",
+    )
+    user.ok("launch", "app.py", "--break", "app.py:4", "--", "0")
+    while "exited" not in user.ok("continue"):
+        pass
+    groups = {each["value"]: each for each in user.json("hits", "app.py:4", "--group-by", "i")["groups"]}
+    assert (groups["0"]["first"], groups["7"]["first"]) == ("h1", "r2.h1")
+    assert "i 0 -> 7" in user.ok("hit-diff", groups["0"]["first"], groups["7"]["first"])
+    crossed = user.ok("cross", "work")
+    assert "app.py:4 2  h1 .. r2.h1" in crossed and "[app] h1 " in crossed and "[app.1] h1 " in crossed

@@ -110,6 +110,8 @@ class Columns:
         self.cells = Cells(connection)
         self._connection = connection
         self._read: dict[tuple[Stretch, Path], Column] = {}
+        self.known_beyond: dict[Path, int] = {}
+        """In how many hits a path leads out of what was recorded; they are counted once, too."""
 
     def of(self, stretch: Stretch, path: Path) -> Column | None:
         """None where such a path cannot be followed at a glance. Of a name itself its whole values, or their types or lengths."""
@@ -145,8 +147,10 @@ class Columns:
                 cut |= {id for id, whole, more in self._whole(values, "total") if _shows_less(whole, more, path)}
             else:
                 cut |= self._with_more(shown, values)
-        meant = set(column.hits) if cut else ()
-        pieces = (piece for cells in column.cells for piece in self.cells.pieces(*cells)) if cut else ()
+        pieces = [piece for cells in column.cells for piece in self.cells.pieces(*cells)] if cut else []
+        if sum(len(self.cells.hits(piece)) for piece in pieces) == len(column.hits):
+            return sum(sum(map(cut.__contains__, self.cells.values(piece))) for piece in pieces)
+        meant = set(column.hits)
         return sum(
             value in cut and hit in meant
             for piece in pieces
@@ -291,24 +295,29 @@ class _Parts:
 
     def _read(self, count: int, row: Callable[[str], str]) -> list[shapes.Read] | None:
         """What so many values tell: by what stands beside the texts where there is such, and else by these."""
-        told = row(self._insides.asked if self._insides else _TEXT)
+        told = row(insides.ASKED if self._insides else _TEXT)
         if told.count(glances.END) + 1 != count:
             return None
         self._cut_texts = "…" in told
         if self._insides:
-            return self._read_beside(self._insides, told)
+            return self._read_beside(self._insides, told, row)
         read = self._reader.read(told)
         if shapes.UNREAD in read and (like := row(_BESIDE).strip(glances.END)):
             self._insides = insides.Insides(self._path, like.split(glances.END, 1)[0])
             return self._read(count, row)
         return read
 
-    def _read_beside(self, beside: insides.Insides, told: str) -> list[shapes.Read]:
+    def _read_beside(self, beside: insides.Insides, told: str, row: Callable[[str], str]) -> list[shapes.Read] | None:
         found = beside.read(told)
-        if insides.ITS_TEXT in told:
-            marked = [each[1:] for each in told.split(glances.END) if each[:1] == insides.ITS_TEXT]
-            own = iter(self._reader.read(glances.END.join(marked)) if marked else ())
-            found = [next(own) if each is None else each for each in found]
+        left = [at for at, each in enumerate(found) if each is None]
+        if not left:
+            return found  # type: ignore[return-value]
+        own = row("v0.text").split(glances.END)
+        if len(own) != len(found):
+            return None
+        self._cut_texts = True
+        for at, each in zip(left, self._reader.read(glances.END.join(own[at] for at in left)), strict=True):
+            found[at] = each
         return found  # type: ignore[return-value]
 
     def _at_a_glance(self, read: list[shapes.Read], most: int | None, values: Callable[[], list[int]]) -> list[Told]:

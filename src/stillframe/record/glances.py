@@ -50,7 +50,7 @@ def _way(steps: tuple[Step, ...], done: int, ends: str) -> str:
     """From a value's beginning up to the part that the steps after so many lead to; or up to the end of the one that has no such
     part. `ends`: what must follow a container there."""
     step, after = steps[done], _after(done, ends)
-    head = rf"(?:{COUNTED}|{_HEAD if done else _FIRST_HEAD})"
+    head = rf"(?!range\()(?:{COUNTED}|{_HEAD if done else _FIRST_HEAD})(?!\({_NESTED}\))"
     without_parts = rf"(?!<|{_LEFT_OUT})(?:{_QUOTED}|{_PLAIN})(?={after})"
     further = rf"(?!{_CLOSE}|,|{_LEFT_OUT}(?!{after}))"
     if done + 1 < len(steps):

@@ -13,6 +13,7 @@ import msgspec
 from ..model.recorded import Group, Hits, Trend
 from ..model.recording import PROBED
 from . import asking, finding, functions, reading, stretches, where
+from .cells import listed as listed_ids
 from .cells import numbers
 from .conditions import Path, Told
 from .scopes import ITS_CELL, Scope, beyond, has_name, need_name, need_part
@@ -92,7 +93,7 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
         paths.append(own)
     if own and total and not counts:
         need_part(scope, own)
-    handles = _handles(scope.connection, [each for row in shown for each in row[2:]])
+    handles = _handles(scope, (each for row in shown for each in row[2:]))
     return Hits(
         groups=tuple(
             Group(value=str(text), count=count, first=handles[first], last=handles[last])
@@ -176,13 +177,12 @@ def _path_of(scope: Scope, by: str) -> Path | None:
     return path
 
 
-def _handles(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, str]:
-    unique = sorted(set(ids))
-    marks = ",".join("?" * len(unique))
-    return {
-        id: f"h{number}"
-        for id, number in connection.execute(f"SELECT id, number FROM hit WHERE id IN ({marks})", unique)
-    }
+def _handles(scope: Scope, ids: Iterable[int]) -> dict[int, str]:
+    """What hits are called: those of children by their runs, since each run counts its own."""
+    rows = scope.connection.execute(
+        "SELECT id, run, number FROM hit WHERE id IN (SELECT value FROM json_each(?))", (listed_ids(set(ids)),)
+    )
+    return {id: f"h{number}" if run == scope.run.id else f"r{run}.h{number}" for id, run, number in rows}
 
 
 BARS = "▁▂▃▄▅▆▇█"

@@ -17,7 +17,7 @@ import msgspec
 from ..model.patterns import possessive
 from . import shapes, texts
 from .conditions import Path
-from .glances import CUT, END, NOWHERE, each
+from .glances import CUT, END, NOWHERE
 from .shapes import UNREAD, Lacking, Read, Reader
 
 _CHILDREN = '"children":['
@@ -25,11 +25,8 @@ THERE = f"instr(v0.rest, '{_CHILDREN}')"
 """Whether a value has such parts, as a question for SQLite."""
 ITS_TEXT = "\x03"
 """What a value's own text is marked with."""
-WINDOW = 512
-"""Characters within which a part is read."""
-_FLAGS = 64
-"""Characters at the beginning of what is kept beside a text, before its parts."""
-_ODD = "{"
+ASKED = f"iif({THERE}, v0.rest, '{ITS_TEXT}' || v0.text)"
+"""What stands beside a value's text, or where that holds no parts the text itself, marked as such."""
 _TEXT = rf'"[^"\\{END}]*+(?:\\.[^"\\{END}]*+)*+"'
 
 
@@ -39,33 +36,40 @@ class Insides:
     def __init__(self, path: Path, like: str) -> None:
         self._path = path
         self._further = Reader(Path(path.root, path.steps[1:], path.of))
-        self._begin = _beginning(path.steps[0], like)
-
-    @property
-    def asked(self) -> str:
-        """What SQLite is to tell of each value: the part and what is behind it, or where no part can be it the value's text,
-        marked as such; something else where it is to be read thoroughly, as one is whose parts have parts of their own there."""
-        key = str(self._path.steps[0])
-        key = _quoted(key if key.isascii() and json.dumps(key) == f'"{key}"' else _CHILDREN)
-        deep = f"instr(substr(v0.rest, {_FLAGS}), '{_CHILDREN}')"
-        part = f"substr(v0.rest, instr(v0.rest, {_quoted(self._begin)}), {WINDOW})"
-        return f"iif(instr(v0.rest, {key}), iif({deep}, '{_ODD}', {part}), '{ITS_TEXT}' || v0.text)"
+        self._pattern = _pattern(_beginning(path.steps[0], like), path.of, len(path.steps) > 1)
+        key = str(path.steps[0])
+        self._key = key if key.isascii() and json.dumps(key) == f'"{key}"' else _CHILDREN
+        """What every text has in it that tells of the part."""
 
     def read(self, row: str) -> list[Read | None]:
         """For each of a row, put together by `END`: what it tells, or None where its text is to be asked."""
-        pattern = _pattern(self._begin, self._path.of, len(self._path.steps) > 1)
-        found: list[Any] = list(each(pattern, row))
-        one_group = pattern.groups == 1
-        told = found if one_group else [part for part, _ in found]
-        totals = [""] * len(found) if one_group else [total for _, total in found]
-        if "" not in told and _ODD not in told:
-            return list[Read | None](self._meant(_decoded(told), totals))
-        there = [at for at, part in enumerate(told) if part and part != _ODD]
-        made: list[Read | None] = [UNREAD if part else None for part in told]
-        meant = self._meant(_decoded([told[at] for at in there]), [totals[at] for at in there])
-        for at, part in zip(there, meant, strict=True):
+        several = row.count(END) + 1
+        if ITS_TEXT not in row and self._key not in row:
+            return [None] * several
+        if ITS_TEXT not in row and row.count(_CHILDREN) == several:
+            found = self._pattern.findall(
+                row
+            )  # as nearly always each has it, and none has parts with parts of their own
+            if len(found) == several:
+                return list[Read | None](self._captured(found))
+        told = [self._each(text) for text in row.split(END)]
+        there = [at for at, each in enumerate(told) if not (each is None or each == UNREAD)]
+        made: list[Read | None] = [UNREAD if each == UNREAD else None for each in told]
+        for at, part in zip(there, self._captured([told[at] for at in there]) if there else (), strict=True):
             made[at] = part
         return made
+
+    def _each(self, text: str) -> Any:
+        """What is captured in one; None where no part can be it."""
+        if text.startswith(ITS_TEXT) or self._key not in text:
+            return None
+        found = self._pattern.findall(text) if text.count(_CHILDREN) == 1 else ()
+        return found[0] if found else UNREAD
+
+    def _captured(self, found: Sequence[Any]) -> Sequence[Read]:
+        if self._pattern.groups == 1:
+            return self._meant(_decoded(found), [""] * len(found))
+        return self._meant(_decoded([part for part, _ in found]), [total for _, total in found])
 
     def _meant(self, parts: list[str], totals: Sequence[str]) -> Sequence[Read]:
         """What first parts of a path tell of all of it, given how many parts they have themselves."""
@@ -101,7 +105,7 @@ def _lack(part: Read, total: str) -> Read:
     return part if part not in _UNSURE else UNREAD if total else Lacking()
 
 
-def _decoded(found: list[str]) -> list[str]:
+def _decoded(found: Sequence[str]) -> list[str]:
     """Texts as JSON writes them."""
     row = f"[{','.join(found)}]"
     try:
@@ -118,18 +122,13 @@ def _beginning(step: texts.Step, like: str) -> str:
     return min((form for form in forms if form in like), key=like.index, default=forms[-1])
 
 
-def _quoted(text: str) -> str:
-    """As SQLite takes a text."""
-    return "'" + text.replace("'", "''") + "'"
-
-
 @functools.lru_cache(maxsize=64)
 def _pattern(begin: str, of: texts.Of, further: bool) -> re.Pattern[str]:
-    """One that captures the text of a part, or its type, as JSON writes it, and where that matters its total; `_ODD` where it is
-    written otherwise, and nothing where there is none."""
+    """One that captures the text of a part, or its type, as JSON writes it, and where that matters its total; in each of a row
+    at most once. It begins with nothing to choose, so that it is sought as quickly as a word."""
     if of == "type" and not further:
-        way, after = rf'"type":(?={_TEXT},"value":"(?!…|\\u2026|\.\.\.))', ""
+        way, after = rf'"type":({_TEXT}),"value":"(?!…|\\u2026|\.\.\.)', ""
     else:
-        way, after = rf'(?:"type":{_TEXT},)?+"value":(?={_TEXT}[,}}])', r'(?:,"total":(\d++))?+'
+        way, after = rf'(?:"type":{_TEXT},)?+"value":({_TEXT})(?=[,}}])', r'(?:,"total":(\d++))?+'
         after = after if further or of == "len" else ""
-    return possessive(rf"(?:{re.escape(begin)},{way})?+({_TEXT}|\{{)?+{after}[^{END}]*+(?:{END}|\Z)")
+    return possessive(rf"{re.escape(begin)},{way}{after}[^{END}]*+")

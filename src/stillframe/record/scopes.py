@@ -271,7 +271,14 @@ _HAS_MORE = (
 
 
 def _beyond(scope: Scope, path: Path) -> int:
-    """The hits in which a path leads out of what was recorded."""
+    """The hits in which a path leads out of what was recorded, whatever the condition."""
+    known = scope.columns.known_beyond
+    if path not in known:
+        known[path] = _count_beyond(scope, path)
+    return known[path]
+
+
+def _count_beyond(scope: Scope, path: Path) -> int:
     parts = [scope.columns.of(stretch, path) for stretch in scope.in_a_row or ()]
     if parts and all(each is not None and not each.cut and not each.lacking for each in parts):
         return 0

@@ -53,7 +53,32 @@ def _body(text: str) -> str | None:
     if begin < 0 or begin >= len(text) or text[begin] not in "([{":
         return None
     inner = text[begin + 1 :]
-    return inner[:-1] if inner[-1:] in (")", "]", "}") else inner
+    whole = inner[:-1] if inner[-1:] in (")", "]", "}") else inner
+    return _unwrapped(whole) if text[begin] == "(" and inner[-1:] == ")" else whole
+
+
+def _unwrapped(inside: str) -> str:
+    """What stands in brackets inside of others, and nothing beside: `deque([1, 2])`, `Counter({'a': 1})` hold what those do."""
+    if inside[:1] not in ("[", "{", "("):
+        return inside
+    depth = 0
+    for match in _cuts(",").finditer(inside):
+        if match[0] in "([{":
+            depth += 1
+        elif match[0] in ")]}":
+            depth -= 1
+            if depth == 0:
+                return inside[1:-1] if match.end() == len(inside) else inside
+    return inside
+
+
+@functools.lru_cache(maxsize=8192)
+def _in_place(text: str) -> int:
+    """How many of a container's parts are at the place that they are shown at: what is behind those left out is not."""
+    if text.startswith("range("):  # its arguments, and none of its numbers
+        return 0
+    shown = [each for each in _split(_body(text) or "", ",") if each]
+    return next((at for at, each in enumerate(shown) if each.startswith(LEFT_OUT)), len(shown))
 
 
 @functools.cache
@@ -155,7 +180,7 @@ def _child(value: Value, step: Step) -> Value | None:
                 return each
     items = parts(value.value)
     if isinstance(step, int) and not any(key == wanted for key, _ in items):
-        if 0 <= step < len(items):
+        if 0 <= step < min(len(items), _in_place(value.value)):
             return of_text(wanted, items[step][1])
         return None
     return next((of_text(wanted, text) for key, text in items if key == wanted), None)

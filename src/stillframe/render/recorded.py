@@ -53,11 +53,15 @@ def _without(hit: recorded.Hit, told: Sequence[Value]) -> recorded.Hit:
     return msgspec.structs.replace(hit, locals=rest, locals_total=total)
 
 
+def _by_session(hits: Sequence[recorded.Hit]) -> list[str]:
+    """Hits with the session of each, where they are of several: each of these counts its own."""
+    sessions = {hit.session for hit in hits}
+    return [(f"[{escape(hit.session)}] " if len(sessions) > 1 else "") + hit_row(hit) for hit in hits]
+
+
 def hits_rows(result: recorded.Hits) -> list[str]:
-    sessions = {hit.session for hit in result.hits}
     told = in_each(result.hits)
-    hits = [_without(hit, told) for hit in result.hits]
-    rows = [(f"[{escape(hit.session)}] " if len(sessions) > 1 else "") + hit_row(hit) for hit in hits]
+    rows = _by_session([_without(hit, told) for hit in result.hits])
     if result.by is None and not result.total:
         return [f"no hits in {result.run}"]
     for group in result.groups:
@@ -212,6 +216,6 @@ def crossed_rows(result: recorded.Crossed) -> list[str]:
     if result.source:
         rows += source_lines(result.source, sys.maxsize).split("\n")
     rows += [f"{escape(each.value)} {each.count:,}  {each.first} .. {each.last}" for each in result.places]
-    rows += [hit_row(each) for each in result.hits]
+    rows += _by_session(result.hits)
     rows += [escape(each) for each in result.disassembly]
     return rows + [f"note: {escape(each)}" for each in result.notes]
