@@ -246,3 +246,31 @@ async def test_a_linked_package_beside_the_program_is_the_users_own(tmp_path: Pa
     for name in ("add", "@shop/core!add"):
         report = await traced(app, name, "node", "main.mjs")
         assert (life(report).line, life(report).result) == (1, "3"), "by the name of its package, too"
+
+
+NAMED = """\
+var __defProp = Object.defineProperty;
+var __name = (target, value) => __defProp(target, "name", { value, configurable: true });
+const round = /* @__PURE__ */ __name((x, d = 2) => {
+  const f = 10 ** d;
+  return Math.round(x * f) / f;
+}, "round");
+const api = { run: /* @__PURE__ */ __name(async (n) => {
+  return round(n);
+}, "run") };
+api.run(1.234);
+"""
+
+
+async def test_functions_whose_names_a_compiler_hands_on_are_found_by_them(tmp_path: Path) -> None:
+    """As tsx does, by esbuild's `keepNames`."""
+    (tmp_path / "named.cjs").write_text(NAMED)
+    rounded = await traced(tmp_path, "round", "node", "named.cjs")
+    assert (life(rounded).function, life(rounded).line, life(rounded).result) == ("round", 3, "1.23")
+    assert life(await traced(tmp_path, "api.run", "node", "named.cjs")).line == 7
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        report = await dbg.probe("round", "run", hits=1, command=["node", "named.cjs"])
+    assert [(each.state, each.actual.line if each.actual else None) for each in report.places] == [
+        ("reached", 4),
+        ("reached", 8),
+    ]

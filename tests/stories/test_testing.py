@@ -172,6 +172,32 @@ def test_what_an_error_came_from_and_what_a_group_of_them_holds_is_told_with_val
     assert "    noted: step 0; " in told.replace("      noted", "    noted"), "of a member by crash, too"
 
 
+FAILING = {
+    "pytest": """\
+import pytest
+
+@pytest.mark.parametrize("n", range(30))
+def test_n(n):
+    assert n < 2
+""",
+    "unittest": "import unittest\n\nclass Many(unittest.TestCase):\n"
+    + "".join(f"    def test_{n:02}(self):\n        self.assertLess({n}, 2)\n" for n in range(30)),
+}
+
+
+@pytest.mark.parametrize("runner", FAILING)
+def test_of_more_failures_than_are_told_all_are_run_and_counted(user: User, runner: str) -> None:
+    user.file("test_many.py", FAILING[runner])
+    report = user.json("test", "--once", "--runner", runner, *OURS)
+    assert report["counts"] == {"total": 30, "passed": 2, "failed": 28}
+    assert (report["end"]["exit_code"], report.get("running")) == (1, None)
+    assert len(report["failures"]) == 20 and "28 of 30 failed" in user.ok("test", "--runner", runner, "--all", *OURS)
+    for budget in ("3000", "600"):
+        cut = user.json("test", "--once", "--runner", runner, *OURS, "--budget", budget)
+        assert (cut["verdict"], cut["counts"]["failed"]) == ("red", 28), "the totals are never cut"
+        assert cut["failures"][0]["id"] == report["failures"][0]["id"] and len(cut["failures"]) < 20
+
+
 def test_green_says_green_and_what_matches_nothing_names_the_nearest(user: User) -> None:
     user.file("price.py", PRICE)
     user.file("tests/test_price.py", TESTS)

@@ -265,5 +265,10 @@ def test_a_tracer_that_takes_the_recorders_place_is_named(user: User) -> None:
     user.file("other.py", "import sys\ndef start():\n    sys.settrace(lambda *_: None)\n")
     user.file("app.py", "import other\ndef f():\n    return 1\nother.start()\nf()\n")
     report = trace(user, "3.11", "f", "app.py")
-    assert report["verdict"] == "never called"
+    assert report["verdict"] == "not recorded", "whether it was called is not known"
+    words = ("--eval", "1", "--", INTERPRETERS["3.11"], "app.py")
+    unheard, heard = user.json("probe", "app.py:3", "app.py:4", *words)["places"]
+    assert (unheard["state"], heard["state"], heard["count"]) == ("unbound", "reached", 1)
+    assert unheard["message"] == "not recorded: whether it was reached cannot be told (see the note)"
+    assert heard["message"] == "counted as long as the recorder heard of the program (see the note)"
     assert any("another tracer (other, other.py:3) took the place of the recorder" in each for each in report["notes"])

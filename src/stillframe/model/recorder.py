@@ -86,6 +86,8 @@ class Note(Said, tag="note", frozen=True):
     """Something that the reply must say: a recorder displaced, a function that cannot be recorded, a cost."""
 
     text: str
+    lost: bool = False
+    """From then on nothing was heard of the process: that something did not happen in it cannot be told."""
 
 
 class Defined(Said, tag="defined", frozen=True):

@@ -47,6 +47,8 @@ SHOWN = 8
 _ELLIPSIS = "…"
 _WHOLE = {"str", "bytes", "string"}
 """Kinds that are told apart by themselves, however their text is cut."""
+_UNHEARD = "not recorded: whether it was reached cannot be told (see the note)"
+_HEARD = "counted as long as the recorder heard of the program (see the note)"
 _TRUE = {"true": True, "false": False, "none": False, "nil": False, "null": False, "nullptr": False}
 
 
@@ -85,6 +87,8 @@ class Told(msgspec.Struct):
     places: dict[int, PlaceTold] = msgspec.field(default_factory=dict[int, PlaceTold])
     notes: list[str] = msgspec.field(default_factory=list[str])
     names: list[str] = msgspec.field(default_factory=list[str])
+    lost: bool = False
+    """The recorder of some process lost its place, or failed, before that ended."""
 
     def at(self, place: int) -> PlaceTold:
         return self.places.setdefault(place, PlaceTold())
@@ -100,8 +104,9 @@ class Told(msgspec.Struct):
                     tallies[each.place] = each
                 case Extent():
                     extents[each.place, each.expression] = each
-                case Note(text=text):
+                case Note(text=text, lost=lost):
                     self.notes.append(text)
+                    self.lost = self.lost or lost
                 case Defined(function=name):
                     self.names.append(name)
                 case Distinct(more=False):
@@ -186,6 +191,8 @@ def _place(run: RecordedRun, number: int, spec: BreakSpec, question: Question, t
     spots = [Spot(file=run.session.show(each.file), line=each.line, symbol=each.function) for each in here.found]
     actual, also = (spots[0], tuple(dict.fromkeys(spots[1:]))) if spots else (None, ())
     trouble = here.failed.get(-1)
+    if not here.hits and told.lost and not trouble:
+        return ProbedPlace(location=location, state="unbound", actual=actual, also=also, message=_UNHEARD)
     if not here.hits:
         message = f"its condition failed: {trouble.error}" if trouble else None
         if spot is None:
@@ -207,7 +214,7 @@ def _place(run: RecordedRun, number: int, spec: BreakSpec, question: Question, t
         claims=tuple(_claim(run.session, here, index, question) for index in range(len(question.expects))),
         actual=actual,
         also=also,
-        message=f"its condition failed at first: {trouble.error}" if trouble else None,
+        message=f"its condition failed at first: {trouble.error}" if trouble else _HEARD if told.lost else None,
     )
 
 

@@ -196,6 +196,8 @@ class TraceTold(msgspec.Struct):
     found: list[Found] = msgspec.field(default_factory=list[Found])
     missing: list[str] = msgspec.field(default_factory=list[str])
     notes: list[str] = msgspec.field(default_factory=list[str])
+    lost: bool = False
+    """The recorder lost its place, or failed, before the process ended."""
     unwritten: list[Unwritten] = msgspec.field(default_factory=list[Unwritten])
     names: dict[str, bool] = msgspec.field(default_factory=dict[str, bool])
     """Functions of the user's, and whether they ran."""
@@ -257,8 +259,9 @@ def _aside(here: TraceTold, said: AnySaid) -> None:
             here.raising = said
         case Missing(place=-1, reason=reason):
             here.missing.append(reason)
-        case Note(text=text):
+        case Note(text=text, lost=lost):
             here.notes.append(text)
+            here.lost = here.lost or lost
         case Unwritten():
             here.unwritten.append(said)
         case Defined(function=name, ran=ran):

@@ -200,6 +200,8 @@ def _nothing(report: TraceReport, at: Place, found: Sequence[TraceTold]) -> Trac
         return msgspec.structs.replace(report, verdict="not recorded")
     if report.calls:
         return msgspec.structs.replace(report, verdict="not chosen")
+    if any(each.lost for each in found):  # it may have been called, or loaded, when nobody listened
+        return msgspec.structs.replace(report, verdict="not recorded")
     if report.found:
         called = tuple(name for name, did in names.items() if did)
         return msgspec.structs.replace(report, verdict="never called", near=called[:NEAR])

@@ -14,11 +14,14 @@ from ..dispatch import Dispatched
 from ..model import exact
 
 _TEXTS = ("output", "stderr", "log", "stdout", "console", "text")
+_MANY = (64, 32, 16, 8, 4, 2, 1)
 _LISTS = (
-    ("source", "lines"),
-    ("stack", "frames", "trail", "modules", "threads", "sessions"),
-    ("locals", "values", "children", "hits"),
+    (("source", "lines"), (*_MANY, 0)),
+    (("failures", "also", "groups"), _MANY),  # the first is what a report is about
+    (("stack", "frames", "trail", "modules", "threads", "sessions", "steps", "told"), (*_MANY, 0)),
+    (("locals", "values", "children", "hits", "calls", "arguments", "operands", "changes"), (*_MANY, 0)),
 )
+"""What is shortened, in this order, and to how many."""
 
 
 _OUTCOME = (
@@ -33,9 +36,24 @@ _OUTCOME = (
     "cause",
     "after",
     "total",
+    "verdict",
+    "runner",
+    "version",
+    "counts",
+    "ran",
+    "asked",
+    "raised",
+    "cycle",
+    "parties",
+    "runtime",
+    "also_total",
+    "held",
 )
 """What is never cut."""
 _VERDICT = ("location", "state", "count")
+_FAILED = ("what", "kind", "id", "type", "file", "line", "function", "result", "end", "number")
+"""What is told of a failure or a call of which there is no room for more."""
+_SAID = 200
 
 
 def json(done: Dispatched, budget: int) -> str:
@@ -58,8 +76,8 @@ def _fit(reply: dict[str, Any], budget: int) -> bytes:
     for limit in (1024, 128):
         if len(_dumps(reply)) > budget:
             _shorten_texts(result, limit, cut)
-    for names in _LISTS:
-        for keep in (64, 32, 16, 8, 4, 2, 1, 0):
+    for names, numbers in _LISTS:
+        for keep in numbers:
             if len(_dumps(reply)) <= budget:
                 break
             _shorten_lists(result, names, keep, cut)
@@ -79,6 +97,15 @@ def _outcome_of(result: dict[str, Any]) -> dict[str, Any]:
     if "places" in result:
         kept["command"] = result["command"]
         kept["places"] = [{name: each[name] for name in _VERDICT if name in each} for each in result["places"]]
+    if isinstance(result.get("calls"), int):
+        kept["calls"] = result["calls"]
+    for name in ("failure", "life", "failures"):
+        if result.get(name):
+            first = result[name] if isinstance(result[name], dict) else result[name][0]
+            told = {each: first[each] for each in _FAILED if each in first}
+            told = {each: text[:_SAID] if isinstance(text, str) else text for each, text in told.items()}
+            kept[name] = told if isinstance(result[name], dict) else [told]
+    if isinstance(result.get("end"), dict):
         kept["end"] = _outcome_of(result["end"])
     return kept
 

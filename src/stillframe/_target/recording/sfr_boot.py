@@ -53,7 +53,7 @@ def _listening(told, monitors, kind, what, finder):
         from . import sfr_settrace
 
         if sys.gettrace() is not None:
-            told.note("a tracer was here before the recorder, so nothing is recorded")
+            told.lost("a tracer was here before the recorder, so nothing is recorded")
             return
         getattr(sfr_settrace, kind + "Tracer")(told, what, finder)
         return
@@ -62,4 +62,4 @@ def _listening(told, monitors, kind, what, finder):
     try:
         getattr(sfr_monitoring, kind + "Ears")(told, what, finder)
     except sfr_monitoring.NoTool as error:
-        told.note("nothing is recorded: %s" % error)
+        told.lost("nothing is recorded: %s" % error)

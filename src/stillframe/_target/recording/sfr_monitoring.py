@@ -40,7 +40,7 @@ class Ears:
         self.monitoring.set_events(self.tool, 0)
         for event in (self.events.LINE, self.events.PY_RETURN, self.events.PY_START, self.events.PY_YIELD):
             self.monitoring.register_callback(self.tool, event, None)
-        self.told.note("the recorder failed, and stopped recording: %s: %s" % (type(error).__name__, error))
+        self.told.lost("the recorder failed, and stopped recording: %s: %s" % (type(error).__name__, error))
 
 
 class TraceEars(Ears):

@@ -41,7 +41,7 @@ class Tracer:
     def _tell(self, frame, function):
         who = (getattr(type(function), "__module__", "") or "").partition(".")[0]
         who = who if who not in ("builtins", "") else frame.f_globals.get("__name__", "something")
-        self.told.note(
+        self.told.lost(
             "another tracer (%s, %s:%d) took the place of the recorder, which until Python 3.11 there is only one of: what ran"
             " afterwards is not recorded" % (who.partition(".")[0], os.path.basename(frame.f_code.co_filename), frame.f_lineno)
         )  # fmt: skip
@@ -54,7 +54,7 @@ class Tracer:
             return None
 
     def fail(self, error):
-        self.told.note("the recorder failed, and stopped recording: %s: %s" % (type(error).__name__, error))
+        self.told.lost("the recorder failed, and stopped recording: %s: %s" % (type(error).__name__, error))
         self.original(None)
 
 

@@ -107,6 +107,10 @@ class Told:
     def note(self, text):
         self.say('["note",%s]' % quoted(text))
 
+    def lost(self, text):
+        """Why nothing is heard of the program any more."""
+        self.say('["note",%s,true]' % quoted(text))
+
     def number(self, line, count=1):
         """Write a line with `%s` for each number that will change; how to rewrite them: functions of a count."""
         room, places = self.numbers(line, count)

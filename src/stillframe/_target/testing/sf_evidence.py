@@ -194,10 +194,15 @@ class Teller:
         own = [each for each in _traces(error.__traceback__) if is_user(each.tb_frame.f_code)]
         if own:
             frame, line = own[-1].tb_frame, own[-1].tb_lineno
-            row.update(file=frame.f_code.co_filename, line=line, function=frame.f_code.co_name)
+            row.update(_place(frame, line))
             if frame not in told and _was_left(own[-1]):
                 row["locals"] = self.locals(frame, line, BESIDE)[0]
         return row
+
+    def brief(self, error, trace):
+        """What an exception says and where it was raised: of failures beyond those that are told with their values."""
+        at = innermost(walk(trace))
+        return dict(self.message(error), frames=[], **(_place(*at) if at is not None else {}))
 
     def evidence(self, error, trace=None):
         """Everything of a failure that its exception can tell."""
@@ -209,14 +214,7 @@ class Teller:
         at = innermost(steps)
         row["made"] = makers(*at) if at is not None else None
         if isinstance(error, SyntaxError) and error.filename:
-            at = {
-                "function": "",
-                "file": error.filename,
-                "line": error.lineno or 0,
-                "folded": 0,
-                "values": [],
-                "total": 0,
-            }
+            at = dict(function="", file=error.filename, line=error.lineno or 0, folded=0, values=[], total=0)
             row["frames"].insert(0, dict(at, source=(error.text or "").strip()))
         return row
 
@@ -227,6 +225,10 @@ _PLAIN = (ast.Assert, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Re
 def walk(trace):
     """(frame, line) of a traceback, outermost first."""
     return [(each.tb_frame, each.tb_lineno) for each in _traces(trace)]
+
+
+def _place(frame, line):
+    return {"file": frame.f_code.co_filename, "line": line, "function": frame.f_code.co_name}
 
 
 def _traces(trace):

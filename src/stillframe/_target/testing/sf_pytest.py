@@ -95,7 +95,7 @@ class Witness:
 
     def _evidence(self, error, trace, comparison):
         if self.told > self.most:
-            return dict(self.teller.message(error), frames=[], **sf_evidence._place(error))
+            return self.teller.brief(error, trace)
         row = self.teller.evidence(error, trace)
         at = sf_evidence.innermost(sf_evidence.walk(trace))
         if comparison is not None and at is not None and isinstance(error, AssertionError):

@@ -58,7 +58,7 @@ class Witness:
         self.told += 1
         self.failed.add(test.id())
         if self.told > self.journal.asked["most"]:
-            evidence = dict(self.teller.message(error), frames=[], **sf_evidence._place(error))
+            evidence = self.teller.brief(error, trace)
         else:
             evidence = self.teller.evidence(error, trace)
             evidence["operands"] = self._operands(trace)

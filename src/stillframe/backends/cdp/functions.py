@@ -23,6 +23,8 @@ _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _PREFIX = re.compile(r"(?:new|get|set)\s+(?=\S)")
 _INSTANCE = re.compile(r"(?<=[\w$\]])#")
 _KEPT_IN = re.compile(r"(?:module\d*\.)?exports\d*|module\d*|this|prototype|__proto__")
+_NAMING = re.compile(r"\b__name\d*\(\s*$")
+_NAME = re.compile(r"\s*,\s*\"([^\"\n]+)\"\s*\)")
 _DEEPEST = 8
 _LONGEST = 100
 """Bounds on what of its surroundings a qualified name tells; without them deep nesting would take quadratic space."""
@@ -45,9 +47,10 @@ class Function(msgspec.Struct, frozen=True):
 def functions(text: str) -> tuple[Function, ...]:
     """All functions in the text that have a name, in the order in which they start."""
     places = _Places(text)
+    spans = Scan(text).spans
     return tuple(
         Function(name, qualified, *places.at(span.start), *places.at(span.body), *places.at(span.end))
-        for span, name, qualified in _named(Scan(text).spans)
+        for span, name, qualified in _named(_renamed(spans, text) if "__name" in text else spans)
     )
 
 
@@ -61,6 +64,18 @@ def matching(found: Iterable[Function], wanted: str) -> tuple[Function, ...]:
     tail = ".".join((*_told(parts[:-1]), parts[-1]))
     meant = tuple(each for each in known if each.name == spelt or _ends_with(each.qualified, tail))
     return meant or tuple(each for each in known if _ends_with(each.qualified.replace("#", ""), tail))
+
+
+def _renamed(spans: Iterable[Span], text: str) -> Iterator[Span]:
+    """With the names that esbuild, and tsx with it, lets functions keep: `const round = __name((x) => …, "round")`."""
+    for span in spans:
+        nameless = span.kind is Kind.FUNCTION and not span.own and not span.bound
+        behind = (
+            _NAME.match(text, span.end)
+            if nameless and _NAMING.search(text, max(0, span.start - 20), span.start)
+            else None
+        )
+        yield msgspec.structs.replace(span, bound=behind[1]) if behind else span
 
 
 def _ends_with(qualified: str, tail: str) -> bool:

@@ -6,6 +6,7 @@ const { parts } = require('./parsing.cjs');
 
 const FUNCTION = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
 const KEPT_IN = /^(exports\d*|module\d*|this|prototype|__proto__|default|__webpack_modules__)$/; // words that only say where something is kept
+const NAMES = /^__name\d*$/;
 const DEEPEST = 8;
 const ANONYMOUS = '<anonymous>';
 
@@ -64,8 +65,14 @@ function hintFor(node, key, hint) {
     case 'PropertyDefinition': return key === 'value' ? keyOf(node) : [];
     case 'ExportDefaultDeclaration': return ['default'];
     case 'ParenthesizedExpression': return hint;
+    case 'CallExpression': return key === 'arguments' && isNaming(node) ? (hint.length ? hint : [node.arguments[1].value]) : [];
     default: return [];
   }
+}
+
+// How esbuild, and tsx with it, lets a function keep its name: `const round = __name((x) => …, "round")`.
+function isNaming({ callee, arguments: given }) {
+  return callee.type === 'Identifier' && NAMES.test(callee.name) && given.length === 2 && typeof given[1].value === 'string';
 }
 
 function spelling(node) {
