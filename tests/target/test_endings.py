@@ -180,6 +180,30 @@ def test_a_launched_program_dies_with_its_debugger(
     assert target.process.wait(PATIENCE) == -signal.SIGKILL
 
 
+LET_GO = """
+import pydevd_tracing, threading
+real = pydevd_tracing.set_trace_to_threads
+def told(function, thread_idents=None, **options):
+    if thread_idents is None: print("all threads are told to be rid of us")
+    return real(function, thread_idents, **options)
+pydevd_tracing.set_trace_to_threads = told
+x = 1  # @here
+for each in threading.enumerate():
+    if getattr(each, "is_pydev_daemon_thread", False): each.join(60)
+"""
+
+
+def test_a_program_is_let_go_once(run_to: Callable[..., tuple[Target, Peer, int]]) -> None:
+    """It takes threads that begin, and of one that begins while the program ends Python 3.11 may crash."""
+    if (python := PYTHONS.get("3.11")) is None:
+        pytest.skip("no Python 3.11 here")
+    target, peer, _ = run_to(python, LET_GO)
+    peer.call("release")
+    peer.request("disconnect", terminateDebuggee=False)
+    peer.close()
+    assert target.end() == (0, "all threads are told to be rid of us\n", "")
+
+
 def test_a_launched_program_that_was_let_go_runs_on(
     run_to: Callable[..., tuple[Target, Peer, int]], deep_python: str
 ) -> None:

@@ -14,8 +14,12 @@ def release(db):
     """Full speed for a program that goes on without us; `disconnect` comes next and lets paused threads run.
 
     From 3.12 there is nothing to do: without breakpoints sys.monitoring costs nothing. Before, each thread must drop its
-    own trace function, so each is given one that does that at its next event (paused ones when they go on).
+    own trace function, so each is given one that does that at its next event (paused ones when they go on). Once is enough: it
+    starts threads, and of one that begins while the program ends, 3.11 may crash.
     """
+    if getattr(db, "stillframe_is_rid_of", False):
+        return
+    db.stillframe_is_rid_of = True
     if pydevd_constants.PYDEVD_USE_SYS_MONITORING:
         sf_stepping.forget()
         return
