@@ -100,6 +100,7 @@ def test_a_crash_a_wrong_value_and_one_iteration(project: Project) -> None:
     assert "b1 hit 1 at cart.py:31 in checkout" in held and "total=-4" in held
     assert project.says("dbg eval 'a' 'b'") == "a = 5\nb = 2\n"
     assert "cart.py:31 total -4 -> -3" in project.says("dbg next 5")
+    assert "ValueError: no such cart, uncaught, at app.py:5" in project.says("dbg finish")
     for line in ("dbg state", "dbg continue"):
         assert project.says(line)
     runs = re.findall(r"^(r\d+) ", project.says("dbg history"), re.MULTILINE)
@@ -118,6 +119,14 @@ def test_a_server_and_a_hang(project: Project) -> None:
     project.file("app.py", WAITS)
     hung = project.says(TABLE["a hang, a deadlock"])
     assert "still running after 5 s" in hung and "app.py:4" in hung
+    stuck = subprocess.Popen([sys.executable, "app.py"], cwd=project.here)
+    try:
+        assert "`dbg hang --pid N`" in TEXT
+        assert "app.py:4" in project.says(f"dbg hang --pid {stuck.pid}")
+        assert stuck.poll() is None
+    finally:
+        stuck.kill()
+        stuck.wait()
 
 
 def test_a_red_test_what_worked_before_and_a_flake(project: Project) -> None:
