@@ -154,14 +154,8 @@ class Dispatcher:
         except StillframeError as error:
             return self._failed(call, session, error)
         except Exception as error:
-            if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:  # which looking for a file says, too
-                return self._failed(
-                    call, session, UsageError(f"no file can have a name so long: {_begun(error.filename)}")
-                )
-            if isinstance(error, ValueError) and str(error).startswith(
-                "embedded null "
-            ):  # as every call of the system says it
-                return self._failed(call, session, UsageError("no file, command or variable can hold a NUL character"))
+            if (unfit := _unfit(error)) is not None:
+                return self._failed(call, session, unfit)
             log.exception("%s failed", call.op)
             ours = Internal(f"{type(error).__name__}: {error}")
             return self._failed(call, session, ours)
@@ -296,6 +290,15 @@ class Dispatcher:
 def _is_told_whole(call: Call) -> bool:
     """Whether secrets are told, too: they were asked for."""
     return call.reveal or call.op in TOLD_AS_THEY_ARE
+
+
+def _unfit(error: Exception) -> UsageError | None:
+    """What the system says of words that no file, command or variable can have, wherever it is asked; None of anything else."""
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return UsageError(f"no file can have a name so long: {_begun(error.filename)}")
+    if isinstance(error, ValueError) and str(error).startswith("embedded null "):
+        return UsageError("no file, command or variable can hold a NUL character")
+    return None
 
 
 def _begun(name: object) -> str:

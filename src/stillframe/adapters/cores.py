@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ..errors import LaunchFailed
 from ..model.plans import AttachPlan
+from .elf import wide_head
 
 _LOADED, _NOTES = 1, 4
 """Kinds of parts: what is in memory, and notes."""
@@ -48,10 +49,10 @@ def left_by(core: Path) -> Left | None:
     """What left it; None where the core does not say so, or is none."""
     try:
         with open(core, "rb") as file:
-            head = file.read(64)
-            if len(head) < 64 or head[:5] != b"\x7fELF\x02":
+            found = wide_head(file)
+            if found is None:
                 return None
-            order = "<" if head[5] == 1 else ">"
+            head, order = found
             notes = {kind: data for data, kind in _notes(file, head, order)}
         entry = _variables(notes.get(_VARIABLES, b""), order).get(_ENTRY, 0)
         files = list(_files(notes.get(_FILES, b""), order))
@@ -65,10 +66,10 @@ def _is_of(program: Path, left: Left) -> bool:
     """Whether a file can be what left it: its first instruction is where that one's was."""
     try:
         with open(program, "rb") as file:
-            head = file.read(64)
-            if len(head) < 64 or head[:5] != b"\x7fELF\x02":
+            found = wide_head(file)
+            if found is None:
                 return False
-            order = "<" if head[5] == 1 else ">"
+            head, order = found
             (first,) = struct.unpack_from(order + "Q", head, 24)
             begins = [address for kind, _, address, _ in _rows(file, head, order) if kind == _LOADED]
             return bool(begins) and left.entry == first - min(begins) // _PAGE * _PAGE

@@ -64,6 +64,14 @@ def is_elf(path: Path) -> bool:
         return False
 
 
+def wide_head(file: BinaryIO) -> tuple[bytes, str] | None:
+    """The header of a file of 64 bits, and the order of its bytes as `struct` writes it; None for any other file."""
+    head = file.read(64)
+    if len(head) < 64 or head[:5] != _MAGIC + b"\x02":
+        return None
+    return head, "<" if head[5] == 1 else ">"
+
+
 def read_head(path: Path) -> Elf | None:
     """What the first bytes say: a core has no sections."""
     try:

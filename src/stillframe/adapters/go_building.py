@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import msgspec
 
 from ..errors import AdapterMissing, LaunchFailed, Try
 from ..model.plans import Plan
+from . import elf
 from .finding import located
 from .go_command import Build
 
@@ -118,18 +118,5 @@ _BUILD_INFO = ".go.buildinfo"
 
 def is_go_binary(path: Path) -> bool:
     """Whether an ELF file was made by Go: such a one has a section with what it was built of."""
-    try:
-        with open(path, "rb") as file:
-            head = file.read(64)
-            if len(head) < 64 or head[:5] != b"\x7fELF\x02":
-                return False
-            order = "<" if head[5] == 1 else ">"
-            (start,) = struct.unpack_from(order + "Q", head, 40)
-            size, count, names = struct.unpack_from(order + "HHH", head, 58)
-            file.seek(start + names * size)
-            at, length = struct.unpack_from(order + "QQ", file.read(size), 24)
-            file.seek(at)
-            found = file.read(min(length, 1 << 20))
-    except (OSError, struct.error):
-        return False
-    return count > 0 and f"\0{_BUILD_INFO}\0".encode() in found
+    found = elf.read(path)
+    return found is not None and _BUILD_INFO in found.sections

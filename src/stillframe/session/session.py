@@ -81,9 +81,9 @@ class Session:
         self.private = False
         """Belongs to one call, such as a probe: never listed, never anybody's current one, not kept on disk."""
         self.stopping = False
+        """We asked for the end, so that it surprises nobody."""
         self.given_up = ""
         """Why it was ended or left without anybody's order."""
-        """We asked for the end, so that it surprises nobody."""
         self.created, self.last_used = time.time(), time.monotonic()
         self._users = 0
         self.on_child: Callable[[Session, contract.ChildOpened], None] = lambda parent, event: None

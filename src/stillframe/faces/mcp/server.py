@@ -115,9 +115,8 @@ class Handlers:
 
         told = None
         while told is None or (told.asked and not to_ask):
-            to_ask = (
-                to_ask or told is not None
-            )  # the daemon knows of a wish that we do not, such as that of a session's project
+            # The daemon knows of wishes that we do not, such as that of a session's project.
+            to_ask = to_ask or told is not None
             asked = await self._approval.of(context, params) if to_ask else ""
             if isinstance(asked, types.InputRequiredResult):
                 return asked
