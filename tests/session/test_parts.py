@@ -11,10 +11,15 @@ from stillframe.session.parts import paths_on
 @pytest.mark.parametrize(
     ("line", "paths"),
     [
-        ("return self.rate * self.items[0].price + self.rate", [("self", ".rate"), ("self", ".items")]),
+        (
+            "return self.rate * self.items[0].price + self.rate",
+            [("self", ".rate"), ("self", ".items", "[0]", ".price")],
+        ),
         ("for (; n; n = n->next) sum += n->data->weight;", [("n", "->next"), ("n", "->data", "->weight")]),
         ("if got != tc.want {", [("tc", ".want")]),
         ("this.orders?.first.total()", [("this", ".orders", "?.first")]),
+        ("out += orders[i]['price'] * rates[\"a\"]", [("orders", "[i]", "['price']"), ("rates", '["a"]')]),
+        ("xs[i + 1] = handlers[name](x)", []),
         ("x = open(name).read() + shop.open ()", []),
     ],
 )

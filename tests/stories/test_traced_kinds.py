@@ -53,6 +53,43 @@ def test_a_generator_is_told_by_what_it_gave_and_what_it_filled_by_what_it_holds
     assert "windows(items=range(0, 9), n=3) yields (0, 1, 2), is suspended giving.py:4" in text
 
 
+STOCK = """\
+from dataclasses import dataclass
+
+@dataclass
+class Item:
+    sku: str
+    qty: int
+
+class Stock:
+    def __init__(self, count):
+        self.items = {f"s{n}": Item(f"s{n}", n) for n in range(count)}
+        self.log = []
+        self.keys = {}
+
+    def take(self, sku, qty):
+        self.items[sku] = Item(sku, qty)
+        self.log.append((sku, qty))
+        self.keys["password"] = "hunter2 and more"
+        return len(self.log)
+
+Stock(12).take("s9", 40)
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_of_a_large_value_the_part_is_told_that_a_line_changed(user: User, version: str) -> None:
+    user.file("stock.py", STOCK)
+    text = user.ok("trace", "take", "--python", INTERPRETERS[version], "--", "python", "stock.py")
+    assert re.search(
+        r"15 +self.items\[sku\] = Item\(sku, qty\) +self.items\['s9'\]=Item\(sku='s9', qty=40\)\n", text
+    ), text
+    assert re.search(r"16 +self.log.append\(\(sku, qty\)\) +self.log\[0\]=\('s9', 40\)\n", text), text
+    assert re.search(r"self.keys\['password'\]='?\[redacted: named password\]'?\n", text), text
+    assert "hunter2" not in text.replace('= "hunter2 and more"', "")
+    assert "__create_fn__" not in text
+
+
 PAUSING = """\
 import asyncio
 

@@ -26,6 +26,10 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     name: str
     old: str | None = None
     new: str | None = None
+    part: str | None = None
+    """Where in it the one thing is that changed, as written behind the name, where the texts may not show it: `.items[0]`."""
+    holds: str | None = None
+    """What is there now."""
 
 
 class Passed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -13,6 +13,17 @@ import msgspec
 Text = tuple[str, str]
 """A name, and its value as bounded text."""
 
+
+class Changed(msgspec.Struct, array_like=True, frozen=True):
+    """A variable that is not what it was. Where its text may not show by what: the one part of it that is another now, as it is
+    written behind the name, and what that holds."""
+
+    name: str
+    text: str
+    part: str = ""
+    holds: str = ""
+
+
 # What is asked
 
 
@@ -165,7 +176,7 @@ class Line(Said, tag="l", frozen=True):
 
     call: int
     line: int
-    changes: tuple[Text, ...] = ()
+    changes: tuple[Changed, ...] = ()
 
 
 class Raised(Said, tag="raised", frozen=True):
@@ -181,7 +192,7 @@ class Yielded(Said, tag="yield", frozen=True):
     call: int
     value: str
     """Empty where it is nobody's business, as what an event loop is waited with."""
-    changes: tuple[Text, ...] = ()
+    changes: tuple[Changed, ...] = ()
 
 
 class Resumed(Said, tag="resume", frozen=True):
@@ -191,7 +202,7 @@ class Resumed(Said, tag="resume", frozen=True):
 class Returned(Said, tag="ret", frozen=True):
     call: int
     value: str
-    changes: tuple[Text, ...] = ()
+    changes: tuple[Changed, ...] = ()
 
 
 class Threw(Said, tag="exc", frozen=True):
@@ -200,7 +211,7 @@ class Threw(Said, tag="exc", frozen=True):
     call: int
     exception: str
     """`Type: message`."""
-    changes: tuple[Text, ...] = ()
+    changes: tuple[Changed, ...] = ()
 
 
 class Closed(Said, tag="closed", frozen=True):

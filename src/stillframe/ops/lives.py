@@ -11,6 +11,7 @@ from ..model.recorder import (
     AnySaid,
     Call,
     Calls,
+    Changed,
     Closed,
     Defined,
     Found,
@@ -22,7 +23,6 @@ from ..model.recorder import (
     Raising,
     Resumed,
     Returned,
-    Text,
     Threw,
     Unwritten,
     Yielded,
@@ -61,7 +61,7 @@ class StepNow(msgspec.Struct):
     calls: list[LifeNow] = msgspec.field(default_factory=list["LifeNow"])
     raised: str | None = None
     yielded: str | None = None
-    changes: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    changes: dict[str, Changed] = msgspec.field(default_factory=dict[str, Changed])
     """What it had changed when it last gave a value or waited."""
 
 
@@ -104,7 +104,7 @@ class LifeNow:
         self._gave.take(said.value)
         if self._step is not None:
             self._step.yielded = said.value
-            self._step.changes.update(said.changes)
+            self._step.changes.update(_by_name(said.changes))
 
     def resumed(self) -> None:
         self._waits = False
@@ -119,12 +119,12 @@ class LifeNow:
         self._end = said
         self._over(said.changes, last=True)
 
-    def _over(self, changes: Iterable[Text], *, last: bool = False) -> None:
+    def _over(self, changes: Iterable[Changed], *, last: bool = False) -> None:
         """The line at hand has run."""
         step = self._step
         if step is None:
             return
-        told = tuple(self._change(name, text) for name, text in {**step.changes, **dict(changes)}.items())
+        told = tuple(self._change(each) for each in {**step.changes, **_by_name(changes)}.values())
         if not last:
             self._step = None
         self._fold.take(
@@ -138,10 +138,10 @@ class LifeNow:
             )
         )
 
-    def _change(self, name: str, text: str) -> Change:
-        before = self._texts.get(name)
-        self._texts[name] = text
-        return Change(name=name, old=before, new=text)
+    def _change(self, said: Changed) -> Change:
+        before = self._texts.get(said.name)
+        self._texts[said.name] = said.text
+        return Change(name=said.name, old=before, new=said.text, part=said.part or None, holds=said.holds or None)
 
     def life(self) -> Life:
         if self._end is None:
@@ -268,3 +268,7 @@ def _aside(here: TraceTold, said: AnySaid) -> None:
             here.names[name] = here.names.get(name, False) or ran
         case _:
             pass
+
+
+def _by_name(changes: Iterable[Changed]) -> dict[str, Changed]:
+    return {each.name: each for each in changes}

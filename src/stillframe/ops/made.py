@@ -105,13 +105,13 @@ def _tree(recording: Recording) -> Node | None:
                 root = root or node
             case Line(call, line, changes) if call in nodes:
                 nodes[call].line = line
-                nodes[call].locals.update(changes)
+                nodes[call].locals.update((each.name, each.text) for each in changes)
             case Returned(call, value, changes) if call in nodes:
                 nodes[call].returned = value
-                nodes[call].locals.update(changes)
+                nodes[call].locals.update((each.name, each.text) for each in changes)
             case Yielded(call, value, changes) if call in nodes:
                 nodes[call].gave.take(value)
-                nodes[call].locals.update(changes)
+                nodes[call].locals.update((each.name, each.text) for each in changes)
             case Raised(call, exception) if call in nodes:
                 nodes[call].handled.append((exception, len(nodes[call].calls)))
             case Threw(call, exception) if call in nodes:

@@ -88,4 +88,11 @@ def change(found: Change) -> Change:
     old, new = (
         redaction.value(Value(name=found.name, value=text)).value if text else text for text in (found.old, found.new)
     )
-    return found if (old, new) == (found.old, found.new) else msgspec.structs.replace(found, old=old, new=new)
+    if (old, new) != (found.old, found.new):  # a part of it may be the very thing
+        return msgspec.structs.replace(found, old=old, new=new, part=None, holds=None)
+    if not found.holds:
+        return found
+    holds = redaction.value(Value(name=found.name + (found.part or ""), value=found.holds)).value
+    part = redaction.text(found.part or "")
+    same = holds == found.holds and part == found.part
+    return found if same else msgspec.structs.replace(found, part=part, holds=holds)

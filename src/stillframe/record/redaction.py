@@ -121,7 +121,9 @@ def _snake(name: str) -> str:
 
 
 def _last(name: str) -> str:
-    return name.rpartition(".")[2].strip("-[]'\"")[:40]
+    """The last step of a path that is no number: `password` of `users[0].password` and of `d['password']`."""
+    steps = [each.strip("-[]'\"") for each in re.split(r"[.\[]", name)]
+    return next((each for each in reversed(steps) if each and not each.isdigit()), name)[:40]
 
 
 def _is_text(text: str) -> bool:

@@ -25,6 +25,8 @@ CAPACITY = r", cap: \d+,(?= \[| nil)"
 COUNTED = rf"(?:\(loaded \d+/\d+\) )?\*?(?:\[\d*\]|map\[)[\w.*\[\]/{{}} -]*?(?: len: \d+{CAPACITY})? (?=\[)"
 """What stands before the parts of such, or of a map or an array: `map[string]int ["k": 7, ]`, `[2]int [7,8]`."""
 _COUNTED = re.compile(COUNTED)
+_SIZED = re.compile(r"[\w.$]+\(\d+\) (?=[\[{])")
+"""What stands before the parts of a collection of JavaScript: `Map(2) {'a' => 1, …}`."""
 _LENGTH = re.compile(rf"(?:\(loaded \d+/\d+\) )?\*?\[\][\w.*\[\]/{{}} -]*? len: (\d+){CAPACITY}")
 DEEPEST = 12
 LEFT_OUT = ("…", "...")
@@ -45,31 +47,51 @@ def parts(text: str) -> tuple[tuple[str | None, str], ...]:
 
 
 def _body(text: str) -> str | None:
-    text = text.strip()
-    if not text or _STRING.fullmatch(text) or (text.endswith(", nil") and _LENGTH.match(text)):
-        return None
-    head = _COUNTED.match(text) or _HEAD.match(text)
-    begin = head.end() if head else -1
-    if begin < 0 or begin >= len(text) or text[begin] not in "([{":
+    begin = _opening(text := text.strip())
+    if begin is None:
         return None
     inner = text[begin + 1 :]
     whole = inner[:-1] if inner[-1:] in (")", "]", "}") else inner
     return _unwrapped(whole) if text[begin] == "(" and inner[-1:] == ")" else whole
 
 
-def _unwrapped(inside: str) -> str:
-    """What stands in brackets inside of others, and nothing beside: `deque([1, 2])`, `Counter({'a': 1})` hold what those do."""
-    if inside[:1] not in ("[", "{", "("):
-        return inside
+def _opening(text: str) -> int | None:
+    """Where the bracket is that holds the items of a container."""
+    if not text or _STRING.fullmatch(text) or (text.endswith(", nil") and _LENGTH.match(text)):
+        return None
+    head = _COUNTED.match(text) or _SIZED.match(text) or _HEAD.match(text)
+    begin = head.end() if head else -1
+    return begin if 0 <= begin < len(text) and text[begin] in "([{" else None
+
+
+def taken_apart(text: str) -> tuple[str, str, list[str]] | None:
+    """A container's text as what stands before its bracket, that bracket, and its items, with what stands for those that were
+    left out; None where it is no container, or its bracket is not closed by the last character."""
+    begin = _opening(text := text.strip())
+    if begin is None or _closing(text, begin) != len(text) - 1:
+        return None
+    inner = text[begin + 1 : -1]
+    body = _unwrapped(inner) if text[begin] == "(" else inner
+    return text[:begin], text[begin] if body is inner else inner[0], [each for each in _split(body, ",") if each]
+
+
+def _closing(text: str, begin: int) -> int:
+    """Where the bracket is that closes the one there; -1 where none does."""
     depth = 0
-    for match in _cuts(",").finditer(inside):
+    for match in _cuts(",").finditer(text, begin):
         if match[0] in "([{":
             depth += 1
         elif match[0] in ")]}":
             depth -= 1
             if depth == 0:
-                return inside[1:-1] if match.end() == len(inside) else inside
-    return inside
+                return match.start()
+    return -1
+
+
+def _unwrapped(inside: str) -> str:
+    """What stands in brackets inside of others, and nothing beside: `deque([1, 2])`, `Counter({'a': 1})` hold what those do."""
+    whole = inside[:1] in ("[", "{", "(") and _closing(inside, 0) == len(inside) - 1
+    return inside[1:-1] if whole else inside
 
 
 @functools.lru_cache(maxsize=8192)
@@ -105,13 +127,19 @@ def _split(text: str, separator: str, most: int = -1) -> list[str]:
 
 
 def _keyed(item: str) -> tuple[str | None, str]:
+    key, _, text = parted(item)
+    return plain(key) if key else None, text
+
+
+def parted(item: str) -> tuple[str, str, str]:
+    """An item of a container: its key, as it is written, what stands between, and its value; without a key only that."""
     if _COUNTED.match(item):
-        return None, item
+        return "", "", item
     for separator in (": ", " = ", "=>", "=", ":"):
         pieces = _split(item, separator, 1) if separator in item else ()
         if len(pieces) == 2 and pieces[0] and pieces[1]:
-            return plain(pieces[0]), pieces[1]
-    return None, item
+            return pieces[0], separator, pieces[1]
+    return "", "", item
 
 
 def plain(text: str) -> str:

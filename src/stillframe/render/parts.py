@@ -8,7 +8,8 @@ from itertools import groupby
 
 from ..model.outcomes import Breakpoint, Change, DoResult, Passed, SourceLine
 from ..model.values import Frame, Value
-from .escape import apart, escape, quoted, shorten, source
+from . import changes
+from .escape import escape, quoted, shorten, source
 
 VALUE = 200
 """Characters of one value in a list of values."""
@@ -199,8 +200,7 @@ def block(name: str, rows: Sequence[str], limit: int) -> str:
 def change(item: Change) -> str:
     if item.old is None:
         return f"{escape(item.name)} = {shorten(escape(item.new or ''), VALUE)}"
-    old, new = apart(escape(item.old), escape(item.new or ""), VALUE)
-    return f"{escape(item.name)} {old} -> {new}"
+    return changes.change(item.name, item.old, item.new or "", VALUE)
 
 
 def trail(passed: Sequence[Passed], limit: int) -> str:

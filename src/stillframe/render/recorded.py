@@ -10,6 +10,7 @@ import msgspec
 
 from ..model import recorded
 from ..model.values import Value
+from . import changes
 from .escape import escape, quoted, shorten
 from .parts import source_lines, value_list
 
@@ -80,6 +81,8 @@ def hits_notes(result: recorded.Hits) -> list[str]:
 
 
 def difference(item: recorded.Difference) -> str:
+    if item.old is not None and item.new is not None and not (item.old_type or item.new_type):
+        return changes.change(item.name, item.old, item.new, VALUE)
     old = "(not there)" if item.old is None else shorten(escape(item.old), VALUE)
     new = "(not there)" if item.new is None else shorten(escape(item.new), VALUE)
     types = (

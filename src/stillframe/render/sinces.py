@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..model.outcomes import AnyOutcome
+from ..model.recorded import Difference
 from ..model.sinces import Divergence, Since
-from . import parts
+from . import changes, parts
 from .escape import escape, shorten
 
 VALUE = 100
@@ -33,12 +34,14 @@ def divergence(found: Divergence, runs: tuple[str, str] = ("then", "now")) -> st
         then, now = found.hits
         often = "once" if then == 1 else f"{then:,} times"
         return f"{head}: reached {often} {runs[0]}, {now:,} {runs[1]}"
-    words = [
-        f"{escape(each.name)} {_text(each.old, each.old_type)} -> {_text(each.new, each.new_type)}"
-        for each in found.differences[:SHOWN]
-    ]
+    words = [_difference(each) for each in found.differences[:SHOWN]]
     more = len(found.differences) - SHOWN
     return f"{head}: {', '.join(words)}" + (f" and {more} more" if more > 0 else "")
+
+
+def _difference(each: Difference) -> str:
+    told = changes.by_part(each.name, each.old or "", each.new or "", VALUE)
+    return told or f"{escape(each.name)} {_text(each.old, each.old_type)} -> {_text(each.new, each.new_type)}"
 
 
 def _text(value: str | None, type: str | None) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from ..model import wording
 from ..model.outcomes import Change
 from ..model.traces import AnyStep, Life, Loop, Step, TraceReport, Turn
-from . import parts
-from .escape import apart, escape, shorten, source
+from . import changes, parts
+from .escape import escape, shorten, source
 from .outcomes import closed, outcome
 from .reports import last_line
 
@@ -217,14 +217,17 @@ def _ended(life: Life, width: int) -> str:
 
 def _change(change: Change, width: int, *, short: bool = False) -> str:
     """`out 0 -> 2.0`; `short` leaves out what a larger value was before."""
-    if change.old is None or (short and len(change.old) > _LARGE):
-        return f"{escape(change.name)}={shorten(escape(change.new or ''), width)}"
-    old, new = apart(escape(change.old), escape(change.new or ""), width)
-    return (
-        f"{escape(change.name)} {old} -> {new}"
-        if old != new
-        else f"{escape(change.name)} changed inside or is another, still {new}"
-    )
+    old, new = change.old, change.new or ""
+    if old is None:
+        return f"{escape(change.name)}={shorten(escape(new), width)}"
+    if change.part is not None:
+        by_part = changes.by_part(change.name, old, new, width, sets="=")
+        return by_part or f"{escape(change.name + change.part)}={shorten(escape(change.holds or ''), width)}"
+    if short and len(old) > _LARGE:
+        return changes.became(change.name, old, new, width)
+    if old != new:
+        return changes.change(change.name, old, new, width, sets="=")
+    return f"{escape(change.name)} changed inside or is another, still {shorten(escape(new), width)}"
 
 
 # Loops

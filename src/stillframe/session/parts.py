@@ -1,9 +1,10 @@
-"""What a line reads of objects, as `self.limit` or `tc.want`: found in what they hold, so that nothing of the program runs."""
+"""What a line reads of objects, as `self.limit`, `tc.want` or `orders[i]["price"]`: found in what they hold, so that nothing of
+the program runs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -11,14 +12,17 @@ from ..errors import AdapterGone, StillframeError
 from ..model.backend import Backend, Bounds
 from ..model.values import Value
 
-MOST, DEEP = 6, 3
+MOST, DEEP = 6, 4
 """Parts that are looked up for one line, and steps to each."""
 _WIDE = 60
 """Fields of an object among which a part is looked for."""
-_PATH = re.compile(r"(?<![.\w$\])])([A-Za-z_$][\w$]*)((?:(?:\.|->|\?\.)[A-Za-z_$][\w$]*)+)(?![\w$])(\s*\()?")
-_STEP = re.compile(r"(?:\.|->|\?\.)[A-Za-z_$][\w$]*")
+_KEY = r"'[^'\\]*'|\"[^\"\\]*\"|\d+|[A-Za-z_$][\w$]*"
+_STEP = re.compile(rf"(?:\.|->|\?\.)[A-Za-z_$][\w$]*|(?:\?\.)?\[(?:{_KEY})\]")
+_PATH = re.compile(rf"(?<![.\w$\])'\"])([A-Za-z_$][\w$]*)((?:{_STEP.pattern})+)(?![\w$'\"])(\s*\()?")
 _CUT = re.compile(r"…|\.\.\.|\(0x")
 """Of a value that its text does not tell whole; Delve tells what lies deep in it by its address."""
+_PLAIN = re.compile(r"-?\d+|'[^'\\]*'|\"[^\"\\]*\"")
+"""A value that can be an index or a key as it is told."""
 
 
 def paths_on(line: str) -> list[tuple[str, ...]]:
@@ -36,28 +40,46 @@ async def parts_on(backend: Backend, line: str, values: Sequence[Value], bounds:
     known: dict[tuple[str, ...], Value] = {
         (each.name,): each for each in values if each.ref is not None and _CUT.search(each.value)
     }
+    keys = {each.name: each.value for each in values if _PLAIN.fullmatch(each.value)}
     wide = msgspec.structs.replace(bounds, values=_WIDE)
     found: dict[tuple[str, ...], Value] = {}
     for path in paths_on(line)[:MOST]:
         at = path[:1]
         for number in range(2, len(path) + 1):
             way = path[:number]
-            if way not in known and at in known and (part := await _field(backend, known[at], way[-1], wide)):
+            if way not in known and at in known and (part := await _part(backend, known[at], way[-1], keys, wide)):
                 known[way] = part
-            at = way if way in known else at
+            if way not in known:
+                break
+            at = way
         if len(at) > 1:  # as far as it leads through what is stored; a length or a property is not
             found[at] = msgspec.structs.replace(known[at], name="".join(at))
     return list(found.values())
 
 
-async def _field(backend: Backend, value: Value, step: str, bounds: Bounds) -> Value | None:
-    if value.ref is None:
+async def _part(backend: Backend, value: Value, step: str, keys: Mapping[str, str], bounds: Bounds) -> Value | None:
+    """What a step leads to; by an index to what lies there, however far back."""
+    names = _names(step, keys)
+    if value.ref is None or not names:
         return None
-    name = step.lstrip(".->?")
+    start = int(names[0]) if names[0].isdecimal() and value.total and value.total > _WIDE else 0
     try:
-        page = await backend.expand(value.ref, bounds)
+        page = await backend.expand(value.ref, bounds, start)
     except AdapterGone:
         raise
     except StillframeError:  # it cannot be looked into: then nothing is told of its parts
         return None
-    return next((each for each in page.values if each.name == name), None)
+    return next((each for each in page.values if each.name in names), None)
+
+
+def _names(step: str, keys: Mapping[str, str]) -> tuple[str, ...]:
+    """What a debugger may call the part that a step leads to; nothing where the step is a variable whose value is not plain."""
+    if not step.endswith("]"):
+        return (step.lstrip(".->?"),)
+    key = step[step.index("[") + 1 : -1]
+    key = key if _PLAIN.fullmatch(key) else keys.get(key, "")
+    if not key or key[0] not in "'\"":
+        return (key, f"[{key}]") if key else ()
+    text = key[1:-1]
+    quoted = (f"'{text}'", f'"{text}"', f"['{text}']", f'["{text}"]')
+    return quoted if _PLAIN.fullmatch(text) else (text, *quoted)  # `1` and `'1'` may be two keys

@@ -100,7 +100,8 @@ def _renamed(name, called):
 
 
 def plain_name(qualname):
-    return qualname.replace(".<locals>", "")
+    """Without the functions that it was made in, as far as they tell nothing: `__create_fn__` is the maker of a dataclass."""
+    return qualname.replace("__create_fn__.<locals>.", "").replace(".<locals>", "")
 
 
 def lines_of(code):

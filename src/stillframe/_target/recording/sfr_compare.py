@@ -10,6 +10,8 @@ ATOMS = frozenset({
 _FEW = 32  # items that are looked into one level further
 _MANY = 4096  # items that are looked at one by one
 _SOME = 512  # items of a larger array that are looked at
+_KEYS = frozenset({str, int, float, bool, type(None)})
+_LONGEST_KEY = 40
 GONE = object()
 
 
@@ -23,13 +25,55 @@ def is_same(before, now):
     return before is now or (type(before) is type(now) and before == now)
 
 
+def changed_part(before, now, value):
+    """Where in a value that is the same object the one thing is that is another now, as it is written behind the value's name,
+    and what is there; None where it is not one thing, or lies deeper than a print reaches."""
+    path = ""
+    while type(before) is tuple and type(now) is tuple and before[0] == now[0]:
+        at = _only_change(before[1], now[1])
+        step = None if at is None else _step(value, at)
+        if step is None:
+            break
+        path, value = path + step[0], step[1]
+        olds, news = before[1][1], now[1][1]
+        before, now = olds[at] if at < len(olds) else None, news[at]
+    return (path, value) if path else None
+
+
+def _only_change(before, now):
+    """The place of the one item that is another, or that came at the end."""
+    if type(before) is not tuple or type(now) is not tuple or type(before[1]) is not tuple or type(now[1]) is not tuple:
+        return None
+    olds, news = before[1], now[1]
+    if len(news) == len(olds) + 1:
+        return len(olds) if news[:-1] == olds else None
+    differing = [at for at, (old, new) in enumerate(zip(olds, news)) if old != new]
+    return differing[0] if len(olds) == len(news) and len(differing) == 1 else None
+
+
+def _step(value, at):
+    """How an item is reached that a print has in that place, and the item."""
+    kind = type(value)
+    if issubclass(kind, (list, tuple)):
+        return "[%d]" % at, (list if issubclass(kind, list) else tuple).__getitem__(value, at)
+    if issubclass(kind, dict):
+        key, item = list(dict.items(value))[at]
+        return ("[%r]" % (key,), item) if type(key) in _KEYS and len(repr(key)) <= _LONGEST_KEY else None
+    if issubclass(kind, collections.deque):
+        return "[%d]" % at, list(collections.deque.__iter__(value))[at]
+    if issubclass(kind, (set, frozenset)):
+        return None
+    names = _names_of(value, kind)
+    return ("." + names[at][0], names[at][1]) if at < len(names) else None
+
+
 def _items(values, deeper):
-    prints = hash(tuple(map(id, values)))
-    if deeper and len(values) <= _FEW:
-        for each in values:
-            if type(each) not in ATOMS:
-                prints = hash((prints, _print(each, deeper - 1)))
-    return prints
+    """Of a few items a mark for each, so that the one that changes can be told."""
+    if len(values) > _FEW:
+        return hash(tuple(map(id, values)))
+    if not deeper:
+        return tuple(map(id, values))
+    return tuple([id(each) if type(each) in ATOMS else (id(each), _print(each, deeper - 1)) for each in values])
 
 
 def _print(value, deeper):
@@ -84,17 +128,23 @@ def _of_table(value):
 
 
 def _of_object(value, kind, deeper):
+    values = [each for _, each in _names_of(value, kind)]
+    return (len(values), _items(values, deeper)) if values else 0
+
+
+def _names_of(value, kind):
+    """The attributes that an object has by itself, those of its dict and then its slots."""
     try:
         inside = object.__getattribute__(value, "__dict__")
     except Exception:  # no dict, or one that is code of the program's
         inside = None
-    values = list(inside.values()) if type(inside) is dict else []
+    named = list(inside.items()) if type(inside) is dict else []
     for slot in _slots(kind):
         try:
-            values.append(slot.__get__(value, kind))
+            named.append((slot.__name__, slot.__get__(value, kind)))
         except AttributeError:  # not filled yet
-            values.append(None)
-    return (len(values), _items(values, deeper)) if values else 0
+            named.append((slot.__name__, None))
+    return named
 
 
 _known_slots = {}

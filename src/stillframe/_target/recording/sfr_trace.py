@@ -8,7 +8,7 @@ import os
 import threading
 
 from . import sfr_code
-from .sfr_compare import GONE, held, is_same
+from .sfr_compare import GONE, changed_part, held, is_same
 from .sfr_find import innermost
 from .sfr_hit import Scopes
 from .sfr_texts import UNTOLD, Texts
@@ -18,6 +18,7 @@ _FOLDED = 40  # library frames between two of the user's
 _FORBIDDEN = ("__builtins__", "__name__", "__doc__", "__file__", "__loader__", "__spec__", "__package__", "__cached__")
 _NOTHING = ((), ())
 _LONG = 1 << 63  # whole numbers from here on are told by their first digits
+_CUT = quoted("…")[1:-1]  # as it is written down
 _PARTS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")  # of a statement, though with frames of their own
 
 
@@ -54,7 +55,7 @@ class Body:
 class Life:
     """One call that is being written down."""
 
-    __slots__ = ("id", "head", "depth", "body", "lined", "statement", "known", "raised", "code")
+    __slots__ = ("id", "head", "depth", "body", "lined", "statement", "known", "texts", "raised", "code")
 
     def __init__(self, id, depth, body, lined, code):
         self.id = id
@@ -64,6 +65,7 @@ class Life:
         self.lined = lined
         self.statement = 0
         self.known = {}
+        self.texts = {}  # what was told of each name last, where it is more than a number
         self.raised = None
         self.code = code
 
@@ -230,10 +232,10 @@ class Trace:
 
     def _begin(self, frame, life, parent, number):
         names, body = frame.f_locals, life.body
-        given = ",".join(
-            [begun(each) + self.texts.quoted(names[each]) + "]" for each in body.arguments if each in names]
-        )
+        texts = {each: self.texts.quoted(names[each]) for each in body.arguments if each in names}
+        given = ",".join([begun(each) + text + "]" for each, text in texts.items()])
         if life.lined:
+            life.texts = texts
             life.known = {name: held(names[name]) for name in names if name not in _FORBIDDEN}
         back = frame.f_back
         while back is not None and not sfr_code.is_users_call(back, self.all_code):
@@ -307,13 +309,25 @@ class Trace:
                 known[name] = now
                 if kind in UNTOLD:
                     continue
-            told = _joined(told, head + self.texts.quoted(value) + "]")
+            told = _joined(told, self._told(life, name, head, value, before))
         if used:
-            told = self._held_changes(names, known, used, told)
+            told = self._held_changes(names, life, used, told)
         return "[" + told + "]"
 
-    def _held_changes(self, names, known, used, told):
+    def _told(self, life, name, head, value, before):
+        """A value that is not what it was; where its text may not show by what, with the part of it that is another now."""
+        text = self.texts.quoted(value)
+        part = None
+        if text == life.texts.get(name) or _CUT in text:
+            part = changed_part(before, life.known[name], value)
+        life.texts[name] = text
+        if part is None:
+            return head + text + "]"
+        return "%s%s,%s,%s]" % (head, text, quoted(part[0]), self.texts.quoted(part[1]))
+
+    def _held_changes(self, names, life, used, told):
         """What it changed without binding it: told once it is known, as when it is seen for the first time it is no news."""
+        known = life.known
         for name, head in used:
             value = names.get(name, GONE)
             before = known.get(name, GONE)
@@ -324,7 +338,7 @@ class Trace:
                 continue
             known[name] = now
             if before is not GONE and type(value) not in UNTOLD:
-                told = _joined(told, head + self.texts.quoted(value) + "]")
+                told = _joined(told, self._told(life, name, head, value, before))
         return told
 
     # Ends

@@ -120,7 +120,7 @@ class Frames {
       const before = frame.shots[slot];
       if (value === frame.last[slot] && same(now, before)) return '';
       frame.shots[slot] = now;
-      if (value === frame.last[slot]) return this.toldAs(frame, slot, text(value, this.room, true)) || this.toldPart(frame, slot, changedPart(value, before, now));
+      if (value === frame.last[slot]) return this.changedInside(frame, slot, value, before, now);
     } else if (is(value, frame.last[slot])) return this.unseen(frame, slot, value);
     frame.last[slot] = value;
     return this.toldAs(frame, slot, text(value, this.room));
@@ -143,10 +143,16 @@ class Frames {
     return isPlain ? `${frame.meta.heads[slot]}"${now}"]` : `${frame.meta.heads[slot]}${stringify(now)}]`;
   }
 
-  // Of a value too large to be told whole, what has changed in it.
-  toldPart(frame, slot, part) {
-    const name = frame.meta.names[slot];
-    return stringify(part ? [name + part[0], text(part[1], this.room)] : [name, '… (changed where it is not shown)']);
+  // The same object as before, with something else in it: where its text may not show what, that part is told as well.
+  changedInside(frame, slot, value, before, now) {
+    const whole = text(value, this.room, true);
+    const isUnseen = whole === frame.texts[slot];
+    const part = isUnseen || whole.includes('…') ? changedPart(value, before, now) : undefined;
+    if (part) {
+      frame.texts[slot] = whole;
+      return stringify([frame.meta.names[slot], whole, part[0], text(part[1], this.room)]);
+    }
+    return isUnseen ? stringify([frame.meta.names[slot], '… (changed where it is not shown)']) : this.toldAs(frame, slot, whole);
   }
 
   changes(frame, slots, values, touched, but) {
