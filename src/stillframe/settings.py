@@ -27,7 +27,7 @@ class Settings(msgspec.Struct, frozen=True):
     wait: float = 30.0
     """Seconds that a moving verb waits for a stop, unless `--timeout` says otherwise."""
     lease: float = 1800.0
-    """Seconds after which a session that nobody used is ended (launched) or left (attached)."""
+    """Seconds after which a session that nobody used is ended (launched) or left (attached); 0 for never."""
     request_timeout: float = 30.0
     """Seconds that a debugger may take to answer one request."""
     start_timeout: float = 20.0

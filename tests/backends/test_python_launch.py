@@ -183,6 +183,20 @@ def test_a_pyenv_shim_is_followed_without_being_run(tmp_path):
     assert on_path("python3", {**env, "PYENV_VERSION": "3.12.1"}, str(tmp_path)) == str(real)
 
 
+def test_a_version_that_pyenv_lacks_is_named_and_no_other_python_taken_for_it(tmp_path):
+    shim = script(tmp_path / "pyenv" / "shims" / "python3", "#!/bin/sh\nexit 1\n")
+    (tmp_path / "pyenv" / "versions").mkdir()
+    other = script(tmp_path / "bin" / "python3", "#!/bin/sh\n")
+    env = {"PATH": f"{shim.parent}:{other.parent}"}
+    assert choose(None, tmp_path, env, str(tmp_path)) == str(other), "nobody asks for one"
+    (tmp_path / ".python-version").write_text("3.9.99\n")
+    for asked in (None, "python3"):
+        with pytest.raises(LaunchFailed, match=r"\.python-version asks pyenv for 3\.9\.99, which is not installed"):
+            choose(asked, tmp_path, env, str(tmp_path))
+    (tmp_path / ".python-version").write_text("system\n")
+    assert choose(None, tmp_path, env, str(tmp_path)) == str(other)
+
+
 async def test_an_interpreter_is_probed_once_for_as_long_as_it_stays_the_same(tmp_path):
     counter = tmp_path / "count"
     python = script(tmp_path / "python3", f"#!/bin/sh\necho x >> {counter}\necho 3 11 7 cpython\n")

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -44,14 +44,14 @@ def choose(asked: str | None, near: Path, env: Mapping[str, str], cwd: str) -> s
             if found := _in_environment(folder / name):
                 return found
     for name in ("python3", "python"):
-        if found := on_path(name, env, cwd):
+        if found := python_on_path(name, env, cwd):
             return found
     raise LaunchFailed("no python3 on PATH: install one, or name it with --python")
 
 
 def _asked(asked: str, env: Mapping[str, str], cwd: str) -> str:
     if "/" not in asked:
-        found = on_path(asked, env, cwd)
+        found = python_on_path(asked, env, cwd)
         if found is None:
             raise LaunchFailed(f"no {asked} on PATH")
         return found
@@ -76,32 +76,52 @@ def on_path(name: str, env: Mapping[str, str], cwd: str) -> str | None:
             continue
         if not _is_shim(Path(found)):
             return found
-        for version in _pyenv_versions(Path(found), env, cwd):
-            binary = Path(found).parent.parent / "versions" / version / "bin" / name
+        versions = Path(found).parent.parent / "versions"
+        for version in _installed(_pyenv_wish(Path(found), env, cwd)[0], versions):
+            binary = versions / version / "bin" / name
             if os.access(binary, os.X_OK):
                 return str(binary)
     return None
+
+
+def python_on_path(name: str, env: Mapping[str, str], cwd: str) -> str | None:
+    """The same for a Python: a shim that is asked for a version which pyenv lacks fails, as it would by itself."""
+    folders = (str(Path(cwd, each)) for each in env.get("PATH", os.defpath).split(os.pathsep))
+    first = shutil.which(name, path=os.pathsep.join(folders))
+    if first is not None and _is_shim(Path(first)):
+        words, who = _pyenv_wish(Path(first), env, cwd)
+        versions = Path(first).parent.parent / "versions"
+        if (
+            words
+            and "system" not in words
+            and not any((versions / each).is_dir() for each in _installed(words, versions))
+        ):
+            raise LaunchFailed(
+                f"{who} asks pyenv for {' '.join(words)}, which is not installed; name another with --python"
+            )
+    return on_path(name, env, cwd)
 
 
 def _is_shim(path: Path) -> bool:
     return path.parent.name == "shims" and (path.parent.parent / "versions").is_dir()
 
 
-def _pyenv_versions(shim: Path, env: Mapping[str, str], cwd: str) -> Iterator[str]:
-    """The versions that pyenv would choose: by its variable, a .python-version above, else its global file."""
-    root = shim.parent.parent
+def _pyenv_wish(shim: Path, env: Mapping[str, str], cwd: str) -> tuple[list[str], str]:
+    """The versions that pyenv would choose, and who says so: its variable, a .python-version above, else its global file."""
     if given := env.get("PYENV_VERSION"):
-        words = given.split(":")
-    else:
-        folder = Path(cwd).resolve()
-        files = [each / ".python-version" for each in (folder, *folder.parents)]
-        chosen = next((each for each in [*files, root / "version"] if each.is_file()), None)
-        words = chosen.read_text(errors="replace").split() if chosen else []
-    installed = sorted(each.name for each in (root / "versions").iterdir())
+        return given.split(":"), "PYENV_VERSION"
+    folder = Path(cwd).resolve()
+    files = [each / ".python-version" for each in (folder, *folder.parents)]
+    chosen = next((each for each in [*files, shim.parent.parent / "version"] if each.is_file()), None)
+    return (chosen.read_text(errors="replace").split(), str(chosen)) if chosen else ([], "")
+
+
+def _installed(words: Sequence[str], versions: Path) -> Iterator[str]:
+    """The names that such words may mean: `3.12` stands for the newest 3.12.x that is installed."""
+    there = sorted(each.name for each in versions.iterdir())
     for word in words:
         yield word
-        # `3.12` stands for the newest 3.12.x that is installed.
-        yield from reversed([each for each in installed if each.startswith(word + ".")])
+        yield from reversed([each for each in there if each.startswith(word + ".")])
 
 
 async def probe(path: str) -> Interpreter:

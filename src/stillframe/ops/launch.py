@@ -74,7 +74,7 @@ BuildLine = Annotated[
         metavar="COMMAND",
     ),
 ]
-Lease = Annotated[float | None, Param("seconds after which an unused session is given up", metavar="S")]
+Lease = Annotated[float | None, Param("seconds after which an unused session is given up; 0 for never", metavar="S")]
 
 
 @operation(

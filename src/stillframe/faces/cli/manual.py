@@ -34,7 +34,7 @@ MANUAL: "dict[str, Page]" = {
             "do": "a shell command to run beside the program, such as the request that it is to answer",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
             "wait": "wait for the first stop, which is the default; --no-wait returns as soon as it runs",
-            "lease": "seconds after which an unused session is given up",
+            "lease": "seconds after which an unused session is given up; 0 for never",
         },
     },
     "attach": {
@@ -56,7 +56,7 @@ MANUAL: "dict[str, Page]" = {
             "adapter": "the debugger to use, where several would do: see `doctor`",
             "do": "a shell command to run beside the program, such as the request that it is to answer",
             "timeout": "seconds to wait for a stop; then it is `running`, which is no error",
-            "lease": "seconds after which an unused session is given up",
+            "lease": "seconds after which an unused session is given up; 0 for never",
         },
     },
     "restart": {
