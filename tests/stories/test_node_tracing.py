@@ -11,6 +11,8 @@ import stillframe
 from stillframe.errors import Unsupported, UsageError
 from stillframe.model.traces import AnyStep, Life, Loop, TraceReport
 
+from .conftest import User
+
 SHOP_JS = """\
 function priceOf(item) {
   return item.price * item.qty;
@@ -274,3 +276,34 @@ async def test_functions_whose_names_a_compiler_hands_on_are_found_by_them(tmp_p
         ("reached", 4),
         ("reached", 8),
     ]
+
+
+STOCK = """\
+class Item { constructor(sku, qty) { this.sku = sku; this.qty = qty; } }
+class Stock {
+  constructor(count) {
+    this.items = new Map();
+    this.named = {};
+    for (let n = 0; n < count; n++) this.items.set(`s${n}`, new Item(`s${n}`, n));
+    this.log = [];
+  }
+  take(sku, qty) {
+    this.items.set(sku, new Item(sku, qty));
+    this.log.push([sku, qty]);
+    this.named['a-b'] = qty;
+    delete this.named['a-b'];
+    return this.log.length;
+  }
+}
+new Stock(12).take('s9', 40);
+"""
+
+
+def test_of_a_large_value_the_part_is_told_that_a_line_changed(user: User) -> None:
+    user.file("stock.js", STOCK)
+    text = user.ok("trace", "take", "--", "node", "stock.js")
+    lines = {line.split()[0]: line for line in text.splitlines() if line[:4].strip().isdigit()}
+    assert lines["10"].endswith("  this.items['s9']=Item {sku: 's9', qty: 40}"), text
+    assert lines["11"].endswith("  this.log[0]=['s9', 40]"), text
+    assert lines["12"].endswith("  this.named['a-b']=40"), text
+    assert lines["13"].endswith("  this.named={}"), text

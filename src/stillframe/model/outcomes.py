@@ -20,16 +20,21 @@ class SourceLine(msgspec.Struct, frozen=True, omit_defaults=True):
     here: bool = False
 
 
+class Part(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A part of a value, by where it is: `.items['b']`, as it is written behind the value's name."""
+
+    path: str
+    value: str
+
+
 class Change(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A local that went from `old` to `new`; None where it did not exist."""
 
     name: str
     old: str | None = None
     new: str | None = None
-    part: str | None = None
-    """Where in it the one thing is that changed, as written behind the name, where the texts may not show it: `.items[0]`."""
-    holds: str | None = None
-    """What is there now."""
+    parts: tuple[Part, ...] = ()
+    """Those of it that changed, where the texts may not show them."""
 
 
 class Passed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -15,13 +15,12 @@ Text = tuple[str, str]
 
 
 class Changed(msgspec.Struct, array_like=True, frozen=True):
-    """A variable that is not what it was. Where its text may not show by what: the one part of it that is another now, as it is
-    written behind the name, and what that holds."""
+    """A variable that is not what it was. Where its text may not show by what: the few parts of it that are others now, each as
+    it is written behind the name, and what that holds."""
 
     name: str
     text: str
-    part: str = ""
-    holds: str = ""
+    parts: tuple[Text, ...] = ()
 
 
 # What is asked

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from ..model.outcomes import Change, Spot
+from ..model.outcomes import Change, Part, Spot
 from ..model.recorder import (
     AnySaid,
     Call,
@@ -141,7 +141,8 @@ class LifeNow:
     def _change(self, said: Changed) -> Change:
         before = self._texts.get(said.name)
         self._texts[said.name] = said.text
-        return Change(name=said.name, old=before, new=said.text, part=said.part or None, holds=said.holds or None)
+        parts = tuple(Part(path=path, value=text) for path, text in said.parts)
+        return Change(name=said.name, old=before, new=said.text, parts=parts)
 
     def life(self) -> Life:
         if self._end is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..model.outcomes import Breakpoint, Change, SourceLine, Spot
+from ..model.outcomes import Breakpoint, Change, Part, SourceLine, Spot
 from ..model.values import Frame, Value
 from ..model.views import ProbedPlace
 from . import redaction
@@ -89,10 +89,11 @@ def change(found: Change) -> Change:
         redaction.value(Value(name=found.name, value=text)).value if text else text for text in (found.old, found.new)
     )
     if (old, new) != (found.old, found.new):  # a part of it may be the very thing
-        return msgspec.structs.replace(found, old=old, new=new, part=None, holds=None)
-    if not found.holds:
-        return found
-    holds = redaction.value(Value(name=found.name + (found.part or ""), value=found.holds)).value
-    part = redaction.text(found.part or "")
-    same = holds == found.holds and part == found.part
-    return found if same else msgspec.structs.replace(found, part=part, holds=holds)
+        return msgspec.structs.replace(found, old=old, new=new, parts=())
+    parts = tuple(_part(found.name, each) for each in found.parts)
+    return found if parts == found.parts else msgspec.structs.replace(found, parts=parts)
+
+
+def _part(name: str, found: Part) -> Part:
+    held = redaction.value(Value(name=name + found.path, value=found.value)).value
+    return Part(path=redaction.text(found.path), value=held)

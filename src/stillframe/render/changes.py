@@ -8,6 +8,9 @@ from .escape import apart, escape, shorten
 SMALL = 80
 """Characters of the two values together that are read as quickly as the place of what differs in them."""
 
+CUT = ", …"
+"""Behind parts, where more may differ in what was left out."""
+
 
 def change(name: str, old: str, new: str, limit: int, sets: str = " = ") -> str:
     """`out 0 -> 2.0`, `self.items['b'].qty 2 -> 1`; `sets` stands before what was not there."""
@@ -22,7 +25,7 @@ def by_part(name: str, old: str, new: str, limit: int, sets: str = " = ") -> str
     if found is None:
         return ""
     told = [_part(escape(name + each.path), each, limit, sets) for each in found.parts]
-    return ", ".join([*told, "…"] if found.cut else told)
+    return ", ".join(told) + (CUT if found.cut else "")
 
 
 def became(name: str, old: str, new: str, limit: int) -> str:

@@ -220,9 +220,10 @@ def _change(change: Change, width: int, *, short: bool = False) -> str:
     old, new = change.old, change.new or ""
     if old is None:
         return f"{escape(change.name)}={shorten(escape(new), width)}"
-    if change.part is not None:
-        by_part = changes.by_part(change.name, old, new, width, sets="=")
-        return by_part or f"{escape(change.name + change.part)}={shorten(escape(change.holds or ''), width)}"
+    if change.parts:
+        told = changes.by_part(change.name, old, new, width, sets="=")
+        parts = [f"{escape(change.name + each.path)}={shorten(escape(each.value), width)}" for each in change.parts]
+        return told if told and not told.endswith(changes.CUT) else ", ".join(parts)
     if short and len(old) > _LARGE:
         return changes.became(change.name, old, new, width)
     if old != new:

@@ -12,6 +12,7 @@ _MANY = 4096  # items that are looked at one by one
 _SOME = 512  # items of a larger array that are looked at
 _KEYS = frozenset({str, int, float, bool, type(None)})
 _LONGEST_KEY = 40
+_TOLD = 3  # parts that are told one by one
 GONE = object()
 
 
@@ -25,30 +26,39 @@ def is_same(before, now):
     return before is now or (type(before) is type(now) and before == now)
 
 
-def changed_part(before, now, value):
-    """Where in a value that is the same object the one thing is that is another now, as it is written behind the value's name,
-    and what is there; None where it is not one thing, or lies deeper than a print reaches."""
-    path = ""
-    while type(before) is tuple and type(now) is tuple and before[0] == now[0]:
-        at = _only_change(before[1], now[1])
-        step = None if at is None else _step(value, at)
-        if step is None:
-            break
-        path, value = path + step[0], step[1]
-        olds, news = before[1][1], now[1][1]
-        before, now = olds[at] if at < len(olds) else None, news[at]
-    return (path, value) if path else None
+def changed_parts(before, now, value):
+    """The few parts of an object that are others now, each as it is written behind the object's name and with what is there; none
+    where it is another object, or nobody can tell which they are."""
+    for deep in (2, 1):  # where they are many, those that they are in
+        found = []
+        _collect("", before, now, value, deep, found)
+        if len(found) <= _TOLD:
+            return found if all(path for path, _ in found) else []
+    return []
 
 
-def _only_change(before, now):
-    """The place of the one item that is another, or that came at the end."""
+def _collect(path, before, now, value, deep, found):
+    places = None
+    if deep and type(before) is tuple and type(now) is tuple and before[0] == now[0]:
+        places = _changed_places(before[1], now[1])
+    steps = [_step(value, at) for at in places or ()]
+    if not steps or None in steps or len(steps) > _TOLD:
+        found.append((path, value))
+        return
+    olds, news = before[1][1], now[1][1]
+    for at, (step, part) in zip(places, steps):
+        _collect(path + step, olds[at] if at < len(olds) else None, news[at], part, deep - 1, found)
+
+
+def _changed_places(before, now):
+    """Where the items are that are others, or that came at the end; None where that cannot be told."""
     if type(before) is not tuple or type(now) is not tuple or type(before[1]) is not tuple or type(now[1]) is not tuple:
         return None
     olds, news = before[1], now[1]
-    if len(news) == len(olds) + 1:
-        return len(olds) if news[:-1] == olds else None
     differing = [at for at, (old, new) in enumerate(zip(olds, news)) if old != new]
-    return differing[0] if len(olds) == len(news) and len(differing) == 1 else None
+    if len(olds) == len(news):
+        return differing
+    return list(range(len(olds), len(news))) if not differing and len(news) > len(olds) else None
 
 
 def _step(value, at):

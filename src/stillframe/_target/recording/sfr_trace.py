@@ -8,7 +8,7 @@ import os
 import threading
 
 from . import sfr_code
-from .sfr_compare import GONE, changed_part, held, is_same
+from .sfr_compare import GONE, changed_parts, held, is_same
 from .sfr_find import innermost
 from .sfr_hit import Scopes
 from .sfr_texts import UNTOLD, Texts
@@ -315,15 +315,16 @@ class Trace:
         return "[" + told + "]"
 
     def _told(self, life, name, head, value, before):
-        """A value that is not what it was; where its text may not show by what, with the part of it that is another now."""
+        """A value that is not what it was; where its text may not show by what, with the parts of it that are others now."""
         text = self.texts.quoted(value)
-        part = None
+        parts = ()
         if text == life.texts.get(name) or _CUT in text:
-            part = changed_part(before, life.known[name], value)
+            parts = changed_parts(before, life.known[name], value)
         life.texts[name] = text
-        if part is None:
+        if not parts:
             return head + text + "]"
-        return "%s%s,%s,%s]" % (head, text, quoted(part[0]), self.texts.quoted(part[1]))
+        told = ["[%s,%s]" % (quoted(path), self.texts.quoted(part)) for path, part in parts]
+        return "%s%s,[%s]]" % (head, text, ",".join(told))
 
     def _held_changes(self, names, life, used, told):
         """What it changed without binding it: told once it is known, as when it is seen for the first time it is no news."""

@@ -1,7 +1,8 @@
 'use strict';
 // One call's life, told as it happens: what rewritten functions (`tracing.cjs`) call. A call that nobody asked for is a number
 // here, and costs next to nothing; the one that was asked for, and what it calls, are frames.
-const { changedPart, limits, same, shot, text, thrown } = require('./summaries.cjs');
+const { changedParts } = require('./insides.cjs');
+const { limits, same, shot, text, thrown } = require('./summaries.cjs');
 const { callers } = require('./stacks.cjs');
 
 const { stringify } = JSON;
@@ -143,16 +144,14 @@ class Frames {
     return isPlain ? `${frame.meta.heads[slot]}"${now}"]` : `${frame.meta.heads[slot]}${stringify(now)}]`;
   }
 
-  // The same object as before, with something else in it: where its text may not show what, that part is told as well.
+  // The same object as before, with something else in it: where its text may not show what, these parts are told as well.
   changedInside(frame, slot, value, before, now) {
     const whole = text(value, this.room, true);
-    const isUnseen = whole === frame.texts[slot];
-    const part = isUnseen || whole.includes('…') ? changedPart(value, before, now) : undefined;
-    if (part) {
-      frame.texts[slot] = whole;
-      return stringify([frame.meta.names[slot], whole, part[0], text(part[1], this.room)]);
-    }
-    return isUnseen ? stringify([frame.meta.names[slot], '… (changed where it is not shown)']) : this.toldAs(frame, slot, whole);
+    const mayShow = whole !== frame.texts[slot] && !whole.includes('…');
+    const parts = mayShow ? [] : changedParts(value, before, now);
+    frame.texts[slot] = whole;
+    const told = `${frame.meta.heads[slot]}${stringify(whole)}`;
+    return parts.length ? `${told},${stringify(parts.map(([path, part]) => [path, text(part, this.room)]))}]` : `${told}]`;
   }
 
   changes(frame, slots, values, touched, but) {

@@ -199,14 +199,6 @@ function same(one, other) {
   return true;
 }
 
-// Which part of a value is another now, as it is written behind the value's name, and what it is: [suffix, part]. Undefined
-// where that lies deeper.
-function changedPart(value, before, now) {
-  let at = 0;
-  while (at < now.length && (before[at] === now[at] || is(before[at], now[at]))) at += 1;
-  if (isArray(value) || isTypedArray(value)) return at > 0 && at <= value.length && value.length <= WIDE ? [`[${at - 1}]`, now[at]] : undefined;
-  if (isMap(value) || isSet(value) || isDate(value) || isProxy(value)) return undefined;
-  return at % 2 === 0 && at > 0 && at <= 2 * now[0] ? [`.${now[at - 1]}`, now[at]] : undefined;
-}
+const quoted = (key) => (typeof key === 'string' ? values.quoted(key) : String(key));
 
-module.exports = { changedPart, limits, same, shot, text, thrown, typeOf };
+module.exports = { END, limits, quoted, same, shot, text, thrown, typeOf };
