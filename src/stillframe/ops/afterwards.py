@@ -13,8 +13,8 @@ from ..record import chronicle, finding, reading
 from ..record.finding import Run, View
 from ..record.record import Record
 from ..registry import Meant
+from ..session.roll import nobody_here
 from ..session.session import Session
-from ..session.sessions import nobody_here
 from .record import chosen
 
 

@@ -43,13 +43,43 @@ CODE = "<string>"
 
 
 class Session:
+    """What is so of each at first stands here, what each has of its own in `__init__`."""
+
+    phase = Phase.NEW
+    stop: Stop | None = None
+    told_stop = False
+    """Somebody has been told of the stop that it is in."""
+    held_thread: str | None = None
+    stopped_reason = ""
+    focus_thread: str | None = None
+    focus_frame = 0
+    touched = reads_quickly = False
+    """Somebody ran code in the held program, or wrote to it, since its evidence was read."""
+    read_again: tuple[str, Capture] | None = None
+    """The held thread as it was found after that."""
+    stops = 0
+    ready: Ready | None = None
+    """What it was started to wait for; a restart waits for it again."""
+    introduced = False
+    log_events = False
+    private = False
+    """Belongs to one call, such as a probe: never listed, never anybody's current one, not kept on disk."""
+    stopping = False
+    """We asked for the end, so that it surprises nobody."""
+    given_up = ""
+    """Why it was ended or left without anybody's order."""
+    ended: contract.Ended | None = None
+    ended_at: float | None = None
+    tape: Tape = BLANK
+    _users = 0
+
     def __init__(self, name: str, backend: Backend, origin: Origin, spill: Path, parent: Session | None = None) -> None:
-        self.name = name
+        self.name = self.recorded_as = name
+        """`recorded_as` is what the record knows it by: its name; of a replay, the run that it goes through."""
         self.backend = backend
         self.origin = origin
         self.parent = parent
         self.children: list[Session] = []
-        self.phase = Phase.NEW
         self.bell: Bell = Bell(above=parent.bell if parent else None)
         self.breakpoints = Breakpoints(self.show, lambda: Capability.COLUMNS in backend.capabilities)
         self.catch = origin.catch
@@ -59,43 +89,15 @@ class Session:
         self.sources: SourceCache = parent.sources.shared() if parent else SourceCache()
         self.witness = Witness(self.handles, self.sources, self.show)
         self.bounds = Bounds()
-        self.stop: Stop | None = None
-        self.focus_thread: str | None = None
-        self.focus_frame = 0
         self.beside: list[Beside] = parent.beside if parent else []
         """Commands of `--do`: the whole family's, since any member may be the one that answers."""
         self.waits: Waits = parent.waits if parent else Waits()
-        self.ready: Ready | None = None
-        """What it was started to wait for; a restart waits for it again."""
-        self.introduced = False
-        self.log_events = False
-        self.touched = self.reads_quickly = False
-        """Somebody ran code in the held program, or wrote to it, since its evidence was read."""
-        self.read_again: tuple[str, Capture] | None = None
-        """The held thread as it was found after that."""
-        self.told_stop = False
-        """Somebody has been told of the stop that it is in."""
-        self.tape: Tape = BLANK
-        self.recorded_as = name
-        """What the record knows it by: its name; of a replay, the run that it goes through."""
-        self.private = False
-        """Belongs to one call, such as a probe: never listed, never anybody's current one, not kept on disk."""
-        self.stopping = False
-        """We asked for the end, so that it surprises nobody."""
-        self.given_up = ""
-        """Why it was ended or left without anybody's order."""
-        self.created, self.last_used = time.time(), time.monotonic()
-        self._users = 0
+        self.crowd = Crowd()
+        self.created, self.last_used, self.started = time.time(), time.monotonic(), time.monotonic()
         self.on_child: Callable[[Session, contract.ChildOpened], None] = lambda parent, event: None
         self.on_end: Callable[[Session], None] = lambda session: None
         self.on_breakpoints: Callable[[Session], None] = lambda session: None
-        self.stops, self.started = 0, time.monotonic()
-        self.ended: contract.Ended | None = None
-        self.ended_at: float | None = None
         self._notes: list[str] = []
-        self.crowd = Crowd()
-        self.held_thread: str | None = None
-        self.stopped_reason = ""
         self._pulse = telling.Pulse()
         self._sending = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()

@@ -1,4 +1,4 @@
-"""All sessions of one host: making, finding, naming and ending them, and giving up those that nobody uses.
+"""All sessions of one host: making and ending them, and giving up those that nobody uses; `roll` finds them.
 
 A host is a daemon, or a program that uses the library. It is given an `opener` that turns a plan into a Backend, so that this
 layer knows no debugger.
@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
-import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from ..errors import Busy, NoSession, StillframeError, Try, WrongState
+from ..errors import Busy, StillframeError, Try, WrongState
 from ..model import backend as contract
 from ..model.backend import Backend, CatchRule
 from ..model.places import BreakSpec
@@ -27,9 +25,9 @@ from ..settings import PerProject, Settings, project_root, root_of
 from . import taping
 from .commands import Commands
 from .kept import Kept, KeptAttach
-from .names import check_name
 from .origin import Origin
 from .phases import Phase
+from .roll import Roll
 from .session import Session
 from .shelf import Shelf, snapshot
 
@@ -41,22 +39,18 @@ LEAST_LOOK = 0.5
 """Seconds between two looks at leases, at the least."""
 
 
-class Sessions:
+class Sessions(Roll):
     def __init__(
         self, opener: Opener, settings: PerProject, scratch: Path, shelf: Shelf | None, recorder: Recorder | None = None
     ) -> None:
+        super().__init__(shelf)
         self._settings = settings
         self.on_change: Callable[[], None] = lambda: None
         self._opener = opener
-        self._shelf = shelf
         self.commands = Commands(shelf)
         self.recorder = recorder
         self._spill = scratch
         self._runs = 0
-        self._all: dict[str, Session] = {}
-        self._opening: set[str] = set()
-        self._current: dict[tuple[str, str], str] = {}
-        self._last: dict[str, str] = {}
         self._leases: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._leaving: set[asyncio.Task[None]] = set()
@@ -81,107 +75,6 @@ class Sessions:
     def origins_of(self, root: str) -> Mapping[str, str]:
         """Where the settings of that project come from that are not by default what they are."""
         return self._settings.origins(root)
-
-    # Finding
-
-    @property
-    def all(self) -> tuple[Session, ...]:
-        return tuple(self._all.values())
-
-    @property
-    def live(self) -> int:
-        return sum(session.live for session in self._all.values())
-
-    def find(self, name: str | None, caller: Caller, *, any_one: bool = False) -> Session:
-        """The session meant: by name, else the one that this client is at, else the only live one of the project; or any
-        live one, where all of them are meant."""
-        found = self.find_or_kept(name, caller, any_one=any_one)
-        if isinstance(found, Session):
-            return found
-        if name is None:
-            found = next((each for each in self._kept_here(caller) if each.state == "live"), None)
-        if found is None:
-            raise nobody_here(self.in_other_projects(caller))
-        found.need_here()
-        if name is None:
-            raise NoSession(f"{found.name} was lost with its daemon", hint=found.again)
-        what = "not debugged any more" if found.attached else "not running"
-        raise NoSession(f"{found.name} is {what}; its breakpoints are kept", hint=found.again)
-
-    def in_other_projects(self, caller: Caller) -> tuple[str, ...]:
-        """The sessions that live in other projects than the caller's, each with where that is."""
-        here = root_of(caller)
-        return tuple(
-            f"{each.name} in {each.origin.root}"
-            for each in self._all.values()
-            if each.live and each.parent is None and not each.private and each.origin.root != here
-        )
-
-    def find_or_kept(self, name: str | None, caller: Caller, *, any_one: bool = False) -> Session | Kept | None:
-        """For what can do without a session in memory: that one, else what is on disk of it, or of the newest here."""
-        if name is None:
-            return self._meant(caller, any_one) or next(iter(self._kept_here(caller)), None)
-        check_name(name)
-        if name in self._all:
-            return self._all[name]
-        kept = next((each for each in self._kept_here(caller) if each.name == name), None)
-        if kept is None:
-            raise NoSession(f"there is no session {name}", hint=Try("sessions"))
-        return kept
-
-    def knows(self, name: str, caller: Caller) -> bool:
-        """Whether a session of this name is in memory, or kept for this project."""
-        check_name(name)
-        return name in self._all or any(each.name == name for each in self._kept_here(caller))
-
-    def project_of(self, name: str) -> str | None:
-        """The project of a session in memory."""
-        found = self._all.get(name)
-        return found.root.origin.root if found else None
-
-    def _meant(self, caller: Caller, any_one: bool) -> Session | None:
-        """The session in memory that a call without a name is about."""
-        root = root_of(caller)
-        roots = [
-            each for each in self._all.values() if each.origin.root == root and each.parent is None and not each.private
-        ]
-        live = [each for each in roots if any(member.live for member in each.family())]
-        current = self._all.get(self._current.get((caller.client, root), ""))
-        if current is not None and current.parent is not None and not current.live:
-            current = current.root  # a child is current until it ends
-        if current is not None and not (current.root.stopping and live):
-            return current
-        if len(live) == 1 or (live and any_one):
-            stopped = [each for each in live[0].family() if each.live]
-            return stopped[0]
-        if live:
-            names = ", ".join(each.name for each in live)
-            raise NoSession(f"several sessions live here: {names}; name one with --session", hint=Try("sessions"))
-        return max(roots, key=lambda each: each.last_used, default=None)
-
-    def use(self, session: Session, client: str) -> bool:
-        """Make this the client's session of its project; True where the last call there was about another one."""
-        if session.private:
-            return False
-        session.last_used = time.monotonic()
-        self._current[client, session.origin.root] = session.name
-        before = self._last.get(session.origin.root, session.name)
-        self._last[session.origin.root] = session.name
-        return before != session.name
-
-    def lost_here(self, caller: Caller) -> tuple[Kept, ...]:
-        """Sessions of this project that lived when their daemon died."""
-        return tuple(each for each in self._kept_here(caller) if each.state == "live" and not each.elsewhere)
-
-    def elsewhere(self, caller: Caller) -> tuple[Kept, ...]:
-        """Sessions of this project that live with another daemon."""
-        return tuple(each for each in self._kept_here(caller) if each.elsewhere)
-
-    def _kept_here(self, caller: Caller) -> list[Kept]:
-        """What is on disk of sessions of this project that are not in memory, newest first."""
-        root = root_of(caller)
-        found = self._shelf.of_project(root) if self._shelf else ()
-        return [each for each in found if each.name not in self._all or self._all[each.name].origin.root != root]
 
     # Making
 
@@ -348,24 +241,6 @@ class Sessions:
             parent.note(f"a child process could not be followed: {error.message}")
             await child.close()
 
-    def _free_name(self, name: str | None, default: str, caller: Caller) -> str:
-        elsewhere = {each.name: each for each in self.elsewhere(caller)}
-        if name is not None:
-            check_name(name)
-            if daemon := elsewhere[name].elsewhere if name in elsewhere else None:
-                raise Busy(f"a live session of another daemon is called {name} ({daemon.way} sessions)")
-            if self._is_taken(name):
-                raise Busy(f"a live session is called {name}", hint=Try("stop", {"session": name}))
-            return name
-        stem = re.sub(r"[^a-z0-9-]+", "-", default.lower()).strip("-")[:60] or "program"
-        names = (stem if number == 1 else f"{stem}-{number}" for number in itertools.count(1))
-        return next(each for each in names if each not in elsewhere and not self._is_taken(each))
-
-    def _is_taken(self, name: str) -> bool:
-        """Whether a live session has this name, or one that is just being opened."""
-        old = self._all.get(name)
-        return name in self._opening or (old is not None and any(each.live for each in old.family()))
-
     # Ending
 
     async def end(self, session: Session, *, terminate: bool, tree: bool = False) -> tuple[int, ...]:
@@ -446,13 +321,3 @@ class Sessions:
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def nobody_here(others: Sequence[str]) -> NoSession:
-    """That a project has no session; and whom else was meant, perhaps, by somebody who has gone to another directory."""
-    if not others:
-        return NoSession("no session here", hint=Try("launch"))
-    listed = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-    return NoSession(
-        f"no session here; there is {listed}: --session NAME reaches it", hint=Try("sessions", {"all": True})
-    )
