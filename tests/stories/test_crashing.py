@@ -541,6 +541,22 @@ SimpleHandler(io.BytesIO(), io.BytesIO(), sys.stderr, {"QUERY_STRING": "c", "SER
 """
 
 
+POOL = """\
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+def price(name):
+    return {"a": 3}[name]
+
+print("serving", flush=True)
+while not os.path.exists("asked"):
+    time.sleep(0.01)
+with ThreadPoolExecutor() as pool:
+    pool.submit(price, "c").result()
+"""
+
+
 def test_an_error_that_a_framework_caught_is_what_a_server_is_asked_about(user: User) -> None:
     user.file("server.py", SERVER)
     asks = "touch asked; exec sleep 600"
@@ -550,3 +566,7 @@ def test_an_error_that_a_framework_caught_is_what_a_server_is_asked_about(user: 
     ), rows
     part = "  self.prices={'a': 3}, self=Shop(notes=["  # what the line reads of an object that is told in part
     assert any(row.startswith(part) for row in rows), rows
+    user.file("pool.py", POOL)
+    rows = user.ok("crash", "--ready", "serving", "--do", asks, "--", "python", "pool.py").splitlines()
+    assert rows[0].startswith("KeyError: 'c' at pool.py:6 in price; exit 1 after "), rows
+    assert not any(row.startswith("also: ") for row in rows), "one that was caught and raised again is one"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, TypeVar
 
 import msgspec
@@ -227,6 +227,11 @@ def _catch(wish: Wish) -> tuple[str, ...]:
     return ("uncaught", "user") if wish.do and tells_handed_errors(wish.plan) else ()
 
 
+def _went_on(caught: Failure, failures: Sequence[Failure]) -> bool:
+    """Whether an error that a library caught is one that it raised again, and that is told as such."""
+    return any((caught.what, caught.place) == (each.what, each.place) for each in failures)
+
+
 def _by_id(session: Session, specs: Mapping[BreakSpec, T], cwd: str) -> dict[str, T]:
     return {session.breakpoints.id_of(spec, cwd): each for spec, each in specs.items()}
 
@@ -239,7 +244,7 @@ async def _report(
         session, wish.seconds, lambda seconds: wish.cue.given(session, wish.caller, seconds), patience,
         hold=wish.hold, exits=exits, recovers=recovers,
     )  # fmt: skip
-    handled = seen.answered if wish.do else []
+    handled = [each for each in seen.answered if not _went_on(each, seen.failures)] if wish.do else []
     failure = _primary(seen) or next(iter(handled), None)
     caught = handled_before(seen, failure)
     report = CrashReport(
