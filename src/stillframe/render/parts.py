@@ -12,6 +12,10 @@ from . import changes
 from .escape import escape, quoted, shorten, source
 
 VALUE = 200
+BESIDE = 80
+"""Characters of a value of which the part that matters is told as well."""
+_OWNER = re.compile(r"[A-Za-z_$][\w$]*(?=\.|\[|->|\?\.)")
+"""The name that a part goes by: `order` of `order.lines[0]`."""
 """Characters of one value in a list of values."""
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 """Which tells nothing, and costs as much as what it colours; JSON and `output` have it."""
@@ -156,7 +160,8 @@ def value_list(values: Sequence[Value], total: int | None, limit: int) -> str:
     """`a=1, b=2`, as many as there is room for, and how many there are in all where some are missing."""
     whole = max(total or 0, len(values))
     said = f", … ({whole:,} of {whole:,} shown)"
-    texts = [value(item) for item in values]
+    owners = {found[0] for item in values if (found := _OWNER.match(item.name))}
+    texts = [value(item, limit=BESIDE if item.name in owners else VALUE) for item in values]
     shown, count = joined(texts, ", ", limit - (len(said) if whole > len(values) else 0), len(said))
     if count == whole:
         return shorten(shown, limit)
