@@ -97,3 +97,43 @@ def test_a_plugin_that_measures_as_pytest_cov_does_leaves_the_recorded_run_to_th
     words = ("test_implied.py::test_property", *OURS)
     told = user.ok("test", *words, env={"PYTHONPATH": str(user.here)})
     assert "calls that led there, returned:\n  Cart.total(" in told, told
+
+
+FIXTURES = """\
+import pytest
+
+def priced(name):
+    return {"name": name, "cents": 0 if name == "pear" else 5}
+
+@pytest.fixture(scope="module")
+def shop():
+    return [priced("apple")]
+
+@pytest.fixture(params=["apple", "pear"])
+def basket(request, shop):
+    found = priced(request.param)
+    yield [*shop, found]
+
+def test_priced(basket):
+    assert all(each["cents"] for each in basket)
+
+def test_shop(basket, shop):
+    prices = [each["cents"] for each in shop]
+    assert prices == [7]
+"""
+
+
+def test_what_a_fixture_gave_is_told_by_the_calls_of_the_fixture(user: User) -> None:
+    user.file("test_shop.py", FIXTURES)
+    rows = user.ok("test", "test_shop.py::test_priced").splitlines()
+    assert rows[0].endswith(": 1 of 2 failed, ran 2x"), rows
+    made = rows.index("calls that made basket, returned:")
+    assert rows[made + 1].startswith("  basket(request=") and ") yielded [{'name': 'apple'" in rows[made + 1], rows
+    assert rows[made + 2].strip() == "priced(name='pear') = {'name': 'pear', 'cents': 0} test_shop.py:4", rows
+    wide = user.ok("test", "test_shop.py::test_shop").splitlines()
+    made = wide.index("calls that made shop, returned:")
+    assert [each.strip() for each in wide[made + 1 : made + 3]] == [
+        "shop() = [{'name': 'apple', 'cents': 5}] test_shop.py:8",
+        "priced(name='apple') = {'name': 'apple', 'cents': 5} test_shop.py:4",
+    ], wide
+    assert "calls that made" not in user.ok("test", "--once", "test_shop.py::test_shop")

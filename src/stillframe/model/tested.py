@@ -47,6 +47,15 @@ class Beside(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     added: tuple[str, ...] = ()
 
 
+class Given(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A fixture that gave a test what it failed by: a line of its function, and which of that function's calls it was."""
+
+    name: str
+    file: str
+    line: int
+    number: int = 1
+
+
 class TestFailure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One test that failed, or a file of tests that could not be read."""
 
@@ -82,6 +91,8 @@ class TestFailure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     makers: tuple[int, ...] = ()
     """The lines of the failing call that made what the failing line uses."""
     names: tuple[str, ...] = ()
+    given: Given | None = None
+    """The fixture that made it, where no line of the failing call did."""
     notes: tuple[str, ...] = ()
 
     @property

@@ -46,14 +46,20 @@ def ask_for(failure: TestFailure, cwd: str, ordinal: int, *, alone: bool) -> Ask
 
     Where the runner calls each test by itself (`alone`), calls beyond its own code are of those tests that made this one.
     """
+    if given := failure.given:
+        where = Where(file=str(Path(given.file).resolve()), line=given.line)
+        return Ask(trace=_traced(where, given.number))
     if not failure.makers or (failure.frames and failure.frames[0].times > DEEP):
         return None
     test = _own(failure, alone=alone)[-1] if failure.frames else failure  # whose own place is then that of the test
     if test.file is None or test.line is None:
         return None
     where = Where(file=str(Path(cwd, test.file).resolve()), line=test.line)
-    trace = TraceAsk(where=where, call=ordinal, depth=DEPTH, most_lines=MOST_LINES, most_calls=MOST_CALLS)
-    return Ask(trace=trace)
+    return Ask(trace=_traced(where, ordinal))
+
+
+def _traced(where: Where, number: int) -> TraceAsk:
+    return TraceAsk(where=where, call=number, depth=DEPTH, most_lines=MOST_LINES, most_calls=MOST_CALLS)
 
 
 def _own(failure: TestFailure, *, alone: bool) -> tuple[ReportFrame, ...]:
@@ -65,6 +71,8 @@ def _own(failure: TestFailure, *, alone: bool) -> tuple[ReportFrame, ...]:
 def with_calls(failure: TestFailure, folder: Path, cwd: str, *, alone: bool) -> TestFailure | None:
     """The failure with the calls behind it; None where the recorded run did not fail in that call."""
     roots = [root for each in read(folder) if (root := _tree(each)) is not None]
+    if failure.given:
+        return _told_of(failure, roots[:1], cwd) if roots else None
     ended = next((each for each in roots if each.raised is not None), None)
     if ended is None or not is_same(ended.raised, failure):
         ended = next((found for each in roots if (found := _up_to_handled(each, failure))), None)
@@ -74,6 +82,11 @@ def with_calls(failure: TestFailure, folder: Path, cwd: str, *, alone: bool) -> 
     lines = set(failure.makers)
     made = [each for each in failed.calls if each.call.caller is None or each.call.caller[2] in lines]
     made = [each for each in made if not _is_for_show(each, failure)]
+    return _told_of(failure, made, cwd)
+
+
+def _told_of(failure: TestFailure, made: list[Node], cwd: str) -> TestFailure:
+    """The failure with these calls and those below them, as far as it did not come out of them."""
     below = [pair for each in made for pair in _below(each, 0) if not is_same(pair[0].raised, failure)]
     calls = ranked(folded([_told(node, depth, cwd) for node, depth in below]), failure)
     return msgspec.structs.replace(failure, calls=tuple(best(calls, SHOWN)), calls_total=len(calls))

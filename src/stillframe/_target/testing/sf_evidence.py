@@ -294,7 +294,8 @@ def innermost(steps):
 
 
 def makers(frame, line):
-    """The lines of a frame's function that made what its failing statement uses, that one included, and the names."""
+    """The lines of a frame's function that made what its failing statement uses, that one included, and the names: of what is
+    made there, and of all that goes into it."""
     file = frame.f_code.co_filename
     node, tree = statement(file, line), _tree(file)
     inside = [
@@ -318,7 +319,12 @@ def makers(frame, line):
         if len(lines) == before:
             used = [each for each in inside if each.lineno in lines] + [node]
             calls = any(map(_calls_out, used)) or any(calls_own(_heads(each), frame, is_user) for each in used)
-            return {"lines": sorted(lines)[-200:] if calls else [], "names": list(dict.fromkeys(named))}
+            uses = dict.fromkeys([*names_of(node), *sorted(wanted)])
+            return {
+                "lines": sorted(lines)[-200:] if calls else [],
+                "names": list(dict.fromkeys(named)),
+                "uses": list(uses),
+            }
 
 
 def _heads(node):

@@ -3,6 +3,7 @@
 Loaded by `-p sf_pytest`. It changes nothing but one thing: pytest-xdist runs the tests in this process, where their frames are.
 """
 
+import dis
 import importlib.util
 import os
 import re
@@ -37,6 +38,8 @@ class Witness:
         self._here = self._root = os.getcwd()
         self.running = None
         self.interrupted = False
+        self.fixtures = {}  # how often each fixture of the user's was set up
+        self.given = {}  # what a fixture last gave, by its name
 
     @property
     def teller(self):
@@ -70,6 +73,18 @@ class Witness:
         self.running = self.name(nodeid)
         self.journal.tell("running", id=self.running)
 
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef, request):
+        yield
+        code = getattr(fixturedef.func, "__code__", None)
+        result = getattr(fixturedef, "cached_result", None)
+        if code is None or result is None or not sf_evidence.is_user(code):
+            return
+        self.fixtures[code] = number = self.fixtures.get(code, 0) + 1
+        line = max((line for _, line in dis.findlinestarts(code) if line), default=code.co_firstlineno)
+        place = {"name": fixturedef.argname, "file": code.co_filename, "line": line, "number": number}
+        self.given[fixturedef.argname] = (id(result[0]), place)
+
     def pytest_assertrepr_compare(self, config, op, left, right):
         self.comparison = (left, right)
 
@@ -88,7 +103,8 @@ class Witness:
             }
             return
         error, trace = call.excinfo.value, call.excinfo.value.__traceback__
-        self.pending[item.nodeid] = dict(self._evidence(error, trace, comparison), **_unknown(report.longrepr))
+        row = dict(self._evidence(error, trace, comparison), **_unknown(report.longrepr))
+        self.pending[item.nodeid] = dict(row, given=self._given(item, row))
         if self.journal.asked["hold"] and self.told == 1:
             self._tell(report)
             sf_evidence.hold(error, trace)
@@ -103,6 +119,16 @@ class Witness:
             node = sf_evidence.statement(file, at[1])
             row["operands"] = sf_evidence.compared(self.teller, file, node, *comparison)
         return row
+
+    def _given(self, item, row):
+        """The fixture that gave what the failing statement uses, where nothing in the test itself made that."""
+        made = row.get("made") or {}
+        values = getattr(item, "funcargs", {})
+        for name in made.get("uses", ()) if made and not made["lines"] else ():
+            known, place = self.given.get(name, (None, None))
+            if name in values and known == id(values[name]):
+                return place
+        return None
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call" or report.outcome != "passed":

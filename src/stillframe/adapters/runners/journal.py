@@ -10,7 +10,7 @@ import msgspec
 
 from ...model.outcomes import SourceLine
 from ...model.reports import ReportFrame
-from ...model.tested import Beside, Counts, TestFailure, Told
+from ...model.tested import Beside, Counts, Given, TestFailure, Told
 from ...model.values import Value
 
 FILE = "journal"
@@ -117,7 +117,7 @@ def failure(said: dict[str, Any], show: Show) -> TestFailure:
     frames = tuple(_frame(each, show) for each in told["frames"])
     top = frames[0] if frames else None
     printed = said.get("printed") or {}
-    made = told.get("made") or {}
+    made, given = told.get("made") or {}, told.get("given")
     return TestFailure(
         id=said["id"],
         label=said.get("label", ""),
@@ -139,7 +139,8 @@ def failure(said: dict[str, Any], show: Show) -> TestFailure:
         log=printed.get("log", ""),
         printed=said.get("printed_total", 0),
         makers=tuple(made.get("lines", ())),
-        names=tuple(made.get("names", ())),
+        names=(given["name"],) if given else tuple(made.get("names", ())),
+        given=Given(**given) if given else None,
     )
 
 
