@@ -137,3 +137,46 @@ def test_what_a_fixture_gave_is_told_by_the_calls_of_the_fixture(user: User) -> 
         "priced(name='apple') = {'name': 'apple', 'cents': 5} test_shop.py:4",
     ], wide
     assert "calls that made" not in user.ok("test", "--once", "test_shop.py::test_shop")
+
+
+PREPARED = """\
+import unittest
+
+def priced(name):
+    return {"name": name, "cents": 5}
+
+class Shop(unittest.TestCase):
+    def setUp(self):
+        self.apple = priced("apple" if self.id().endswith("test_one") else "pear")
+
+    @unittest.skip("not today")
+    def test_none(self):
+        pass
+
+    def test_one(self):
+        self.assertEqual(self.apple["cents"], 5)
+
+    def test_other(self):
+        found = self.apple["name"]
+        self.assertTrue(found)
+        self.assertEqual(found, "apple")
+
+class TestPlain:
+    def setup_method(self):
+        self.apple = priced("apple")
+
+    def test_plain(self):
+        assert self.apple["cents"] == 6
+"""
+
+
+def test_what_was_prepared_before_a_test_is_told_by_the_calls_that_prepared_it(user: User) -> None:
+    user.file("test_shop.py", PREPARED)
+    for words in (("--runner", "unittest", "test_shop"), ("--runner", "pytest", "test_shop.py::Shop")):
+        rows = user.ok("test", *words).splitlines()
+        assert ": 1 of 3 failed (1 skipped), ran 2x" in rows[0], rows
+        made = rows.index("calls that made self.apple, returned:")
+        assert rows[made + 1].startswith("  Shop.setUp(self=Shop("), rows
+        assert rows[made + 2].strip() == "priced(name='pear') = {'name': 'pear', 'cents': 5} test_shop.py:4", rows
+    plain = user.ok("test", "--runner", "pytest", "test_shop.py::TestPlain").splitlines()
+    assert "    priced(name='apple') = {'name': 'apple', 'cents': 5} test_shop.py:4" in plain, plain

@@ -56,7 +56,8 @@ def test_what_a_line_uses_is_made_by_calls_that_change_it_too(tmp_path: Path, mo
     file.write_text(CHANGED)
     scope: dict[str, Any] = {}
     exec(compile(file.read_text(), str(file), "exec"), scope)
-    lines = evidence(monkeypatch).makers(_Called(scope["test"]), 11)["lines"]
+    module = evidence(monkeypatch)
+    lines = module.makers(_Called(scope["test"]), 11, module.is_user)["lines"]
     assert lines == [4, 5, 7, 8, 9, 10, 11], "all but what only prints"
 
 
@@ -75,9 +76,12 @@ def test_what_runs_in_a_with_makes_what_it_gives_and_fails_it_when_it_is_left(
     scope: dict[str, Any] = {}
     exec(compile(file.read_text(), str(file), "exec"), scope)
     frame: FrameType = _frame_of(scope["test"])
-    makers = evidence(monkeypatch).makers
-    assert makers(frame, 9) == {"lines": [4, 6, 7, 8, 9], "names": ["found"]}, "the assertion behind it"
-    assert makers(frame, 6)["lines"] == [4, 6, 7, 8], "the head of it, where it failed as it was left"
+    module = evidence(monkeypatch)
+    made = module.makers(frame, 9, module.is_user)
+    assert (made["lines"], made["names"]) == ([4, 6, 7, 8, 9], ["found"]), "the assertion behind it"
+    assert module.makers(frame, 6, module.is_user)["lines"] == [4, 6, 7, 8], (
+        "the head of it, where it failed as it was left"
+    )
 
 
 def _frame_of(test: Any) -> FrameType:

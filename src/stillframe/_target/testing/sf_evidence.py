@@ -4,7 +4,6 @@ The frames of a traceback keep their locals after the test has failed, so that n
 """
 
 import ast
-import builtins
 import dis
 import itertools
 import linecache
@@ -14,7 +13,8 @@ import sys
 import sysconfig
 import types
 
-from sf_implied import calls_own
+from sf_makers import makers
+from sf_statements import is_literal, names_of, segment, statement
 
 TEXT = 160
 FRAMES = 12  # of the user's own, told at the most: the inner ones and the outermost
@@ -23,7 +23,6 @@ CAUSES, MEMBERS = 6, 8
 BESIDE = 6  # values of the call that a cause or a member was raised in
 MESSAGE = 4000
 _WORD = re.compile(r"[^\W\d]\w*")
-_BUILTINS = frozenset(dir(builtins))
 _PACKAGES = re.compile(r"[/\\](site-packages|dist-packages)[/\\]")
 _UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 _LIBRARY = tuple(
@@ -45,53 +44,6 @@ def is_file_users(file):
     if file.startswith(("<", _OURS)) or _PACKAGES.search(file):
         return False
     return not os.path.realpath(file).startswith(_LIBRARY)
-
-
-def statement(file, line, lines=None):
-    """The innermost simple statement, or head of a compound one, that a line belongs to; None where there is none."""
-    tree = _tree(file) if lines is None else _parsed("".join(lines))
-    found = None
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.stmt) and node.lineno <= line <= _end(node):
-            if found is None or node.lineno >= found.lineno:
-                found = node
-    return found
-
-
-def _end(node):
-    body = getattr(node, "body", None)
-    return body[0].lineno - 1 if isinstance(body, list) and body else node.end_lineno
-
-
-_TREES = {}
-
-
-def _tree(file):
-    if file not in _TREES:
-        _TREES[file] = _parsed("".join(linecache.getlines(file)))
-    return _TREES[file]
-
-
-def _parsed(text):
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def segment(file, node):
-    """The source of a node in one line."""
-    lines = linecache.getlines(file)
-    if node.lineno == node.end_lineno:
-        raw = lines[node.lineno - 1].encode("utf-8")[node.col_offset : node.end_col_offset]
-        return raw.decode("utf-8", "replace")
-    text = "".join(lines[node.lineno - 1 : node.end_lineno])
-    whole = ast.get_source_segment("".join(lines), node) or text
-    return " ".join(whole.split())
-
-
-def names_of(node):
-    return [each.id for each in ast.walk(node) if isinstance(each, ast.Name)] if node is not None else []
 
 
 class Teller:
@@ -212,7 +164,7 @@ class Teller:
         row.update(self.held(error, row["message"]))
         row["frames"] = self.frames(steps)
         at = innermost(steps)
-        row["made"] = makers(*at) if at is not None else None
+        row["made"] = makers(*at, is_user) if at is not None else None
         if isinstance(error, SyntaxError) and error.filename:
             at = dict(function="", file=error.filename, line=error.lineno or 0, folded=0, values=[], total=0)
             row["frames"].insert(0, dict(at, source=(error.text or "").strip()))
@@ -293,81 +245,6 @@ def innermost(steps):
     return own[-1] if own else None
 
 
-def makers(frame, line):
-    """The lines of a frame's function that made what its failing statement uses, that one included, and the names: of what is
-    made there, and of all that goes into it."""
-    file = frame.f_code.co_filename
-    node, tree = statement(file, line), _tree(file)
-    inside = [
-        each
-        for each in (ast.walk(tree) if tree is not None else ())
-        if isinstance(each, ast.stmt) and frame.f_code.co_firstlineno <= each.lineno <= line
-    ]
-    # A `with` that fails as it is left, as one does that waits for an error in vain, is about all that ran in it.
-    last = node.end_lineno if isinstance(node, (ast.With, ast.AsyncWith)) else _end(node) if node is not None else line
-    wanted, lines = set(names_of(node)), set(range(node.lineno if node is not None else line, last + 1))
-    named = [name for name in names_of(node) if any(name in _stored(each) and _derives(each) for each in inside)]
-    while True:
-        before = len(lines)
-        for each in inside:
-            if (
-                _stored(each) | _changed(each)
-            ) & wanted:  # what a `with` gives is made by what runs in it: an exception, what was printed
-                end = each.end_lineno if isinstance(each, (ast.With, ast.AsyncWith)) else _end(each)
-                lines.update(range(each.lineno, min(end, max(line, each.lineno)) + 1))
-                wanted.update(names_of(each))
-        if len(lines) == before:
-            used = [each for each in inside if each.lineno in lines] + [node]
-            calls = any(map(_calls_out, used)) or any(calls_own(_heads(each), frame, is_user) for each in used)
-            uses = dict.fromkeys([*names_of(node), *sorted(wanted)])
-            return {
-                "lines": sorted(lines)[-200:] if calls else [],
-                "names": list(dict.fromkeys(named)),
-                "uses": list(uses),
-            }
-
-
-def _heads(node):
-    """A statement without those inside it."""
-    return [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt)] if node is not None else []
-
-
-def _calls_out(node):
-    """Whether a statement calls anything but builtins."""
-    calls = [each.func for part in _heads(node) for each in ast.walk(part) if isinstance(each, ast.Call)]
-    return any(not (isinstance(each, ast.Name) and each.id in _BUILTINS) for each in calls)
-
-
-def _derives(node):
-    """Whether what a statement stores comes from elsewhere, not from what is written out there."""
-    value = getattr(node, "value", None)
-    return value is None or not _is_literal(value)
-
-
-def _stored(node):
-    """The names that a statement gives values to: itself, or in its head."""
-    found = {each.id for part in _heads(node) for each in ast.walk(part) if _is_store(each)}
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        found.add(node.target.id)
-    return found
-
-
-def _changed(node):
-    """The names of what a statement may change that is nothing but a call: what has the method, and what is given to it."""
-    call = getattr(node.value, "value", node.value) if isinstance(node, ast.Expr) else None
-    if not isinstance(call, ast.Call) or not _calls_out(node):
-        return set()
-    given = [*call.args, *(each.value for each in call.keywords)]
-    owner = call.func
-    while isinstance(owner, (ast.Attribute, ast.Subscript, ast.Call)):
-        owner = owner.func if isinstance(owner, ast.Call) else owner.value
-    return {each.id for each in [*given, *([owner] if owner is not call.func else [])] if isinstance(each, ast.Name)}
-
-
-def _is_store(node):
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-
-
 def compared(teller, file, node, left, right):
     """Rows for the two sides of a comparison, called by their source; a side that is written out there is not told again."""
     test = node.test if isinstance(node, ast.Assert) else None
@@ -375,7 +252,7 @@ def compared(teller, file, node, left, right):
     rows = []
     for side, value in zip(sides or (None, None), (left, right)):
         name = segment(file, side) if side is not None else ("left", "right")[len(rows)]
-        if side is None or not _is_literal(side):
+        if side is None or not is_literal(side):
             rows.append(teller.value(name, value))
     return rows
 
@@ -386,14 +263,6 @@ def _sides(test):
     if len(found) != 1 or len(found[0].ops) != 1:
         return ()
     return (found[0].left, found[0].comparators[0])
-
-
-def _is_literal(node):
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return False
-    return True
 
 
 def hold(error, trace):

@@ -3,7 +3,6 @@
 Loaded by `-p sf_pytest`. It changes nothing but one thing: pytest-xdist runs the tests in this process, where their frames are.
 """
 
-import dis
 import importlib.util
 import os
 import re
@@ -12,6 +11,7 @@ import sys
 import pytest
 import sf_evidence
 from sf_journal import Journal
+from sf_setups import SetUps, place
 
 OUTPUT = 4000  # characters of what a test printed, the newest
 _JOURNAL = Journal.take()
@@ -40,6 +40,7 @@ class Witness:
         self.interrupted = False
         self.fixtures = {}  # how often each fixture of the user's was set up
         self.given = {}  # what a fixture last gave, by its name
+        self.setups = SetUps(sf_evidence.is_user)
 
     @property
     def teller(self):
@@ -81,9 +82,16 @@ class Witness:
         if code is None or result is None or not sf_evidence.is_user(code):
             return
         self.fixtures[code] = number = self.fixtures.get(code, 0) + 1
-        line = max((line for _, line in dis.findlinestarts(code) if line), default=code.co_firstlineno)
-        place = {"name": fixturedef.argname, "file": code.co_filename, "line": line, "number": number}
-        self.given[fixturedef.argname] = (id(result[0]), place)
+        self.given[fixturedef.argname] = (id(result[0]), place(fixturedef.argname, code, number))
+
+    def pytest_runtest_setup(self, item):
+        if not _is_case(item):
+            self.setups.begun(getattr(item, "cls", None), item)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item):
+        if _is_case(item):  # unittest prepares its own tests, as they are called
+            self.setups.begun(item.cls, getattr(item.cls, item.name, None))
 
     def pytest_assertrepr_compare(self, config, op, left, right):
         self.comparison = (left, right)
@@ -125,10 +133,10 @@ class Witness:
         made = row.get("made") or {}
         values = getattr(item, "funcargs", {})
         for name in made.get("uses", ()) if made and not made["lines"] else ():
-            known, place = self.given.get(name, (None, None))
+            known, giver = self.given.get(name, (None, None))
             if name in values and known == id(values[name]):
-                return place
-        return None
+                return giver
+        return self.setups.given(getattr(item, "cls", None), made)
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call" or report.outcome != "passed":
@@ -208,6 +216,11 @@ def _unknown(shown):
     file, line = getattr(shown, "filename", None), getattr(shown, "firstlineno", None)
     place = {"file": os.path.abspath(str(file)), "line": line + 1} if file and type(line) is int else {}
     return dict(place, message="\n".join(lines[:2])[: sf_evidence.MESSAGE])
+
+
+def _is_case(item):
+    """Whether unittest runs it."""
+    return any(kind.__module__ == "unittest.case" for kind in getattr(getattr(item, "cls", None), "__mro__", ()))
 
 
 def _label(context):

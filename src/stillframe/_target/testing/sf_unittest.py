@@ -10,6 +10,7 @@ import unittest
 
 import sf_evidence
 from sf_journal import Journal
+from sf_setups import SetUps
 
 _JOURNAL = Journal.take()
 _TARGET = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -31,6 +32,7 @@ class Witness:
         self.imports = {}
         self.failed = set()
         self.running = None
+        self.setups = SetUps(sf_evidence.is_user)
         self._teller = None
 
     @property
@@ -41,6 +43,7 @@ class Witness:
 
     def started(self, test):
         self.running = test
+        self.setups.begun(type(test), getattr(test, getattr(test, "_testMethodName", ""), None))
         self.journal.tell("running", id=test.id())
 
     def ended(self, test, outcome, reason=""):
@@ -62,6 +65,7 @@ class Witness:
         else:
             evidence = self.teller.evidence(error, trace)
             evidence["operands"] = self._operands(trace)
+            evidence["given"] = self.setups.given(type(test), evidence["made"])
         when = "call" if name else "setup"
         self.journal.tell("test", id=test.id(), when=when, outcome="failed", evidence=evidence, label=label)
         if self.journal.asked["hold"] and self.told == 1:
@@ -107,7 +111,7 @@ def _sources(file, node):
     call = getattr(node, "value", None)
     if not isinstance(call, ast.Call):
         return []
-    return [(sf_evidence.segment(file, each), sf_evidence._is_literal(each)) for each in call.args]
+    return [(sf_evidence.segment(file, each), sf_evidence.is_literal(each)) for each in call.args]
 
 
 def _also(name, tell):
