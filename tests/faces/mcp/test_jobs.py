@@ -134,6 +134,14 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
         assert "python {odd}" in filled.messages[0].content.text
 
 
+MUCH = """\
+globals().update((f"name{number}", number) for number in range(300))
+def fail():
+    raise ValueError("long " * 1000)
+print("held")
+"""
+
+
 async def test_the_words_of_help_are_understood_over_mcp_listed_or_not(agent: Connect, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "count.py").write_text(COUNT)
@@ -148,8 +156,21 @@ async def test_the_words_of_help_are_understood_over_mcp_listed_or_not(agent: Co
         # The project is kept for the calls that follow.
         source = await client.call_tool("state", {"part": "source", "at": "count.py:6"})
         assert "add(word)" in text_of(source)
-        small = await client.call_tool("state", {"budget": 120})
-        assert len(text_of(small)) <= 120 + len("<data-000000>\n\n</data-000000>")
+
+
+async def test_a_reply_has_no_more_than_its_budget_marks_and_failures_included(agent: Connect, tmp_path: Path) -> None:
+    (tmp_path / "much.py").write_text(MUCH)
+    (tmp_path / "stillframe.toml").write_text("budget = 400\n")
+    async with agent() as client:
+        await client.call_tool("launch", {"program": ["much.py"], "breaks": ["much.py:4"]})
+        for budget in (150, 300, 500):
+            held = await client.call_tool("state", {"budget": budget})
+            assert budget - 28 < len(text_of(held)) <= budget and "much.py:4" in text_of(held)
+            failed = await client.call_tool("eval", {"expressions": ["fail()"], "budget": budget})
+            assert failed.is_error and "ValueError" in text_of(failed) and len(text_of(failed)) <= max(budget, 180)
+            assert text_of(failed).startswith("error eval_failed: <data-") and "</data-" in text_of(failed)
+        unsaid = await client.call_tool("state", {})
+        assert 372 < len(text_of(unsaid)) <= 400  # what the project's settings say
 
 
 async def test_a_session_that_comes_up_is_told_as_a_change_of_the_resources_in_both_eras(
