@@ -281,7 +281,7 @@ class Dispatcher:
         reply = Reply(
             ok=False,
             op=call.op,
-            session=session.name if session else call.session,
+            session=session.name if session else call.session and _begun(call.session),
             error=ErrorReply(code=error.code, hint=hint, **said),
         )
         return Dispatched(reply=reply, exit_code=error.exit_code, failure=error)

@@ -26,6 +26,8 @@ from .wording import parameters
 
 MESSAGE, FAILURE, LEAST = 1500, 4000, 100
 """Characters of a failure's message, of all that is told of it, and of what is told of it at any budget."""
+NAME, PATH = 80, 300
+"""Characters of the name of a tool, and of a path, that is none."""
 FRESH_WORDS = 64
 OURS = frozenset({"usage", "no_session", "wrong_state", "stale_handle", "busy", "denied"})
 """Failures that are told in our own words alone, refusals by class among them."""
@@ -116,7 +118,7 @@ class Client(msgspec.Struct):
             return
         folder = self.folder(project)
         if not os.path.isdir(folder):
-            raise UsageError(f"project is no directory: {folder}")
+            raise UsageError(f"project is no directory: {shorten(folder, PATH)}")
         self.begun = self.begun or self.cwd
         self.cwd = folder
 
@@ -252,7 +254,7 @@ def envelope_of(verb: str, error: StillframeError) -> dict[str, Any]:
         told["hint"] = {"op": error.hint.op, "args": dict(error.hint.args)}
     if error.detail:
         told["detail"] = error.detail
-    return {"ok": False, "op": verb, "error": told}
+    return {"ok": False, "op": shorten(verb, NAME), "error": told}
 
 
 class _Outcome(msgspec.Struct):
