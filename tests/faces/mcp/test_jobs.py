@@ -120,7 +120,7 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
         probed = await client.call_tool("probe", {"places": ["count.py:3"], "expect": ["len(word) < 2"], "budget": 240})
         assert "len(word) < 2: held 4 times" in text_of(probed)
         assert "(hold keeps it live)" in text_of(probed), "in the words of whoever asked"
-        assert len(text_of(probed)) <= 240 + len("<data-000000>\n\n</data-000000>")
+        assert len(text_of(probed)) <= 240
         (tmp_path / "test_add.py").write_text(RED)
         red = await client.call_tool("test", {"selector": "test_add.py", "runner": "unittest", "once": True})
         told = red.structured_content["result"]
