@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from ..conftest import CLIENT, call
+from ..conftest import CLIENT, SRC, call
 from .conftest import COUNT, COUNT_JS, LEGACY, MODERN, Connect, text_of
 
 JOB_CHARACTERS = 1500
@@ -198,16 +200,18 @@ async def test_a_session_that_comes_up_is_told_as_a_change_of_the_resources_in_b
             await anext(aiter(changes))
 
 
-def test_the_command_itself_loads_nothing_of_mcp(tmp_path: Path) -> None:
-    import subprocess
-    import sys
+def _loaded_with(flag: str, module: str) -> set[str]:
+    code = f"import sys; sys.path.insert(0, {str(SRC)!r}); import {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, flag, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
 
-    from ..conftest import SRC
 
-    code = (
-        f"import sys; sys.path.insert(0, {str(SRC)!r}); import stillframe.faces.cli.mcp_verb; "
-        "print(sorted(set(sys.modules) & {'mcp', 'os', 'json', 'socket', 're', 'typing', 'asyncio'}))"
-    )
-    done = subprocess.run([sys.executable, "-IS", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+def test_the_command_loads_nothing_of_mcp_and_the_host_nothing_of_the_debugger() -> None:
+    """Somebody waits for either to start."""
+    loaded = _loaded_with("-IS", "stillframe.faces.cli.mcp_verb")
+    assert not loaded & {"mcp", "os", "json", "socket", "re", "typing", "asyncio"}
     assert CLIENT[0] == sys.executable
+    loaded = _loaded_with("-I", "stillframe.faces.mcp.serve")
+    assert "mcp" in loaded
+    theirs = ("ops", "session", "backends", "adapters", "record", "dispatch", "transport")
+    assert not loaded & {"sqlite3", *(f"stillframe.{name}" for name in theirs)}

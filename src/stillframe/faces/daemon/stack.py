@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from ... import render
 from ...model.host import Host
+from ...render import replies
 from ..host import host
 from .serve import Houses
 from .server import Beside, Dispatches, Renders
@@ -29,11 +29,11 @@ async def real(
         ) -> tuple[str, str, int]:
             if beside is not None:
                 room = beside.room or reply.budget
-                text = "".join(render.text(reply, room - beside.around))
-                return render.json(reply, room * JSON_SHARE), text, reply.exit_code
+                text = "".join(replies.text(reply, room - beside.around))
+                return replies.json(reply, room * JSON_SHARE), text, reply.exit_code
             if as_json:
-                return render.json(reply, budget or reply.json_budget), "", reply.exit_code
-            out, err = render.text(reply, budget or reply.budget)
+                return replies.json(reply, budget or reply.json_budget), "", reply.exit_code
+            out, err = replies.text(reply, budget or reply.budget)
             return out, err, reply.exit_code
 
         yield dispatcher, dispatcher.sessions, rendered
