@@ -14,11 +14,11 @@ import msgspec
 
 from .errors import Denied, Internal, StillframeError, UsageError
 from .model.backend import Capability, Tool
-from .model.host import Host
+from .model.host import Host, in_question
 from .model.recording import Operated, Recorder
 from .model.reports import Unrecorded
 from .ops import load_all
-from .policy import TOLD_AS_THEY_ARE, Audit, check, in_question, must_ask, needed, unasked
+from .policy import TOLD_AS_THEY_ARE, Audit, check, must_ask, needed, unasked
 from .record import discretion
 from .registry import OPERATIONS, Access, Call, From, Judged, Meant, Operation
 from .session.kept import Kept
@@ -281,7 +281,7 @@ class Dispatcher:
         reply = Reply(
             ok=False,
             op=call.op,
-            session=session.name if session else call.session,
+            session=session.name if session else call.session and _begun(call.session),
             error=ErrorReply(code=error.code, hint=hint, **said),
         )
         return Dispatched(reply=reply, exit_code=error.exit_code, failure=error)

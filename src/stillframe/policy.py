@@ -18,8 +18,6 @@ log = logging.getLogger(__name__)
 
 AUDIT_BYTES = 1024 * 1024
 """How long the log grows before the older half of it goes to a second file."""
-ASKED = 800
-"""Characters of a call in the question whether it may be made."""
 SHOWN = 500
 """Characters of one argument that the log keeps."""
 
@@ -49,15 +47,6 @@ def check(operation: Operation, needed: Access, given: Access, settings: Access,
 def must_ask(needed: Access, ask: str) -> bool:
     """Whether the settings want somebody to be asked before a call of this class is made."""
     return bool(ask) and needed >= Access[ask.upper()]
-
-
-def in_question(text: str) -> str:
-    """What somebody is asked to agree to: whole, or its beginning and its end and how much stands between, since what matters
-    may be put behind a lot that does not."""
-    if len(text) <= ASKED:
-        return text
-    half = ASKED // 2
-    return f"{text[:half]} [… {len(text) - 2 * half:,} characters are not shown here …] {text[-half:]}"
 
 
 def unasked(operation: Operation, needs: str) -> Denied:

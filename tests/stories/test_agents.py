@@ -57,9 +57,7 @@ def test_every_agent_gets_the_skill_and_the_server_where_it_looks_and_loses_them
         (f"{os.environ['XDG_CONFIG_HOME']}/Code/User/mcp.json", "servers"),
     ):
         entry = json.loads((home() / path).read_text())[key]["stillframe"]
-        alone = (
-            [] if "gemini" in path or "Code" in path else ["--answers", "text"]
-        )  # others show a model the JSON instead
+        alone = [] if "gemini" in path else ["--answers", "text"]  # others show a model the JSON instead
         assert (Path(entry["command"]).name, entry["args"]) == ("dbg", ["mcp", *alone]), path
     codex = tomllib.loads((home() / ".codex/config.toml").read_text())["mcp_servers"]["stillframe"]
     assert codex["args"] == ["mcp", "--answers", "text"]
@@ -86,6 +84,15 @@ def test_every_agent_gets_the_skill_and_the_server_where_it_looks_and_loses_them
     assert not list(home().rglob("stillframe-debugger.*")) + list(home().rglob("skills/stillframe"))
     # No file and no folder of an agent's is left, by which it would be found here.
     assert {path for path in home().rglob("*") if "state" not in path.parts} == before
+
+
+def test_profiles_that_do_not_see_the_settings_of_the_first_are_told_of(user: User) -> None:
+    assert "profiles" not in user.ok("install", "vscode")
+    profile = Path(os.environ["XDG_CONFIG_HOME"], "Code/User/profiles/5552b383")
+    profile.mkdir(parents=True)
+    said = "VS Code has further profiles here, each with an mcp.json of its own"
+    assert said in user.ok("install", "vscode", "--mcp") and not list(profile.iterdir())
+    assert all(said not in user.ok("install", "vscode", word, "--dry-run") for word in ("--skill", "--project"))
 
 
 def test_a_skill_that_another_agent_reads_stays_for_it(user: User) -> None:
@@ -143,8 +150,7 @@ def test_a_project_gets_files_that_can_be_shared_and_a_dry_run_changes_nothing(u
     user.ok("install", *AGENTS, "--project", "--access", "inspect")
     for name, key in ((".mcp.json", "mcpServers"), (".cursor/mcp.json", "mcpServers"), (".vscode/mcp.json", "servers")):
         entry = json.loads((user.here / name).read_text())[key]["stillframe"]
-        alone = [] if "vscode" in name else ["--answers", "text"]
-        assert (entry["command"], entry["args"]) == ("dbg", ["mcp", *alone, "--allow", "inspect"])
+        assert (entry["command"], entry["args"]) == ("dbg", ["mcp", "--answers", "text", "--allow", "inspect"])
     texts = [path.read_text() for path in user.here.rglob("*") if path.is_file()]
     assert not any(str(home()) in text for text in texts)
     for folder in (".agents", ".claude", ".github"):

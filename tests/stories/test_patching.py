@@ -17,7 +17,7 @@ from stillframe.model.backend import Backend
 from stillframe.model.outcomes import Stop
 from stillframe.model.plans import AttachPlan, Plan
 from stillframe.registry import Call
-from stillframe.render import json, text
+from stillframe.render.replies import json, text
 from stillframe.session.evidence import SourceCache
 from stillframe.session.sessions import Sessions
 from stillframe.settings import PerProject

@@ -6,6 +6,9 @@ from typing import Protocol
 
 from .health import DaemonInfo
 
+ASKED = 800
+"""Characters of a call in the question whether it may be made."""
+
 
 class Host(Protocol):
     """Given to an operation that has a parameter of this type."""
@@ -21,3 +24,12 @@ class Host(Protocol):
     def show(self, text: str) -> None:
         """Tell whoever watches what goes on, before the reply is there."""
         ...
+
+
+def in_question(text: str) -> str:
+    """What somebody is asked to agree to: whole, or its beginning and its end and how much stands between, since what matters
+    may be put behind a lot that does not."""
+    if len(text) <= ASKED:
+        return text
+    half = ASKED // 2
+    return f"{text[:half]} [… {len(text) - 2 * half:,} characters are not shown here …] {text[-half:]}"

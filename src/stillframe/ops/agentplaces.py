@@ -27,7 +27,8 @@ class Agent(msgspec.Struct, frozen=True):
     """What its entry has beside command and arguments."""
     shows_json: bool = False
     """Whether it shows its model the JSON of an answer: four times the characters of the text, and in its place (seen with Claude
-    Code 2.1 and Codex 0.169) or beside it (Copilot CLI 1.0). It is served the text alone. Gemini CLI 0.61 shows nothing else."""
+    Code 2.1 and Codex 0.169, read in VS Code's source) or beside it (Copilot CLI 1.0). It is served the text alone. Gemini
+    CLI 0.61 shows nothing else."""
     subagents: str = ""
     """The file of our sub-agent; none where it is not known that such files are looked for."""
     project_subagents: str = ""
@@ -67,6 +68,8 @@ def _home(env: Mapping[str, str]) -> Path:
 SERVER = "stillframe"
 """The name of our entry, of our skill's folder, and the beginning of our sub-agent's name."""
 SUBAGENT = f"{SERVER}-debugger"
+VSCODE_PROFILES = ".config/Code/User/profiles"
+"""Below which those who have several profiles of VS Code have a folder for each but the first."""
 _STDIO = {"type": "stdio"}
 _MD, _AGENT_MD = f"{{}}/agents/{SUBAGENT}.md", f"{{}}/agents/{SUBAGENT}.agent.md"
 _TOML = f".codex/agents/{SUBAGENT}.toml"
@@ -100,7 +103,7 @@ AGENTS = {
         ),
         Agent(
             "vscode", "VS Code", ".config/Code", "code", ".config/Code/User/mcp.json", ".vscode/mcp.json", "servers",
-            ".copilot/skills", ".github/skills", _STDIO, project_subagents=_AGENT_MD.format(".github"),
+            ".copilot/skills", ".github/skills", _STDIO, True, project_subagents=_AGENT_MD.format(".github"),
             variable="XDG_CONFIG_HOME", moves={".config/": ""},
         ),
     )

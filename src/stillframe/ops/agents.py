@@ -16,7 +16,7 @@ from ..model.agents import Installation, Placed
 from ..model.plans import Caller
 from ..registry import Access, Param, operation
 from ..settings import directory, project_root
-from .agentplaces import AGENTS, SERVER, SUBAGENT, Agent
+from .agentplaces import AGENTS, SERVER, SUBAGENT, VSCODE_PROFILES, Agent
 from .placing import Entry, Kind, Place, Shipped
 
 _PACKAGED = Path(__file__).parents[1] / "_agents"
@@ -54,9 +54,7 @@ async def install(
     chosen = _chosen(agents, all, project, caller.env)
     places = _places(chosen, caller, project=project, skill=skill or not mcp, mcp=mcp or not skill, allow=access)
     placed = _done([each.install for each in places], dry_run=dry_run, force=force)
-    notes = [MISSING] if (mcp or not skill) and importlib.util.find_spec("mcp") is None else []
-    if project and "claude" in [each.name for each in chosen] and (mcp or not skill):
-        notes.append("Claude Code asks before it uses a project's MCP server for the first time")
+    notes = _notes({each.name for each in chosen}, caller.env, project) if mcp or not skill else ()
     return Installation(placed=placed, dry_run=dry_run, notes=tuple(notes))
 
 
@@ -85,6 +83,16 @@ async def uninstall(
         for each in places
     ]
     return Installation(placed=_done(steps, dry_run=dry_run, force=force), dry_run=dry_run)
+
+
+def _notes(names: set[str], env: Mapping[str, str], project: bool) -> Iterator[str]:
+    """What somebody has to know of the MCP server beside where it was put."""
+    if importlib.util.find_spec("mcp") is None:
+        yield MISSING
+    if project and "claude" in names:
+        yield "Claude Code asks before it uses a project's MCP server for the first time"
+    if not project and "vscode" in names and any(AGENTS["vscode"].below_home(VSCODE_PROFILES, env).glob("*/")):
+        yield "VS Code has further profiles here, each with an mcp.json of its own, which sees nothing of this one"
 
 
 def _done(steps: Sequence[Callable[..., Placed]], *, dry_run: bool, force: bool) -> tuple[Placed, ...]:

@@ -1,8 +1,1 @@
-"""Text and JSON from replies, within a budget."""
-
-from . import answers as answers  # importing them gives what the record and the looking verbs answer its texts
-from . import looking as looking
-from .json import json
-from .text import text
-
-__all__ = ["json", "text"]
+"""Text and JSON from replies, within a budget; `replies` is what faces ask, and loads all that there is to tell."""

@@ -13,4 +13,4 @@ def check_name(name: str) -> None:
     """Session names are plain words, so that no name can be a path; a child's has its number behind a dot."""
     stem = name.split(".", 1)[0]
     if not _NAME.fullmatch(stem) or not re.fullmatch(r"[a-z0-9-]+(\.\d+)*", name):
-        raise UsageError(f"{name!r} is no session name: use a to z, 0 to 9 and -, 64 at the most")
+        raise UsageError(f"{name!r:.90} is no session name: use a to z, 0 to 9 and -, 64 at the most")

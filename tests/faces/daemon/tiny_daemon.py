@@ -65,7 +65,7 @@ class Toys:
         }
 
 
-def rendered(reply: Any, *, as_json: bool, budget: int | None) -> tuple[str, str, int]:
+def rendered(reply: Any, *, as_json: bool, budget: int | None, beside: Any = None) -> tuple[str, str, int]:
     return json.dumps(reply) + "\n", "" if as_json else "talk\n", 0 if reply.get("op") != "detach" else 3
 
 

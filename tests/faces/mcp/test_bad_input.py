@@ -22,12 +22,16 @@ async def test_wrong_calls_are_tool_errors_with_a_code_and_a_next_step(agent: Co
     (tmp_path / "count.py").write_text(COUNT)
     wrong: list[tuple[str, dict[str, Any], str, str]] = [
         ("lunch", {}, "usage", "did you mean launch?"),
+        ("x" * 100_000, {}, "usage", "there is no tool"),
         ("launch", {"programm": "x"}, "usage", "did you mean program?"),
+        ("launch", {"y" * 100_000: 1}, "usage", "launch has no parameter"),
+        ("state", {"session": "s" * 100_000}, "usage", "is no session name"),
         ("launch", {"program": [["a"]]}, "usage", "program takes text"),
         ("launch", {"program": {"a": 1}}, "usage", "program takes text"),
         ("launch", {"program": "count.py", "stop_on_entry": "yes"}, "usage", "true or false"),
         ("launch", {"program": "count.py", "timeout": "soon"}, "usage", "a number"),
         ("launch", {"program": "count.py", "project": "/nowhere"}, "usage", "project is no directory"),
+        ("state", {"project": "x/" * 50_000}, "usage", "project is no directory"),
         ("launch", {"program": "count.py", "budget": 0}, "usage", "budget"),
         ("launch", {"program": "gone.py"}, "launch_failed", ""),
         ("launch", {}, "usage", "launch what?"),
@@ -67,6 +71,7 @@ async def test_wrong_calls_are_tool_errors_with_a_code_and_a_next_step(agent: Co
             assert told.is_error, (tool, text)
             assert text.startswith(f"error {code}: "), (tool, text)
             assert words in text and len(text) < 2500, (tool, text)
+            assert len(str(told.structured_content)) < 5000, (tool, text)
         line = await client.call_tool("crash", {"command": "python -c 'a = 1; a > 2'"})  # as one text, too
         assert "ended well: exit 0" in text_of(line)
         held = await client.call_tool("launch", {"program": "count.py", "breaks": "count.py:3"})
@@ -93,11 +98,16 @@ def test_messages_that_are_none_are_answered_as_such_and_the_next_one_is_heard(p
         (b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"id":7,"x":"' + long + b'"}}\n', -32600, [3]),
         (b'{"method":"tools/call","params":{"x":"' + long + b'"},"jsonrpc":"2.0","id":4}\n', -32600, [4]),
         (b'{"method":"tools/call","params":{"x":"' + long + b'","id":5}}\n', -32600, [None]),
+        (b'{"jsonrpc": "2.0", "id": null, "method": "tools/list"}\n', -32600, [None]),
+        (b'{"jsonrpc": "2.0", "id": 2.5, "method": "tools/list"}\n', -32600, [None]),
     ):
         line.send(data)
         for number in numbers:
             said = line.hear()
             assert (said["error"]["code"], said["id"]) == (code, number), data[:100]
+    for much in (float("nan"), float("inf"), 10**400):  # as Python's own JSON spells them
+        told = line.call("go", how="wait", timeout=much)["structuredContent"]["error"]
+        assert (told["code"], told["message"].partition(",")[0]) == ("usage", "timeout takes a number")
     assert line.ask("tools/list")["result"]["tools"]
     assert line.ask("tools/list", cursor="x" * 1000)["result"]["tools"]
     assert line.ask("no/method")["error"]["code"] == -32601

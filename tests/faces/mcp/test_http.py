@@ -57,8 +57,8 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 @contextlib.asynccontextmanager
-async def connected(server: Served, mode: str, **how: Any) -> Any:
-    headers = {"Authorization": f"Bearer {server.token}"}
+async def connected(server: Served, mode: str, named: str = "", **how: Any) -> Any:
+    headers = {"Authorization": f"Bearer {server.token}", **({"Stillframe-Client": named} if named else {})}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=DEADLINE) as http_client,
         Client(streamable_http_client(server.url, http_client=http_client), mode=mode, **how) as client,
@@ -237,6 +237,13 @@ async def test_two_clients_have_their_own_project_and_each_hears_of_sessions_tha
             assert lost.is_error and f"no such file: {tmp_path / 'count.py'}" in text_of(lost)
             assert not (await other.call_tool("state", {"session": "held"})).is_error
             await heard[1].wait()
+        # Of the newer protocol, which has no sessions, those that a header names are told apart as well.
+        async with connected(served, MODERN, "a") as first, connected(served, MODERN, "b") as second:
+            for client, name in ((first, "mine"), (second, "yours")):
+                start = {"program": ["deep/count.py"], "breaks": ["deep/count.py:3"], "name": name}
+                assert not (await client.call_tool("launch", start)).is_error
+            assert "mine ended" in text_of(await first.call_tool("stop", {}))
+            assert "yours ended" in text_of(await second.call_tool("stop", {}))
         assert "held ended" in text_of(await one.call_tool("stop", {}))
 
 

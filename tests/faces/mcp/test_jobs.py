@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from ..conftest import CLIENT, call
+from ..conftest import CLIENT, SRC, call
 from .conftest import COUNT, COUNT_JS, LEGACY, MODERN, Connect, text_of
 
 JOB_CHARACTERS = 1500
@@ -120,7 +122,7 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
         probed = await client.call_tool("probe", {"places": ["count.py:3"], "expect": ["len(word) < 2"], "budget": 240})
         assert "len(word) < 2: held 4 times" in text_of(probed)
         assert "(hold keeps it live)" in text_of(probed), "in the words of whoever asked"
-        assert len(text_of(probed)) <= 240 + len("<data-000000>\n\n</data-000000>")
+        assert len(text_of(probed)) <= 240
         (tmp_path / "test_add.py").write_text(RED)
         red = await client.call_tool("test", {"selector": "test_add.py", "runner": "unittest", "once": True})
         told = red.structured_content["result"]
@@ -132,6 +134,14 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
         assert (group["names"], group["stack"]["frames"][0]["file"]) == (["MainThread"], "wait.py")
         filled = await client.get_prompt("crash", {"command": "python {odd}"})
         assert "python {odd}" in filled.messages[0].content.text
+
+
+MUCH = """\
+globals().update((f"name{number}", number) for number in range(300))
+def fail():
+    raise ValueError("long " * 1000)
+print("held")
+"""
 
 
 async def test_the_words_of_help_are_understood_over_mcp_listed_or_not(agent: Connect, tmp_path: Path) -> None:
@@ -148,8 +158,21 @@ async def test_the_words_of_help_are_understood_over_mcp_listed_or_not(agent: Co
         # The project is kept for the calls that follow.
         source = await client.call_tool("state", {"part": "source", "at": "count.py:6"})
         assert "add(word)" in text_of(source)
-        small = await client.call_tool("state", {"budget": 120})
-        assert len(text_of(small)) <= 120 + len("<data-000000>\n\n</data-000000>")
+
+
+async def test_a_reply_has_no_more_than_its_budget_marks_and_failures_included(agent: Connect, tmp_path: Path) -> None:
+    (tmp_path / "much.py").write_text(MUCH)
+    (tmp_path / "stillframe.toml").write_text("budget = 400\n")
+    async with agent() as client:
+        await client.call_tool("launch", {"program": ["much.py"], "breaks": ["much.py:4"]})
+        for budget in (150, 300, 500):
+            held = await client.call_tool("state", {"budget": budget})
+            assert budget - 28 < len(text_of(held)) <= budget and "much.py:4" in text_of(held)
+            failed = await client.call_tool("eval", {"expressions": ["fail()"], "budget": budget})
+            assert failed.is_error and "ValueError" in text_of(failed) and len(text_of(failed)) <= max(budget, 180)
+            assert text_of(failed).startswith("error eval_failed: <data-") and "</data-" in text_of(failed)
+        unsaid = await client.call_tool("state", {})
+        assert 372 < len(text_of(unsaid)) <= 400  # what the project's settings say
 
 
 async def test_a_session_that_comes_up_is_told_as_a_change_of_the_resources_in_both_eras(
@@ -177,16 +200,18 @@ async def test_a_session_that_comes_up_is_told_as_a_change_of_the_resources_in_b
             await anext(aiter(changes))
 
 
-def test_the_command_itself_loads_nothing_of_mcp(tmp_path: Path) -> None:
-    import subprocess
-    import sys
+def _loaded_with(flag: str, module: str) -> set[str]:
+    code = f"import sys; sys.path.insert(0, {str(SRC)!r}); import {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, flag, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
 
-    from ..conftest import SRC
 
-    code = (
-        f"import sys; sys.path.insert(0, {str(SRC)!r}); import stillframe.faces.cli.mcp_verb; "
-        "print(sorted(set(sys.modules) & {'mcp', 'os', 'json', 'socket', 're', 'typing', 'asyncio'}))"
-    )
-    done = subprocess.run([sys.executable, "-IS", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+def test_the_command_loads_nothing_of_mcp_and_the_host_nothing_of_the_debugger() -> None:
+    """Somebody waits for either to start."""
+    loaded = _loaded_with("-IS", "stillframe.faces.cli.mcp_verb")
+    assert not loaded & {"mcp", "os", "json", "socket", "re", "typing", "asyncio"}
     assert CLIENT[0] == sys.executable
+    loaded = _loaded_with("-I", "stillframe.faces.mcp.serve")
+    assert "mcp" in loaded
+    theirs = ("ops", "session", "backends", "adapters", "record", "dispatch", "transport")
+    assert not loaded & {"sqlite3", *(f"stillframe.{name}" for name in theirs)}

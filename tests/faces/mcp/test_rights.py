@@ -13,8 +13,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from stillframe.faces.mcp.toolset import CLASSES, toolset
+from stillframe.model.host import in_question
 from stillframe.ops import load_all
-from stillframe.policy import in_question
 from stillframe.registry import OPERATIONS, Access
 
 from ..conftest import call

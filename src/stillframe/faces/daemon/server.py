@@ -16,8 +16,8 @@ import os
 import socket
 import struct
 import sys
-from collections.abc import AsyncIterator, Callable
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -45,10 +45,26 @@ class Dispatches(Protocol):
     async def run(self, call: Call) -> Any: ...
 
 
+class Beside(NamedTuple):
+    """A face wants the text beside the JSON, in the place of what goes to stderr."""
+
+    room: int
+    """Characters of text, with those around it; 0: as many as the settings say."""
+    around: int
+    """Characters that the face puts around the text."""
+
+    @classmethod
+    def of(cls, request: Mapping[str, Any]) -> Beside | None:
+        room, around = request.get("text"), request.get("around", 0)
+        return cls(room, around) if isinstance(room, int) and isinstance(around, int) else None
+
+
 class Renders(Protocol):
     """What the server needs of render: a reply's stdout, its stderr and its exit code."""
 
-    def __call__(self, reply: Any, *, as_json: bool, budget: int | None) -> tuple[str, str, int]: ...
+    def __call__(
+        self, reply: Any, *, as_json: bool, budget: int | None, beside: Beside | None = None
+    ) -> tuple[str, str, int]: ...
 
 
 class Refusal(Exception):
@@ -162,10 +178,8 @@ class Server:
         if reply is not None and request.get("asks") and (needs := _asked_about(reply)):
             await frames.question(needs)
         elif reply is not None:
-            out, err, code = self._render(reply, as_json=frames.as_json, budget=request.get("budget"))
-            if frames.as_json and isinstance(room := request.get("text"), int):  # a face that shows both
-                err = "".join(self._render(reply, as_json=False, budget=room)[:2])
-            await frames.finish(out, err, code)
+            told = self._render(reply, as_json=frames.as_json, budget=request.get("budget"), beside=Beside.of(request))
+            await frames.finish(*told)
 
     async def _call(self, call: Call, reader: asyncio.StreamReader, frames: Frames) -> Any:
         """Run a call for as long as its client is there; None where the client left."""

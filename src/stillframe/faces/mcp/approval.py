@@ -13,7 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from ...errors import StillframeError
-from ...policy import in_question
+from ...model.host import in_question
 from ...render.escape import escape, shorten
 from ...settings import PerProject, project_root
 from .client import Client

@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -24,10 +24,10 @@ from .orders import WAIT_SECONDS, Order, as_if_allowed, understand
 from .toolset import CLASSES, Tool, Toolset, toolset
 from .wording import parameters
 
-BUDGET = 4000
-JSON_SHARE = 4
-"""Bytes of structured content for each character of text: JSON says the same in about as many times the room."""
-MESSAGE = 1500
+MESSAGE, FAILURE, LEAST = 1500, 4000, 100
+"""Characters of a failure's message, of all that is told of it, and of what is told of it at any budget."""
+NAME, PATH = 80, 300
+"""Characters of the name of a tool, and of a path, that is none."""
 FRESH_WORDS = 64
 OURS = frozenset({"usage", "no_session", "wrong_state", "stale_handle", "busy", "denied"})
 """Failures that are told in our own words alone, refusals by class among them."""
@@ -98,7 +98,7 @@ class Client(msgspec.Struct):
         reply = _sound(answer.reply)
         outcome = _outcome_of(reply)
         if not outcome.ok:
-            failed = self._failed(msgspec.json.decode(reply), tool)
+            failed = self._failed(msgspec.json.decode(reply), tool, order.budget or FAILURE)
             if failed.denied:
                 self.cwd, self.begun = was  # it has led nowhere; and made again, it begins where it began
             return failed
@@ -118,7 +118,7 @@ class Client(msgspec.Struct):
             return
         folder = self.folder(project)
         if not os.path.isdir(folder):
-            raise UsageError(f"project is no directory: {folder}")
+            raise UsageError(f"project is no directory: {shorten(folder, PATH)}")
         self.begun = self.begun or self.cwd
         self.cwd = folder
 
@@ -139,14 +139,13 @@ class Client(msgspec.Struct):
             raise
 
     def _request(self, tool: Tool, order: Order, agreed: bool) -> dict[str, Any]:
-        room = order.budget or BUDGET
         return {
             "op": order.verb,
             "args": order.args,
             "session": order.session,
             "json": True,
-            "text": room,
-            "budget": room * JSON_SHARE,
+            "text": order.budget or 0,
+            "around": len(_said(self.cancelled)) + MARKS,
             "allow": min(self.allow, tool.access, key=CLASSES.index),
             "client": self.id,
             "sticky": True,
@@ -161,8 +160,9 @@ class Client(msgspec.Struct):
     def _done(self, reply: bytes, session: str | None, text: str) -> Told:
         notes = self._notes()
         more: dict[str, Any] = {"notes": notes, "untrusted": True} if notes else {"untrusted": True}
-        told = "".join(f"note: {each}\n" for each in notes) + fenced(text.rstrip("\n"))
-        return Told(told, _with(reply, more), failed=False, met=self._meets(session))
+        return Told(
+            _said(notes) + fenced(text.rstrip("\n")), _with(reply, more), failed=False, met=self._meets(session)
+        )
 
     def _meets(self, session: str | None) -> bool:
         new = session is not None and session not in self.known
@@ -170,7 +170,7 @@ class Client(msgspec.Struct):
             self.known.add(session)
         return new
 
-    def _failed(self, envelope: dict[str, Any], tool: Tool | None = None) -> Told:
+    def _failed(self, envelope: dict[str, Any], tool: Tool | None = None, room: int = FAILURE) -> Told:
         error = envelope.get("error") or {}
         asked = bool((error.get("detail") or {}).get("asked"))
         denied = error.get("code") == "denied"
@@ -180,23 +180,20 @@ class Client(msgspec.Struct):
             self._grant(error, tool)
         if error.get("code") in (*OURS, *MOSTLY_OURS):
             error["message"] = parameters(str(error["message"]), str(envelope.get("op")))
-        head = f"error {error.get('code')}: "
         body = shorten(lines(str(error.get("message", ""))), MESSAGE)
         for name, said in (error.get("detail") or {}).items():
             if isinstance(said, str) and said.strip() and said.strip() not in body:
                 body += f"\n{escape(name)}: {shorten(lines(said.strip()), MESSAGE)}"
         notes = [] if asked else self._notes()
-        if ours:
-            text = head + body
-        else:
+        before, step = _said(notes) + f"error {error.get('code')}: ", self._next_step(error.get("hint"))
+        after = f"\ntry: {step}" if step else ""
+        body = shorten(body, max(room - len(before) - len(after) - (0 if ours else MARKS), LEAST))
+        if not ours:
             envelope["untrusted"] = True
-            text = head + fenced(body)
-        if step := self._next_step(error.get("hint")):
-            text += f"\ntry: {step}"
         if notes:
             envelope["notes"] = notes
-        said = "".join(f"note: {each}\n" for each in notes) + text
-        return Told(said, msgspec.json.encode(envelope), failed=True, denied=denied, asked=asked)
+        text = before + (body if ours else fenced(body)) + after
+        return Told(text, msgspec.json.encode(envelope), failed=True, denied=denied, asked=asked)
 
     def _grant(self, error: dict[str, Any], tool: Tool | None) -> None:
         """Say how a refusal can be lifted: by another tool, by the command that started us, or in the settings."""
@@ -233,6 +230,10 @@ def _left(order: Order) -> str:
     return f"the call of {order.verb} was cancelled; the program was left as it was, and may still be running"
 
 
+def _said(notes: Sequence[str]) -> str:
+    return "".join(f"note: {each}\n" for each in notes)
+
+
 def fenced(text: str) -> str:
     """Text that may hold a program's words, between marks that it cannot have guessed."""
     if not _WORDS:
@@ -243,6 +244,8 @@ def fenced(text: str) -> str:
 
 _WORDS: list[str] = []
 """Words that were not used yet: to ask the kernel for each takes a turn of its own."""
+MARKS = len(fenced(""))
+"""Characters of the marks, which a budget is for as well."""
 
 
 def envelope_of(verb: str, error: StillframeError) -> dict[str, Any]:
@@ -251,7 +254,7 @@ def envelope_of(verb: str, error: StillframeError) -> dict[str, Any]:
         told["hint"] = {"op": error.hint.op, "args": dict(error.hint.args)}
     if error.detail:
         told["detail"] = error.detail
-    return {"ok": False, "op": verb, "error": told}
+    return {"ok": False, "op": shorten(verb, NAME), "error": told}
 
 
 class _Outcome(msgspec.Struct):

@@ -32,7 +32,8 @@ TOKEN = "STILLFRAME_MCP_TOKEN"
 HOST = "127.0.0.1"
 CLIENTS = 256
 """How many clients are remembered, each with its current session; the one that was silent longest is forgotten."""
-SESSION_HEADER = "mcp-session-id"
+SESSION_HEADER, NAME_HEADER = "mcp-session-id", "stillframe-client"
+"""The older protocol's own, and one of ours that somebody may put into the settings of an agent."""
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -95,7 +96,8 @@ class Server(uvicorn.Server):
 
 
 class Clients:
-    """Who calls: a client for each session of the older protocol; the newer one has no sessions, and one client."""
+    """Who calls: a client for each session of the older protocol. The newer one has none, and says nothing else by which one
+    client could be told from another: all are one, but for those that a header of ours names."""
 
     def __init__(self, first: Client) -> None:
         self._first = first
@@ -105,7 +107,7 @@ class Clients:
 
     def of(self, context: Context) -> Client:
         headers = getattr(context.request, "headers", None) or {}
-        key = headers.get(SESSION_HEADER)
+        key = headers.get(SESSION_HEADER) or headers.get(NAME_HEADER)
         if not key:
             return self._first
         if key not in self._known:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -157,7 +158,7 @@ def _one(field: Field, value: Any) -> Any:
             if isinstance(value, str) and value.isdecimal():
                 return int(value)
         case "float":
-            if isinstance(value, int | float) and not isinstance(value, bool):
+            if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max:
                 return float(value)
         case "json":
             if isinstance(value, dict | str):

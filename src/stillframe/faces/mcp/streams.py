@@ -177,6 +177,10 @@ class Incoming(Stream):
         except ValueError:
             await self._outgoing.say(_unreadable(line))
             return
+        if isinstance(message, types.JSONRPCNotification) and "id" in json.loads(line):
+            # By the number that it gave itself (none, true, 2.5) somebody waits for an answer; to the SDK it is a notification.
+            await self._outgoing.say(_unreadable(line))
+            return
         match message:
             case types.JSONRPCNotification(method="notifications/cancelled", params=dict(params)):
                 self._shortcut.cancel(params.get("requestId"))
