@@ -18,8 +18,9 @@ from stillframe.model.values import Frame, Frames, Modules, Thread, Value, Value
 from stillframe.model.values import Module as LoadedModule
 from stillframe.model.views import OutputPage, ProbedPlace, ProbeReport, Threads
 from stillframe.render.outcomes import Room
+from stillframe.render.replies import text
 from stillframe.render.reports import printed as printed_of
-from stillframe.render.text import spelled, text
+from stillframe.render.text import spelled
 
 from .test_json import stop
 
