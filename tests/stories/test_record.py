@@ -214,6 +214,14 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     kept = {each["name"]: each for each in user.json("locals", "--hit", "h4")["values"]}
     assert [each["value"] for each in kept[cart]["children"] if each["name"] == "last"] == ["3"]
     assert "Cart.total" in user.ok("stack", "--hit", "h2")
+    parts = user.json("expand", cart, "--hit", "h4")
+    assert ("last", "3") in [(each["name"], each["value"]) for each in parts["values"]]
+    assert "r1.h4" in parts["notes"][0]
+    assert "qty = 3" in user.ok("expand", "item", "--hit", "h4")
+    assert "nothing more that was recorded: 2" in user.fails("expand", "k", code=1, error="not_found")
+    missed = user.fails("expand", "v1", code=1, error="not_found")
+    assert "handles went with the program" in missed and cart in missed.split("there are: ")[1]
+    assert "recorded there" in user.fails("expand", f"{cart}.nope", code=1, error="not_found")
 
 
 def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_through_again(

@@ -220,10 +220,7 @@ class Replay:
         return Values(values=shown, total=len(stop.locals), start=start)
 
     async def expand(self, ref: str, bounds: Bounds, start: int = 0) -> Values:
-        value = self._refs[ref]
-        children = value.children or tuple(
-            texts.of_text(key or f"[{n}]", text) for n, (key, text) in enumerate(texts.parts(value.value))
-        )
+        children = texts.inside(self._refs[ref])
         shown = tuple(self._linked(each) for each in children[start : start + bounds.values])
         return Values(values=shown, total=len(children), start=start)
 

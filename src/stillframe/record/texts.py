@@ -166,6 +166,11 @@ def is_cut(value: Value, more: bool) -> bool:
     return open_ended or any(each.startswith(LEFT_OUT) for each in shown) or (value.total or 0) > len(shown)
 
 
+def inside(value: Value) -> tuple[Value, ...]:
+    """The parts that were recorded of a value: those told beside its text, or else those that this shows."""
+    return value.children or tuple(of_text(key or f"[{n}]", text) for n, (key, text) in enumerate(parts(value.value)))
+
+
 def names(step: Step) -> tuple[str, ...]:
     """What a debugger may call the part that a step leads to."""
     return str(step), f"[{step}]", f"'{step}'", f'"{step}"', f"['{step}']"
