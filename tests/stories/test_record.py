@@ -259,6 +259,7 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     assert f"at {program}:8 in Cart.total" in user.ok("replay", "before")
     assert "out=0" in user.ok("continue") and "3 of 6" in user.ok("next")
     assert user.ok("eval", "item.qty") == "item.qty = 2\n"
+    assert "qty = 2\n" in user.ok("expand", "item"), "though its text shows all of it"
     assert "2 of 6" in user.ok("step-back")
     other = user.json("diff", "before")["second"]
     assert other["saved"] == ["after"], "not with itself, though it is the run that the current session goes through"

@@ -153,8 +153,7 @@ class Pen:
 
     def fill_source(self, id: int, lines: Sequence[str]) -> None:
         """The text itself, when whoever waited for the stop has been answered: to look for secrets in a file takes a while."""
-        text = redaction.text("\n".join(lines)).encode("utf-8", "backslashreplace")
-        self.connection.execute("UPDATE source SET text=? WHERE id=?", (zlib.compress(text, 6), id))
+        self.connection.execute("UPDATE source SET text=? WHERE id=?", (zlib.compress(source_text(lines), 6), id))
 
     def frame(self, frame: Frame) -> int:
         known = self._ids.get(frame)
@@ -222,6 +221,11 @@ class Pen:
             "INSERT INTO event(time, run, root, kind, ref, text) VALUES(?,?,?,?,?,?)",
             (time, run, root, kind, ref, clean(text[:TEXT])),
         )
+
+
+def source_text(lines: Sequence[str]) -> bytes:
+    """A file's text as it is kept."""
+    return redaction.text("\n".join(lines)).encode("utf-8", "backslashreplace")
 
 
 def value_row(value: Value) -> tuple[str, str, float | None, int | None, str | None]:
