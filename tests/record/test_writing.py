@@ -156,6 +156,19 @@ async def test_a_text_that_an_export_claims_to_be_a_files_is_never_shown_of_a_ru
     assert rows[0].source == rows[1].source and rows[2].source == rows[3].source, "a text is kept once"
 
 
+async def test_the_text_of_a_file_is_there_after_all_where_who_was_to_write_it_died(tmp_path: Path) -> None:
+    async with opened(tmp_path / "state") as record:
+        await record.begin(facts(tmp_path), None).stop(stop_at(x=1), LINES)
+        await record.settled()
+    with sqlite3.connect(record.path) as died:  # as a kill leaves it between the stop and what could wait
+        died.execute("UPDATE source SET text=x''")
+    died.close()
+    async with opened(tmp_path / "state") as again:
+        await again.begin(facts(tmp_path), None).stop(stop_at(x=1), LINES)
+        (row,) = await again.look(lambda c: reading.rows(c, [1]))
+        assert await again.look(lambda c: finding.line_of(c, row.source, row.line)) == LINES[3]
+
+
 async def test_a_disk_that_takes_nothing_pauses_recording_visibly_and_all_is_there_afterwards(tmp_path: Path) -> None:
     blocked = tmp_path / "state"
     blocked.write_text("a file where the directory should be")

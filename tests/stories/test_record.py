@@ -427,7 +427,8 @@ def test_secrets_are_nowhere_on_disk_and_what_is_left_out_says_so(user: User) ->
     user.file(
         "secrets_.py",
         "import sys\npassword = 'tig' + 'er99'\nlogin = {'user': 'ann', 'password': password}\n"
-        "key = 'AKIA' + 'IOSFODNN7EXAMPLE'\nprint('password=' + password)\nprint(key)\nx = 1\n",
+        "key = 'AKIA' + 'IOSFODNN7EXAMPLE'\nprint('password=' + password)\nprint(key)\nx = 1\n"
+        "def enter(who, password):\n    return who\nenter('ann', 'lion77roar')\n",
     )
     stop = user.json("launch", "secrets_.py", "--break", "secrets_.py:7", "--", "--token", "abcdef0123456789")
     # Replies leave them out, too, and say so, unless they are asked for by name.
@@ -445,11 +446,13 @@ def test_secrets_are_nowhere_on_disk_and_what_is_left_out_says_so(user: User) ->
     assert shown["password"] == "[redacted: named password]"
     assert shown["login"] == "{'user': 'ann', 'password': '[redacted: named password]'}"
     assert "looks like an AWS key" in shown["key"]
+    assert "lion77roar" not in user.ok("until", "secrets_.py:9")
     user.ok("stop")
     user.ok("export", "run.jsonl")
+    assert "enter('ann', '[redacted: named password]')" in (user.here / "run.jsonl").read_text(), "nor in the files"
     state = Path(os.environ["XDG_STATE_HOME"]) / "stillframe"
     for path in [*state.glob("record*"), user.here / "run.jsonl"]:
-        for secret in ("tiger99", key, "abcdef0123456789"):
+        for secret in ("tiger99", key, "abcdef0123456789", "lion77roar"):
             assert secret.encode() not in path.read_bytes(), (path.name, secret)
 
 
