@@ -223,6 +223,18 @@ def test_a_part_is_told_by_its_place_only_where_it_is_shown_at_that(text: str, w
     assert texts.goes_beyond(Value(name="x", value=text), False, steps) is (part is None and "..." in text)
 
 
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("{'a': 1, 'b': [2]}", {"a": "1", "b": "[2]"}), ("(7, 8)", {"[0]": "7", "[1]": "8"}), ("Cart(n=1, …)", {"n": "1"}),
+        ('map[string]int ["the": 3, "cat": 1, "sat"…', {"the": "3", "cat": "1"}), ("W[1, 2, ..., 8]", {"[0]": "1", "[1]": "2"}),
+        ("range(0, 5)", {}), ("'a, b'", {}), ("7", {}), ("", {}),
+    ],
+)  # fmt: skip
+def test_parts_are_told_as_far_as_a_text_shows_them_whole(text: str, parts: dict[str, str]) -> None:
+    assert {each.name: each.value for each in texts.inside(Value(name="x", value=text))} == parts
+
+
 def test_the_length_of_what_go_counts_is_what_it_says() -> None:
     value = Value(name="x", value="(loaded 1/9) []int len: 9, cap: 12, [7,...+8 more]")
     assert texts.length_of(value) == 9

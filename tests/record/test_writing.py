@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import hashlib
 import os
 import sqlite3
 import stat
@@ -132,6 +133,40 @@ async def test_words_that_are_no_text_and_conditions_full_of_quotes_do_not_spoil
         (value,) = await record.look(lambda c, row=row: reading.values(c, row))  # type: ignore[misc]
         assert value.children == (part,)
     assert b"tiger99" not in (tmp_path / "run.jsonl").read_bytes()
+
+
+async def test_a_text_that_an_export_claims_to_be_a_files_is_never_shown_of_a_run_of_ours(
+    record: Record, tmp_path: Path
+) -> None:
+    meant, caller = Meant(None, str(tmp_path)), Caller(cwd=str(tmp_path))
+    await record.begin(facts(tmp_path), None).stop(stop_at(x=1), LINES)
+    await export(meant, caller, record, "run.jsonl")
+    *told, _ = (tmp_path / "run.jsonl").read_text().splitlines(keepends=True)
+    body = "".join(told).replace("out += item", "out += steal(item)")
+    seal = {"kind": "end", "lines": len(told), "digest": hashlib.sha256(body.encode()).hexdigest()}
+    (tmp_path / "forged.jsonl").write_text(body + msgspec.json.encode(seal).decode() + "\n")
+    async with opened(tmp_path / "elsewhere") as other:
+        for file in ("forged.jsonl", "forged.jsonl"):
+            await import_(meant, caller, other, file)
+        await other.begin(facts(tmp_path), None).stop(stop_at(x=1), LINES)
+        await import_(meant, caller, other, "run.jsonl")
+        rows = await other.look(lambda c: reading.rows(c, [1, 2, 3, 4]))
+        lines = [await other.look(lambda c, row=row: finding.line_of(c, row.source, row.line)) for row in rows]
+    assert [each.strip() for each in lines] == ["out += steal(item)"] * 2 + ["out += item"] * 2
+    assert rows[0].source == rows[1].source and rows[2].source == rows[3].source, "a text is kept once"
+
+
+async def test_the_text_of_a_file_is_there_after_all_where_who_was_to_write_it_died(tmp_path: Path) -> None:
+    async with opened(tmp_path / "state") as record:
+        await record.begin(facts(tmp_path), None).stop(stop_at(x=1), LINES)
+        await record.settled()
+    with sqlite3.connect(record.path) as died:  # as a kill leaves it between the stop and what could wait
+        died.execute("UPDATE source SET text=x''")
+    died.close()
+    async with opened(tmp_path / "state") as again:
+        await again.begin(facts(tmp_path), None).stop(stop_at(x=1), LINES)
+        (row,) = await again.look(lambda c: reading.rows(c, [1]))
+        assert await again.look(lambda c: finding.line_of(c, row.source, row.line)) == LINES[3]
 
 
 async def test_a_disk_that_takes_nothing_pauses_recording_visibly_and_all_is_there_afterwards(tmp_path: Path) -> None:

@@ -214,6 +214,14 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     kept = {each["name"]: each for each in user.json("locals", "--hit", "h4")["values"]}
     assert [each["value"] for each in kept[cart]["children"] if each["name"] == "last"] == ["3"]
     assert "Cart.total" in user.ok("stack", "--hit", "h2")
+    parts = user.json("expand", cart, "--hit", "h4")
+    assert ("last", "3") in [(each["name"], each["value"]) for each in parts["values"]]
+    assert "r1.h4" in parts["notes"][0]
+    assert "qty = 3" in user.ok("expand", "item", "--hit", "h4")
+    assert "nothing more that was recorded: 2" in user.fails("expand", "k", code=1, error="not_found")
+    missed = user.fails("expand", "v1", code=1, error="not_found")
+    assert "handles went with the program" in missed and cart in missed.split("there are: ")[1]
+    assert "recorded there" in user.fails("expand", f"{cart}.nope", code=1, error="not_found")
 
 
 def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_through_again(
@@ -251,6 +259,7 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     assert f"at {program}:8 in Cart.total" in user.ok("replay", "before")
     assert "out=0" in user.ok("continue") and "3 of 6" in user.ok("next")
     assert user.ok("eval", "item.qty") == "item.qty = 2\n"
+    assert "qty = 2\n" in user.ok("expand", "item"), "though its text shows all of it"
     assert "2 of 6" in user.ok("step-back")
     other = user.json("diff", "before")["second"]
     assert other["saved"] == ["after"], "not with itself, though it is the run that the current session goes through"
@@ -418,7 +427,8 @@ def test_secrets_are_nowhere_on_disk_and_what_is_left_out_says_so(user: User) ->
     user.file(
         "secrets_.py",
         "import sys\npassword = 'tig' + 'er99'\nlogin = {'user': 'ann', 'password': password}\n"
-        "key = 'AKIA' + 'IOSFODNN7EXAMPLE'\nprint('password=' + password)\nprint(key)\nx = 1\n",
+        "key = 'AKIA' + 'IOSFODNN7EXAMPLE'\nprint('password=' + password)\nprint(key)\nx = 1\n"
+        "def enter(who, password):\n    return who\nenter('ann', 'lion77roar')\n",
     )
     stop = user.json("launch", "secrets_.py", "--break", "secrets_.py:7", "--", "--token", "abcdef0123456789")
     # Replies leave them out, too, and say so, unless they are asked for by name.
@@ -436,11 +446,13 @@ def test_secrets_are_nowhere_on_disk_and_what_is_left_out_says_so(user: User) ->
     assert shown["password"] == "[redacted: named password]"
     assert shown["login"] == "{'user': 'ann', 'password': '[redacted: named password]'}"
     assert "looks like an AWS key" in shown["key"]
+    assert "lion77roar" not in user.ok("until", "secrets_.py:9")
     user.ok("stop")
     user.ok("export", "run.jsonl")
+    assert "enter('ann', '[redacted: named password]')" in (user.here / "run.jsonl").read_text(), "nor in the files"
     state = Path(os.environ["XDG_STATE_HOME"]) / "stillframe"
     for path in [*state.glob("record*"), user.here / "run.jsonl"]:
-        for secret in ("tiger99", key, "abcdef0123456789"):
+        for secret in ("tiger99", key, "abcdef0123456789", "lion77roar"):
             assert secret.encode() not in path.read_bytes(), (path.name, secret)
 
 

@@ -406,11 +406,24 @@ class Verbs(ABC):
         return cast("Scopes", await self.call("scopes", {"frame": frame, "thread": thread}, session))
 
     async def expand(
-        self, value: str, *, start: int = 0, count: int = 40, text: int | None = None, session: str | None = None
+        self,
+        value: str,
+        *,
+        start: int = 0,
+        count: int = 40,
+        text: int | None = None,
+        hit: str | None = None,
+        session: str | None = None,
     ) -> Values:
-        """What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on."""
+        """What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on.
+
+        Of a program that is gone, what was recorded of it at its last stop, by its name or path (`cart.lines`), which is said.
+        """
         return cast(
-            "Values", await self.call("expand", {"value": value, "start": start, "count": count, "text": text}, session)
+            "Values",
+            await self.call(
+                "expand", {"value": value, "start": start, "count": count, "text": text, "hit": hit}, session
+            ),
         )
 
     async def threads(

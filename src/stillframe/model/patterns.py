@@ -16,6 +16,11 @@ def possessive(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile(_atomic(pattern) if _FAULTY else pattern, flags)
 
 
+def possessive_in_bytes(pattern: str) -> re.Pattern[bytes]:
+    """The same for texts as they are kept, in UTF-8."""
+    return re.compile((_atomic(pattern) if _FAULTY else pattern).encode())
+
+
 def _atomic(pattern: str) -> str:
     """The same with an atomic group around each one that is repeated possessively."""
     pieces: list[str] = []

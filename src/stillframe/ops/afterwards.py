@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 
-from ..errors import NoSession, NotFound, Try
+from ..errors import NoSession, NotFound, Try, UsageError
 from ..model.outcomes import Stop
 from ..model.plans import Caller
-from ..model.values import Frames, Values
+from ..model.values import Frames, Value, Values
 from ..model.views import OutputPage
-from ..record import chronicle, finding, reading
+from ..record import chronicle, finding, reading, texts, where
 from ..record.finding import Run, View
 from ..record.record import Record
 from ..registry import Meant
+from ..session.handles import is_value_handle
 from ..session.roll import nobody_here
 from ..session.session import Session
 from .record import chosen
@@ -84,6 +85,48 @@ async def locals(
         start=start,
         notes=(said,),
     )
+
+
+async def expand(
+    record: Record,
+    meant: Meant,
+    caller: Caller,
+    session: Session | None,
+    hit: str | None,
+    value: str,
+    start: int,
+    count: int,
+) -> Values:
+    """The parts of a value as far as they were recorded; handles went with the program."""
+    _, stop, said = await _seen(record, meant, caller, session, hit)
+    found = _recorded(stop, value, said)
+    parts = texts.inside(found)
+    if not parts:
+        raise NotFound(f"{value} holds nothing more that was recorded: {found.value}")
+    total = max(found.total or 0, len(parts))
+    notes = (said, f"of {value} only the first {len(parts)} parts were recorded") if total > len(parts) else (said,)
+    if total == len(parts) and (found.truncated or (not found.children and texts.is_cut(found, more=False))):
+        notes = (said, f"whether {value} had more than this was not recorded")
+    return Values(values=parts[start : start + count], total=total, start=start, notes=notes)
+
+
+def _recorded(stop: Stop, value: str, said: str) -> Value:
+    """What a name or a path led to at a stop."""
+    known = {each.name: each for each in stop.locals}
+    if value in known:
+        return known[value]
+    path = where.parse_path(value)
+    if path.of != "value":
+        raise UsageError(f"{value!r} is no value: use a recorded name, or a path such as cart.lines")
+    if path.root not in known:
+        gone = "; handles went with the program" if is_value_handle(value) else ""
+        more = " …" if len(known) > finding.LISTED else ""
+        there = f"; there are: {', '.join(list(known)[: finding.LISTED])}{more}" if known else ""
+        raise NotFound(f"no {path.root} was recorded there ({said}){gone}{there}", hint=Try("locals"))
+    found = texts.follow(known[path.root], path.steps)
+    if found is None:
+        raise NotFound(f"no {value} was recorded there ({said}); {path.root} is {known[path.root].value}")
+    return found
 
 
 async def output(record: Record, meant: Meant, streams: tuple[str, ...], limit: int) -> OutputPage:

@@ -184,13 +184,22 @@ async def scopes(session: Session, frame: FrameWord = None, thread: ThreadWord =
 
 @operation(Access.INSPECT, aliases=("props", "inspect"), example="dbg expand v3 --start 100 --count 20")
 async def expand(
-    session: Session,
+    session: Session | None,
+    meant: Meant,
+    caller: Caller,
+    record: Record,
     value: Annotated[str, Param("a value's handle, v3, or a variable's name", positional=True, metavar="V")],
     start: Start = 0,
     count: Count = 40,
     text: Text = None,
+    hit: HitWord = None,
 ) -> Values:
-    """What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on."""
+    """What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on.
+
+    Of a program that is gone, what was recorded of it at its last stop, by its name or path (`cart.lines`), which is said.
+    """
+    if session is None or not session.live or hit:
+        return await afterwards.expand(record, meant, caller, session, hit, value, start, count)
     session.need_stopped()
     ref = session.handles.ref(value) if is_value_handle(value) else await _ref_of(session, value)
     page = await session.backend.expand(ref, bounds_of(session, count, text), start)

@@ -111,10 +111,27 @@ class Cells:
         ).fetchone()
         self._note_hits(piece, hits)
         made = Row(text or "", parts)
-        if held or len(made.text) <= self._room:
-            self._room -= 0 if held else len(made.text)
-            self._rows[piece, asked] = made
+        self._hold(piece, asked, made)
         return made
+
+    def _hold(self, piece: Piece, asked: str, row: Row) -> None:
+        held = (piece, asked) in self._rows
+        if held or len(row.text) <= self._room:
+            self._room -= 0 if held else len(row.text)
+            self._rows[piece, asked] = row
+
+    def beside(self, piece: Piece, asked: str, along: str | None = None) -> bytes:
+        """What is asked of what stands beside the text of each hit's value, as it is kept. `along`: what else of the values will
+        be asked; they are gone to once for both."""
+        row = f"CAST(group_concat({asked}, '{END}') AS BLOB)"
+        if along is not None:
+            row = f"{row}, group_concat({along}, '{END}'), group_concat(c0.value), {self._asked_hits(piece)}"
+        told, *more = self._connection.execute(*piece.stretch.cells(row, piece.name, joins=ITS_VALUE)).fetchone()
+        if along is not None:
+            self._hold(piece, along, Row(more[0] or ""))
+            self._values[piece] = numbers(more[1] or "")
+            self._note_hits(piece, more[2])
+        return told or b""
 
     def variety(self, stretch: Stretch, name: str) -> tuple[int, int]:
         """How many values differ among some of the first cells, and how many these are."""

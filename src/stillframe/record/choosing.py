@@ -111,6 +111,8 @@ def _of_two(read: Sequence[Column], paths: Sequence[Path], condition: Compared) 
     """Two paths compared: by their numbers where both are such."""
     one, other = read
     by, verdicts = condition.by, _Verdicts(paths, condition.judge())
+    if None not in one.heights and None not in other.heights:
+        return list(compress(one.hits, map(by, one.heights, other.heights)))
     pairs = zip(one.heights, other.heights, one.told, other.told, strict=True)
     holds = (by(x, y) if x is not None and y is not None else verdicts[a, b] for x, y, a, b in pairs)
     return list(compress(one.hits, holds))

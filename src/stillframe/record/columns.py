@@ -270,14 +270,20 @@ class _Parts:
         """Whether some of what was read last may be the beginning of a longer text."""
         self._insides: insides.Insides | None = None
         """Where any of the values had parts told beside its text."""
+        self._asks_texts = False
+        """Whether what stood beside the values that were read last did not tell it of all."""
 
     def in_a_row(self, piece: Piece) -> list[Told] | None:
         """None where the texts cannot be told apart."""
-        count = len(self._cells.hits(piece))
-        read = self._read(count, lambda asked: self._cells.row(piece, asked).text)
+        read = self._read(
+            len(self._cells.hits(piece)),
+            lambda asked: self._cells.row(piece, asked).text,
+            lambda asked: self._cells.beside(piece, asked, _OWN if self._asks_texts else None),
+        )
         if read is None:
             return None
-        most = self._cells.row(piece, _TEXT, most=True).most if self._reader.lacks & set(read) else None
+        lacks = self._reader.lacks
+        most = self._cells.row(piece, _TEXT, most=True).most if lacks and not lacks.isdisjoint(read) else None
         return self._at_a_glance(read, most, lambda: self._cells.values(piece))
 
     def once_each(self, values: Collection[int]) -> dict[int, Told]:
@@ -289,34 +295,38 @@ class _Parts:
             told = dict(self._cells.of_values(asked, values))
             return glances.END.join("" if glances.END in told[id] else told[id] for id in ids)
 
-        read = self._read(len(ids), row)
+        read = self._read(len(ids), row, lambda asked: row(asked).encode())
         assert read is not None, "nothing in any of them is taken for the end of one"
         return dict(zip(ids, self._at_a_glance(read, None, lambda: ids), strict=True))
 
-    def _read(self, count: int, row: Callable[[str], str]) -> list[shapes.Read] | None:
+    def _read(self, count: int, row: Callable[[str], str], beside: Callable[[str], bytes]) -> list[shapes.Read] | None:
         """What so many values tell: by what stands beside the texts where there is such, and else by these."""
-        told = row(insides.ASKED if self._insides else _TEXT)
+        if self._insides:
+            return self._read_beside(self._insides.read(beside(insides.BESIDE), count), row)
+        told = row(_TEXT)
         if told.count(glances.END) + 1 != count:
             return None
         self._cut_texts = "…" in told
-        if self._insides:
-            return self._read_beside(self._insides, told, row)
         read = self._reader.read(told)
-        if shapes.UNREAD in read and (like := row(_BESIDE).strip(glances.END)):
-            self._insides = insides.Insides(self._path, like.split(glances.END, 1)[0])
-            return self._read(count, row)
+        if shapes.UNREAD in read and (like := beside(_WITH_PARTS).strip(_BETWEEN)):
+            self._insides = insides.Insides(self._path, like.split(_BETWEEN, 1)[0].decode())
+            self._reader = shapes.Reader(self._path)  # of texts that were left out it has learned nothing
+            return self._read(count, row, beside)
         return read
 
-    def _read_beside(self, beside: insides.Insides, told: str, row: Callable[[str], str]) -> list[shapes.Read] | None:
-        found = beside.read(told)
-        left = [at for at, each in enumerate(found) if each is None]
-        if not left:
-            return found  # type: ignore[return-value]
-        own = row("v0.text").split(glances.END)
-        if len(own) != len(found):
-            return None
+    def _read_beside(self, found: list[shapes.Read | None], row: Callable[[str], str]) -> list[shapes.Read] | None:
+        """What was found beside the texts, and of the others what these tell."""
         self._cut_texts = True
-        for at, each in zip(left, self._reader.read(glances.END.join(own[at] for at in left)), strict=True):
+        self._asks_texts = None in found
+        if not self._asks_texts:
+            return found  # type: ignore[return-value]
+        own = row(_OWN)
+        if own.count(glances.END) + 1 != len(found):
+            return None
+        if found.count(None) == len(found):
+            return self._reader.read(own)
+        left, each_own = [at for at, each in enumerate(found) if each is None], own.split(glances.END)
+        for at, each in zip(left, self._reader.read(glances.END.join(each_own[at] for at in left)), strict=True):
             found[at] = each
         return found  # type: ignore[return-value]
 
@@ -372,7 +382,9 @@ def _shows_less(whole: Value, more: bool, path: Path) -> bool:
 
 _UNTOLD = glances.NOWHERE | glances.CUT | {shapes.UNREAD}
 _TEXT = f"iif({insides.THERE}, '', v0.text)"
-_BESIDE = f"iif({insides.THERE}, v0.rest, '')"
+_OWN = "v0.text"
+_WITH_PARTS = f"iif({insides.THERE}, v0.rest, '')"
+_BETWEEN = glances.END.encode()
 
 
 def _told(part: Value, path: Path) -> Told:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from ..model.patterns import possessive
+from ..model.patterns import possessive_in_bytes
 from . import shapes, texts
 from .conditions import Path
 from .glances import CUT, END, NOWHERE
@@ -23,11 +23,12 @@ from .shapes import UNREAD, Lacking, Read, Reader
 _CHILDREN = '"children":['
 THERE = f"instr(v0.rest, '{_CHILDREN}')"
 """Whether a value has such parts, as a question for SQLite."""
-ITS_TEXT = "\x03"
-"""What a value's own text is marked with."""
-ASKED = f"iif({THERE}, v0.rest, '{ITS_TEXT}' || v0.text)"
-"""What stands beside a value's text, or where that holds no parts the text itself, marked as such."""
+BESIDE = "coalesce(v0.rest, '')"
+"""What stands beside a value's text. It is read as the bytes that it is kept as: to make texts of all of them takes longer than
+to find the part in them. JSON has no `END` in it."""
 _TEXT = rf'"[^"\\{END}]*+(?:\\.[^"\\{END}]*+)*+"'
+_BETWEEN = END.encode()
+_PARTS = _CHILDREN.encode()
 
 
 class Insides:
@@ -38,76 +39,85 @@ class Insides:
         self._further = Reader(Path(path.root, path.steps[1:], path.of))
         self._pattern = _pattern(_beginning(path.steps[0], like), path.of, len(path.steps) > 1)
         key = str(path.steps[0])
-        self._key = key if key.isascii() and json.dumps(key) == f'"{key}"' else _CHILDREN
+        self._key = key.encode() if key.isascii() and json.dumps(key) == f'"{key}"' else _PARTS
         """What every text has in it that tells of the part."""
 
-    def read(self, row: str) -> list[Read | None]:
-        """For each of a row, put together by `END`: what it tells, or None where its text is to be asked."""
-        several = row.count(END) + 1
-        if ITS_TEXT not in row and self._key not in row:
+    def read(self, row: bytes, several: int) -> list[Read | None]:
+        """For each of a row of so many, put together by `END`: what it tells, or None where its text is to be asked."""
+        if self._key not in row:
             return [None] * several
-        if ITS_TEXT not in row and row.count(_CHILDREN) == several:
-            found = self._pattern.findall(
-                row
-            )  # as nearly always each has it, and none has parts with parts of their own
+        if row.count(_PARTS) == several:  # as nearly always each has it, and none has parts with parts of their own
+            found = self._pattern.findall(row)
             if len(found) == several:
                 return list[Read | None](self._captured(found))
-        told = [self._each(text) for text in row.split(END)]
+        told = [self._each(text) for text in row.split(_BETWEEN)]
         there = [at for at, each in enumerate(told) if not (each is None or each == UNREAD)]
         made: list[Read | None] = [UNREAD if each == UNREAD else None for each in told]
         for at, part in zip(there, self._captured([told[at] for at in there]) if there else (), strict=True):
             made[at] = part
         return made
 
-    def _each(self, text: str) -> Any:
+    def _each(self, text: bytes) -> Any:
         """What is captured in one; None where no part can be it."""
-        if text.startswith(ITS_TEXT) or self._key not in text:
+        parts = text.count(_PARTS)
+        if not parts or self._key not in text:
             return None
-        found = self._pattern.findall(text) if text.count(_CHILDREN) == 1 else ()
+        found = self._pattern.findall(text) if parts == 1 else ()
         return found[0] if found else UNREAD
 
     def _captured(self, found: Sequence[Any]) -> Sequence[Read]:
         if self._pattern.groups == 1:
-            return self._meant(_decoded(found), [""] * len(found))
+            return self._meant(_decoded(found), [b""] * len(found))
         return self._meant(_decoded([part for part, _ in found]), [total for _, total in found])
 
-    def _meant(self, parts: list[str], totals: Sequence[str]) -> Sequence[Read]:
+    def _meant(self, parts: list[str], totals: Sequence[bytes]) -> Sequence[Read]:
         """What first parts of a path tell of all of it, given how many parts they have themselves."""
         if self._path.of == "type" and len(self._path.steps) == 1:
             return parts
-        shown = [_shown(part) for part in parts] if any(map(_LEFT_OUT.match, parts)) else parts
-        if len(self._path.steps) == 1:
-            if self._path.of == "value":
-                return shown
-            lengths = shapes.asked(shown, self._path)
-            return [
-                int(total) if total and part not in CUT else length
-                for part, length, total in zip(shown, lengths, totals, strict=True)
-            ]
-        read = self._further.read(END.join("" if END in part else part for part in parts))
+        if len(self._path.steps) > 1:
+            return self._parts_of(parts, totals)
+        shown = [_shown(part) for part in parts] if any(map(_begins_left_out, set(parts))) else parts
+        if self._path.of == "value":
+            return shown
+        lengths = shapes.asked(shown, self._path)
+        return [
+            int(total) if total and part not in CUT else length
+            for part, length, total in zip(shown, lengths, totals, strict=True)
+        ]
+
+    def _parts_of(self, parts: list[str], totals: Sequence[bytes]) -> Sequence[Read]:
+        """What the further steps lead to. What is alike is read once, where much is."""
+        once = list(dict.fromkeys(parts))
+        some = once if 2 * len(once) < len(parts) else parts
+        read = self._further.read(END.join(["" if END in part else part for part in some]))
+        if some is once:
+            read = list(map(dict(zip(once, read, strict=True)).__getitem__, parts))
         if not (_UNSURE | self._further.lacks) & set(read):
             return read
         return [_lack(part, total) for part, total in zip(read, totals, strict=True)]
 
 
-_LEFT_OUT = re.compile(r"…|\.\.\.")
 _UNSURE = frozenset[Read](NOWHERE)
+
+
+def _begins_left_out(part: str) -> bool:
+    return part.startswith(texts.LEFT_OUT)
 
 
 def _shown(part: str) -> str:
     return "…" if part.startswith(texts.LEFT_OUT) else part
 
 
-def _lack(part: Read, total: str) -> Read:
+def _lack(part: Read, total: bytes) -> Read:
     """A part of a part that is not there: left out if that has more of them than it shows."""
     if isinstance(part, Lacking) and (part.shown is not None or not total):
         return "…" if total and int(total) > (part.shown or 0) else Lacking()
     return part if part not in _UNSURE else UNREAD if total else Lacking()
 
 
-def _decoded(found: Sequence[str]) -> list[str]:
+def _decoded(found: Sequence[bytes]) -> list[str]:
     """Texts as JSON writes them."""
-    row = f"[{','.join(found)}]"
+    row = b"[%b]" % b",".join(found)
     try:
         return msgspec.json.decode(row, type=list[str]) if found else []
     except msgspec.DecodeError:  # half surrogate pairs
@@ -123,7 +133,7 @@ def _beginning(step: texts.Step, like: str) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _pattern(begin: str, of: texts.Of, further: bool) -> re.Pattern[str]:
+def _pattern(begin: str, of: texts.Of, further: bool) -> re.Pattern[bytes]:
     """One that captures the text of a part, or its type, as JSON writes it, and where that matters its total; in each of a row
     at most once. It begins with nothing to choose, so that it is sought as quickly as a word."""
     if of == "type" and not further:
@@ -131,4 +141,4 @@ def _pattern(begin: str, of: texts.Of, further: bool) -> re.Pattern[str]:
     else:
         way, after = rf'(?:"type":{_TEXT},)?+"value":({_TEXT})(?=[,}}])', r'(?:,"total":(\d++))?+'
         after = after if further or of == "len" else ""
-    return possessive(rf"{re.escape(begin)},{way}{after}[^{END}]*+")
+    return possessive_in_bytes(rf"{re.escape(begin)},{way}{after}[^{END}]*+")

@@ -28,6 +28,8 @@ WHOLE_FILE = 512 * 1024
 AROUND = 40
 CACHED = 10_000
 """Values that are known by their ids at hand, and as many again that were not seen for a while."""
+SECRETS = 200
+"""Secrets that are looked for in the files."""
 OUTPUT_BYTES = 2 * 1024 * 1024
 """Bytes of each stream of a run that are kept, the newest."""
 
@@ -59,6 +61,8 @@ class Pen:
         self._values: dict[Hashable, tuple[int, int, str]] = {}
         self._values_before: dict[Hashable, tuple[int, int, str]] = {}
         self._kept_output: dict[tuple[int, str], int] = {}
+        self._secrets: dict[str, str] = {}
+        """Those that names have told, with the markers that stand for them; in memory alone."""
         self.generation = object()
         """Another one for another file: what was written into the one before is not in it."""
         self.later: list[Callable[[Pen], None]] = []
@@ -90,6 +94,7 @@ class Pen:
     def roll_back(self) -> None:
         self.forget()
         self.later.clear()
+        self._secrets.clear()
         for tell in self.undo:
             tell()
         if self.connection.in_transaction:
@@ -142,19 +147,39 @@ class Pen:
         key = ("source", file, digest, begin)
         if key not in self._ids:
             row = (file, digest, begin)
-            made = self.connection.execute(
-                "INSERT OR IGNORE INTO source(file, digest, first, text) VALUES(?,?,?,x'')", row
-            )
-            found = self.connection.execute("SELECT id FROM source WHERE file=? AND digest=? AND first=?", row)
-            id = self._ids[key] = int(found.fetchone()[0])
-            if made.rowcount:
+            self.connection.execute("INSERT OR IGNORE INTO source(file, digest, first, text) VALUES(?,?,?,x'')", row)
+            found = "SELECT id, length(text) FROM source WHERE file=? AND digest=? AND first=?"
+            id, filled = self.connection.execute(found, row).fetchone()
+            self._ids[key] = int(id)
+            if not filled:  # it is new, or whoever was to fill it died before
                 self.later.append(lambda pen: pen.fill_source(id, lines))
         return self._ids[key]
 
     def fill_source(self, id: int, lines: Sequence[str]) -> None:
         """The text itself, when whoever waited for the stop has been answered: to look for secrets in a file takes a while."""
-        text = redaction.text("\n".join(lines)).encode("utf-8", "backslashreplace")
+        self._write_source(id, redaction.without_literals(source_text(lines), self._secrets))
+
+    def _write_source(self, id: int, text: bytes) -> None:
         self.connection.execute("UPDATE source SET text=? WHERE id=?", (zlib.compress(text, 6), id))
+
+    def _note_secret(self, found: Value) -> None:
+        """What a name has told to be a secret may stand as it is in the files: `login("ann", "tiger99")`."""
+        secret = redaction.literal(found)
+        if secret is None or secret in self._secrets or len(self._secrets) >= SECRETS:
+            return
+        known = self._secrets[secret] = redaction.marker_of(found)
+        keys = (key for key in self._ids if isinstance(key, tuple) and len(key) == 4)
+        sources = [self._ids[key] for key in keys]  # those in use; what is filled later comes without it
+        self.later.append(lambda pen: pen.leave_out({secret: known}, sources))
+
+    def leave_out(self, secrets: dict[str, str], sources: Sequence[int]) -> None:
+        """Write the texts of some files again without secrets that stand in them."""
+        for id in sources:
+            (kept,) = self.connection.execute("SELECT text FROM source WHERE id=?", (id,)).fetchone() or (b"",)
+            text = zlib.decompress(kept) if kept else b""
+            safe = redaction.without_literals(text, secrets)
+            if safe != text:
+                self._write_source(id, safe)
 
     def frame(self, frame: Frame) -> int:
         known = self._ids.get(frame)
@@ -192,6 +217,8 @@ class Pen:
             self._values[key] = known
         if known is None:
             safe = redaction.value(value)
+            if safe is not value:
+                self._note_secret(value)
             made = self.insert("INSERT INTO value(type, text, number, total, rest) VALUES(?,?,?,?,?)", value_row(safe))
             mark = f"{safe.name}\x1f{safe.type}\x1f{same_everywhere(safe.value)}"
             known = self._values[key] = (self.name(clean(safe.name[:TEXT])), made, mark)
@@ -222,6 +249,11 @@ class Pen:
             "INSERT INTO event(time, run, root, kind, ref, text) VALUES(?,?,?,?,?,?)",
             (time, run, root, kind, ref, clean(text[:TEXT])),
         )
+
+
+def source_text(lines: Sequence[str]) -> bytes:
+    """A file's text as it is kept."""
+    return redaction.text("\n".join(lines)).encode("utf-8", "backslashreplace")
 
 
 def value_row(value: Value) -> tuple[str, str, float | None, int | None, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -82,6 +82,8 @@ _FOLDER = re.compile(r"(?:old_?)?pwd", re.IGNORECASE)
 """What shells call the directory that they are in."""
 _QUOTES = "\"'`"
 _OPENED = re.compile(r"""[`]|\\*["']""")
+_LITERAL = re.compile(r"""(?:0x[0-9a-f]+ )?[bBuU]?(["'`])([^"'`\\]{6,200})\1""")
+"""A text without anything that could be written otherwise in a file."""
 SHORTEST = 5
 """Characters below which no text holds a secret and its name: `pwd=x`."""
 REMEMBERED = 500
@@ -235,6 +237,25 @@ def value(found: Value) -> Value:
     if safe is found.value and children == found.children:
         return found
     return msgspec.structs.replace(found, value=safe, children=children)
+
+
+def literal(found: Value) -> str | None:
+    """The text of a value that its name tells to be a secret, where that may stand in a file as it is."""
+    match = _LITERAL.fullmatch(found.value)
+    return match[2] if match and by_name(found.name, found.value) is not None else None
+
+
+def marker_of(found: Value) -> str:
+    return marker(by_name(found.name, found.value) or "a secret")
+
+
+def without_literals(source: bytes, secrets: Mapping[str, str]) -> bytes:
+    """A file's text with markers in place of literals that are such secrets."""
+    for secret, instead in secrets.items():
+        bare = secret.encode("utf-8", "backslashreplace")
+        if bare in source:
+            source = re.sub(rb"([\"'`])" + re.escape(bare) + rb"\1", rb"\1" + instead.encode() + rb"\1", source)
+    return source
 
 
 def _left_out(found: Value, why: str) -> Value:

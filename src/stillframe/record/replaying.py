@@ -201,12 +201,13 @@ class Replay:
             exception=stop.exception,
         )
 
-    def _linked(self, value: Value) -> Value:
-        """A value with a handle where there is something in it to see."""
-        if not value.children and not texts.parts(value.value):
+    def _linked(self, value: Value, shown: int | None = None) -> Value:
+        """A value with a handle where there is something in it to see beyond so many characters of it."""
+        if not texts.inside(value):
             return msgspec.structs.replace(value, ref=None)
         self._refs[ref := f"r{len(self._refs)}"] = value
-        return msgspec.structs.replace(value, ref=ref if value.truncated or value.children else None)
+        more = value.truncated or value.children or (shown is not None and len(value.value) > shown)
+        return msgspec.structs.replace(value, ref=ref if more else None)
 
     async def scopes(self, frame: str) -> tuple[Scope, ...]:
         return (Scope(name="recorded", total=len(self._held().locals)),)
@@ -216,14 +217,11 @@ class Replay:
         at = stop.frame.id.removeprefix("f") if stop.frame else "0"
         if frame != at:
             raise NotFound(f"only the variables of f{at} were recorded")
-        shown = tuple(self._linked(each) for each in stop.locals[start : start + bounds.values])
+        shown = tuple(self._linked(each, bounds.text) for each in stop.locals[start : start + bounds.values])
         return Values(values=shown, total=len(stop.locals), start=start)
 
     async def expand(self, ref: str, bounds: Bounds, start: int = 0) -> Values:
-        value = self._refs[ref]
-        children = value.children or tuple(
-            texts.of_text(key or f"[{n}]", text) for n, (key, text) in enumerate(texts.parts(value.value))
-        )
+        children = texts.inside(self._refs[ref])
         shown = tuple(self._linked(each) for each in children[start : start + bounds.values])
         return Values(values=shown, total=len(children), start=start)
 

@@ -25,7 +25,11 @@ SAMPLES = 8
 _WORD = rf"[^'\"`()\[\]{{}},:=…\s<>.{END}][^'\"`()\[\]{{}},:=…\s<>{END}]*+"
 _STRINGS = glances.QUOTED
 _LEAVES = (*(f"{each}…?+" for each in _STRINGS), _WORD, rf"[bBuUrRfF@]{{1,2}}+(?:{'|'.join(_STRINGS)})")
-_USUAL = {_LEAVES[0]: rf"'[^'\\{END}]*+'…?+", _WORD: r"[0-9A-Za-z_+-][0-9A-Za-z_.+-]*+"}
+_USUAL = {
+    _LEAVES[0]: rf"'[^'\\{END}]*+'…?+",
+    _LEAVES[1]: rf"\"[^\"\\{END}]*+\"…?+",
+    _WORD: r"[0-9A-Za-z_+-][0-9A-Za-z_.+-]*+",
+}
 """What most of them are like; tried first, since it is quicker."""
 _PLAIN_STRING = rf"(?:'[^'\\{END}]*+'|\"[^\"\\{END}]*+\")"
 _PLAIN_STRINGS = possessive(rf"{_PLAIN_STRING}(?:{END}{_PLAIN_STRING})*+")

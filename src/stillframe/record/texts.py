@@ -190,8 +190,32 @@ def is_cut(value: Value, more: bool) -> bool:
     if body is None:  # `<Cart object>` shows nothing of its parts; a number or a string has none
         return more or value.value.startswith("<")
     shown = [each for each in _split(body, ",") if each]
-    open_ended = value.value.rstrip()[-1:] not in (")", "]", "}", ">")
-    return open_ended or any(each.startswith(LEFT_OUT) for each in shown) or (value.total or 0) > len(shown)
+    return (
+        not _is_closed(value.value)
+        or any(each.startswith(LEFT_OUT) for each in shown)
+        or (value.total or 0) > len(shown)
+    )
+
+
+def _is_closed(text: str) -> bool:
+    """Whether a container's text goes up to its end."""
+    return text.rstrip()[-1:] in (")", "]", "}", ">")
+
+
+def inside(value: Value) -> tuple[Value, ...]:
+    """The parts that were recorded of a value: those told beside its text, or else those that this shows whole. Their types
+    nobody told."""
+    if value.children:
+        return value.children
+    shown = parts(value.value)[
+        : None if _is_closed(value.value) else -1
+    ]  # the last may be a key, or half of what it was
+    placed = _in_place(value.value)
+    return tuple(
+        Value(name=f"[{n}]" if key is None else key, value=text)
+        for n, (key, text) in enumerate(shown)
+        if key is not None or n < placed
+    )
 
 
 def names(step: Step) -> tuple[str, ...]:

@@ -280,13 +280,14 @@ MANUAL: "dict[str, Page]" = {
     },
     "expand": {
         "group": "inspect",
-        "doc": "What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on.",
+        "doc": "What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on.\n\nOf a program that is gone, what was recorded of it at its last stop, by its name or path (`cart.lines`), which is said.",
         "example": "dbg expand v3 --start 100 --count 20",
         "fields": {
             "value": "a value's handle, v3, or a variable's name",
             "start": "where the page begins",
             "count": "how many at the most (default 40)",
             "text": "characters of each value at the most",
+            "hit": "a hit of the record instead of what is held now: h3, or r2.h3 of another run",
         },
     },
     "threads": {
