@@ -174,6 +174,20 @@ async def test_watched_data_stops_where_it_is_written_and_tells_what_it_was(adap
         assert (await driven.ended()).exit_code == 0
 
 
+@GDB_HERE
+async def test_of_watches_on_the_same_data_those_are_told_that_stopped() -> None:
+    async with held("gdb", at("loop")) as (driven, backend, _):
+        every = await watched(driven, "calls", "b2")
+        late = await watched(driven, "calls", "b3", every, condition="calls > 1")
+        here = Wanted("b5", file=str(PROGRAM), line=mark("return"), condition="calls == 3")
+        await watched(driven, "calls", "b4", every, late, here, watching="readWrite")
+        seen = [await driven.move() for _ in range(6)]
+        assert [each.breakpoints for each in seen] == [
+            ("b4",), ("b2", "b4"), ("b4",), ("b2", "b3", "b4"), ("b4",), ("b2", "b3", "b5", "b4"),
+        ]  # fmt: skip
+        assert [each.notes[0] for each in seen[:4]] == ["calls is 0", "calls: 0 -> 1", "calls is 1", "calls: 1 -> 2"]
+
+
 @both
 async def test_watched_data_is_counted_as_lines_are(adapter: str) -> None:
     async with held(adapter, at("loop")) as (driven, _, _):

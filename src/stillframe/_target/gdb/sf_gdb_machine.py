@@ -15,6 +15,8 @@ from sf_gdb_memory import Unable
 dap_server = sys.modules["gdb.dap.server"]
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+$")
 _CLASSES = {"write": gdb.WP_WRITE, "read": gdb.WP_READ, "readWrite": gdb.WP_ACCESS}
+_WATCHED = ("wpt", "hw-awpt", "hw-rwpt")
+"""What the watchpoint is called that a stop tells of."""
 _BACKWARDS = {"step-back": "next", "reverse-continue": "continue"}
 _FULL = "the machine has no place left to watch %s: unbreak another watch"
 _WRITES = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=|\w\s*\(")
@@ -34,6 +36,8 @@ class Machine(object):
         self.recording = False
         self.replaying = False  # it was gone back, so that the way forward is known, too
         self.details = {}
+        self.counts = {}  # breakpoint to its stops so far
+        self.hit = set()  # those that made the last one
         self.texts = {}  # watchpoint to what it watches
         self.calls = {
             "watch": self.watch,
@@ -141,6 +145,8 @@ class Machine(object):
     def stopped(self, event):
         """Take note of a stop before gdb's own code tells it."""
         self.details = getattr(event, "details", None) or {}
+        before, self.counts = self.counts, {each.number: each.hit_count for each in gdb.breakpoints()}
+        self.hit = {number for number, count in self.counts.items() if count > before.get(number, 0)}
 
     def judged(self, body):
         """A `stopped` body with what is known of watched data and of the recording; None for a stop that nobody asked for."""
@@ -153,7 +159,9 @@ class Machine(object):
             )
         reason = self.details.get("reason", "")
         if reason.endswith("watchpoint-trigger"):
-            return dict(body, stillframe={"notes": self._change(body)})
+            # gdb 18.1 names those too that were judged and made no stop: data that stayed as it was, a condition that is false
+            hit = [each for each in body.get("hitBreakpointIds") or () if each in self.hit]
+            return dict(body, hitBreakpointIds=hit, stillframe={"notes": self._change()})
         if self.recording and not reason and body.get("reason") == "stopped":  # gdb 18.1 tells neither of them
             return dict(body, **self._at_an_end())
         return body
@@ -192,12 +200,16 @@ class Machine(object):
             return dict(body, hitBreakpointIds=wanted)
         return dict(body, reason="entry", hitBreakpointIds=[]) if self.entry else None
 
-    def _change(self, body):
+    def _change(self):
+        """What watched data was and is; of several that were touched at once gdb tells that of the last."""
         value = self.details.get("value") or {}
-        text = next((self.texts[each] for each in body.get("hitBreakpointIds") or () if each in self.texts), None)
-        if text is None or "new" not in value:
+        told = [int(self.details[each]["number"]) for each in _WATCHED if each in self.details]
+        text = self.texts.get(max(told, default=0))
+        if text is None or not value:
             return []
-        return ["%s: %s -> %s" % (text, value.get("old"), value["new"])]
+        if "old" in value:
+            return ["%s: %s -> %s" % (text, value["old"], value["new"])]
+        return ["%s is %s" % (text, value.get("new", value.get("value")))]
 
 
 def dap_ids():
