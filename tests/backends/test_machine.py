@@ -107,6 +107,8 @@ async def test_instructions_registers_and_sources(adapter: str) -> None:
         told = (await backend.disassemble(here, None, 0, 3, symbols=True)).instructions
         assert [each.here for each in told] == [True, False, False]
         assert (told[0].symbol, told[0].line) == ("add", mark("sum"))
+        bare = (await backend.disassemble(here, None, 0, 3, symbols=False)).instructions
+        assert [(each.symbol, each.address) for each in bare] == [(None, each.address) for each in told]
         around = (await backend.disassemble(here, None, -2, 4, symbols=True)).instructions
         assert around[2].address == told[0].address
         assert around[3].address == told[1].address
@@ -126,9 +128,11 @@ async def test_instructions_registers_and_sources(adapter: str) -> None:
         assert not any(name.startswith(("xmm", "zmm", "st")) for name in registers)
         more = {each.name for each in (await backend.registers(here, bounds(), everything=True)).values}
         assert len(more) > len(registers)
-        assert str(PROGRAM) in [each.file for each in await backend.sources()]
-        modules = await backend.modules()
-        assert modules.modules[0].kind == "user"
+        assert await driven.value("&calls == 0 ? 1 : *&calls + add(1, 2)") in ("3", "4")
+        sources, modules = await backend.sources(), (await backend.modules()).modules
+        assert str(PROGRAM) in [each.file for each in sources]
+        assert modules[0].kind == "user"
+        assert not [each.name for each in (*sources, *modules) if "lldb" in each.name], "what evaluates is not the program's"
 
 
 def bounds() -> Any:
@@ -189,6 +193,23 @@ async def test_of_watches_on_the_same_data_those_are_told_that_stopped() -> None
 
 
 @both
+async def test_data_that_is_watched_for_reading_may_be_written_and_lldb_watches_the_same_data_once(adapter: str) -> None:
+    async with held(adapter, at("loop")) as (driven, backend, here):
+        first = await watched(driven, "calls", "b2", watching="read")
+        if adapter == "lldb":
+            data = await backend.watchable(here, "calls", "write")
+            _, refused = await backend.set_breakpoints([first, Wanted("b3", data=data.data)])
+            assert refused.state == "failed"
+            assert "calls is watched already" in (refused.message or "")
+            await backend.set_breakpoints([first])
+        seen = [await driven.move() for _ in range(4)]
+        assert [each.breakpoints for each in seen] == [("b2",)] * 4
+        assert [each.notes for each in seen] == [(f"calls is {number}",) for number in range(4)]
+        await driven.go()
+        assert (await driven.ended()).exit_code == 0
+
+
+@both
 async def test_watched_data_is_counted_as_lines_are(adapter: str) -> None:
     async with held(adapter, at("loop")) as (driven, _, _):
         await watched(driven, "calls", "b2", hit=HitRule("exactly", 2), condition="calls > 0")
@@ -203,8 +224,12 @@ async def test_single_instructions_a_breakpoint_on_one_and_a_jump(adapter: str) 
         assert (await driven.move(Move.STEP_INSTRUCTION)).reason == "step"
         now = (await backend.disassemble(await frame(driven), None, 0, 1, symbols=True)).instructions
         assert now[0].address == told[1].address
-        wanted = [Wanted("b2", address=told[3].address, condition="a == 0"), Wanted("b3", address="0x10")]
-        assert states(await backend.set_breakpoints(wanted)) == ["bound", "failed"]
+        inside = Wanted("b4", address=f"{told[2].address}+1")
+        wanted = [Wanted("b2", address=told[3].address, condition="a == 0"), Wanted("b3", address="0x10"), inside]
+        *made, refused = await backend.set_breakpoints(wanted)
+        assert states(made) == ["bound", "failed"]
+        middle = f"is in the middle of an instruction, which begins at {told[2].address}"
+        assert (refused.state, middle in (refused.message or "")) == ("failed", True)
         assert (await driven.move()).breakpoints == ("b2",)
         await backend.set_breakpoints([])
         assert (await driven.move(Move.NEXT_INSTRUCTION)).reason == "step"

@@ -76,6 +76,9 @@ class Machine(object):
         address = int(text, 0) + (int(offset) if sign else 0)
         if memory.read(address, 1)["unreadableBytes"]:
             raise Unable("no memory can be read at %s" % arguments["address"])
+        begins = memory.inside_of(address)
+        if begins is not None:
+            raise Unable("0x%x is in the middle of an instruction, which begins at 0x%x" % (address, begins))
         try:
             with dap_breakpoint.suppress_new_breakpoint_event():
                 made = gdb.Breakpoint("*%d" % address)

@@ -5,6 +5,9 @@ import os
 import lldb
 from sf_lldb_frames import is_users, path_of
 
+_LLDBS = ("_$__lldb", "<lldb wrapper")
+"""What lldb puts into a program to evaluate expressions is no module and no source of the program's."""
+
 
 def double(debugger, target):
     """The same program without a process: a breakpoint that is made in it to see where it would be holds nobody."""
@@ -141,11 +144,12 @@ def modules(target, start, count):
     rows = [
         {"name": each.GetFileSpec().GetFilename(), "file": path_of(each.GetFileSpec()), "user": index == 0}
         for index, each in enumerate(target.module_iter())
+        if not (each.GetFileSpec().GetFilename() or "").startswith(_LLDBS)
     ]
     return {"modules": rows[start : start + count], "total": len(rows)}
 
 
 def sources(target):
     """The files that the program's own code was compiled from."""
-    found = {path for module in target.module_iter() for path in _files(module)}
+    found = {path for module in target.module_iter() for path in _files(module) if _LLDBS[1] not in path}
     return [{"name": path.rpartition("/")[2], "path": path} for path in sorted(found)]

@@ -110,7 +110,7 @@ class Machine:
         found = translate.items(body, "instructions")
         if not found:
             raise NotFound(f"no instructions can be read at {reference}")
-        return Disassembly(instructions=tuple(_instructions(found, _number(here))))
+        return Disassembly(instructions=tuple(_instructions(found, _number(here), symbols)))
 
     async def instruction_pointer(self, frame: str) -> str | None:
         """Where a frame is about to run, as its stack told, or as the register that means it everywhere tells."""
@@ -232,7 +232,7 @@ class Machine:
             raise NotFound(f"{what}: {refused.message}") from None
 
 
-def _instructions(found: list[Mapping[str, Any]], here: int | None) -> list[Instruction]:
+def _instructions(found: list[Mapping[str, Any]], here: int | None, symbols: bool) -> list[Instruction]:
     """Instructions with the file and line of each: a debugger tells them where they change only."""
     told: list[Instruction] = []
     file: str | None = None
@@ -248,7 +248,7 @@ def _instructions(found: list[Mapping[str, Any]], here: int | None) -> list[Inst
                 address=address,
                 text=" ".join((translate.text(each.get("instruction")) or "?").split()),
                 bytes=(translate.text(each.get("instructionBytes")) or "").strip(),
-                symbol=translate.text(each.get("symbol")),
+                symbol=translate.text(each.get("symbol")) if symbols else None,
                 file=file,
                 line=line,
                 here=here is not None and _number(address) == here,
