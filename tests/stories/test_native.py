@@ -636,6 +636,42 @@ async def test_a_function_is_looked_for_again_when_something_was_loaded_and_only
     await dbg.stop()
 
 
+SHAPES = """\
+struct Shape { int side; int area() const { return side * side; } };
+template <class T> T twice(T x) { T y = x + x; return y; }
+extern "C" int run(int side) {
+    Shape shape{side};
+    int sum = shape.area();
+    sum += (int) twice(1.5);
+    sum += twice(side);
+    return sum;
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["gdb", "lldb"])
+async def test_functions_of_a_library_that_is_loaded_later_are_each_told_by_their_own_breakpoint(
+    dbg: stillframe.Debugger, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "main.cpp").write_text(PLUGGED)
+    (tmp_path / "shapes.cpp").write_text(SHAPES)
+    makes = "c++ -g -shared -fPIC -o shapes.so shapes.cpp && c++ -g -o main main.cpp -ldl"
+    made = await asyncio.create_subprocess_shell(makes, cwd=tmp_path)
+    assert await made.wait() == 0
+    places = ["twice", "never", "Shape::area", "main.cpp!run", "run"]
+    seen = [stopped(await dbg.launch("./main", "./shapes.so", breaks=places, adapter=kind))]
+    seen += [stopped(await dbg.continue_()) for _ in range(3)]
+    names = [(each.frame.function.partition("<")[0], each.breakpoints) for each in seen if each.frame]
+    assert names == [("run", ("b5",)), ("Shape::area", ("b3",)), ("twice", ("b1",)), ("twice", ("b1",))]
+    told = [seen[0].local("side"), seen[2].local("x"), seen[3].local("x")]
+    assert told == ["3", "1.5", "3"], "each is held where it has got its arguments"
+    listed = {each.id: each for each in (await dbg.breaks()).breakpoints}
+    assert [listed[f"b{number}"].state for number in range(1, 6)] == ["bound", "pending", "bound", "pending", "bound"]
+    assert "in a file called main.cpp" in (listed["b4"].message or "")
+    await dbg.break_("Shape::area", hit="2")
+    assert exited(await dbg.continue_()).exit_code == 0, "its stub in the library is no call of it"
+
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="native debugging is proven on Linux only")
 
 

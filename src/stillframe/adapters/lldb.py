@@ -73,7 +73,7 @@ _FORKS = re.compile(rb"reason = 1[23], exc_type = (\d+)")
 """Its words for a fork and a vfork, of which lldb-dap 19.1 says nothing."""
 _QUIRKS = frozenset({
     Quirk.TALKS_AS_PROGRAM, Quirk.LOG_POINTS_ARE_CONSOLE, Quirk.MISNAMES_STOPS, Quirk.STOPS_IN_PARTS_OF_LINES,
-    Quirk.CONSOLE_KNOWS_NO_FRAME, Quirk.LOSES_EARLY_PAUSES,
+    Quirk.CONSOLE_KNOWS_NO_FRAME, Quirk.LOSES_EARLY_PAUSES, Quirk.SHUFFLES_FUNCTIONS,
 })  # fmt: skip
 _REQUESTS = frozenset({
     "attach", "completions", "configurationDone", "continue", "dataBreakpointInfo", "disassemble", "disconnect", "evaluate",

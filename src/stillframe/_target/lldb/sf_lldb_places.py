@@ -19,9 +19,15 @@ def double(debugger, target):
         return target
     known = {each.GetFileSpec().fullpath for each in made.module_iter()}
     for each in target.module_iter():
-        if each.GetFileSpec().fullpath not in known and is_users(path_of(each.GetFileSpec())):
+        if each.GetFileSpec().fullpath not in known and _is_own(each):
             made.AddModule(each)
     return made
+
+
+def _is_own(module):
+    """Whether an object is of the program's own making; one that is loaded as `./plugin.so` is known by that name alone."""
+    path = path_of(module.GetFileSpec())
+    return is_users(path) or (path is not None and not os.path.isabs(path) and ".so" in path)
 
 
 def resolve(target, files, symbols):
@@ -38,7 +44,7 @@ _FILES = {}
 def is_loaded(target, path):
     if target.FindCompileUnits(lldb.SBFileSpec(path, False)).GetSize() > 0:
         return True
-    own = (each for each in target.module_iter() if is_users(path_of(each.GetFileSpec())))
+    own = (each for each in target.module_iter() if _is_own(each))
     return any(path in _files(each) for each in own)
 
 
@@ -136,7 +142,9 @@ def _symbol(target, name, module):
     if module:
         found = [each for each in found if (each[0] or "").rpartition("/")[2] == module.rpartition("/")[2]]
     first = next((each for each in found if each[0]), (None, None, None))
-    return {"file": first[0], "line": first[1], "column": first[2], "places": len(found)} if found else None
+    # Of a function that was made for several types, lldb 19.1 may come too early into some of them only.
+    column = next((each[2] for each in found if each[2] and each[:2] == first[:2]), None)
+    return {"file": first[0], "line": first[1], "column": column, "places": len(found)} if found else None
 
 
 def modules(target, start, count):
