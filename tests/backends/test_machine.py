@@ -132,7 +132,9 @@ async def test_instructions_registers_and_sources(adapter: str) -> None:
         sources, modules = await backend.sources(), (await backend.modules()).modules
         assert str(PROGRAM) in [each.file for each in sources]
         assert modules[0].kind == "user"
-        assert not [each.name for each in (*sources, *modules) if "lldb" in each.name], "what evaluates is not the program's"
+        assert not [each.name for each in (*sources, *modules) if "lldb" in each.name], (
+            "what evaluates is not the program's"
+        )
 
 
 def bounds() -> Any:
@@ -180,7 +182,7 @@ async def test_watched_data_stops_where_it_is_written_and_tells_what_it_was(adap
 
 @GDB_HERE
 async def test_of_watches_on_the_same_data_those_are_told_that_stopped() -> None:
-    async with held("gdb", at("loop")) as (driven, backend, _):
+    async with held("gdb", at("loop")) as (driven, _, _):
         every = await watched(driven, "calls", "b2")
         late = await watched(driven, "calls", "b3", every, condition="calls > 1")
         here = Wanted("b5", file=str(PROGRAM), line=mark("return"), condition="calls == 3")
@@ -193,7 +195,9 @@ async def test_of_watches_on_the_same_data_those_are_told_that_stopped() -> None
 
 
 @both
-async def test_data_that_is_watched_for_reading_may_be_written_and_lldb_watches_the_same_data_once(adapter: str) -> None:
+async def test_data_that_is_watched_for_reading_may_be_written_and_lldb_watches_the_same_data_once(
+    adapter: str,
+) -> None:
     async with held(adapter, at("loop")) as (driven, backend, here):
         first = await watched(driven, "calls", "b2", watching="read")
         if adapter == "lldb":

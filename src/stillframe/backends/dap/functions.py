@@ -42,8 +42,8 @@ class Functions:
             if each["name"] not in self._numbers:
                 sent.append(each)
                 answers = _by_number(await self._told(sent))
-                new = [number for number in answers if number not in self._numbers.values()]
-                self._numbers.update({each["name"]: number for number in new[:1]})
+                new = next((number for number in answers if number not in self._numbers.values()), -1)
+                self._numbers[each["name"]] = new
         return [answers.get(self._numbers.get(each["name"], -1), {}) for each in asked]
 
 
