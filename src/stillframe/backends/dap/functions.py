@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import translate
-from .client import Body, DapClient
+from .client import DapClient
 from .launch import DapLaunch, Quirk
 
 Arguments = dict[str, Any]
@@ -22,17 +22,17 @@ class Functions:
         self._numbers: dict[str, int] = {}
         """Name to the debugger's number, where its answers are in no order."""
 
-    async def tell(self, asked: Sequence[Arguments]) -> list[Body]:
+    async def tell(self, asked: Sequence[Arguments]) -> list[translate.Body]:
         """Make the whole set so; an answer for each, in the order in which they are asked for."""
         if not self._apart:
             return await self._told(asked)
         return await self._told_apart(asked)
 
-    async def _told(self, asked: Sequence[Arguments]) -> list[Body]:
+    async def _told(self, asked: Sequence[Arguments]) -> list[translate.Body]:
         body = await self._client.request(_REQUEST, {"breakpoints": list(asked)})
         return translate.items(body, "breakpoints")
 
-    async def _told_apart(self, asked: Sequence[Arguments]) -> list[Body]:
+    async def _told_apart(self, asked: Sequence[Arguments]) -> list[translate.Body]:
         """One new name after the other: the number that was not there before is that of the name that was not."""
         first = {each["name"]: each for each in asked}  # it knows one breakpoint for each name
         self._numbers = {name: number for name, number in self._numbers.items() if name in first}
@@ -47,5 +47,5 @@ class Functions:
         return [answers.get(self._numbers.get(each["name"], -1), {}) for each in asked]
 
 
-def _by_number(answers: Sequence[Body]) -> dict[int, Body]:
+def _by_number(answers: Sequence[translate.Body]) -> dict[int, translate.Body]:
     return {number: each for each in answers if (number := translate.number(each.get("id"))) is not None}
