@@ -192,6 +192,10 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """Types of values that are never told among the variables of a frame, where no helper chooses them."""
     log_text: Callable[[str, bool], str] = lambda text, _helped: text
     """A log text as users write it in the form of the debugger, or of our helper if there; ValueError says what is wrong."""
+    no_instruction: re.Pattern[str] | None = None
+    """What the debugger answers to `disassemble` where no instruction begins, if it looks at that."""
+    shows_registers: tuple[str, str] | None = None
+    """The lines for its console that have it tell registers among a frame's scopes, and no longer."""
     in_module: Callable[[str, str], str] = lambda _module, function: function
     """A function of a module as the debugger calls it, where no helper of ours knows modules."""
     told_apart: Callable[[str, str], str | None] = lambda _name, _said: None

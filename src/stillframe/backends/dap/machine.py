@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ...errors import EvalFailed, NotFound, Try, Unsupported, WrongState
 from ...model.backend import Bounds, Capability
@@ -123,6 +124,21 @@ class Machine:
             return None
 
     async def registers(self, frame: str, bounds: Bounds, *, everything: bool) -> Values:
+        if self._launch.shows_registers is None:
+            return await self._registers(frame, bounds, everything)
+        show, hide = self._launch.shows_registers
+        await self._ordered(show)
+        try:
+            told = (await self._registers(frame, bounds, everything)).values
+        finally:
+            await self._ordered(hide)
+        # dlv 1.27.2 writes them in columns, and calls all of them int16
+        return Values(values=tuple(replace(each, name=each.name.strip(), type="") for each in told), total=len(told))
+
+    async def _ordered(self, line: str) -> None:
+        await self._client.request("evaluate", {"expression": line, "context": "repl"})
+
+    async def _registers(self, frame: str, bounds: Bounds, everything: bool) -> Values:
         try:
             scopes = await Evidence.scopes(self._evidence, frame)  # those of the debugger itself
         except EvalFailed:  # as rdbg 1.4.0 says of a frame of Ruby's own
