@@ -485,3 +485,4 @@ async def test_a_core_is_looked_at_and_nothing_in_it_moves(adapter: str, tmp_pat
         ):
             with pytest.raises((WrongState, AdapterUnresponsive), match="core"):
                 await moving
+        assert states(await core_backend.set_breakpoints([at("return")])) == ["failed"], "it would never be hit"

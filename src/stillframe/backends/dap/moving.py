@@ -160,7 +160,7 @@ class Moving:
         if Capability.JUMP not in self.capabilities:
             raise Unsupported(f"{self.tool.tool} cannot jump", hint=Try("raw"))
         if self._launch.is_dead:
-            raise WrongState("a core is what a process left when it died: it cannot jump", hint=Try("raw"))
+            raise WrongState("a core is what a process left when it died: it cannot jump")
         if Capability.JUMP in self._launch.adds and self._helper:
             await self._helper.call("jump", threadId=wire_id(thread, "thread"), file=file, line=line)
             self._news.tell_jump(thread)
