@@ -199,6 +199,24 @@ async def test_a_program_without_debug_information_and_a_source_that_is_newer_ar
     assert any("small.c is newer than small" in note for note in stop.notes)
 
 
+@pytest.mark.parametrize("kind", ["gdb", "lldb"])
+async def test_a_program_without_any_names_is_held_before_its_main_and_there(
+    dbg: stillframe.Debugger, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "small.c").write_text("int main(void) {\n    return 5;\n}\n")
+    run("cc", "-g", "small.c", "-o", "small", cwd=tmp_path)
+    run("strip", "small", "-o", "bare", cwd=tmp_path)
+    stop = stopped(await dbg.launch("./bare", stop_on_entry=True, adapter=kind))
+    assert stop.reason == "entry"
+    assert any("is given main's address" in note for note in stop.notes)
+    (given,) = (await dbg.registers("rdi")).values
+    address = given.value.split()[0]
+    made = await dbg.break_insn(address)
+    assert stopped(await dbg.continue_()).breakpoints == (made.id,)
+    assert int((await dbg.disasm(count=1)).instructions[0].address, 0) == int(address, 0)
+    assert exited(await dbg.continue_()).exit_code == 5
+
+
 async def test_a_program_reads_what_input_gives_it(dbg: stillframe.Debugger, binary: Path) -> None:
     await dbg.launch(str(binary), "echo", stdin="-", timeout=0)
     await dbg.input("two\nlines")

@@ -165,7 +165,7 @@ class LldbAdapter:
             entry=_entry(program) if plan.stop_on_entry else None,
             deaths=_DEATHS,
             forks=_FORKS,
-            notes=program.notes,
+            notes=(*program.notes, *program.entry_notes(plan)),
             **self._common(found, helped, {**_environment(plan.env, plan.just_my_code, program.is_rust), **_JOURNAL}),
         )
 
@@ -268,6 +268,8 @@ def _settings(found: Found, program: native.Program, plan: Plan | AttachPlan) ->
 
 def _entry(program: native.Program) -> str:
     """The function that a user calls the beginning; that of Rust is called by one of the same name without a source."""
+    if program.is_stripped:
+        return native.STARTS
     stem = re.sub(r"-[0-9a-f]{16}$", "", Path(program.path).name).replace("-", "_")
     return f"{stem}::main" if program.is_rust else "main"
 

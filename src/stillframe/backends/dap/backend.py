@@ -80,6 +80,8 @@ class Household(Obliged, Protocol):
     async def feed(self, data: bytes, *, eof: bool) -> None: ...
 
     async def leave(self, member: DapBackend) -> None: ...
+
+
 _NO_HITS = "a core is what a process left when it died: nothing in it comes to a place"
 
 
