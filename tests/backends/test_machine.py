@@ -214,6 +214,23 @@ async def test_data_that_is_watched_for_reading_may_be_written_and_lldb_watches_
 
 
 @both
+async def test_of_breakpoints_on_the_same_line_those_are_told_whose_condition_holds(adapter: str) -> None:
+    wanted = [
+        at("sum", "b1", condition="a > 2"),
+        at("sum", "b2", condition="a > 0"),
+        at("sum", "b3", condition="a > 9"),
+    ]
+    async with held(adapter, *wanted) as (driven, backend, _):
+        assert await driven.value("a") == "1"
+        seen = [driven.events(Stopped)[-1].breakpoints, (await driven.move()).breakpoints]
+        await backend.set_breakpoints([wanted[2], at("sum", "b4"), wanted[0]])
+        seen.append((await driven.move()).breakpoints)
+        assert [set(each) for each in seen] == [{"b2"}, {"b1", "b2"}, {"b1", "b4"}]
+        *_, counting = await backend.set_breakpoints([at("sum", "b4"), at("sum", "b5", hit=HitRule("exactly", 3))])
+        assert counting.state == {"gdb": "bound", "lldb": "failed"}[adapter], "lldb has one for each place"
+
+
+@both
 async def test_watched_data_is_counted_as_lines_are(adapter: str) -> None:
     async with held(adapter, at("loop")) as (driven, _, _):
         await watched(driven, "calls", "b2", hit=HitRule("exactly", 2), condition="calls > 0")

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -199,7 +200,15 @@ async def test_a_program_without_debug_information_and_a_source_that_is_newer_ar
     assert any("small.c is newer than small" in note for note in stop.notes)
 
 
-@pytest.mark.parametrize("kind", ["gdb", "lldb"])
+def _installed(adapter: Any) -> Any:
+    there = find(adapter.needs[0], os.environ, ".").path is not None
+    return pytest.param(adapter.name, marks=pytest.mark.skipif(not there, reason=f"{adapter.name} is not installed"))
+
+
+by_each = pytest.mark.parametrize("kind", [_installed(GDB), _installed(LLDB)])
+
+
+@by_each
 async def test_a_program_without_any_names_is_held_before_its_main_and_there(
     dbg: stillframe.Debugger, tmp_path: Path, kind: str
 ) -> None:
@@ -617,6 +626,13 @@ async def test_a_function_that_rust_makes_for_each_type_is_stopped_at_by_its_nam
     assert [each.type for each in stop.locals if each.name == "add"] == ["Box<dyn Fn<(i32), Output=i32>>"]
     assert stop.local("add") and not [note for note in stop.notes if "nternal error" in note]
     assert [each.id for each in exited(await dbg.continue_()).never_hit] == ["b3"]
+    if find(LLDB.needs[0], os.environ, ".").path:
+        seen = [
+            stopped(await dbg.launch("kinds.rs", breaks=["largest"], adapter="lldb")),
+            stopped(await dbg.continue_()),
+        ]
+        assert [(each.frame and each.frame.line, each.breakpoints) for each in seen] == [(10, ("b1",))] * 2
+        assert [each.frame and each.frame.function for each in seen] == ["kinds::deep::largest"] * 2
 
 
 PLUGGED = """\
@@ -667,7 +683,7 @@ extern "C" int run(int side) {
 """
 
 
-@pytest.mark.parametrize("kind", ["gdb", "lldb"])
+@by_each
 async def test_functions_of_a_library_that_is_loaded_later_are_each_told_by_their_own_breakpoint(
     dbg: stillframe.Debugger, tmp_path: Path, kind: str
 ) -> None:
@@ -693,13 +709,10 @@ async def test_functions_of_a_library_that_is_loaded_later_are_each_told_by_thei
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="native debugging is proven on Linux only")
 
 
-@pytest.mark.parametrize("kind", ["gdb", "lldb"])
+@by_each
 async def test_sources_of_a_program_that_was_built_elsewhere_are_those_that_launch_json_says(
     dbg: stillframe.Debugger, tmp_path: Path, kind: str
 ) -> None:
-    needed = {"gdb": GDB, "lldb": LLDB}[kind].needs[0]
-    if find(needed, os.environ, ".").path is None:
-        pytest.skip(f"{kind} is not installed")
     (tmp_path / "far.c").write_text("int main(void) {\n    int n = 3;\n    return n;\n}\n")
     line = ["cc", "-g", f"-ffile-prefix-map={tmp_path}=/built/there", str(tmp_path / "far.c"), "-o", "far"]
     await asyncio.to_thread(subprocess.run, line, cwd=tmp_path, check=True)

@@ -178,6 +178,8 @@ class GdbAdapter:
             "is_library": native.is_library,
             "library_of": native.library_of,
             "keeps_functions": not missing,
+            "truth": "({}) ? 1 : 0",
+            "names_hits": not missing,
             "can_record": not missing,
             "exception_root": None if missing else "C++",
             "count_hits": None if missing else count_hits,

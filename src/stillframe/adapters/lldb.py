@@ -73,7 +73,8 @@ _FORKS = re.compile(rb"reason = 1[23], exc_type = (\d+)")
 """Its words for a fork and a vfork, of which lldb-dap 19.1 says nothing."""
 _QUIRKS = frozenset({
     Quirk.TALKS_AS_PROGRAM, Quirk.LOG_POINTS_ARE_CONSOLE, Quirk.MISNAMES_STOPS, Quirk.STOPS_IN_PARTS_OF_LINES,
-    Quirk.CONSOLE_KNOWS_NO_FRAME, Quirk.LOSES_EARLY_PAUSES, Quirk.SHUFFLES_FUNCTIONS,
+    Quirk.CONSOLE_KNOWS_NO_FRAME, Quirk.LOSES_EARLY_PAUSES, Quirk.ONE_BREAKPOINT_PER_PLACE,
+    Quirk.SHUFFLES_FUNCTIONS,
 })  # fmt: skip
 _REQUESTS = frozenset({
     "attach", "completions", "configurationDone", "continue", "dataBreakpointInfo", "disassemble", "disconnect", "evaluate",
@@ -236,6 +237,8 @@ class LldbAdapter:
             "is_library": native.is_library,
             "library_of": native.library_of,
             "keeps_functions": helped,
+            "truth": "(bool)({})",
+            "either": "({}) || ({})",
             "count_hits": count_hits if helped else None,
             "catches": {"uncaught": (), "raised": ("cpp_throw",)},
             "log_prefix": _LOG_FAILURE,

@@ -162,12 +162,16 @@ class Machine(object):
             )
         reason = self.details.get("reason", "")
         if reason.endswith("watchpoint-trigger"):
-            # gdb 18.1 names those too that were judged and made no stop: data that stayed as it was, a condition that is false
-            hit = [each for each in body.get("hitBreakpointIds") or () if each in self.hit]
-            return dict(body, hitBreakpointIds=hit, stillframe={"notes": self._change()})
+            return dict(body, hitBreakpointIds=self._that_stopped(body), stillframe={"notes": self._change()})
         if self.recording and not reason and body.get("reason") == "stopped":  # gdb 18.1 tells neither of them
             return dict(body, **self._at_an_end())
-        return body
+        return dict(body, hitBreakpointIds=self._that_stopped(body)) if body.get("hitBreakpointIds") else body
+
+    def _that_stopped(self, body):
+        """gdb 18.1 names those breakpoints, too, that were judged and made no stop: a condition that is false, data that stayed
+        as it was. One that was for once only is gone by now."""
+        named = body.get("hitBreakpointIds") or []
+        return [each for each in named if each in self.hit or each not in self.counts] or named
 
     def _at_an_end(self):
         """The program is held since there is nothing recorded further on, or since gdb cannot record what comes next."""

@@ -1,10 +1,13 @@
 """Where lines and functions of a native program really are, as lldb itself would have it: runs inside lldb."""
 
 import os
+import re
 
 import lldb
 from sf_lldb_frames import is_users, path_of
 
+_FOR_TYPES = r"(^|::)%s(::)?(<|::h[0-9a-f]{16}$)"
+"""A function of Rust's that was made for each of several types, by its name in each."""
 _LLDBS = ("_$__lldb", "<lldb wrapper")
 """What lldb puts into a program to evaluate expressions is no module and no source of the program's."""
 
@@ -79,11 +82,22 @@ def _line(target, path, line):
 
 def _spots(target, made):
     """File and line of each place where a breakpoint would be, and the column that it needs; it is gone when this returns."""
+    return [_spot(each) for each in _places(target, made)]
+
+
+def _places(target, made):
     try:
         found = [made.GetLocationAtIndex(at).GetAddress() for at in range(made.GetNumLocations())]
-        return [_spot(each) for each in sorted(found, key=lambda each: each.GetFileAddress())]
+        return sorted(found, key=lambda each: each.GetFileAddress())
     finally:
         target.BreakpointDelete(made.GetID())
+
+
+def _with_column(address):
+    """A place by its line and column, since lldb does not know it by the function's name."""
+    entry = address.GetLineEntry()
+    file, line, column = _spot(address)
+    return file, line, column or entry.GetColumn() or None
 
 
 def _spot(address):
@@ -139,6 +153,8 @@ def _symbol(target, name, module):
     if not name:
         return None
     found = _spots(target, target.BreakpointCreateByName(name))
+    if not found and re.match(r"^[\w:]+$", name):
+        found = [_with_column(each) for each in _places(target, target.BreakpointCreateByRegex(_FOR_TYPES % name))]
     if module:
         found = [each for each in found if (each[0] or "").rpartition("/")[2] == module.rpartition("/")[2]]
     first = next((each for each in found if each[0]), (None, None, None))

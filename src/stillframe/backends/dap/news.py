@@ -295,6 +295,8 @@ class News:
 
     async def _that_hold(self, frame: Frame, named: tuple[str, ...]) -> tuple[str, ...]:
         """Of the breakpoints on this line, or those of them that were named, the ones whose own condition holds."""
+        if named and self._launch.names_hits:
+            return named
         found = []
         for wanted in self._breakpoints.standing_at(frame.file, frame.line):
             if named and wanted.id not in named:
@@ -303,7 +305,7 @@ class News:
                 len(named) < 2
                 or wanted.hit
                 or not wanted.condition
-                or await holds(self._evidence, frame.id, wanted.condition)
+                or await holds(self._evidence, frame.id, wanted.condition, self._launch.truth)
             ):
                 found.append(wanted.id)
         return tuple(found) or named
