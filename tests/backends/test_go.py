@@ -484,7 +484,7 @@ async def test_what_delve_cannot_do_it_refuses_by_name(shop: Path) -> None:
             await dbg.memory("0x10")
 
 
-async def test_memory_is_read_where_variables_lie_and_a_watch_is_told_as_what_stopped(shop: Path) -> None:
+async def test_memory_instructions_and_registers_are_told_and_a_watch_as_what_stopped(shop: Path) -> None:
     async with launched(shop, ".", "sum", breaks=[mark(shop, "cart/cart.go", "add")]) as (dbg, _):
         await dbg.continue_()
         for where in ("n", "&n"):
@@ -496,6 +496,20 @@ async def test_memory_is_read_where_variables_lie_and_a_watch_is_told_as_what_st
         stop = stopped(await dbg.continue_())
         assert (stop.reason, stop.breakpoints) == ("watchpoint", ("b2",))
         assert [each.hits for each in (await dbg.breaks()).breakpoints] == [2, 1]
+        await instructions_and_registers_are_told(dbg)
+
+
+async def instructions_and_registers_are_told(dbg: stillframe.Debugger) -> None:
+    first, second = (await dbg.disasm(count=2)).instructions
+    registers = (await dbg.registers("rip", "rsp")).values
+    assert [each.name for each in registers] == ["rip", "rsp"]
+    assert int(registers[0].value, 0) == int(first.address, 0)
+    assert "Registers" not in [each.name for each in (await dbg.scopes()).scopes], "only who asks is told"
+    inside = await dbg.break_insn(first.address, offset=1)
+    assert (inside.state, "no instruction begins at" in (inside.message or "")) == ("failed", True)
+    await dbg.unbreak("b1", "b2")
+    made = await dbg.break_insn(second.address)
+    assert stopped(await dbg.continue_()).breakpoints == (made.id,)
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,8 @@ async def test_instructions_registers_and_sources(adapter: str) -> None:
         told = (await backend.disassemble(here, None, 0, 3, symbols=True)).instructions
         assert [each.here for each in told] == [True, False, False]
         assert (told[0].symbol, told[0].line) == ("add", mark("sum"))
+        bare = (await backend.disassemble(here, None, 0, 3, symbols=False)).instructions
+        assert [(each.symbol, each.address) for each in bare] == [(None, each.address) for each in told]
         around = (await backend.disassemble(here, None, -2, 4, symbols=True)).instructions
         assert around[2].address == told[0].address
         assert around[3].address == told[1].address
@@ -126,9 +128,13 @@ async def test_instructions_registers_and_sources(adapter: str) -> None:
         assert not any(name.startswith(("xmm", "zmm", "st")) for name in registers)
         more = {each.name for each in (await backend.registers(here, bounds(), everything=True)).values}
         assert len(more) > len(registers)
-        assert str(PROGRAM) in [each.file for each in await backend.sources()]
-        modules = await backend.modules()
-        assert modules.modules[0].kind == "user"
+        assert await driven.value("&calls == 0 ? 1 : *&calls + add(1, 2)") in ("3", "4")
+        sources, modules = await backend.sources(), (await backend.modules()).modules
+        assert str(PROGRAM) in [each.file for each in sources]
+        assert modules[0].kind == "user"
+        assert not [each.name for each in (*sources, *modules) if "lldb" in each.name], (
+            "what evaluates is not the program's"
+        )
 
 
 def bounds() -> Any:
@@ -174,6 +180,56 @@ async def test_watched_data_stops_where_it_is_written_and_tells_what_it_was(adap
         assert (await driven.ended()).exit_code == 0
 
 
+@GDB_HERE
+async def test_of_watches_on_the_same_data_those_are_told_that_stopped() -> None:
+    async with held("gdb", at("loop")) as (driven, _, _):
+        every = await watched(driven, "calls", "b2")
+        late = await watched(driven, "calls", "b3", every, condition="calls > 1")
+        here = Wanted("b5", file=str(PROGRAM), line=mark("return"), condition="calls == 3")
+        await watched(driven, "calls", "b4", every, late, here, watching="readWrite")
+        seen = [await driven.move() for _ in range(6)]
+        assert [each.breakpoints for each in seen] == [
+            ("b4",), ("b2", "b4"), ("b4",), ("b2", "b3", "b4"), ("b4",), ("b2", "b3", "b5", "b4"),
+        ]  # fmt: skip
+        assert [each.notes[0] for each in seen[:4]] == ["calls is 0", "calls: 0 -> 1", "calls is 1", "calls: 1 -> 2"]
+
+
+@both
+async def test_data_that_is_watched_for_reading_may_be_written_and_lldb_watches_the_same_data_once(
+    adapter: str,
+) -> None:
+    async with held(adapter, at("loop")) as (driven, backend, here):
+        first = await watched(driven, "calls", "b2", watching="read")
+        if adapter == "lldb":
+            data = await backend.watchable(here, "calls", "write")
+            _, refused = await backend.set_breakpoints([first, Wanted("b3", data=data.data)])
+            assert refused.state == "failed"
+            assert "calls is watched already" in (refused.message or "")
+            await backend.set_breakpoints([first])
+        seen = [await driven.move() for _ in range(4)]
+        assert [each.breakpoints for each in seen] == [("b2",)] * 4
+        assert [each.notes for each in seen] == [(f"calls is {number}",) for number in range(4)]
+        await driven.go()
+        assert (await driven.ended()).exit_code == 0
+
+
+@both
+async def test_of_breakpoints_on_the_same_line_those_are_told_whose_condition_holds(adapter: str) -> None:
+    wanted = [
+        at("sum", "b1", condition="a > 2"),
+        at("sum", "b2", condition="a > 0"),
+        at("sum", "b3", condition="a > 9"),
+    ]
+    async with held(adapter, *wanted) as (driven, backend, _):
+        assert await driven.value("a") == "1"
+        seen = [driven.events(Stopped)[-1].breakpoints, (await driven.move()).breakpoints]
+        await backend.set_breakpoints([wanted[2], at("sum", "b4"), wanted[0]])
+        seen.append((await driven.move()).breakpoints)
+        assert [set(each) for each in seen] == [{"b2"}, {"b1", "b2"}, {"b1", "b4"}]
+        *_, counting = await backend.set_breakpoints([at("sum", "b4"), at("sum", "b5", hit=HitRule("exactly", 3))])
+        assert counting.state == {"gdb": "bound", "lldb": "failed"}[adapter], "lldb has one for each place"
+
+
 @both
 async def test_watched_data_is_counted_as_lines_are(adapter: str) -> None:
     async with held(adapter, at("loop")) as (driven, _, _):
@@ -189,8 +245,12 @@ async def test_single_instructions_a_breakpoint_on_one_and_a_jump(adapter: str) 
         assert (await driven.move(Move.STEP_INSTRUCTION)).reason == "step"
         now = (await backend.disassemble(await frame(driven), None, 0, 1, symbols=True)).instructions
         assert now[0].address == told[1].address
-        wanted = [Wanted("b2", address=told[3].address, condition="a == 0"), Wanted("b3", address="0x10")]
-        assert states(await backend.set_breakpoints(wanted)) == ["bound", "failed"]
+        inside = Wanted("b4", address=f"{told[2].address}+1")
+        wanted = [Wanted("b2", address=told[3].address, condition="a == 0"), Wanted("b3", address="0x10"), inside]
+        *made, refused = await backend.set_breakpoints(wanted)
+        assert states(made) == ["bound", "failed"]
+        middle = f"is in the middle of an instruction, which begins at {told[2].address}"
+        assert (refused.state, middle in (refused.message or "")) == ("failed", True)
         assert (await driven.move()).breakpoints == ("b2",)
         await backend.set_breakpoints([])
         assert (await driven.move(Move.NEXT_INSTRUCTION)).reason == "step"
@@ -442,3 +502,4 @@ async def test_a_core_is_looked_at_and_nothing_in_it_moves(adapter: str, tmp_pat
         ):
             with pytest.raises((WrongState, AdapterUnresponsive), match="core"):
                 await moving
+        assert states(await core_backend.set_breakpoints([at("return")])) == ["failed"], "it would never be hit"

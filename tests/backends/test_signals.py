@@ -16,6 +16,7 @@ from stillframe.adapters.lldb import LLDB
 from .nodes import exited, stopped
 
 PROGRAM = """
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,8 @@ PROGRAM = """
 
 static volatile sig_atomic_t got;
 static void on(int number) { got += number; }
+static sigjmp_buf back;
+static void on_fault(int number) { siglongjmp(back, number); }
 static int deep(int n) { volatile char room[4096]; room[0] = n; return deep(n + 1) + room[0]; }
 
 int main(int argc, char **argv) {
@@ -35,6 +38,11 @@ int main(int argc, char **argv) {
     gone[8] = 1;
   }
   if (!strcmp(how, "wild")) *(volatile long *)0x4141414141414141 = 3;
+  if (!strcmp(how, "handled")) {
+    signal(SIGSEGV, on_fault);
+    if (!sigsetjmp(back, 1)) *(volatile int *)zero = 1;
+    return 0;
+  }
   if (!strcmp(how, "deep")) return deep(argc);
   if (!strcmp(how, "sent")) raise(SIGFPE);
   if (!strcmp(how, "term")) raise(SIGTERM);
@@ -94,3 +102,16 @@ async def test_other_signals_go_to_the_program_as_in_a_plain_run(adapter: str, t
         assert exited(await dbg.launch("faults.c", "all", adapter=adapter)).exit_code == 0
         end = exited(await dbg.launch("faults.c", "term", adapter=adapter))
         assert (end.exit_code, end.signal) == (None, "SIGTERM"), end
+
+
+@both
+async def test_a_fault_that_the_program_has_a_handler_for_is_not_called_uncaught(adapter: str, tmp_path: Path) -> None:
+    (tmp_path / "faults.c").write_text(PROGRAM)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch("faults.c", "handled", adapter=adapter))
+        assert stop.exception is not None
+        assert (stop.exception.type, stop.exception.mode) == ("SIGSEGV", "unhandled")
+        assert exited(await dbg.continue_()).exit_code == 0
+        report = await dbg.crash("faults.c", "handled", adapter=adapter)
+        assert (report.verdict, report.failure) == ("ended well", None)
+        assert "handled after all: SIGSEGV: invalid memory access at address 0x0" in report.notes

@@ -74,8 +74,6 @@ class Story:
     raw: str = "1 + 1"
     """What the debugger's own console is asked for two by."""
 
-    only: frozenset[str] = frozenset()
-    """The tests that are enough, where another story of the same debugger is told in full; all of them if it names none."""
     needs: Needs | None = None
     """The tool that is not there on every machine."""
 
@@ -248,15 +246,7 @@ def rust() -> Story:
     return compiled("rust", "story.rs", error="panic", empty="HashMap(size=0)", package="story::", tells_message=False)
 
 
-SHORT = frozenset({
-    "test_the_first_stop_tells_all_that_one_needs_and_stop_leaves_no_process",
-    "test_a_busy_loop_runs_on_after_the_timeout_and_can_be_paused",
-    "test_steps_tell_the_lines_passed_and_what_each_changed",
-    "test_a_condition_stops_once_where_values_are_evaluated_changed_entered_and_expanded",
-    "test_an_uncaught_exception_stops_with_its_message_where_it_was_raised",
-})  # fmt: skip
-"""What differs by the language: names, values, failures."""
-LLDB_STORIES = (by_lldb(cpp(), empty="size=0 {}"), by_lldb(rust(), empty="size=0 {}", only=SHORT))
+LLDB_STORIES = (by_lldb(c()), by_lldb(cpp(), empty="size=0 {}"), by_lldb(rust(), empty="size=0 {}"))
 
 STORIES = (
     *(tuple(python(version) for version in VERSIONS if version in INTERPRETERS) or (python(""),)),

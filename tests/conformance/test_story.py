@@ -14,8 +14,7 @@ from .story import STORIES, Story
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "story" in metafunc.fixturenames:
-        told = [each for each in STORIES if not each.only or metafunc.function.__name__ in each.only]
-        metafunc.parametrize("story", told, ids=lambda story: story.name, indirect=True)
+        metafunc.parametrize("story", STORIES, ids=lambda story: story.name, indirect=True)
 
 
 @pytest.fixture
@@ -354,8 +353,14 @@ async def test_raised_and_a_class_by_name_stop_where_it_is_handled_too_and_off_n
             assert exited(await dbg.continue_()).exit_code == 0
     async with story.launched("careful") as (_, first):
         assert exited(first).output == "recovered\n"
-    async with story.launched("fail", catch=("off",)) as (_, first):
-        assert exited(first).signal == story.dies_of if story.dies_of else exited(first).exit_code not in (0, None)
+    async with story.launched("fail", breaks=["@raise"], catch=("off",)) as (dbg, first):
+        assert stopped(first).reason == "breakpoint"
+        assert (await dbg.catch("uncaught")).catch == ("uncaught",)
+        assert stopped(await dbg.continue_()).reason == "exception", "it is heard while the program is held"
+        assert (await dbg.catch("off")).catch in ((), ("off",))
+        await dbg.unbreak(all=True)
+        end = exited(await dbg.restart())
+        assert end.signal == story.dies_of if story.dies_of else end.exit_code not in (0, None)
 
 
 async def test_a_worker_thread_that_stops_is_the_one_shown(story: Story) -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -197,6 +198,32 @@ async def test_a_program_without_debug_information_and_a_source_that_is_newer_ar
     os.utime(tmp_path / "small.c", (future, future))
     stop = stopped(await dbg.launch("./small", breaks=["main"]))
     assert any("small.c is newer than small" in note for note in stop.notes)
+
+
+def _installed(adapter: Any) -> Any:
+    there = find(adapter.needs[0], os.environ, ".").path is not None
+    return pytest.param(adapter.name, marks=pytest.mark.skipif(not there, reason=f"{adapter.name} is not installed"))
+
+
+by_each = pytest.mark.parametrize("kind", [_installed(GDB), _installed(LLDB)])
+
+
+@by_each
+async def test_a_program_without_any_names_is_held_before_its_main_and_there(
+    dbg: stillframe.Debugger, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "small.c").write_text("int main(void) {\n    return 5;\n}\n")
+    run("cc", "-g", "small.c", "-o", "small", cwd=tmp_path)
+    run("strip", "small", "-o", "bare", cwd=tmp_path)
+    stop = stopped(await dbg.launch("./bare", stop_on_entry=True, adapter=kind))
+    assert stop.reason == "entry"
+    assert any("is given main's address" in note for note in stop.notes)
+    (given,) = (await dbg.registers("rdi")).values
+    address = given.value.split()[0]
+    made = await dbg.break_insn(address)
+    assert stopped(await dbg.continue_()).breakpoints == (made.id,)
+    assert int((await dbg.disasm(count=1)).instructions[0].address, 0) == int(address, 0)
+    assert exited(await dbg.continue_()).exit_code == 5
 
 
 async def test_a_program_reads_what_input_gives_it(dbg: stillframe.Debugger, binary: Path) -> None:
@@ -599,6 +626,13 @@ async def test_a_function_that_rust_makes_for_each_type_is_stopped_at_by_its_nam
     assert [each.type for each in stop.locals if each.name == "add"] == ["Box<dyn Fn<(i32), Output=i32>>"]
     assert stop.local("add") and not [note for note in stop.notes if "nternal error" in note]
     assert [each.id for each in exited(await dbg.continue_()).never_hit] == ["b3"]
+    if find(LLDB.needs[0], os.environ, ".").path:
+        seen = [
+            stopped(await dbg.launch("kinds.rs", breaks=["largest"], adapter="lldb")),
+            stopped(await dbg.continue_()),
+        ]
+        assert [(each.frame and each.frame.line, each.breakpoints) for each in seen] == [(10, ("b1",))] * 2
+        assert [each.frame and each.frame.function for each in seen] == ["kinds::deep::largest"] * 2
 
 
 PLUGGED = """\
@@ -636,16 +670,49 @@ async def test_a_function_is_looked_for_again_when_something_was_loaded_and_only
     await dbg.stop()
 
 
+SHAPES = """\
+struct Shape { int side; int area() const { return side * side; } };
+template <class T> T twice(T x) { T y = x + x; return y; }
+extern "C" int run(int side) {
+    Shape shape{side};
+    int sum = shape.area();
+    sum += (int) twice(1.5);
+    sum += twice(side);
+    return sum;
+}
+"""
+
+
+@by_each
+async def test_functions_of_a_library_that_is_loaded_later_are_each_told_by_their_own_breakpoint(
+    dbg: stillframe.Debugger, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "main.cpp").write_text(PLUGGED)
+    (tmp_path / "shapes.cpp").write_text(SHAPES)
+    makes = "c++ -g -shared -fPIC -o shapes.so shapes.cpp && c++ -g -o main main.cpp -ldl"
+    made = await asyncio.create_subprocess_shell(makes, cwd=tmp_path)
+    assert await made.wait() == 0
+    places = ["twice", "never", "Shape::area", "main.cpp!run", "run"]
+    seen = [stopped(await dbg.launch("./main", "./shapes.so", breaks=places, adapter=kind))]
+    seen += [stopped(await dbg.continue_()) for _ in range(3)]
+    names = [(each.frame.function.partition("<")[0], each.breakpoints) for each in seen if each.frame]
+    assert names == [("run", ("b5",)), ("Shape::area", ("b3",)), ("twice", ("b1",)), ("twice", ("b1",))]
+    told = [seen[0].local("side"), seen[2].local("x"), seen[3].local("x")]
+    assert told == ["3", "1.5", "3"], "each is held where it has got its arguments"
+    listed = {each.id: each for each in (await dbg.breaks()).breakpoints}
+    assert [listed[f"b{number}"].state for number in range(1, 6)] == ["bound", "pending", "bound", "pending", "bound"]
+    assert "in a file called main.cpp" in (listed["b4"].message or "")
+    await dbg.break_("Shape::area", hit="2")
+    assert exited(await dbg.continue_()).exit_code == 0, "its stub in the library is no call of it"
+
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="native debugging is proven on Linux only")
 
 
-@pytest.mark.parametrize("kind", ["gdb", "lldb"])
+@by_each
 async def test_sources_of_a_program_that_was_built_elsewhere_are_those_that_launch_json_says(
     dbg: stillframe.Debugger, tmp_path: Path, kind: str
 ) -> None:
-    needed = {"gdb": GDB, "lldb": LLDB}[kind].needs[0]
-    if find(needed, os.environ, ".").path is None:
-        pytest.skip(f"{kind} is not installed")
     (tmp_path / "far.c").write_text("int main(void) {\n    int n = 3;\n    return n;\n}\n")
     line = ["cc", "-g", f"-ffile-prefix-map={tmp_path}=/built/there", str(tmp_path / "far.c"), "-o", "far"]
     await asyncio.to_thread(subprocess.run, line, cwd=tmp_path, check=True)

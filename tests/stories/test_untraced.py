@@ -15,6 +15,8 @@ from stillframe.adapters.finding import find
 from stillframe.adapters.gdb import GDB
 from stillframe.adapters.go import GO
 from stillframe.adapters.lldb import LLDB
+from stillframe.adapters.python_joining import check_process
+from stillframe.errors import NotFound
 from stillframe.transport import tracing
 
 from .. import sandbox
@@ -73,3 +75,22 @@ async def test_what_the_kernel_is_set_to_is_told(
     assert tracing.advice().startswith(told)
     assert (await tracing.why_refused("ptrace: Operation not permitted.") or "").startswith(told)
     assert await tracing.why_refused("no such file") is None
+
+
+_AS_SOMEBODY = "import os, sys; os.geteuid() or os.setuid(65534); "
+_HIDES = "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); print('hidden', flush=True); input()"
+_JOINS = "from stillframe.adapters.python_joining import check_process; "
+
+
+def test_a_process_that_hides_itself_or_has_ended_cannot_be_joined_and_that_is_said() -> None:
+    hides = [sys.executable, "-c", _AS_SOMEBODY + _HIDES]
+    with subprocess.Popen(hides, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as hidden:
+        assert hidden.stdout is not None
+        assert hidden.stdout.readline() == b"hidden\n"
+        joins = [sys.executable, "-c", f"{_JOINS}{_AS_SOMEBODY}check_process({hidden.pid})"]
+        said = subprocess.run(joins, capture_output=True, text=True, check=False).stderr
+        assert f"Denied: not permitted to look at process {hidden.pid}" in said
+        hidden.kill()
+        os.waitid(os.P_PID, hidden.pid, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(NotFound, match=f"process {hidden.pid} has ended"):
+            check_process(hidden.pid)

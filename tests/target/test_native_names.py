@@ -37,6 +37,8 @@ _SPEC.loader.exec_module(names)
         ("void (anonymous namespace)::f<int>(int)", "(anonymous namespace)::f<int>"),
         ("p::main::h0123456789abcdef", "p::main"),
         ("<p::A as p::B>::go", "<p::A as p::B>::go"),
+        ("_$LT$p..A$u20$as$u20$p..B$GT$::go::h0123456789abcdef", "<p::A as p::B>::go"),
+        ("p::main::_$u7b$$u7b$closure$u7d$$u7d$", "p::main::{{closure}}"),
         ("p::apply<fn(i32) -> i32>", "p::apply<fn(i32) -> i32>"),
     ],
 )

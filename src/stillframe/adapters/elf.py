@@ -42,6 +42,11 @@ class Elf(msgspec.Struct, frozen=True):
         return self.apart or bool(self.sections & {".debug_info", ".zdebug_info"})
 
     @property
+    def is_stripped(self) -> bool:
+        """Whether not even the names of its functions are known."""
+        return not self.apart and ".symtab" not in self.sections
+
+    @property
     def is_rust(self) -> bool:
         return any(each in self.compilers for each in _RUST)
 

@@ -95,14 +95,15 @@ class GdbAdapter:
             arguments={
                 "args": list(program.args),
                 "env": {**plan.env, **(_recordable(plan.env) if plan.record else {}), MARK: mark},
-                "stopAtBeginningOfMainSubprogram": plan.stop_on_entry or plan.record,
+                "stopAtBeginningOfMainSubprogram": (plan.stop_on_entry and not program.is_stripped) or plan.record,
             },
+            entry=native.STARTS if plan.stop_on_entry and program.is_stripped else None,
             cwd=plan.cwd,
             env=_environment(plan.env, settings),
             umask=plan.umask,
             stdin=plan.stdin,
             mark=mark,
-            notes=(*program.notes, *((_RECORDED,) if plan.record else ())),
+            notes=(*program.notes, *program.entry_notes(plan), *((_RECORDED,) if plan.record else ())),
             **self._common(found, missing, record=plan.record),
         )
 
@@ -177,6 +178,8 @@ class GdbAdapter:
             "is_library": native.is_library,
             "library_of": native.library_of,
             "keeps_functions": not missing,
+            "truth": "({}) ? 1 : 0",
+            "names_hits": not missing,
             "can_record": not missing,
             "exception_root": None if missing else "C++",
             "count_hits": None if missing else count_hits,

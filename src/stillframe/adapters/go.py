@@ -251,6 +251,8 @@ _COMMON: dict[str, Any] = {
     "threads_cut": re.compile(r"Too many goroutines, only loaded"),
     "can_record": True,
     "examines": BY_CONSOLE,
+    "no_instruction": re.compile(r"could not find memory reference"),
+    "shows_registers": ("dlv config showRegisters true", "dlv config showRegisters false"),
     "console": "Delve takes expressions here, `call …`, and the commands that `dlv help` lists",
     "lacks": frozenset({Capability.WRITE_MEMORY}),  # what it writes to is what it has told the address of
     "catches": {"uncaught": ("unrecovered-panic", "runtime-fatal-throw")},

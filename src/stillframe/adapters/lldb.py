@@ -73,7 +73,8 @@ _FORKS = re.compile(rb"reason = 1[23], exc_type = (\d+)")
 """Its words for a fork and a vfork, of which lldb-dap 19.1 says nothing."""
 _QUIRKS = frozenset({
     Quirk.TALKS_AS_PROGRAM, Quirk.LOG_POINTS_ARE_CONSOLE, Quirk.MISNAMES_STOPS, Quirk.STOPS_IN_PARTS_OF_LINES,
-    Quirk.CONSOLE_KNOWS_NO_FRAME, Quirk.LOSES_EARLY_PAUSES,
+    Quirk.CONSOLE_KNOWS_NO_FRAME, Quirk.LOSES_EARLY_PAUSES, Quirk.ONE_BREAKPOINT_PER_PLACE,
+    Quirk.SHUFFLES_FUNCTIONS,
 })  # fmt: skip
 _REQUESTS = frozenset({
     "attach", "completions", "configurationDone", "continue", "dataBreakpointInfo", "disassemble", "disconnect", "evaluate",
@@ -165,7 +166,7 @@ class LldbAdapter:
             entry=_entry(program) if plan.stop_on_entry else None,
             deaths=_DEATHS,
             forks=_FORKS,
-            notes=program.notes,
+            notes=(*program.notes, *program.entry_notes(plan)),
             **self._common(found, helped, {**_environment(plan.env, plan.just_my_code, program.is_rust), **_JOURNAL}),
         )
 
@@ -236,6 +237,8 @@ class LldbAdapter:
             "is_library": native.is_library,
             "library_of": native.library_of,
             "keeps_functions": helped,
+            "truth": "(bool)({})",
+            "either": "({}) || ({})",
             "count_hits": count_hits if helped else None,
             "catches": {"uncaught": (), "raised": ("cpp_throw",)},
             "log_prefix": _LOG_FAILURE,
@@ -268,6 +271,8 @@ def _settings(found: Found, program: native.Program, plan: Plan | AttachPlan) ->
 
 def _entry(program: native.Program) -> str:
     """The function that a user calls the beginning; that of Rust is called by one of the same name without a source."""
+    if program.is_stripped:
+        return native.STARTS
     stem = re.sub(r"-[0-9a-f]{16}$", "", Path(program.path).name).replace("-", "_")
     return f"{stem}::main" if program.is_rust else "main"
 

@@ -37,6 +37,13 @@ _RUNTIMES = re.compile(r"(python|pypy|ruby|perl|php|node|java|mono|dotnet|beam)"
 """Native programs whose users want to see another language's."""
 
 
+STARTS = "__libc_start_main"
+"""The function of C's library that calls `main`."""
+_BEFORE_MAIN = (
+    "the program has no names of functions: --entry holds it in libc, which is given main's address ($rdi on x86-64)"
+)
+
+
 class Program(msgspec.Struct, frozen=True):
     """A binary that can be run, and what is worth knowing of it."""
 
@@ -46,6 +53,12 @@ class Program(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     has_debug_info: bool = False
     """In itself; it may lie elsewhere."""
+    is_stripped: bool = False
+    """There is no `main` that a debugger could find."""
+
+    def entry_notes(self, plan: Plan) -> tuple[str, ...]:
+        """What to know of where it is held at its beginning."""
+        return (_BEFORE_MAIN,) if plan.stop_on_entry and self.is_stripped else ()
 
 
 def is_library(frame: Frame) -> bool:
@@ -139,7 +152,7 @@ def _checked(path: Path, args: tuple[str, ...], notes: tuple[str, ...], *, given
         raise LaunchFailed(f"{path} is not executable: chmod +x it")
     if given and not found.has_debug_info:
         notes = (*notes, _no_debug_info(path))
-    return Program(str(path), args, found.is_rust, notes, found.has_debug_info)
+    return Program(str(path), args, found.is_rust, notes, found.has_debug_info, found.is_stripped)
 
 
 def _no_debug_info(path: Path) -> str:

@@ -52,6 +52,12 @@ def check_process(pid: int) -> None:
         raise Denied(f"process {pid} belongs to another user")
     if sys.platform != "linux":
         raise Unsupported("attaching by pid is proven on Linux only")
+    try:
+        os.readlink(f"/proc/{pid}/exe")
+    except PermissionError:  # one that hides itself, as an agent with keys does, or of another container
+        raise Denied(f"not permitted to look at process {pid}") from None
+    except FileNotFoundError:
+        raise NotFound(f"process {pid} has ended, or is the kernel's own") from None
 
 
 def mapped(sources: tuple[tuple[str, str], ...]) -> dict[str, Any]:

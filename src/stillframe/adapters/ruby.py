@@ -132,6 +132,7 @@ _HELPED: dict[str, Any] = {
     "exception_root": "Ruby Exceptions",
     "keeps_functions": True,
     "reads": lambda name: name[:1].isupper(),  # a constant: whatever else is no local variable is a method
+    "truth": "!!({})",
     "quirks": frozenset({Quirk.ONE_BREAKPOINT_PER_LINE}),
 }
 """What our code in the program makes the same, however it came there."""

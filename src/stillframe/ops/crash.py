@@ -274,7 +274,7 @@ async def _report(
 
 
 def _primary(seen: Watched) -> Failure | None:
-    """What to tell first: the first thing that went wrong; a rejection that was handled after all is none."""
+    """What to tell first: the first thing that went wrong; a rejection or a signal that was handled after all is none."""
     ended_well = isinstance(seen.end, Exited) and seen.end.exit_code == 0
     if not seen.failures and isinstance(seen.end, Exited) and (lost := seen.end.lost_error):
         alike = [each for each in seen.raised if each.what == lost]
@@ -308,7 +308,9 @@ def _notes(seen: Watched, failure: Failure | None, wish: Wish) -> tuple[str, ...
     if seen.overdue and seen.end.do and not any(each.running for each in seen.end.do):
         notes.append(waited_after_do() + ("" if wish.hold else ", and was then ended"))
     if failure is None and seen.failures:
-        notes.append(f"{len(seen.failures)} rejected promises were handled after all, {seen.failures[0].what} first")
+        count = len(seen.failures)
+        what = f"{count} errors were handled after all, the first" if count > 1 else "handled after all"
+        notes.append(f"{what}: {seen.failures[0].what}")
     if failure is None and isinstance(seen.end, Exited) and seen.end.exit_code:
         notes.append(_unexplained(seen.end.exit_code, wish.plan))
     return tuple(notes)

@@ -79,8 +79,23 @@ def _part(index, text):
         return "<%s>" % error
 
 
+def without_stubs(made):
+    """Of a function that a library has, gdb 18.1 takes the stub by which that library calls it for one more place of it."""
+    places_of = made.locations if made.type == gdb.BP_BREAKPOINT and not made.pending else ()
+    if len(places_of) > 1 and any(each.source for each in places_of):
+        for each in places_of:
+            if each.enabled and not each.source and "@plt in section" in _symbol(each.address):
+                each.enabled = False
+
+
+def _symbol(address):
+    return gdb.execute("info symbol %d" % address, to_string=True)
+
+
 def install(request):
     Hits()
+    gdb.events.breakpoint_created.connect(without_stubs)
+    gdb.events.breakpoint_modified.connect(without_stubs)
 
     def tell(number, text):
         dap_server.send_event(request, {"kind": "log", "id": number, "text": text})

@@ -15,6 +15,8 @@ from sf_gdb_memory import Unable
 dap_server = sys.modules["gdb.dap.server"]
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+$")
 _CLASSES = {"write": gdb.WP_WRITE, "read": gdb.WP_READ, "readWrite": gdb.WP_ACCESS}
+_WATCHED = ("wpt", "hw-awpt", "hw-rwpt")
+"""What the watchpoint is called that a stop tells of."""
 _BACKWARDS = {"step-back": "next", "reverse-continue": "continue"}
 _FULL = "the machine has no place left to watch %s: unbreak another watch"
 _WRITES = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=|\w\s*\(")
@@ -34,6 +36,8 @@ class Machine(object):
         self.recording = False
         self.replaying = False  # it was gone back, so that the way forward is known, too
         self.details = {}
+        self.counts = {}  # breakpoint to its stops so far
+        self.hit = set()  # those that made the last one
         self.texts = {}  # watchpoint to what it watches
         self.calls = {
             "watch": self.watch,
@@ -72,6 +76,9 @@ class Machine(object):
         address = int(text, 0) + (int(offset) if sign else 0)
         if memory.read(address, 1)["unreadableBytes"]:
             raise Unable("no memory can be read at %s" % arguments["address"])
+        begins = memory.inside_of(address)
+        if begins is not None:
+            raise Unable("0x%x is in the middle of an instruction, which begins at 0x%x" % (address, begins))
         try:
             with dap_breakpoint.suppress_new_breakpoint_event():
                 made = gdb.Breakpoint("*%d" % address)
@@ -141,6 +148,8 @@ class Machine(object):
     def stopped(self, event):
         """Take note of a stop before gdb's own code tells it."""
         self.details = getattr(event, "details", None) or {}
+        before, self.counts = self.counts, {each.number: each.hit_count for each in gdb.breakpoints()}
+        self.hit = {number for number, count in self.counts.items() if count > before.get(number, 0)}
 
     def judged(self, body):
         """A `stopped` body with what is known of watched data and of the recording; None for a stop that nobody asked for."""
@@ -153,10 +162,16 @@ class Machine(object):
             )
         reason = self.details.get("reason", "")
         if reason.endswith("watchpoint-trigger"):
-            return dict(body, stillframe={"notes": self._change(body)})
+            return dict(body, hitBreakpointIds=self._that_stopped(body), stillframe={"notes": self._change()})
         if self.recording and not reason and body.get("reason") == "stopped":  # gdb 18.1 tells neither of them
             return dict(body, **self._at_an_end())
-        return body
+        return dict(body, hitBreakpointIds=self._that_stopped(body)) if body.get("hitBreakpointIds") else body
+
+    def _that_stopped(self, body):
+        """gdb 18.1 names those breakpoints, too, that were judged and made no stop: a condition that is false, data that stayed
+        as it was. One that was for once only is gone by now."""
+        named = body.get("hitBreakpointIds") or []
+        return [each for each in named if each in self.hit or each not in self.counts] or named
 
     def _at_an_end(self):
         """The program is held since there is nothing recorded further on, or since gdb cannot record what comes next."""
@@ -192,12 +207,16 @@ class Machine(object):
             return dict(body, hitBreakpointIds=wanted)
         return dict(body, reason="entry", hitBreakpointIds=[]) if self.entry else None
 
-    def _change(self, body):
+    def _change(self):
+        """What watched data was and is; of several that were touched at once gdb tells that of the last."""
         value = self.details.get("value") or {}
-        text = next((self.texts[each] for each in body.get("hitBreakpointIds") or () if each in self.texts), None)
-        if text is None or "new" not in value:
+        told = [int(self.details[each]["number"]) for each in _WATCHED if each in self.details]
+        text = self.texts.get(max(told, default=0))
+        if text is None or not value:
             return []
-        return ["%s: %s -> %s" % (text, value.get("old"), value["new"])]
+        if "old" in value:
+            return ["%s: %s -> %s" % (text, value["old"], value["new"])]
+        return ["%s is %s" % (text, value.get("new", value.get("value")))]
 
 
 def dap_ids():

@@ -6,6 +6,8 @@ import gdb
 from gdb.dap import startup as dap_startup
 
 _PAGE = 4096
+_SEARCHED = 1 << 16
+"""So many bytes of a function are taken apart to see whether an instruction begins at an address."""
 _BEFORE = 4096
 """So many bytes before an address may be read to find where the instructions before it begin."""
 
@@ -74,6 +76,15 @@ def instructions(address, offset, count):
         return {"instructions": []}
     chosen = (before[offset:] if offset < 0 else []) + behind[max(0, offset) :]
     return {"instructions": [_instruction(each) for each in chosen[:count]]}
+
+
+def inside_of(address):
+    """Where the instruction begins that an address lies in the middle of; None where one begins there, or none is known."""
+    first = _start(address)
+    if first is None or not 0 < address - first <= _SEARCHED:
+        return None
+    last = gdb.selected_inferior().architecture().disassemble(first, address)[-1]["addr"]
+    return last if last < address else None
 
 
 def _instruction(told):

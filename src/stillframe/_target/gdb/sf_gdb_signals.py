@@ -9,7 +9,7 @@ import gdb
 import sf_gdb_cores as cores
 import sf_gdb_cxx as cxx
 import sf_gdb_frames as frames
-from sf_faults import FATAL, FAULTS, SI_KERNEL, UNTOLD, WORDS
+from sf_faults import FATAL, FAULTS, SI_KERNEL, UNTOLD, WORDS, mode
 
 _BELOW = 256
 """Bytes below the stack's top that a call may be just about to use."""
@@ -91,7 +91,7 @@ class Watching(object):
         if name == "SIGABRT" and (found := _cxx(cxx.uncaught)):
             return {"type": found[0], "message": found[1], "mode": "uncaught"}
         if name and name != "0":
-            return {"type": name, "message": _message(name), "mode": "uncaught" if name in FATAL else "unknown"}
+            return {"type": name, "message": _message(name), "mode": mode(name, _local_pid())}
         if self.why.get("panic"):
             return {"type": "panic", "message": "", "mode": "raised" if is_handled() else "uncaught"}
         if self.why.get("caught"):
@@ -157,6 +157,13 @@ def _message(name):
     if code <= 0 and sender and sender != gdb.selected_inferior().pid:
         return ("%s, sent by process %d" % (words, sender)).lstrip(", ")
     return words
+
+
+def _local_pid():
+    """The program's number where it lives on this machine; 0 for a core and behind a gdbserver."""
+    inferior = gdb.selected_inferior()
+    native = inferior.connection is not None and inferior.connection.type == "native"
+    return inferior.pid if native else 0
 
 
 def _is_on_stack(address):

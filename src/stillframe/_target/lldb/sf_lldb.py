@@ -57,6 +57,10 @@ def on_left(frame, location, _extra, _session):
     return _DESK.watches.left(frame, location.GetBreakpoint().GetID())
 
 
+def on_touched(frame, watchpoint, _session):
+    return _DESK.watches.touched(frame.GetThread().GetProcess().GetTarget(), watchpoint.GetID())
+
+
 Owner, owned_summary = sf_lldb_cxx.Owner, sf_lldb_cxx.owned_summary  # lldb finds by name what is in this file
 
 

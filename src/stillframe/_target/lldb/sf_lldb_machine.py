@@ -10,8 +10,13 @@ from sf_lldb_frames import bare, path_of
 _PAGE = 4096
 _SIZES = (1, 2, 4, 8)
 _LONG = 8
+_TWICE = "%s is watched already, and lldb stops for one watch of the same data alone: unbreak it, then watch %s"
 _RED_ZONE = 128
 """So many bytes below its stack a function may use that calls no other."""
+_SEARCHED = 1 << 16
+"""So many bytes of a function are taken apart to see whether an instruction begins at an address."""
+_LONGEST = 16
+"""No instruction has more bytes."""
 _BEFORE = 4096
 """So many bytes before an address may be read to find where the instructions before it begin."""
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+$")
@@ -83,6 +88,22 @@ def instructions(target, address, offset, count):
     return [_instruction(target, each) for each in chosen[:count]]
 
 
+def _inside_of(target, address):
+    """Where the instruction begins that an address lies in the middle of; None where one begins there, or none is known."""
+    start = _start(target.ResolveLoadAddress(address))
+    first = start.GetLoadAddress(target) if start is not None else address
+    if not 0 < address - first <= _SEARCHED:
+        return None
+    error = lldb.SBError()
+    code = target.GetProcess().ReadMemory(first, address - first + _LONGEST, error)
+    begins = first
+    for each in target.GetInstructions(start, code) if error.Success() else ():
+        if each.GetAddress().GetLoadAddress(target) >= address:
+            return begins if each.GetAddress().GetLoadAddress(target) > address else None
+        begins = each.GetAddress().GetLoadAddress(target)
+    return None
+
+
 def _start(address):
     function, symbol = address.GetFunction(), address.GetSymbol()
     return function.GetStartAddress() if function.IsValid() else symbol.GetStartAddress() if symbol.IsValid() else None
@@ -111,6 +132,9 @@ def hold(target, place, condition):
     address = int(text, 0) + (int(offset) if sign else 0)
     if read(target.GetProcess(), address, 1)["unreadableBytes"]:
         raise Refusal("no memory can be read at %s" % place)
+    begins = _inside_of(target, address)
+    if begins is not None:
+        raise Refusal("0x%x is in the middle of an instruction, which begins at 0x%x" % (address, begins))
     made = target.BreakpointCreateByAddress(address)
     if condition:
         made.SetCondition(condition)
@@ -158,6 +182,9 @@ class Watches(object):
         size = kind.GetByteSize()
         if size not in _SIZES:
             raise Refusal("%s has %d bytes, and 1, 2, 4 or 8 can be watched: watch a part of it" % (text, size))
+        for other, at, its, _ in self._watched.values():
+            if at < address + size and address < at + its.GetByteSize():
+                raise Refusal(_TWICE % (other, text))
         error = lldb.SBError()
         made = target.WatchAddress(address, size, how in ("read", "readWrite"), how in ("write", "readWrite"), error)
         if error.Fail() or not made.IsValid():
@@ -165,6 +192,8 @@ class Watches(object):
         if condition:
             made.SetCondition(condition)
         self._watched[made.GetID()] = [text, address, kind, _now(target, text, address, kind)]
+        if how == "read":
+            _asked(target, "watchpoint command add -F sf_lldb.on_touched %d" % made.GetID())
         if frame.GetSP() - _RED_ZONE <= address < frame.GetCFA():
             self._end_with(target, frame, made.GetID())
         return {"number": -made.GetID()}
@@ -184,6 +213,12 @@ class Watches(object):
         text, address, kind, before = self._watched[watchpoint]
         after = self._watched[watchpoint][3] = _now(target, text, address, kind)
         return ["%s: %s -> %s" % (text, before, after)] if before != after else ["%s is %s" % (text, after)]
+
+    def touched(self, target, watchpoint):
+        """Whether what is watched for reading was read: x86 cannot tell that from writing, so what changed was written."""
+        text, address, kind, before = self._watched[watchpoint]
+        after = self._watched[watchpoint][3] = _now(target, text, address, kind)
+        return before == after
 
     def _spot(self, target, frame, text, options):
         """Where the data lies, and its type."""
@@ -223,6 +258,13 @@ class Watches(object):
                 thread.GetProcess().GetTarget().BreakpointDelete(number)
                 return watchpoint, self._watched.pop(watchpoint, [""])[0]
         return None
+
+
+def _asked(target, line):
+    answer = lldb.SBCommandReturnObject()
+    target.GetDebugger().GetCommandInterpreter().HandleCommand(line, answer)
+    if not answer.Succeeded():
+        raise Refusal((answer.GetError() or "lldb refuses %s" % line).strip())
 
 
 def _now(target, text, address, kind):

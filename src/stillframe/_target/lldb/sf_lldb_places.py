@@ -1,9 +1,15 @@
 """Where lines and functions of a native program really are, as lldb itself would have it: runs inside lldb."""
 
 import os
+import re
 
 import lldb
 from sf_lldb_frames import is_users, path_of
+
+_FOR_TYPES = r"(^|::)%s(::)?(<|::h[0-9a-f]{16}$)"
+"""A function of Rust's that was made for each of several types, by its name in each."""
+_LLDBS = ("_$__lldb", "<lldb wrapper")
+"""What lldb puts into a program to evaluate expressions is no module and no source of the program's."""
 
 
 def double(debugger, target):
@@ -16,9 +22,15 @@ def double(debugger, target):
         return target
     known = {each.GetFileSpec().fullpath for each in made.module_iter()}
     for each in target.module_iter():
-        if each.GetFileSpec().fullpath not in known and is_users(path_of(each.GetFileSpec())):
+        if each.GetFileSpec().fullpath not in known and _is_own(each):
             made.AddModule(each)
     return made
+
+
+def _is_own(module):
+    """Whether an object is of the program's own making; one that is loaded as `./plugin.so` is known by that name alone."""
+    path = path_of(module.GetFileSpec())
+    return is_users(path) or (path is not None and not os.path.isabs(path) and ".so" in path)
 
 
 def resolve(target, files, symbols):
@@ -35,7 +47,7 @@ _FILES = {}
 def is_loaded(target, path):
     if target.FindCompileUnits(lldb.SBFileSpec(path, False)).GetSize() > 0:
         return True
-    own = (each for each in target.module_iter() if is_users(path_of(each.GetFileSpec())))
+    own = (each for each in target.module_iter() if _is_own(each))
     return any(path in _files(each) for each in own)
 
 
@@ -70,11 +82,22 @@ def _line(target, path, line):
 
 def _spots(target, made):
     """File and line of each place where a breakpoint would be, and the column that it needs; it is gone when this returns."""
+    return [_spot(each) for each in _places(target, made)]
+
+
+def _places(target, made):
     try:
         found = [made.GetLocationAtIndex(at).GetAddress() for at in range(made.GetNumLocations())]
-        return [_spot(each) for each in sorted(found, key=lambda each: each.GetFileAddress())]
+        return sorted(found, key=lambda each: each.GetFileAddress())
     finally:
         target.BreakpointDelete(made.GetID())
+
+
+def _with_column(address):
+    """A place by its line and column, since lldb does not know it by the function's name."""
+    entry = address.GetLineEntry()
+    file, line, column = _spot(address)
+    return file, line, column or entry.GetColumn() or None
 
 
 def _spot(address):
@@ -130,10 +153,14 @@ def _symbol(target, name, module):
     if not name:
         return None
     found = _spots(target, target.BreakpointCreateByName(name))
+    if not found and re.match(r"^[\w:]+$", name):
+        found = [_with_column(each) for each in _places(target, target.BreakpointCreateByRegex(_FOR_TYPES % name))]
     if module:
         found = [each for each in found if (each[0] or "").rpartition("/")[2] == module.rpartition("/")[2]]
     first = next((each for each in found if each[0]), (None, None, None))
-    return {"file": first[0], "line": first[1], "column": first[2], "places": len(found)} if found else None
+    # Of a function that was made for several types, lldb 19.1 may come too early into some of them only.
+    column = next((each[2] for each in found if each[2] and each[:2] == first[:2]), None)
+    return {"file": first[0], "line": first[1], "column": column, "places": len(found)} if found else None
 
 
 def modules(target, start, count):
@@ -141,11 +168,12 @@ def modules(target, start, count):
     rows = [
         {"name": each.GetFileSpec().GetFilename(), "file": path_of(each.GetFileSpec()), "user": index == 0}
         for index, each in enumerate(target.module_iter())
+        if not (each.GetFileSpec().GetFilename() or "").startswith(_LLDBS)
     ]
     return {"modules": rows[start : start + count], "total": len(rows)}
 
 
 def sources(target):
     """The files that the program's own code was compiled from."""
-    found = {path for module in target.module_iter() for path in _files(module)}
+    found = {path for module in target.module_iter() for path in _files(module) if _LLDBS[1] not in path}
     return [{"name": path.rpartition("/")[2], "path": path} for path in sorted(found)]

@@ -9,7 +9,7 @@ import lldb
 import sf_lldb_cxx as cxx
 import sf_lldb_frames as frames
 import sf_lldb_values as values
-from sf_faults import FATAL, FAULTS, SI_KERNEL, UNTOLD, WORDS
+from sf_faults import FATAL, FAULTS, SI_KERNEL, UNTOLD, WORDS, mode
 
 _FAULT = re.compile(r"fault address(?:: |=)(0x[0-9a-fA-F]+)")
 """As lldb 19 and 22 write it."""
@@ -151,7 +151,9 @@ def _of_signal(thread, name):
                 words = "stack overflow, " + words
     except Untold:
         words += UNTOLD
-    return {"type": name, "message": words.strip(), "mode": "uncaught" if name in FATAL else "unknown"}
+    process = thread.GetProcess()
+    pid = 0 if "core" in process.GetPluginName() else process.GetProcessID()
+    return {"type": name, "message": words.strip(), "mode": mode(name, pid)}
 
 
 def _fault_of(thread, name):

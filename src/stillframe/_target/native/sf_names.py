@@ -3,14 +3,25 @@
 import re
 
 _HASH = re.compile(r"::h[0-9a-f]{16}$")  # Rust's, at the end of each
+_ESCAPE = re.compile(r"\$(SP|BP|RF|LT|GT|LP|RP|C|u[0-9a-f]{1,6})\$")
+_ESCAPED = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
+"""How Rust writes in a name what no linker takes; lldb 19 leaves it so."""
 _OPENS, _CLOSES = "<([{", ">)]}"
 
 
 def bare(name):
     """A function without its list of arguments and its result's type, with its scopes."""
-    name = _without_arguments(_HASH.sub("", name))
+    name = _without_arguments(_HASH.sub("", _plain(name)))
     name = name[_result_ends(name) :]
     return name[2:] if name.startswith("::") else name
+
+
+def _plain(name):
+    """A name of Rust's with the signs that it was written with."""
+    if not _ESCAPE.search(name):
+        return name
+    name = re.sub(r"(^|::)_(?=\$)", r"\1", name).replace("..", "::")
+    return _ESCAPE.sub(lambda found: _ESCAPED.get(found.group(1)) or chr(int(found.group(1)[1:], 16)), name)
 
 
 def _without_arguments(name):

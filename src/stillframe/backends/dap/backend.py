@@ -82,6 +82,9 @@ class Household(Obliged, Protocol):
     async def leave(self, member: DapBackend) -> None: ...
 
 
+_NO_HITS = "a core is what a process left when it died: nothing in it comes to a place"
+
+
 class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
     """A process at the other end of a DAP conversation."""
 
@@ -246,6 +249,8 @@ class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
     # Breakpoints
 
     async def set_breakpoints(self, wanted: Sequence[Wanted]) -> tuple[Binding, ...]:
+        if self._launch.is_dead:  # a debugger would call them set
+            return tuple(Binding(each.id, "failed", each.file, each.line, _NO_HITS) for each in wanted)
         return await self._breakpoints.set(wanted)
 
     async def set_catch(self, catch: CatchRule) -> None:

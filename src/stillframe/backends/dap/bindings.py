@@ -22,27 +22,48 @@ class Spot(msgspec.Struct):
     line: int
     arguments: Arguments
     owners: list[str] = msgspec.field(default_factory=list[str])
+    counts: bool = False
+    """Whether it stops by how often it was come to."""
 
 
 def join(launch: DapLaunch, spots: list[Spot], wanted: Wanted, *, helped: bool) -> str | None:
     """Put one wanted breakpoint on its line; says what is wrong where the line is taken by another kind."""
     arguments = terms.of_line(launch, wanted, helped=helped)
     line = wanted.line or 0
-    spot = next((each for each in spots if each.line == line), None)
-    if spot is None or Quirk.ONE_BREAKPOINT_PER_LINE not in launch.quirks:
-        spots.append(Spot(line, arguments, [wanted.id]))
+    spot = next((each for each in spots if _is_one(launch, each.arguments, arguments)), None)
+    if spot is None:
+        spots.append(Spot(line, arguments, [wanted.id], counts=wanted.hit is not None))
     elif spot.arguments == arguments:
         spot.owners.append(wanted.id)
     elif "logMessage" in arguments or "logMessage" in spot.arguments:
         return f"{spot.owners[0]} already holds line {line}, and one of them logs"
-    elif arguments.keys() == {"line"}:
+    elif launch.either and (wanted.hit or spot.counts):
+        return f"{spot.owners[0]} already holds line {line}, and one of them counts its hits"
+    elif _is_plain(arguments):
         # One that always stops covers one that stops sometimes.
         spot.arguments, spot.owners = arguments, [wanted.id, *spot.owners]
-    elif spot.arguments.keys() == {"line"}:
+    elif _is_plain(spot.arguments):
+        spot.owners.append(wanted.id)
+    elif launch.either:
+        both = launch.either.format(spot.arguments["condition"], arguments["condition"])
+        spot.arguments = {**spot.arguments, "condition": both}
         spot.owners.append(wanted.id)
     else:
         return f"{spot.owners[0]} already holds line {line} with another condition"
     return None
+
+
+def _is_one(launch: DapLaunch, one: Arguments, other: Arguments) -> bool:
+    """Whether the debugger would take two breakpoints for the same one."""
+    if one["line"] != other["line"]:
+        return False
+    same = one.get("column") == other.get("column")
+    by_place = Quirk.ONE_BREAKPOINT_PER_PLACE in launch.quirks and same
+    return by_place or Quirk.ONE_BREAKPOINT_PER_LINE in launch.quirks
+
+
+def _is_plain(arguments: Arguments) -> bool:
+    return arguments.keys() <= {"line", "column"}
 
 
 def is_taken(launch: DapLaunch, binding: Binding) -> bool:

@@ -15,6 +15,7 @@ from . import terms, translate
 from .bindings import Spot, is_taken, join, line_binding, line_count, shared
 from .client import Body, DapClient
 from .deep import DeepBreakpoints, is_deep
+from .functions import Functions
 from .helper import Helper
 from .launch import DapLaunch, Quirk
 
@@ -41,6 +42,7 @@ class Breakpoints:
         self._one_at_a_time = asyncio.Lock()
         self._sent: dict[str, list[Arguments]] = {}
         """File to what the debugger was last told of it: a file that did not change is not told again."""
+        self._by_names = Functions(client, launch)
         self._functions: list[Arguments] | None = []
         self._function_answers: list[translate.Body] = []
         self._wire_ids: dict[int, tuple[str, ...]] = {}
@@ -187,6 +189,15 @@ class Breakpoints:
             if binding := self._deep.over(number):
                 self._became(binding)
 
+    def is_waiting(self, ids: Iterable[str]) -> bool:
+        """Whether one of these is a function that nobody knew when it was asked for."""
+        names = {each.id for each in self._wanted if each.symbol and not each.hit}
+        return any(id in names and self._is_pending(id) for id in ids)
+
+    def begins_later(self, ids: Iterable[str]) -> bool:
+        """Whether all of these are functions whose first statement is not where the debugger itself would stop."""
+        return all(id in self._bindings and self._bindings[id].column is not None for id in ids)
+
     def has_line(self, ids: Iterable[str]) -> bool:
         """Whether one of these stands on a line by now."""
         return any(id in self._bindings and self._bindings[id].line is not None for id in ids)
@@ -279,7 +290,8 @@ class Breakpoints:
     def _unplaced(self, wanted: Wanted) -> Binding:
         if wanted.id in self._by_name:
             return Binding(wanted.id, "bound", message=_BY_NAME)
-        return Binding(wanted.id, "pending", message=f"no function {wanted.symbol} is known yet")
+        where = f" in a file called {wanted.module}" if wanted.module else ""
+        return Binding(wanted.id, "pending", message=f"no function {wanted.symbol} is known yet{where}")
 
     async def _resolve_symbols(self, wanted: Sequence[Wanted]) -> list[Body | None]:
         if not wanted or self._helper is None:
@@ -376,20 +388,20 @@ class Breakpoints:
             self._entered = True
         if arguments != self._functions and Capability.FUNCTION_BREAKPOINTS in self._offers():
             await self._tell_functions(arguments, len(symbols))
+        owners: dict[int, tuple[str, ...]] = {}
         for each, answer in zip(symbols, self._function_answers, strict=False):
             number = translate.number(answer.get("id"))
             if number is not None:
-                self._wire_ids[number] = (each.id,)
+                owners[number] = (*owners.get(number, ()), each.id)
             self._answered(each.id, answer, bindings)
+        self._wire_ids |= owners
 
     async def _tell_functions(self, arguments: list[Arguments], named: int) -> None:
-        body = await self._client.request("setFunctionBreakpoints", {"breakpoints": arguments})
+        answers = await self._by_names.tell(arguments)
         self._functions = arguments
-        answers = translate.items(body, "breakpoints")
         apart = None if self._helper else await asyncio.to_thread(terms.told_apart, self._launch, arguments, answers)
         if apart:
-            body = await self._client.request("setFunctionBreakpoints", {"breakpoints": apart})
-            answers = translate.items(body, "breakpoints")
+            answers = await self._by_names.tell(apart)
         if len(arguments) > named:
             self.entry = translate.number(answers[-1].get("id")) if len(answers) == len(arguments) else None
         self._function_answers = answers

@@ -120,10 +120,10 @@ async def standing(evidence: Evidence, breakpoints: Breakpoints, frame: Frame) -
     return tuple(found)
 
 
-async def holds(evidence: Evidence, frame: str, condition: str) -> bool:
+async def holds(evidence: Evidence, frame: str, condition: str, truth: str = "bool({})") -> bool:
     """Whether a breakpoint's condition is true in this frame; one that cannot be evaluated is not."""
     try:
-        (answer,) = await evidence.evaluate(frame, (f"bool({condition})",), Bounds(), _PATIENCE)
+        (answer,) = await evidence.evaluate(frame, (truth.replace("{}", condition),), Bounds(), _PATIENCE)
     except StillframeError:
         return False
-    return answer.value is not None and answer.value.value.lower() == "true"
+    return answer.value is not None and answer.value.value.lower() in ("true", "1")

@@ -64,9 +64,26 @@ class DeepBreakpoints:
         if arguments == self._instructions:
             return
         self._need(Capability.INSTRUCTION_BREAKPOINTS)
+        wrong = [each for each in wanted if await self._is_inside(each)]
+        for each in wrong:
+            self._bindings[each.id] = Binding(each.id, "failed", message=f"no instruction begins at {each.address}")
+        wanted = [each for each in wanted if each not in wrong]
+        arguments = [{**_instruction(each), **terms(self._launch, each)} for each in wanted]
         body = await self._client.request("setInstructionBreakpoints", {"breakpoints": arguments})
         self._instructions = arguments
         self._answered(wanted, body)
+
+    async def _is_inside(self, wanted: Wanted) -> bool:
+        """Whether the debugger itself says that no instruction begins there: a breakpoint in the middle of one changes it."""
+        if self._launch.no_instruction is None:
+            return False
+        place = _instruction(wanted)
+        address = hex(int(place["instructionReference"], 0) + place.get("offset", 0))
+        try:
+            await self._client.request("disassemble", {"memoryReference": address, "instructionCount": 1})
+        except Refused as refused:
+            return bool(self._launch.no_instruction.search(refused.message))
+        return False
 
     async def _set_data(self, wanted: Sequence[Wanted]) -> None:
         arguments = [

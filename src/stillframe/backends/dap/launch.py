@@ -37,6 +37,7 @@ class Quirk(enum.Enum):
     BARE_FUNCTION_NAMES = "function breakpoints match the bare name in any class: debugpy 1.8.22"
     LOG_POINTS_ARE_STDOUT = "log points come as output of category stdout: debugpy 1.8.22"
     ONE_BREAKPOINT_PER_LINE = "of two breakpoints on a line the last one wins: debugpy 1.8.22"
+    ONE_BREAKPOINT_PER_PLACE = "of two breakpoints on a line and column the last one wins: lldb-dap 19.1"
     PAUSES_ALL_BY_STAR = "pause takes the thread id * for all threads: debugpy 1.8.22"
     UNVERIFIED_IS_FINAL = "a breakpoint that cannot be set now is never set later: dlv 1.27.2"
     NEGATIVE_EXIT_IS_SIGNAL = "an exit code below zero is the signal that ended the program: dlv 1.27.2"
@@ -47,6 +48,7 @@ class Quirk(enum.Enum):
     LOSES_EARLY_PAUSES = "a pause that comes before it has said `continued` does nothing: lldb-dap 19.1"
     LOG_POINTS_ARE_CONSOLE = "log points come among what it says of itself: lldb-dap 19.1"
     STOPS_IN_PARTS_OF_LINES = "a line that the compiler has cut up is stopped at in each of its parts: lldb-dap 19.1"
+    SHUFFLES_FUNCTIONS = "function breakpoints are answered in the order of a table of its own: lldb-dap 19.1"
     LISTS_FIRST_THREADS = "the first answer to threads is the list from before the program ran: lldb-dap 22.1"
     CONSOLE_KNOWS_NO_FRAME = "a line for the console is not run in the frame that comes with it: lldb-dap 19.1, 22.1"
     LEAVES_HELD = "a held program stays held when we leave it, with its breakpoints: dlv 1.27.2 --accept-multiclient"
@@ -191,6 +193,16 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """Types of values that are never told among the variables of a frame, where no helper chooses them."""
     log_text: Callable[[str, bool], str] = lambda text, _helped: text
     """A log text as users write it in the form of the debugger, or of our helper if there; ValueError says what is wrong."""
+    truth: str = "bool({})"
+    """Asks for a condition in the debugger's language so that the answer is `true` or `1` where it holds."""
+    either: str | None = None
+    """Makes one condition of two, where the debugger takes one breakpoint for each place."""
+    names_hits: bool = False
+    """Of several breakpoints on a line a stop names those alone whose condition held."""
+    no_instruction: re.Pattern[str] | None = None
+    """What the debugger answers to `disassemble` where no instruction begins, if it looks at that."""
+    shows_registers: tuple[str, str] | None = None
+    """The lines for its console that have it tell registers among a frame's scopes, and no longer."""
     in_module: Callable[[str, str], str] = lambda _module, function: function
     """A function of a module as the debugger calls it, where no helper of ours knows modules."""
     told_apart: Callable[[str, str], str | None] = lambda _name, _said: None

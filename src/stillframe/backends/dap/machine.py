@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ...errors import EvalFailed, NotFound, Try, Unsupported, WrongState
 from ...model.backend import Bounds, Capability
@@ -110,7 +111,7 @@ class Machine:
         found = translate.items(body, "instructions")
         if not found:
             raise NotFound(f"no instructions can be read at {reference}")
-        return Disassembly(instructions=tuple(_instructions(found, _number(here))))
+        return Disassembly(instructions=tuple(_instructions(found, _number(here), symbols)))
 
     async def instruction_pointer(self, frame: str) -> str | None:
         """Where a frame is about to run, as its stack told, or as the register that means it everywhere tells."""
@@ -123,6 +124,21 @@ class Machine:
             return None
 
     async def registers(self, frame: str, bounds: Bounds, *, everything: bool) -> Values:
+        if self._launch.shows_registers is None:
+            return await self._registers(frame, bounds, everything)
+        show, hide = self._launch.shows_registers
+        await self._ordered(show)
+        try:
+            told = (await self._registers(frame, bounds, everything)).values
+        finally:
+            await self._ordered(hide)
+        # dlv 1.27.2 writes them in columns, and calls all of them int16
+        return Values(values=tuple(replace(each, name=each.name.strip(), type="") for each in told), total=len(told))
+
+    async def _ordered(self, line: str) -> None:
+        await self._client.request("evaluate", {"expression": line, "context": "repl"})
+
+    async def _registers(self, frame: str, bounds: Bounds, everything: bool) -> Values:
         try:
             scopes = await Evidence.scopes(self._evidence, frame)  # those of the debugger itself
         except EvalFailed:  # as rdbg 1.4.0 says of a frame of Ruby's own
@@ -232,7 +248,7 @@ class Machine:
             raise NotFound(f"{what}: {refused.message}") from None
 
 
-def _instructions(found: list[Mapping[str, Any]], here: int | None) -> list[Instruction]:
+def _instructions(found: list[Mapping[str, Any]], here: int | None, symbols: bool) -> list[Instruction]:
     """Instructions with the file and line of each: a debugger tells them where they change only."""
     told: list[Instruction] = []
     file: str | None = None
@@ -248,7 +264,7 @@ def _instructions(found: list[Mapping[str, Any]], here: int | None) -> list[Inst
                 address=address,
                 text=" ".join((translate.text(each.get("instruction")) or "?").split()),
                 bytes=(translate.text(each.get("instructionBytes")) or "").strip(),
-                symbol=translate.text(each.get("symbol")),
+                symbol=translate.text(each.get("symbol")) if symbols else None,
                 file=file,
                 line=line,
                 here=here is not None and _number(address) == here,

@@ -72,9 +72,9 @@ class Moving:
         """Whether the last move was one back in time."""
         return self._last_move in (Move.STEP_BACK, Move.REVERSE)
 
-    async def go_on(self, thread: str | None) -> None:
-        """Repeat the last move: the stop that interrupted it was none that anybody asked for."""
-        await self._send_move(self._last_move, thread)
+    async def go_on(self, thread: str | None, move: Move | None = None) -> None:
+        """Repeat the last move, or make this one: the stop that interrupted it was none that anybody asked for."""
+        await self._send_move(move or self._last_move, thread)
 
     async def let_run(self) -> None:
         """Have nothing hold the program any more."""
@@ -160,7 +160,7 @@ class Moving:
         if Capability.JUMP not in self.capabilities:
             raise Unsupported(f"{self.tool.tool} cannot jump", hint=Try("raw"))
         if self._launch.is_dead:
-            raise WrongState("a core is what a process left when it died: it cannot jump", hint=Try("raw"))
+            raise WrongState("a core is what a process left when it died: it cannot jump")
         if Capability.JUMP in self._launch.adds and self._helper:
             await self._helper.call("jump", threadId=wire_id(thread, "thread"), file=file, line=line)
             self._news.tell_jump(thread)

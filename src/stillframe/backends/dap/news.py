@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from ...errors import AdapterDied, StillframeError
-from ...model.backend import Bounds, Continued, Output, Stopped, ThreadChanged
+from ...model.backend import Bounds, Continued, Move, Output, Stopped, ThreadChanged
 from ...model.values import ExceptionInfo, Frame
 from ...transport.process import Exit
 from ...wire.dap import Message
@@ -40,7 +40,7 @@ class Debuggee(Protocol):
     @property
     def goes_back(self) -> bool: ...
 
-    async def go_on(self, thread: str | None) -> None: ...
+    async def go_on(self, thread: str | None, move: Move | None = None) -> None: ...
 
     async def trip(self, stop: Stopped) -> bool: ...
 
@@ -173,6 +173,7 @@ class News:
             or self._may_be_detour(stop)
             or self.stops.must_look(stop)
             or (stop.reason == "breakpoint" and len(stop.breakpoints) != 1)
+            or (stop.reason == "breakpoint" and self._breakpoints.is_waiting(stop.breakpoints))
         ):
             return self._look_at(stop)
         self._tell_stop(stop)
@@ -229,6 +230,11 @@ class News:
                     await self._debuggee.go_on(stop.thread)
                     return
                 stop = checked
+            if stop.reason == "breakpoint" and self._breakpoints.is_waiting(stop.breakpoints):
+                await self._breakpoints.look_for_symbols()
+                if self._breakpoints.begins_later(stop.breakpoints):
+                    await self._debuggee.go_on(stop.thread, Move.CONTINUE)
+                    return
             if stop.reason == "breakpoint" and stop.thread is not None:
                 frames = (await self._evidence.stack(stop.thread, 0, 1)).frames
                 ids = await self._that_hold(frames[0], stop.breakpoints) if frames else stop.breakpoints
@@ -289,6 +295,8 @@ class News:
 
     async def _that_hold(self, frame: Frame, named: tuple[str, ...]) -> tuple[str, ...]:
         """Of the breakpoints on this line, or those of them that were named, the ones whose own condition holds."""
+        if named and self._launch.names_hits:
+            return named
         found = []
         for wanted in self._breakpoints.standing_at(frame.file, frame.line):
             if named and wanted.id not in named:
@@ -297,7 +305,7 @@ class News:
                 len(named) < 2
                 or wanted.hit
                 or not wanted.condition
-                or await holds(self._evidence, frame.id, wanted.condition)
+                or await holds(self._evidence, frame.id, wanted.condition, self._launch.truth)
             ):
                 found.append(wanted.id)
         return tuple(found) or named

@@ -44,10 +44,11 @@ _REASONS: Mapping[str, str] = {
 }
 """Stop reasons that mean the same thing under another name."""
 
-_MODES: Mapping[str, Literal["uncaught", "raised", "user", "exit"]] = {
+_MODES: Mapping[str, Literal["uncaught", "unhandled", "raised", "user", "exit"]] = {
     "exit": "exit",
     "unhandled": "uncaught",
     "uncaught": "uncaught",
+    "not handled so far": "unhandled",
     "always": "raised",
     "raised": "raised",
     "userUnhandled": "user",
