@@ -32,7 +32,7 @@ def strict(shape: Any) -> Any:
 
 
 def reader(shape: Any) -> jsonschema.Draft202012Validator:
-    """One for all answers of a tool. That the shape is sound the SDK looks itself, as it reads the first of them: it takes long."""
+    """One for all answers of a tool. That the shape is sound the SDK looks itself, which takes long."""
     return jsonschema.Draft202012Validator(strict(shape))
 
 
