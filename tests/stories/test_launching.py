@@ -12,8 +12,8 @@ from stillframe.adapters import for_plan
 from stillframe.adapters.finding import located
 from stillframe.model.plans import Plan
 
-from ..interpreters import INTERPRETERS, SPREAD
 from ..guard import free_port
+from ..interpreters import INTERPRETERS, SPREAD
 from .conftest import User
 
 SAY = "import os, sys\nprint(sys.argv[1:], os.getcwd(), os.environ.get('MINE'))\nprint(sys.stdin.read())  # @here\n"

@@ -11,8 +11,6 @@ from stillframe.registry import OPERATIONS
 
 from .conftest import User
 
-pytestmark = pytest.mark.own_daemon  # some verbs name a run of the record by its number
-
 PROGRAM = """\
 def f(a, items):
     b = a + 1
@@ -57,6 +55,7 @@ OF_NO_SESSION = {
 }  # fmt: skip
 
 
+@pytest.mark.own_daemon  # some verbs name a run of the record by its number
 def test_every_verb_answers_in_the_envelope_of_the_spec(user: User) -> None:
     load_all()
     assert set(CALLS) == set(OPERATIONS), "a verb was added: give it a line here"
