@@ -101,3 +101,5 @@ def find_interpreters() -> dict[str, str]:
 
 INTERPRETERS = find_interpreters()
 NEWEST = "3.14" if "3.14" in INTERPRETERS else "3.13"
+SPREAD = [each for each in ("3.8", "3.11", "3.13", NEWEST) if each in INTERPRETERS]
+"""One of each make: the oldest, the last that is traced by sys.settrace, and two that have sys.monitoring."""

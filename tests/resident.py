@@ -35,6 +35,11 @@ class Resident:
         self._env = {**self._guard.environment(dict(os.environ)), "STILLFRAME_IDLE_SECONDS": str(_LONG)}
         self._directory = self._guard.runtime / "stillframe"
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of what is started once for several tests and speaks to the daemon."""
+        return dict(self._env)
+
     def receive(self, monkeypatch: pytest.MonkeyPatch, *, mcp: bool = False) -> None:
         """Have the calls of this test go to the daemon, which is started where it is not there; with it the host of MCP."""
         if not (self._directory / "daemon.sock").exists():

@@ -321,7 +321,7 @@ def test_a_piece_of_real_code_is_no_error(start, length):
 )  # fmt: skip
 @pytest.mark.timeout(60)
 def test_time_is_in_proportion_to_the_text_however_odd(piece):
-    functions(piece * (300_000 // len(piece)))
+    functions(piece * (100_000 // len(piece)))  # what goes by the square of it would take a quarter of an hour
 
 
 def test_a_name_that_is_long_or_deep_does_not_multiply():

@@ -56,10 +56,17 @@ def begin(*words: str, **how: Any) -> subprocess.Popen[bytes]:
 
 
 @pytest.fixture
-def dbg() -> Iterator[Dbg]:
-    """The client with the real daemon behind it, which is ended after the test."""
+def dbg(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dbg]:
+    """The client with the real daemon behind it: that of all tests, or one of its own, which is ended after it."""
+    if request.node.get_closest_marker("own_daemon"):
+        yield call
+        call("daemon", "stop")
+        return
+    resident = request.getfixturevalue("resident")
+    resident.receive(monkeypatch)
     yield call
-    call("daemon", "stop")
+    if left := resident.take_leave():
+        pytest.fail("left behind:\n  " + "\n  ".join(left), pytrace=False)
 
 
 @dataclass

@@ -37,7 +37,7 @@ from stillframe.record.finding import View
 from stillframe.record.record import Record
 
 VIEW = View("/p", "/p")
-HITS = 150
+HITS = 110  # more than `columns.WORTH`, from where on texts are read together
 
 PATHS = (
     "few", "many", "mixed", "seldom", "item.qty", "item.sku", "item.tags[1]", "len(item)", "len(item.sku)", "len(mixed)",

@@ -49,6 +49,11 @@ class Handler(BaseHTTPRequestHandler):
 HTTPServer(("127.0.0.1", PORT), Handler).serve_forever()
 """
 WAITS = "import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()\n"
+SELDOM = """import pathlib
+    count = pathlib.Path("count")
+    count.write_text("." + (count.read_text() if count.exists() else ""))
+    out = 1 if len(count.read_text()) % 3 == 0 else 0"""
+"""Instead of `out = 0`: every third run begins with 1."""
 TESTS = "import cart\ndef test_total():\n    got = cart.total([1, 2])\n    assert got == 3\n"
 
 
@@ -137,4 +142,6 @@ def test_a_red_test_what_worked_before_and_a_flake(project: Project) -> None:
     assert "got=4" in red and "total(items=[1, 2]) = 4" in red
     since = project.says(TABLE["it worked before"])
     assert "HEAD~3" in since and "4" in since
-    assert "run 1" in project.says(TABLE["a flake"])
+    project.file("cart.py", CART.replace("out = 0", SELDOM, 1))
+    flaky = project.says(TABLE["a flake"])
+    assert "got=4" in flaky and "total" in flaky and "first difference" in flaky, flaky

@@ -16,8 +16,6 @@ from ..guard import free_port
 from .conftest import User
 from .test_racing import LOOP, running
 
-pytestmark = pytest.mark.own_daemon
-
 
 @pytest.fixture
 def program(user: User) -> Iterator[subprocess.Popen[str]]:
@@ -45,6 +43,7 @@ def test_a_process_joined_by_pid_stops_is_looked_into_and_runs_on(user: User, pr
     assert program.poll() is None
 
 
+@pytest.mark.own_daemon
 def test_what_we_only_joined_is_not_restarted_nor_joined_twice(user: User, program: subprocess.Popen[str]) -> None:
     assert "running" in user.ok("attach", "--pid", str(program.pid))
     user.fails("restart", code=3, error="wrong_state")
@@ -56,6 +55,7 @@ def test_what_we_only_joined_is_not_restarted_nor_joined_twice(user: User, progr
     assert running(program.pid)
 
 
+@pytest.mark.own_daemon
 def test_a_debugpy_server_is_joined_by_its_address_and_left_running(user: User) -> None:
     user.file("loop.py", LOOP)
     port = free_port()
@@ -126,6 +126,7 @@ def test_a_server_that_is_no_debugger_is_told_by_what_it_says(user: User) -> Non
         server.communicate()
 
 
+@pytest.mark.own_daemon
 def test_a_held_program_that_was_joined_runs_on_when_the_daemon_is_killed(
     user: User, program: subprocess.Popen[str]
 ) -> None:
@@ -140,6 +141,7 @@ def test_a_held_program_that_was_joined_runs_on_when_the_daemon_is_killed(
     assert running(program.pid)
 
 
+@pytest.mark.own_daemon
 def test_what_a_killed_daemon_was_attached_to_is_joined_again_with_its_breakpoints(
     user: User, program: subprocess.Popen[str]
 ) -> None:
@@ -164,6 +166,7 @@ def test_what_a_killed_daemon_was_attached_to_is_joined_again_with_its_breakpoin
     assert user.json("breaks")["breakpoints"] == []
 
 
+@pytest.mark.own_daemon
 def test_a_lost_session_whose_process_is_over_is_not_said_to_be_joinable(
     user: User, program: subprocess.Popen[str]
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ..conftest import INTERPRETERS
+from ..interpreters import INTERPRETERS, SPREAD
 from .conftest import User
 
 APP = """\
@@ -171,7 +171,7 @@ def test_a_log_text_works_as_an_f_string_would_or_is_refused_at_once(user: User)
         assert refused or (good is not None and good in log), (text, made[text], log)
 
 
-@pytest.mark.parametrize("version", sorted(INTERPRETERS))
+@pytest.mark.parametrize("version", SPREAD)
 def test_a_log_text_keeps_its_good_parts_is_counted_and_is_not_what_the_program_printed(
     user: User, version: str
 ) -> None:

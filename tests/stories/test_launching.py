@@ -12,8 +12,8 @@ from stillframe.adapters import for_plan
 from stillframe.adapters.finding import located
 from stillframe.model.plans import Plan
 
-from ..conftest import INTERPRETERS
 from ..guard import free_port
+from ..interpreters import INTERPRETERS, SPREAD
 from .conftest import User
 
 SAY = "import os, sys\nprint(sys.argv[1:], os.getcwd(), os.environ.get('MINE'))\nprint(sys.stdin.read())  # @here\n"
@@ -202,7 +202,7 @@ thread.join()
 """
 
 
-@pytest.mark.parametrize("version", sorted(INTERPRETERS))
+@pytest.mark.parametrize("version", SPREAD)
 def test_code_of_a_line_is_the_users_own_also_where_library_code_calls_it(user: User, version: str) -> None:
     python = INTERPRETERS[version]
     told = user.json("launch", "--python", python, "--break", "work", "--break", "task", "-c", CALLED)

@@ -242,7 +242,7 @@ def test_mocha_tells_what_was_compared_as_it_is_and_what_ran_when_it_did_not_end
         ["Map(1) { 1 => 2 }", "Map(1) { 1 => 3 }"], ["'abc'", "/x/"], ["null", "5"], ["true", "'x'"], ["undefined", "'x'"],
     ]  # fmt: skip
     assert told["failures"][2]["id"] == "test/compared.js::compared::plainly::null"
-    far = user.ok("test", "test/compared.js", "--all", *PATIENT, "--", "--parallel")
+    far = user.ok("test", "test/compared.js", "--all", "--once", *PATIENT, "--", "--parallel")
     assert "actual=null  expected=5" in far and "{}" not in far, far
     user.file("test/handed.js", HANDED)
     text = user.ok("test", "test/handed.js", *PATIENT)
@@ -448,6 +448,7 @@ def test_files_and_directories_of_a_cargo_workspace_choose_their_tests(user: Use
     )
     assert [each["id"] for each in told["failures"]] == ["price::tests::nets", "price::tests::an_error"], "places first"
     assert values(told["failures"][0]["frames"][0])["got"] == "6"
-    totals = {each: user.json("test", each, *PATIENT)["counts"]["total"] for each in (".", "app", "lib", "lib/tests")}
+    places = (".", "app", "lib", "lib/tests")
+    totals = {each: user.json("test", each, "--once", *PATIENT)["counts"]["total"] for each in places}
     assert totals == {".": 5, "app": 3, "lib": 2, "lib/tests": 1}
     assert "green, 1 passed" in user.ok("test", "app/src/main.rs::begins", *PATIENT)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ..interpreters import INTERPRETERS as PYTHONS
-from ..interpreters import NEWEST, VERSIONS
+from ..interpreters import NEWEST, SPREAD, VERSIONS
 from .wireclient import Peer, Target, started
 
 DEEP = ("3.11", "3.13")
@@ -36,6 +36,11 @@ def python(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(params=_interpreters(DEEP))
 def deep_python(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=_interpreters(tuple(SPREAD)))
+def spread_python(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 

@@ -45,10 +45,12 @@ refused(work, (), 3)
 """
 
 
-def test_their_errors_are_reported_as_in_a_plain_run(start: Callable[..., Target], python: str, tmp_path: Path) -> None:
+def test_their_errors_are_reported_as_in_a_plain_run(
+    start: Callable[..., Target], spread_python: str, tmp_path: Path
+) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
 
-    words = [python, str(tmp_path / "program.py")]
+    words = [spread_python, str(tmp_path / "program.py")]
     plain = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=PATIENCE)
     target = start(*words, cwd=tmp_path)
     peer = target.accept()
@@ -75,10 +77,12 @@ sys.stdin.read()
 """
 
 
-def test_they_are_held_once_where_they_were_raised(start: Callable[..., Target], python: str, tmp_path: Path) -> None:
+def test_they_are_held_once_where_they_were_raised(
+    start: Callable[..., Target], spread_python: str, tmp_path: Path
+) -> None:
     (tmp_path / "program.py").write_text(ENDS)
     for codes in ([], [1]):  # with some, whoever debugs wants to know why the program fails, and hears of reports
-        target = start(python, "program.py", cwd=tmp_path, stdin=subprocess.PIPE)
+        target = start(spread_python, "program.py", cwd=tmp_path, stdin=subprocess.PIPE)
         peer = target.accept()
         peer.configure(catch=["uncaught"], breakOnSystemExit=codes)
         peer.go()

@@ -119,8 +119,8 @@ atexit.register(bye, Odd())
 """
 
 
-def test_breakpoints_hold_in_callbacks_of_atexit(run_to: RunTo, python: str) -> None:
-    target, peer, thread = run_to(python, LAST)
+def test_breakpoints_hold_in_callbacks_of_atexit(run_to: RunTo, spread_python: str) -> None:
+    target, peer, thread = run_to(spread_python, LAST)
     stop = peer.stop(thread)
     assert [(each["name"], each["value"]) for each in stop["locals"]] == [("thing", "odd"), ("alive", "False")]
     assert [each["name"] for each in peer.call("crowd")["threads"]] == ["MainThread"]

@@ -69,9 +69,9 @@ def test_a_group_of_many_is_told_in_part_and_counted_with_the_values_of_calls_th
 
 
 def test_frames_of_a_library_between_the_users_own_stay_where_they_are(
-    start: Callable[..., Target], python: str, tmp_path: Path
+    start: Callable[..., Target], spread_python: str, tmp_path: Path
 ) -> None:
-    stop = told(start, python, tmp_path, DEEP)
+    stop = told(start, spread_python, tmp_path, DEEP)
     functions = [frame["function"].rpartition(".")[2] for frame in stop["frames"]]
     assert (functions[0], functions[-2:]) == ("<lambda>", ["main", "<module>"])
     assert "sub" in functions and stop["at"] == 0

@@ -30,9 +30,9 @@ print([one() for one in things])
 
 
 def test_what_frames_hold_at_a_stop_is_gone_with_them(
-    run_to: Callable[..., tuple[Target, Peer, int]], python: str
+    run_to: Callable[..., tuple[Target, Peer, int]], spread_python: str
 ) -> None:
-    target, peer, thread = run_to(python, PROGRAM, stopAllThreadsOnSuspend=True)
+    target, peer, thread = run_to(spread_python, PROGRAM, stopAllThreadsOnSuspend=True)
     peer.stop(thread)
     peer.request("setBreakpoints", source={"path": "/elsewhere.py"}, breakpoints=[{"line": 1}])
     peer.resume("next", thread)
@@ -63,9 +63,9 @@ print([one() for one in things])
 
 
 def test_a_thread_that_is_over_goes_with_what_it_holds(
-    run_to: Callable[..., tuple[Target, Peer, int]], python: str
+    run_to: Callable[..., tuple[Target, Peer, int]], spread_python: str
 ) -> None:
-    target, peer, thread = run_to(python, THREADS, catch=["uncaught"])
+    target, peer, thread = run_to(spread_python, THREADS, catch=["uncaught"])
     peer.stop(thread)
     peer.resume("continue", thread)
     assert target.end() == (0, "[None, None, None]\n", "")
@@ -85,10 +85,10 @@ except KeyError:
 
 
 def test_what_names_hold_goes_at_the_end_of_the_program(
-    start: Callable[..., Target], python: str, tmp_path: Path
+    start: Callable[..., Target], spread_python: str, tmp_path: Path
 ) -> None:
     (tmp_path / "program.py").write_text(LAST)
-    target = start(python, "program.py", cwd=tmp_path)
+    target = start(spread_python, "program.py", cwd=tmp_path)
     peer = target.accept()
     peer.configure(catch=["uncaught"])
     peer.go()

@@ -28,12 +28,14 @@ def run(target: Target, program: Path, line: int) -> tuple[int, str, str]:
     return target.end()
 
 
-def test_a_program_beside_such_modules_is_debugged(start: Callable[..., Target], python: str, tmp_path: Path) -> None:
+def test_a_program_beside_such_modules_is_debugged(
+    start: Callable[..., Target], spread_python: str, tmp_path: Path
+) -> None:
     for name in HOSTILE:
         (tmp_path / f"{name}.py").write_text(f"raise SystemExit('the {name} of the program')\n")
     program = tmp_path / "program.py"
     program.write_text("value = 1\nprint(value)\n")
-    assert run(start(python, program, cwd=tmp_path), program, 2) == (0, "1\n", "")
+    assert run(start(spread_python, program, cwd=tmp_path), program, 2) == (0, "1\n", "")
 
 
 def test_what_the_debugger_does_without_is_the_librarys_own_to_the_program(
@@ -48,7 +50,7 @@ def test_what_the_debugger_does_without_is_the_librarys_own_to_the_program(
 
 
 def test_so_it_is_with_them_on_the_path_and_the_programs_own_are_imported(
-    start: Callable[..., Target], python: str, tmp_path: Path
+    start: Callable[..., Target], spread_python: str, tmp_path: Path
 ) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "queue.py").write_text("NAME = 'mine'\n")
@@ -56,7 +58,7 @@ def test_so_it_is_with_them_on_the_path_and_the_programs_own_are_imported(
     (tmp_path / "own" / "http" / "__init__.py").write_text("NAME = 'mine, too'\n")
     program = tmp_path / "program.py"
     program.write_text("import queue, http, json\nprint(queue.NAME, http.NAME, json.dumps([]))\n")
-    target = start(python, program, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path / "own")})
+    target = start(spread_python, program, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path / "own")})
     assert run(target, program, 2) == (0, "mine mine, too []\n", "")
 
 
@@ -72,9 +74,9 @@ def test_a_module_that_the_debugger_has_is_run_as_main_without_a_warning(
 
 
 def test_a_module_that_the_debugger_would_have_is_run_as_main_without_a_warning(
-    start: Callable[..., Target], python: str, tmp_path: Path
+    start: Callable[..., Target], spread_python: str, tmp_path: Path
 ) -> None:
-    target = start(python, "http.server", "--help", module=True, flags=["-W", "error"], cwd=tmp_path)
+    target = start(spread_python, "http.server", "--help", module=True, flags=["-W", "error"], cwd=tmp_path)
     peer = target.accept()
     peer.configure()
     peer.go()

@@ -147,8 +147,10 @@ here = 1  # @here
 """
 
 
-def test_whoever_asks_first_for_what_there_is_one_of_for_a_thread_makes_it_for_all(run_to: RunTo, python: str) -> None:
-    target, peer, thread = run_to(python, AT_ONCE)
+def test_whoever_asks_first_for_what_there_is_one_of_for_a_thread_makes_it_for_all(
+    run_to: RunTo, spread_python: str
+) -> None:
+    target, peer, thread = run_to(spread_python, AT_ONCE)
     peer.resume("continue", thread)
     peer.rest()
     assert target.end() == (0, "True\nTrue\n", "")

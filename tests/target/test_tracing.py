@@ -21,12 +21,12 @@ print(double(4))
 
 
 def test_the_library_that_counts_lines_counts_none_of_ours(
-    start: Callable[..., Target], python: str, tmp_path: Path
+    start: Callable[..., Target], spread_python: str, tmp_path: Path
 ) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     words = ("trace", "--count", "--coverdir", tmp_path / "cover", program)
-    target = start(python, *words, module=True, children=True)
+    target = start(spread_python, *words, module=True, children=True)
     peer = target.accept()
     peer.configure()
     peer.call("resolve", files={str(program): [4]})
@@ -58,11 +58,11 @@ print(seen)
 
 
 def test_a_program_that_sets_a_trace_function_is_given_it_back(
-    start: Callable[..., Target], python: str, tmp_path: Path
+    start: Callable[..., Target], spread_python: str, tmp_path: Path
 ) -> None:
     program = tmp_path / "program.py"
     program.write_text(ASKS)
-    target = start(python, program)
+    target = start(spread_python, program)
     peer = target.accept()
     peer.configure()
     peer.go()

@@ -214,8 +214,8 @@ main()
 """
 
 
-def test_a_generator_that_was_never_started_is_told_from_one_that_waits(run_to: RunTo, python: str) -> None:
-    _, peer, thread = run_to(python, PAUSABLE)
+def test_a_generator_that_was_never_started_is_told_from_one_that_waits(run_to: RunTo, spread_python: str) -> None:
+    _, peer, thread = run_to(spread_python, PAUSABLE)
     told = {name: row["value"].strip("<>").partition(", ")[2] for name, row in by_name(peer, thread).items()}
     fresh = {"fresh", "inside", "expression", "coroutine", "counting"}
     assert {name for name in told if told[name] == "created"} == fresh

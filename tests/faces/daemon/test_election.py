@@ -18,6 +18,8 @@ from stillframe.faces.cli import rendezvous
 from ...guard import COOKIE, command, marked
 from ..conftest import CLIENT, DEADLINE, ENTRY, TINY, Dbg, Said, Tiny, call, start_tiny
 
+pytestmark = pytest.mark.own_daemon
+
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a directory to another user")
 
 

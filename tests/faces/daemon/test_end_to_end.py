@@ -52,6 +52,7 @@ def target(dbg: Dbg, cwd: Path) -> psutil.Process:
     return psutil.Process(result(dbg("status", "--json", cwd=cwd))["pid"])
 
 
+@pytest.mark.own_daemon
 def test_the_callers_directory_environment_and_umask_reach_the_program_and_the_daemons_do_not(
     dbg: Dbg, tmp_path: Path
 ) -> None:
@@ -152,6 +153,7 @@ def test_a_probe_ends_with_the_client_that_asked_for_it(dbg: Dbg, loop: Path) ->
     assert json.loads(dbg("sessions", "--json", cwd=here).out)["result"].get("sessions", []) == []
 
 
+@pytest.mark.own_daemon
 def test_a_daemon_that_is_told_to_end_ends_what_it_launched(dbg: Dbg, loop: Path) -> None:
     here = loop.parent
     assert dbg("launch", "loop.py", "--no-wait", cwd=here).code == 0
@@ -160,6 +162,7 @@ def test_a_daemon_that_is_told_to_end_ends_what_it_launched(dbg: Dbg, loop: Path
     assert gone(process)
 
 
+@pytest.mark.own_daemon
 def test_a_killed_daemon_leaves_no_program_and_the_next_call_finds_the_breakpoints(dbg: Dbg, loop: Path) -> None:
     here = loop.parent
     assert dbg("launch", "loop.py", "--break", "loop.py:4", cwd=here).code == 0
@@ -221,6 +224,7 @@ def newer(tmp_path: Path) -> list[str]:
     return [sys.executable, "-IS", "-c", entry]
 
 
+@pytest.mark.own_daemon
 def test_a_newer_client_replaces_an_idle_daemon_and_respects_a_busy_one(dbg: Dbg, loop: Path, newer: list[str]) -> None:
     def ask(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([*newer, *words], cwd=loop.parent, capture_output=True, text=True, timeout=DEADLINE)
@@ -254,6 +258,7 @@ def test_eight_clients_at_one_session_all_get_their_answers(dbg: Dbg, loop: Path
     assert dbg("stop", cwd=here).code == 0
 
 
+@pytest.mark.own_daemon
 def test_a_setting_of_the_environment_that_does_not_fit_is_the_callers_fault(dbg: Dbg) -> None:
     said = dbg("sessions", env={"STILLFRAME_WAIT": "long"})
     assert (said.code, said.err) == (2, "error usage: wait in the environment is a number, not 'long'\n")

@@ -15,6 +15,7 @@ from ...guard import Guard
 from ..conftest import Dbg, Tiny, call
 
 
+@pytest.mark.own_daemon
 async def test_the_library_starts_the_daemon_and_shares_its_sessions_with_the_command_line(
     dbg: Dbg, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +24,19 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from ...guard import COOKIE, command, eventually, gone, marked
+from ...resident import Resident
 from ..conftest import CLIENT, DEADLINE, call
-from ..daemon.test_server import DIAL_AS_NOBODY, as_root
+from ..daemon.test_server import DIAL_AS_NOBODY
 from .conftest import COUNT, LEGACY, META, MODERN, text_of
 
 
 class Served:
-    """A server of the test's own."""
+    """A server, and the folder that it was started in."""
 
-    def __init__(self, cwd: Path, *words: str) -> None:
+    def __init__(self, here: Path, env: Mapping[str, str]) -> None:
+        self.here = here
         self.process = subprocess.Popen(
-            [*CLIENT, "mcp", "--http", *words], cwd=cwd, stdout=subprocess.PIPE, text=True, env=dict(os.environ)
+            [*CLIENT, "mcp", "--http"], cwd=here, stdout=subprocess.PIPE, text=True, env=dict(env)
         )
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().split()[-1]
@@ -48,12 +50,17 @@ class Served:
         return self.process.wait(DEADLINE)
 
 
+@pytest.fixture(scope="module")
+def server(resident: Resident, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One for all tests here: to load MCP's own library takes longer than most of them."""
+    made = Served(tmp_path_factory.mktemp("http"), resident.environment)
+    yield made
+    assert made.end() == 0
+
+
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    server = Served(tmp_path)
-    yield server
-    assert server.end() == 0
-    call("daemon", "stop")
+def served(server: Served, hosts: None) -> Served:
+    return server
 
 
 @contextlib.asynccontextmanager
@@ -71,7 +78,7 @@ async def test_a_token_of_the_users_own_is_not_handed_to_what_is_debugged(
 ) -> None:
     monkeypatch.setenv("STILLFRAME_MCP_TOKEN", "a-token-of-mine")
     (tmp_path / "look.py").write_text("import os\nprint('given', os.environ.get('STILLFRAME_MCP_TOKEN'))\n")
-    server = Served(tmp_path)
+    server = Served(tmp_path, os.environ)
     try:
         assert server.token == "a-token-of-mine"
         async with connected(server, MODERN) as client:
@@ -81,8 +88,8 @@ async def test_a_token_of_the_users_own_is_not_handed_to_what_is_debugged(
         call("daemon", "stop")
 
 
-async def test_the_standard_job_over_http_in_both_eras(served: Served, tmp_path: Path) -> None:
-    (tmp_path / "count.py").write_text(COUNT)
+async def test_the_standard_job_over_http_in_both_eras(served: Served) -> None:
+    (served.here / "count.py").write_text(COUNT)
     for mode in (LEGACY, MODERN):
         async with connected(served, mode) as client:
             assert "launch" in [tool.name for tool in (await client.list_tools()).tools]
@@ -182,36 +189,34 @@ def _call(number: int, tool: str, **arguments: Any) -> dict[str, Any]:
     return {"id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
 
 
-def _own(*words: str) -> list[psutil.Process]:
-    return [each for each in marked(COOKIE, os.environ[COOKIE]) if command(each)[-len(words) :] == list(words)]
+def _started(*words: str) -> list[psutil.Process]:
+    return [each for each in psutil.process_iter() if command(each)[-len(words) :] == list(words)]
 
 
 def test_a_client_that_vanishes_takes_its_probe_with_it_and_no_session(served: Served, tmp_path: Path) -> None:
-    (tmp_path / "spin.py").write_text(SPIN)
+    (served.here / "spin.py").write_text(SPIN)
     client = Legacy(served)
     line, answer = client.send("POST", _call(2, "launch", program=["spin.py"], timeout=0))
     assert b"running" in answer.read()
     line.close()
-    probe = _call(3, "probe", places=["spin.py:9"], command=["python3", "spin.py", "own"], timeout=600)
+    probe = _call(3, "probe", places=["spin.py:9"], command=["python3", "spin.py", str(tmp_path)], timeout=600)
     asking = [client.send("POST", probe), client.send("POST", _call(4, "go", how="wait"))]
-    own = eventually(lambda: _own("spin.py", "own"), "it never came to that")
+    own = eventually(lambda: _started("spin.py", str(tmp_path)), "it never came to that")
     for line, answer in asking:
         answer.close()
         line.close()
     eventually(lambda: all(map(gone, own)), "the probe's program went on without anybody to hear of it")
-    assert json.loads(call("status", "--json", cwd=tmp_path).out)["result"]["state"] == "running"
+    assert json.loads(call("status", "--json", cwd=served.here).out)["result"]["state"] == "running"
     # The protocol's own end of a session takes nothing of the daemon's with it either.
     assert client.status("DELETE") == 200
     assert client.status("POST", _call(5, "state")) == 404
-    assert json.loads(call("status", "--json", cwd=tmp_path).out)["result"]["state"] == "running"
-    assert call("stop", cwd=tmp_path).code == 0
+    assert json.loads(call("status", "--json", cwd=served.here).out)["result"]["state"] == "running"
+    assert call("stop", cwd=served.here).code == 0
 
 
-async def test_two_clients_have_their_own_project_and_each_hears_of_sessions_that_come_up(
-    served: Served, tmp_path: Path
-) -> None:
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "count.py").write_text(COUNT)
+async def test_two_clients_have_their_own_project_and_each_hears_of_sessions_that_come_up(served: Served) -> None:
+    (served.here / "deep").mkdir()
+    (served.here / "deep" / "only.py").write_text(COUNT)
     heard = [asyncio.Event(), asyncio.Event()]
 
     def hears(event: asyncio.Event) -> Callable[[object], Awaitable[None]]:
@@ -228,13 +233,13 @@ async def test_two_clients_have_their_own_project_and_each_hears_of_sessions_tha
     ):
         assert not (await modern.call_tool("state", {"part": "sessions", "project": "deep"})).is_error
         held = await one.call_tool(
-            "launch", {"program": ["count.py"], "breaks": ["count.py:3"], "project": "deep", "name": "held"}
+            "launch", {"program": ["only.py"], "breaks": ["only.py:3"], "project": "deep", "name": "held"}
         )
         assert held.structured_content["result"]["state"] == "stopped"
         await heard[0].wait()
         async with connected(served, LEGACY, message_handler=hears(heard[1])) as other:
-            lost = await other.call_tool("launch", {"program": ["count.py"]})
-            assert lost.is_error and f"no such file: {tmp_path / 'count.py'}" in text_of(lost)
+            lost = await other.call_tool("launch", {"program": ["only.py"]})
+            assert lost.is_error and f"no such file: {served.here / 'only.py'}" in text_of(lost)
             assert not (await other.call_tool("state", {"session": "held"})).is_error
             await heard[1].wait()
         # Of the newer protocol, which has no sessions, those that a header names are told apart as well.
@@ -247,18 +252,18 @@ async def test_two_clients_have_their_own_project_and_each_hears_of_sessions_tha
         assert "held ended" in text_of(await one.call_tool("stop", {}))
 
 
-def test_it_listens_on_loopback_only_and_a_port_that_is_taken_is_said_to_be(served: Served, tmp_path: Path) -> None:
+def test_it_listens_on_loopback_only_and_a_port_that_is_taken_is_said_to_be(served: Served) -> None:
     listening = [
         each.laddr for each in psutil.Process(served.process.pid).net_connections("inet") if each.status == "LISTEN"
     ]
     assert [(each.ip, each.port) for each in listening] == [("127.0.0.1", served.port)]
-    taken = call("mcp", "--http", "--port", str(served.port), cwd=tmp_path)
+    taken = call("mcp", "--http", "--port", str(served.port), cwd=served.here)
     assert (taken.code, taken.out) == (2, "")
     assert f"error usage: cannot listen on port {served.port}" in taken.err
 
 
 @pytest.mark.own_daemon
-def test_nothing_listens_for_tcp_unless_it_is_asked_for(tmp_path: Path, pipe: Any) -> None:
+def test_nothing_listens_for_tcp_unless_it_is_asked_for_and_nobody_else_is_heard(tmp_path: Path, pipe: Any) -> None:
     line = pipe()
     assert line.ask("tools/list")["result"]["tools"]
     mine = marked(COOKIE, os.environ[COOKIE])
@@ -279,15 +284,13 @@ def test_nothing_listens_for_tcp_unless_it_is_asked_for(tmp_path: Path, pipe: An
             odd.sendall(data)
             assert odd.recv(1000).startswith(said)
     assert line.ask("tools/list")["result"]["tools"]
+    if os.geteuid() == 0:
+        another_user_is_refused_even_where_the_modes_let_it_through(runtime, path)
+        assert line.ask("tools/list")["result"]["tools"]
 
 
-@pytest.mark.own_daemon
-@as_root
-def test_another_user_is_refused_even_where_the_modes_let_it_through(pipe: Any) -> None:
-    line = pipe()
-    assert line.ask("tools/list")["result"]["tools"]
-    runtime = Path(os.environ["XDG_RUNTIME_DIR"], "stillframe")
-    (path,) = runtime.glob("mcp-*.sock")
+def another_user_is_refused_even_where_the_modes_let_it_through(runtime: Path, path: Path) -> None:
+    """As only root can try it."""
     above = [runtime, *runtime.parents[:2]]
     before = {folder: folder.stat().st_mode for folder in above}
     dial = [sys.executable, "-IS", "-c", DIAL_AS_NOBODY, str(path), json.dumps({"v": 1, "cwd": "/"})]
@@ -300,4 +303,3 @@ def test_another_user_is_refused_even_where_the_modes_let_it_through(pipe: Any) 
         for folder, mode in before.items():
             folder.chmod(mode)
     assert done.stdout.startswith("-error denied: "), done.stderr
-    assert line.ask("tools/list")["result"]["tools"]

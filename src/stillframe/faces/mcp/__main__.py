@@ -4,6 +4,7 @@
 Run by its path, isolated (`python -I`), as the daemon is; the package is then found beside this file.
 """
 
+import gc
 import os
 import sys
 
@@ -38,6 +39,7 @@ def main(argv: list[str]) -> int:
         return 1
     try:
         report(ready, "ready")  # clients that come now wait in the line; what follows takes a second
+        gc.disable()  # as the daemon does, until `spare_the_loaded`: a twelfth of that second
         from stillframe.faces.mcp.serve import serve
 
         serve(claim)
