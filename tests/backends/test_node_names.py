@@ -92,7 +92,8 @@ async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_w
         assert told == ["12", "0.5", "0.2", "0.2", "5", "5.2", "0.1", "0.4", "'VAT'"]
         assert (await dbg.set("sum", "VAT")).values[0].value == "0.2"
         lost, _ = (await dbg.eval("sep", "n")).values
-        assert "sep is not defined here: V8 keeps for bill only the outer variables that it uses" in (lost.value or "")
+        gone = "sep is not defined here: V8 keeps for bill only the outer variables that it uses"
+        assert gone in (lost.value or "") or lost.value == "'/'", "said to be lost, but where V8 has kept it (Node 24 does)"
         assert stopped(await dbg.continue_()).local("n") == "6", "the condition is V8's own again"
         await dbg.unbreak("b1")
         assert place(await dbg.continue_()) == ("shadowed", 11)
