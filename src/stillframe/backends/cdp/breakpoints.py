@@ -18,14 +18,11 @@ from .client import Body, CdpClient, Refused
 from .conditions import STORE, Spelled, checks, condition
 from .filelines import first_column, problem_with
 from .passes import Passes
+from .rounds import Position, Rounds
 from .scripts import Script, Scripts, Spot, url_pattern
 from .sourcemaps import BrokenMap, SourceMap
 from .symbols import Symbols
 from .texts import Texts
-
-Position = tuple[str, int, int]
-"""A file and a position in it as V8 counts, from 0."""
-
 
 class Placed(msgspec.Struct):
     """One breakpoint of V8, and the wanted ones that stand on it."""
@@ -54,6 +51,7 @@ class Breakpoints:
         """Source file to the files that were made from it, each with its map and its name for the source."""
         self._spelled: dict[str, dict[str, Spelled]] = {}
         """By file that was made, and by id: names in conditions that are others there."""
+        self._rounds = Rounds(texts)
         self.symbols = Symbols()
         self._told: dict[str, Binding] = {}
         self.passes = Passes()
@@ -259,10 +257,13 @@ class Breakpoints:
         real = self._scripts.real(wanted.file)
         column = wanted.column - 1 if wanted.column else None
         if real in self._made_from:
-            return self._mapped(real, wanted.line, column)
-        if problem_with(real, wanted.line, wanted.column):
+            found = self._mapped(real, wanted.line, column)
+        elif problem_with(real, wanted.line, wanted.column):
             return []
-        return [(real, wanted.line - 1, first_column(real, wanted.line) if column is None else column)]
+        else:
+            found = [(real, wanted.line - 1, first_column(real, wanted.line) if column is None else column)]
+        # What runs as a file that was made from itself is not its text.
+        return [at if wanted.column or (at[0] in self._made_from) else self._rounds.moved(wanted, at) for at in found]
 
     def _mapped(self, real: str, line: int, column: int | None) -> list[Position]:
         found: list[Position] = []
@@ -384,7 +385,7 @@ class Breakpoints:
         spots = [spot for each in placed for spot in each.spots]
         if spots:
             best = next((spot for spot in spots if spot.line == wanted.line), spots[0])
-            return Binding(wanted.id, "bound", file=best.file, line=best.line)
+            return Binding(wanted.id, "bound", file=best.file, line=best.line, message=self._rounds.said(wanted))
         refused = next((each.refused for each in placed if each.refused), None)
         if refused:
             return Binding(wanted.id, "failed", message=refused)
