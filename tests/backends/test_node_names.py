@@ -74,7 +74,7 @@ async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_w
 ) -> None:
     command, file = bill(tmp_path, way)
     async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
-        first = await dbg.launch(command=tuple(command), breaks=[f"{file}:8 if n > tenth(40)", f"{file}:11"])
+        first = await dbg.launch(command=tuple(command), breaks=[f"{file}:{each}" for each in ("8 if n > tenth(40)", "11", "13 if i == 8")])
         assert (place(first), stopped(first).local("n"), stopped(first).notes) == (("bill", 8), "5", ())
         assert not [each.name for each in stopped(first).locals if re.search("import_|_1|__", each.name)]
         asked = (
@@ -96,6 +96,8 @@ async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_w
         assert gone in (lost.value or "") or lost.value == "'/'", "said to be lost, but where V8 has kept it (Node 24 does)"
         assert stopped(await dbg.continue_()).local("n") == "6", "the condition is V8's own again"
         await dbg.unbreak("b1")
+        last = stopped(await dbg.continue_())
+        assert (last.breakpoints, place(last)[1], last.local("i")) == (("b3",), 13, "8"), "in a round of the loop"
         assert place(await dbg.continue_()) == ("shadowed", 11)
         assert (await dbg.eval("VAT")).values[0].value == "undefined", "a variable of that name comes first"
 

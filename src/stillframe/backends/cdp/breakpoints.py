@@ -18,11 +18,15 @@ from .client import Body, CdpClient, Refused
 from .conditions import STORE, Spelled, checks, condition
 from .filelines import first_column, problem_with
 from .passes import Passes
-from .rounds import Position, Rounds
+from .rounds import Rounds
 from .scripts import Script, Scripts, Spot, url_pattern
 from .sourcemaps import BrokenMap, SourceMap
 from .symbols import Symbols
 from .texts import Texts
+
+Position = tuple[str, int, int]
+"""A file and a position in it as V8 counts, from 0."""
+
 
 class Placed(msgspec.Struct):
     """One breakpoint of V8, and the wanted ones that stand on it."""
@@ -255,15 +259,12 @@ class Breakpoints:
             user = {path: found for path, found in places.items() if "/node_modules/" not in path}
             return [(path, *at) for path, found in (user or places).items() for at in found]
         real = self._scripts.real(wanted.file)
-        column = wanted.column - 1 if wanted.column else None
+        line, column = self._rounds.place(wanted, real)
         if real in self._made_from:
-            found = self._mapped(real, wanted.line, column)
-        elif problem_with(real, wanted.line, wanted.column):
+            return self._mapped(real, line, column)
+        if problem_with(real, wanted.line, wanted.column):
             return []
-        else:
-            found = [(real, wanted.line - 1, first_column(real, wanted.line) if column is None else column)]
-        # What runs as a file that was made from itself is not its text.
-        return [at if wanted.column or (at[0] in self._made_from) else self._rounds.moved(wanted, at) for at in found]
+        return [(real, line - 1, first_column(real, line) if column is None else column)]
 
     def _mapped(self, real: str, line: int, column: int | None) -> list[Position]:
         found: list[Position] = []

@@ -22,10 +22,6 @@ _MOST_LINES = 40
 """As far as a loop's head may reach."""
 
 
-Position = tuple[str, int, int]
-"""A file and a position in it as V8 counts, from 0."""
-
-
 class Rounds:
     """The wanted ones that stand in the rounds of a loop, in the place of its beginning."""
 
@@ -33,16 +29,16 @@ class Rounds:
         self._texts = texts
         self._said: dict[Wanted, str] = {}
 
-    def moved(self, wanted: Wanted, at: Position) -> Position:
-        """Where it stands if it was to stand here, and a loop of whose variable it asks begins here."""
-        path, line, column = at
+    def place(self, wanted: Wanted, file: str) -> tuple[int, int | None]:
+        """The line and the column in the file where it is to stand, from 1 and from 0: those that were asked for, as a rule."""
+        line, column = wanted.line or 1, wanted.column - 1 if wanted.column else None
         asked = " ".join(filter(None, (wanted.condition, wanted.log)))
-        found = of_each(self._texts.file(path), line, column, asked) if asked else None
+        found = of_each(self._texts.file(file), line - 1, asked) if asked and column is None else None
         if found is None:
-            return at
+            return line, column
         when = "each time the loop is tested" if found.tests else "in each round of the loop"
         self._said[wanted] = f"{when}, where {found.variable} has its value"
-        return path, found.line, found.column
+        return found.line + 1, found.column
 
     def said(self, wanted: Wanted) -> str | None:
         return self._said.get(wanted)
@@ -68,10 +64,10 @@ class _Head(msgspec.Struct, frozen=True):
     body: int
 
 
-def of_each(lines: Sequence[str], line: int, column: int, asked: str) -> Round | None:
-    """Where each round begins of a loop that begins here, if what is asked is about a variable of it."""
+def of_each(lines: Sequence[str], line: int, asked: str) -> Round | None:
+    """Where each round begins of a loop that begins on this line, if what is asked is about a variable of it."""
     text = "\n".join(lines[line : line + _MOST_LINES])
-    head = _head(text, column)
+    head = _head(text)
     if head is None:
         return None
     names = (_DECLARED if head.test is not None else _WORD).findall(text[head.first : head.end])
@@ -85,8 +81,8 @@ def of_each(lines: Sequence[str], line: int, column: int, asked: str) -> Round |
     return Round(line + before.count("\n"), _width(before.rpartition("\n")[2]), about[0], tests)
 
 
-def _head(text: str, column: int) -> _Head | None:
-    begins = _FOR.match(text, column)
+def _head(text: str) -> _Head | None:
+    begins = _FOR.match(text)
     if begins is None:
         return None
     depth, at, end, test = 1, begins.end(), None, None
