@@ -192,7 +192,8 @@ async def test_a_condition_or_a_log_text_about_a_loops_variable_is_asked_in_its_
             outcome = await dbg.continue_()
             log += outcome.log
     assert seen == [
-        ("b1", 3, "5"), ("b2", 5, "{id: 2}"), ("b7", 7, "48"), ("b3", 7, "2"), ("b4", 10, "2"), ("b5", 11, "'id'"), ("b6", 12, "3"),
+        ("b1", 3, "5"), ("b2", 5, "{id: 2}"), ("b7", 7, "48"), ("b3", 7, "2"), ("b4", 10, "2"), ("b5", 11, "'id'"),
+        ("b6", 12, "3"),
     ]  # fmt: skip
     assert log == "8 of 28\n9 of 36\n", "the rounds count"
 

@@ -12,10 +12,10 @@ import msgspec
 from msgspec.structs import replace
 
 from ...model.backend import Binding, BreakpointChanged, Event, Wanted
-from .bindings import no_function, no_line
+from .bindings import is_stray, no_function, no_line, problem_of
 from .blackbox import Blackbox
 from .client import Body, CdpClient, Refused
-from .conditions import STORE, Spelled, checks, condition
+from .conditions import STORE, Spelled, condition
 from .filelines import first_column, problem_with
 from .passes import Passes
 from .rounds import Rounds
@@ -112,25 +112,9 @@ class Breakpoints:
         self._bad = {}
         for wanted in self._wanted:
             if wanted not in self._checked:
-                self._checked[wanted] = await self._problem(wanted)
+                self._checked[wanted] = await problem_of(self._client, wanted)
             if problem := self._checked[wanted]:
                 self._bad[wanted.id] = problem
-
-    async def _problem(self, wanted: Wanted) -> str | None:
-        try:
-            texts = checks(wanted)
-        except ValueError as error:
-            return str(error)
-        for name, text in texts:
-            arguments = {"expression": text, "sourceURL": "", "persistScript": False}
-            try:
-                details = (await self._client.request("Runtime.compileScript", arguments)).get("exceptionDetails")
-            except Refused:
-                return None
-            if isinstance(details, dict):
-                said = str((details.get("exception") or {}).get("description") or details.get("text"))
-                return f"its {name} does not compile: {said.splitlines()[0]}"
-        return None
 
     async def _tell_interest(self, gone: Iterable[str] = ()) -> None:
         """What our code in the target should let us look at before it runs."""
@@ -317,6 +301,7 @@ class Breakpoints:
         self._by_id[placed.id] = placed
         for location in body.get("locations") or ():
             self._resolved(placed, location)
+        self._drop_strays()
 
     def _named(self, placed: Placed, answer: asyncio.Future[Body]) -> None:
         """Know the breakpoint as soon as V8 has named it: a program that runs may come to it before anybody asks again."""
@@ -331,6 +316,18 @@ class Breakpoints:
         spot = self._scripts.spot(str(location.get("scriptId")), line, column)
         if spot is not None and spot not in placed.spots:
             placed.spots.append(spot)
+
+    def _drop_strays(self) -> None:
+        """A line may be in several stretches of what runs, and V8 may find no place in one of them before another line's."""
+        spots: dict[Wanted, list[Spot]] = {}
+        for placed in self._placed.values():
+            for each in placed.wanted:
+                spots.setdefault(each, []).extend(placed.spots)
+        for placed in self._placed.values():
+            if placed.id and placed.spots and all(is_stray(each, placed.spots, spots[each]) for each in placed.wanted):
+                self._client.send("Debugger.removeBreakpoint", {"breakpointId": placed.id})
+                self._by_id.pop(placed.id, None)
+                placed.id, placed.spots = "", []
 
     async def spell(self, id: str, path: str, spelled: Spelled) -> str:
         """From now on a condition has these names in what runs as this file. It itself, alone."""
@@ -347,6 +344,7 @@ class Breakpoints:
         location = body.get("location")
         if placed is not None and isinstance(location, dict):
             self._resolved(placed, location)
+            self._drop_strays()
             self._tell_changes()
 
     def loaded(self, script: Script) -> None:
