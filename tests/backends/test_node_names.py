@@ -210,6 +210,13 @@ async def test_variables_have_their_written_names_where_the_map_is_sure_of_them(
         assert (place(inner), inner.local("label")) == (("bill", 18), "22")
         assert (await dbg.eval("label")).values[0].value == "22"
         assert stopped(await dbg.continue_()).local("runningTotal") == "3.6"
+        lying = json.loads((tmp_path / "out.js.map").read_text())
+        lying["names"] = [f"no{each}" for each in lying["names"]]
+        (tmp_path / "out.js.map").write_text(json.dumps(lying))
+        wrong = stopped(await dbg.launch("out.js", breaks=["app.js:8"]))
+        assert not {each.name for each in wrong.locals} & set(lying["names"]), (
+            "a map that is at odds with the source is not sure"
+        )
 
 
 WEBPACKED = """var _tax__WEBPACK_IMPORTED_MODULE_0__ = { VAT: 0.2, "default": (n) => n * 2 };

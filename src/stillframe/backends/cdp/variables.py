@@ -22,7 +22,7 @@ from .client import Body
 from .frames import position
 from .grammar import KEYWORDS, Kind
 from .scripts import Scripts
-from .sourcemaps import Generated, Original, SourceMap
+from .sourcemaps import Original, SourceMap
 from .spans import Scan
 from .texts import Texts
 
@@ -115,13 +115,16 @@ class Variables:
         inner variable of the name may have been taken out of what runs."""
         source, name = uses[0].source, str(uses[0].name)
         places = [(each.line, each.column) for each in uses]
+        written = self._scripts.written(made, source)
+        if not all(_word_at(written, *each) == name for each in places):
+            return False  # the map is wrong
         here = (held.line, held.column) if held is not None and held.source == source else max(places)
         first, last = min(places)[0], max(*places, here)[0]
-        region = _Region(self._scripts.written(made, source)[first - 1 : last], (first - 1, 0), (here[0] - 1, here[1]))
+        region = _Region(written[first - 1 : last], (first - 1, 0), (here[0] - 1, here[1]))
         for (line, column), found in region.words():
             if found["word"] != name or (line + 1, column) in places or (found["key"] and not found["declares"]):
                 continue
-            if not any(_word_at(lines, at) == word for at in made.made_from(source, line + 1, column)):
+            if not any(_word_at(lines, *at) == word for at in made.made_from(source, line + 1, column)):
                 return False
         return bool(region.text)
 
@@ -179,8 +182,8 @@ def _with_head(line: str, begin: int) -> int:
     return begin
 
 
-def _word_at(lines: Sequence[str], at: Generated) -> str:
-    found = _NAME.match(lines[at.line - 1], at.column) if at.line <= len(lines) else None
+def _word_at(lines: Sequence[str], line: int, column: int) -> str:
+    found = _NAME.match(lines[line - 1], column) if line <= len(lines) else None
     return found[0] if found else ""
 
 
