@@ -157,6 +157,47 @@ async def test_one_that_never_stopped_is_told_with_how_often_it_was_come_to(tmp_
     }
 
 
+LOOPS = """\
+const items = [{ id: 1 }, { id: 2 }];
+let total = 0, q;
+for (let i = 0; i < 10; i++) total += i;
+for (const item of items) {
+  total += item.id;
+}
+for (let k = 0, n = 2; k < n; k++) {
+  total += k;
+}
+for (const { id } of items) { total += id; }
+for (const key in items[0]) console.log(key);
+for (q = 0;;) { if (q++ > 4) break; }
+console.log(total);
+"""
+
+
+async def test_a_condition_or_a_log_text_about_a_loops_variable_is_asked_in_its_rounds(tmp_path: Path) -> None:
+    """V8 comes to the line of a loop once, when the variable has no value yet."""
+    wanted = ["3 if i == 5", "4 if item.id == 2", "7 if k == 2", "10 if id == 2", "11 if key", "12 if q == 3"]
+    wanted += ["7 if total == 48"]
+    async with debugged(tmp_path, LOOPS, breaks=[f"app.js:{each}" for each in wanted]) as (dbg, outcome):
+        bound = {each.id: each for each in (await dbg.breaks()).breakpoints}
+        assert bound["b2"].message == "in each round of the loop, where item has its value"
+        assert bound["b3"].message == "each time the loop is tested, where k has its value"
+        assert bound["b7"].message is None, "it is not about the loop's variable"
+        await dbg.break_("app.js:3", log="{i} of {total}", hit=">=3")
+        variable = dict(zip(bound, ("i", "item", "k", "id", "key", "q", "total"), strict=True))
+        seen, log = [], ""
+        while isinstance(outcome, Stop):
+            (id,) = outcome.breakpoints
+            seen.append((id, place(outcome)[1], outcome.local(variable[id])))
+            outcome = await dbg.continue_()
+            log += outcome.log
+    assert seen == [
+        ("b1", 3, "5"), ("b2", 5, "{id: 2}"), ("b7", 7, "48"), ("b3", 7, "2"), ("b4", 10, "2"), ("b5", 11, "'id'"),
+        ("b6", 12, "3"),
+    ]  # fmt: skip
+    assert log == "8 of 28\n9 of 36\n", "the rounds count"
+
+
 async def test_what_cannot_be_a_condition_or_a_log_text_is_refused_at_once(tmp_path: Path) -> None:
     async with debugged(tmp_path, FILES, stop_on_entry=True) as (dbg, _):
         made = await dbg.break_("shop.js:23", condition="((")

@@ -74,7 +74,8 @@ async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_w
 ) -> None:
     command, file = bill(tmp_path, way)
     async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
-        first = await dbg.launch(command=tuple(command), breaks=[f"{file}:8 if n > tenth(40)", f"{file}:11"])
+        wanted = [f"{file}:{each}" for each in ("8 if n > tenth(40)", "11", "13 if i == 8")]
+        first = await dbg.launch(command=tuple(command), breaks=wanted)
         assert (place(first), stopped(first).local("n"), stopped(first).notes) == (("bill", 8), "5", ())
         assert not [each.name for each in stopped(first).locals if re.search("import_|_1|__", each.name)]
         asked = (
@@ -92,9 +93,14 @@ async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_w
         assert told == ["12", "0.5", "0.2", "0.2", "5", "5.2", "0.1", "0.4", "'VAT'"]
         assert (await dbg.set("sum", "VAT")).values[0].value == "0.2"
         lost, _ = (await dbg.eval("sep", "n")).values
-        assert "sep is not defined here: V8 keeps for bill only the outer variables that it uses" in (lost.value or "")
+        gone = "sep is not defined here: V8 keeps for bill only the outer variables that it uses"
+        assert gone in (lost.value or "") or lost.value == "'/'", (
+            "said to be lost, but where V8 has kept it (Node 24 does)"
+        )
         assert stopped(await dbg.continue_()).local("n") == "6", "the condition is V8's own again"
         await dbg.unbreak("b1")
+        last = stopped(await dbg.continue_())
+        assert (last.breakpoints, place(last)[1], last.local("i")) == (("b3",), 13, "8"), "in a round of the loop"
         assert place(await dbg.continue_()) == ("shadowed", 11)
         assert (await dbg.eval("VAT")).values[0].value == "undefined", "a variable of that name comes first"
 
@@ -144,6 +150,73 @@ async def test_functions_have_their_written_names_in_a_stack_whatever_a_minifier
         stop = stopped(await dbg.launch("out.js", breaks=["half.ts:2"]))
         assert (place(stop), [each.function for each in stop.stack]) == (("half", 2), ["half", "bill", "<module>"])
         assert "function bill(" not in (tmp_path / "out.js").read_text()
+
+
+RENAMED = """\
+const rates = { low: 0.2 };
+function bill(items, rebate) {
+  let runningTotal = 0;
+  for (const item of items) {
+    const price = item.qty * rates.low;
+    runningTotal += price;
+  }
+  const parts = items.map((each) => each.qty + rebate);
+  if (parts.length > 1) {
+    let label = 'outer' + rebate;
+    {
+      let label = rebate;
+      runningTotal += label - rebate;
+    }
+    {
+      let label = parts[0];
+      label += 1;
+      console.log(label, rates.low);
+    }
+    console.log(label);
+  }
+  return runningTotal;
+}
+bill([{ qty: 1 }, { qty: 2 }], 10);
+console.log(bill([{ qty: 5 }, { qty: 6 }], 10));
+"""
+
+
+async def test_variables_have_their_written_names_where_the_map_is_sure_of_them(tmp_path: Path) -> None:
+    (tmp_path / "app.js").write_text(RENAMED)
+    bundle(tmp_path / "app.js", tmp_path / "out.js", "--minify")
+    assert "runningTotal" not in (tmp_path / "out.js").read_text()
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        wanted = [f"app.js:{each}" for each in ("4 if item.qty == 2", "13", "18", "22")]
+        stop = stopped(await dbg.launch("out.js", breaks=wanted))
+        told = {each.name: each.value for each in stop.locals}
+        items = "[{qty: 1}, {qty: 2}]"
+        own = {"item": "{qty: 2}", "items": items, "rebate": "10", "runningTotal": "0.2", "rates": "{low: 0.2}"}
+        assert (place(stop), told) == (("bill", 5), own)
+        asked = ("items.map((item) => item.qty)", "`${runningTotal}`", "runningTotal <= 1", "runningTotal += 3")
+        assert [each.value for each in (await dbg.eval(*asked)).values] == ["[1, 2]", "'0.2'", "true", "3.2"]
+        assert (await dbg.set("rebate", "20")).values[0].value == "20"
+        assert [each.value for each in (await dbg.expand("items")).values] == ["{qty: 1}", "{qty: 2}"]
+        stop = stopped(await dbg.next(2))
+        assert [each.name for row in stop.trail for each in row.changes] == ["price", "runningTotal"]
+        assert stop.local("runningTotal") == "3.6"
+        gone = stopped(await dbg.continue_())
+        names = {each.name for each in gone.locals}
+        assert place(gone) == ("bill", 13)
+        assert "label" not in names, (
+            "the inner one was taken out of what runs: the other is not the one that is meant here"
+        )
+        assert {"parts", "items", "rebate", "runningTotal"} < names
+        inner = stopped(await dbg.continue_())
+        assert (place(inner), inner.local("label")) == (("bill", 18), "22")
+        assert (await dbg.eval("label")).values[0].value == "22"
+        assert stopped(await dbg.continue_()).local("runningTotal") == "3.6"
+        lying = json.loads((tmp_path / "out.js.map").read_text())
+        lying["names"] = [f"no{each}" for each in lying["names"]]
+        (tmp_path / "out.js.map").write_text(json.dumps(lying))
+        wrong = stopped(await dbg.launch("out.js", breaks=["app.js:8"]))
+        assert not {each.name for each in wrong.locals} & set(lying["names"]), (
+            "a map that is at odds with the source is not sure"
+        )
 
 
 WEBPACKED = """var _tax__WEBPACK_IMPORTED_MODULE_0__ = { VAT: 0.2, "default": (n) => n * 2 };

@@ -7,6 +7,7 @@ import sys
 
 import psutil
 
+from ..backends.npm import newer_node
 from .conftest import User, eventually
 
 LOCKS = """\
@@ -302,6 +303,29 @@ console.log('up', Promise.resolve(1));
 """
 
 
+CHAINS = """\
+const box = {};
+function left() {
+  return new Promise((resolve) => setImmediate(() => resolve(box.right)));
+}
+async function right() {
+  return both().catch(() => 0);
+}
+function both() {
+  return Promise.all([box.racer, box.left]);
+}
+async function racer() {
+  await Promise.race([box.late, new Promise(() => {})]);
+}
+box.late = new Promise((resolve) => setImmediate(() => resolve(box.racer)));
+box.racer = racer();
+box.left = left();
+box.right = right();
+setImmediate(() => console.log('up'));
+setInterval(() => {}, 1e6);
+"""
+
+
 ENDS = """\
 async function fetch2() {
   await new Promise(() => {});
@@ -322,6 +346,17 @@ def test_of_pending_promises_it_tells_who_awaits_what_and_a_cycle_of_them_is_nam
     assert told["load", "load 2"] == (5, "new Promise made at awaits.js:2 in connect")
     assert told["<module>",] == (16, "Promise.all made at awaits.js:16 in <module>: load, load 2")
     assert report["end"]["output"] == "up Promise { 1 }\n", "promises are as in a plain run"
+    user.file("chains.js", CHAINS)
+    report = user.json("hang", "--timeout", "1", "--ready", "up", "--", str(newer_node()), "chains.js")
+    told = {each["names"][0]: each["waits_for"] for each in report["groups"] if each["what"] == "promise"}
+    assert set(report["cycle"]) == {"left", "right", "right 2"}, "through `then`, `resolve`, `return` and `all`"
+    assert told == {  # of what races, one may end the wait: no ring
+        "left": "async call right",
+        "right": "Promise.catch made at chains.js:6 in right: right 2",
+        "right 2": "Promise.all made at chains.js:9 in both: racer, left",
+        "racer": "Promise.race made at chains.js:12 in racer: <module>",
+        "<module>": "async call racer",
+    }
     user.file("ends.js", "const never = async () => {\n  await fetch2();\n};\n" + ENDS)
     rows = user.ok("hang", "--", "node", "ends.js").splitlines()
     assert rows[0].startswith("node ends.js does not hang: exit 0 after ")

@@ -255,12 +255,18 @@ def _as_stop(group: Waiting) -> Stop:
 def _cycle(stands: list[Stand]) -> tuple[str, ...]:
     """Some that wait for each other all round, by name; empty where there is no such ring."""
     by_id = {(stand.member.name, stand.party.id): stand for stand in stands}
+    over: set[tuple[str, str]] = set()  # those from where no ring is come to
     for member, begin in by_id:
-        way: list[str] = []
-        here = begin
-        while here not in way and (member, here) in by_id and by_id[member, here].party.on:
-            way.append(here)
-            here = by_id[member, here].party.on[0]
-        if here in way:
-            return tuple(by_id[member, id].name for id in way[way.index(here) :])
+        way = [begin] if (member, begin) not in over else []
+        ahead = [iter(by_id[member, begin].party.on)]
+        while way:
+            here = next(ahead[-1], None)
+            if here is None:
+                ahead.pop()
+                over.add((member, way.pop()))
+            elif here in way:
+                return tuple(by_id[member, id].name for id in way[way.index(here) :])
+            elif (member, here) in by_id and (member, here) not in over:
+                way.append(here)
+                ahead.append(iter(by_id[member, here].party.on))
     return ()

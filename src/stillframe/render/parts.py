@@ -248,7 +248,7 @@ def breakpoint_row(item: Breakpoint, *, hits: bool = False) -> str:
     if item.state in ("bound", "unconfirmed") or (actual and item.state == "pending"):
         row += f" at {place(actual.file, actual.line) if actual else wanted}"
         if actual and asked.line and actual.line != asked.line and not asked.text:
-            row += f" (asked for {asked.line}, which holds no code)"
+            row += f" (asked for {asked.line}{'' if item.message else ', which holds no code'})"
         elif asked.symbol and actual:
             row += f" ({escape(asked.symbol)})"
         if item.state == "unconfirmed":

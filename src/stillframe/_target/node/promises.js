@@ -6,8 +6,9 @@
   const LISTED = 200;
   const DEEP = 16;
   const TOGETHER = new Set(['all', 'allSettled', 'race', 'any']);
-
+  const FIRST = new Set(['race', 'any']); // of these one part alone may be the end
   const CHAINS = new Set(['then', 'catch', 'finally']);
+  const RUNNER = 'node:internal/process/task_queues'; // by which Node has jobs run
 
   const pending = new Map(); // promise to what is known of it
   let current; // the note of the one whose end the running call had waited for
@@ -19,7 +20,7 @@
       missed += 1;
       return;
     }
-    const note = { parent, number: count += 1, first: current && (current.first || current) };
+    const note = { parent, number: count += 1, first: current && (current.first || current), job: current };
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = DEEP;
     Error.captureStackTrace(note, made);
@@ -31,7 +32,11 @@
     init: made,
     before: (promise) => { current = pending.get(promise); },
     after: () => { current = undefined; },
-    settled: (promise) => { pending.delete(promise); },
+    settled: (promise) => {
+      const note = pending.get(promise);
+      if (note !== undefined) note.job = undefined; // else a loop that awaits would keep all its rounds
+      pending.delete(promise);
+    },
   };
   // A main thread waits for us in our own hook, which puts these in the place of Node's own before it lets the program run.
   if (process.chdir.disabled) store.load('v8').promiseHooks.createHook(hooks);
@@ -70,11 +75,28 @@
     return found;
   }
 
-  // What a promise is by the way it was made: `new Promise`, `Promise.all`, or nothing of the kind.
+  // The calls of `then`, and of what calls it, that a promise was made by.
+  function chain(note) {
+    const own = sites(note).findIndex((site) => !isNative(site));
+    const inside = own < 0 ? sites(note) : sites(note).slice(0, own);
+    return inside.every((site) => CHAINS.has(site.getFunctionName())) ? inside : [];
+  }
+
+  // What a promise is by the way it was made: `new Promise`, `Promise.all`, `Promise.then`, or nothing of the kind.
   function word(note) {
     const [top] = sites(note);
     if (!top || !isNative(top)) return '';
-    return TOGETHER.has(top.getFunctionName()) ? `Promise.${top.getFunctionName()}` : top.isConstructor() ? 'new Promise' : '';
+    if (top.isConstructor()) return 'new Promise';
+    const made = (chain(note).at(-1) || top).getFunctionName();
+    return TOGETHER.has(made) || CHAINS.has(made) ? `Promise.${made}` : '';
+  }
+
+  // Whether this is how V8 waits for a promise that another was resolved with (given to `resolve`, or returned): it calls `then`
+  // in a job of its own, which is that other one's.
+  function isHandover(note) {
+    const [top, under] = sites(note);
+    const runs = under === undefined || under.getFileName() === RUNNER;
+    return note.job !== undefined && note.parent !== undefined && isNative(top) && top.getFunctionName() === 'then' && runs;
   }
 
   // Those that a Promise.all and its like wait for: it calls `then` of each, inside of itself.
@@ -83,32 +105,44 @@
     return waiting.filter((each) => below(each) === inside).map((each) => each.parent);
   }
 
+  // What each of those that still wait does wait for: what it was resolved with, or what its `then` or `await` is of.
+  function awaited(notes) {
+    const found = new Map();
+    for (const each of notes.filter(isHandover)) if (pending.has(each.parent)) found.set(each.job, each.parent);
+    for (const each of notes) {
+      if (each.parent === undefined || found.has(each) || isHandover(each) || sites(each).every(isNative)) continue;
+      if (chain(each).length > 0 || !isNative(sites(each)[0])) found.set(each, each.parent);
+    }
+    return found;
+  }
+
   function told() {
     const notes = [...pending.values()].filter((each) => sites(each).length > 0);
     const waiting = notes.filter((each) => each.parent !== undefined);
     const calling = notes.filter((each) => each.parent === undefined && !isNative(sites(each)[0]));
-    const awaits = waiting.filter((each) => {
-      const own = sites(each).findIndex((site) => !isNative(site));
-      return own >= 0 && sites(each).slice(0, own).every((site) => CHAINS.has(site.getFunctionName()));
-    });
+    const awaits = awaited(notes);
     const owners = new Map(); // the note of an async call to that of what it awaits
-    for (const each of awaits) {
-      const found = isNative(sites(each)[0]) ? undefined : owner(each, calling);
+    for (const each of awaits.keys()) {
+      const found = each.parent === undefined || isNative(sites(each)[0]) ? undefined : owner(each, calling);
       if (found !== undefined) owners.set(found, each);
     }
-    const on = (promise) => {
+    const name = (note) => sites(note)[0]?.getFunctionName();
+    const on = (promise, outer) => {
       const note = pending.get(promise);
       if (note === undefined) return [];
       if (owners.has(note)) return [owners.get(note).number];
-      return TOGETHER.has(sites(note)[0]?.getFunctionName()) ? parts(note, waiting).flatMap(on) : [];
+      if (awaits.has(note)) return [note.number];
+      if (!TOGETHER.has(name(note)) || (!outer && FIRST.has(name(note)))) return [];
+      return parts(note, waiting).flatMap((each) => on(each, false));
     };
     const text = (note) => note.all.map((each) => `    at ${each}`).join('\n');
-    const rows = awaits.slice(0, LISTED).map((each) => {
-      const awaited = pending.get(each.parent);
-      const known = awaited !== undefined && sites(awaited).length > 0;
-      return { id: each.number, stack: text(each), on: on(each.parent), word: known ? word(awaited) : '', made: known ? text(awaited) : '' };
+    const rows = [...awaits].sort(([one], [other]) => one.number - other.number).slice(0, LISTED).map(([each, promise]) => {
+      const note = pending.get(promise);
+      const known = note !== undefined && sites(note).length > 0;
+      const first = known && isNative(sites(note)[0]) && FIRST.has(name(note)) && parts(note, waiting).length > 1;
+      return { id: each.number, stack: text(each), on: on(promise, true), first, word: known ? word(note) : '', made: known ? text(note) : '' };
     });
-    return { rows, total: awaits.length, pending: pending.size, missed };
+    return { rows, total: awaits.size, pending: pending.size, missed };
   }
 
   store.noted.promises = told;

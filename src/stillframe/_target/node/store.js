@@ -28,6 +28,7 @@
   const CAUSES = 8; // errors of a chain that are told
   const INSIDE = 12; // parts of one value that are told along with it
   const PART = 80; // characters of each
+  const NAMES = 1000; // variables of a scope whose names are told
   const PLAIN = { depth: 2, customInspect: false, showProxy: true, getters: false, breakLength: Infinity, maxArrayLength: 100, maxStringLength: 1000 };
   const CJS = new Set(['exports', 'require', 'module', '__filename', '__dirname', 'arguments']);
   const GLUE = /^__(?:unused_)?webpack_|__WEBPACK_|^__vi(?:te(?:_ssr)?)?_\w+__$/; // names that webpack and Vite give to their own
@@ -78,6 +79,11 @@
       if (known) found.push([name, known]);
     }
     return found;
+  }
+
+  // What the variables of each scope are called.
+  function names(scopes) {
+    return { scopes: scopes.map((scope) => ownKeys(scope).filter((name) => typeof name === 'string').slice(0, NAMES)) };
   }
 
   // What a module has of other modules is no state of the program.
@@ -417,7 +423,7 @@
     load, thrown, uncaught,
     noted: {}, // what further code of ours tells
     at, hits: taken_hits, shown, loading, defines, writes, hand: inner.hand,
-    locals: asked(locals), scope: asked(scope), expand: asked(expand), result: asked(result), describe: asked(describe), warm,
+    locals: asked(locals), names: asked(names), scope: asked(scope), expand: asked(expand), result: asked(result), describe: asked(describe), warm,
     clear: () => { kept = new Map(); },
     forget: (id) => (passes.delete(id), counts.delete(id)),
     interest: (now) => { interest = now; },

@@ -1,13 +1,15 @@
-"""Breakpoints that have no place: why, and whether they may still get one."""
+"""Breakpoints that cannot work or have no place, or a wrong one: why, and whether they may still get one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ...model.backend import Binding, Wanted
+from .client import CdpClient, Refused
+from .conditions import checks
 from .filelines import problem_with
-from .scripts import Scripts
+from .scripts import Scripts, Spot
 from .symbols import Symbols
 
 
@@ -34,3 +36,27 @@ def no_line(wanted: Wanted, scripts: Scripts, made_from: Mapping[str, Iterable[s
     else:
         return Binding(wanted.id, "pending", message=f"{name} is not loaded yet")
     return Binding(wanted.id, "failed", message=said)
+
+
+def is_stray(wanted: Wanted, own: Sequence[Spot], spots: Sequence[Spot]) -> bool:
+    """Whether a breakpoint of V8 is on other lines than the one that was asked for, which another one is on."""
+    asked = [spot for spot in spots if spot.line == wanted.line]
+    return bool(asked) and not any(spot in asked for spot in own)
+
+
+async def problem_of(client: CdpClient, wanted: Wanted) -> str | None:
+    """Why its condition or its log text can never work."""
+    try:
+        texts = checks(wanted)
+    except ValueError as error:
+        return str(error)
+    for name, text in texts:
+        arguments = {"expression": text, "sourceURL": "", "persistScript": False}
+        try:
+            details = (await client.request("Runtime.compileScript", arguments)).get("exceptionDetails")
+        except Refused:
+            return None
+        if isinstance(details, dict):
+            said = str((details.get("exception") or {}).get("description") or details.get("text"))
+            return f"its {name} does not compile: {said.splitlines()[0]}"
+    return None

@@ -12,12 +12,13 @@ import msgspec
 from msgspec.structs import replace
 
 from ...model.backend import Binding, BreakpointChanged, Event, Wanted
-from .bindings import no_function, no_line
+from .bindings import is_stray, no_function, no_line, problem_of
 from .blackbox import Blackbox
 from .client import Body, CdpClient, Refused
-from .conditions import STORE, Spelled, checks, condition
+from .conditions import STORE, Spelled, condition
 from .filelines import first_column, problem_with
 from .passes import Passes
+from .rounds import Rounds
 from .scripts import Script, Scripts, Spot, url_pattern
 from .sourcemaps import BrokenMap, SourceMap
 from .symbols import Symbols
@@ -54,6 +55,7 @@ class Breakpoints:
         """Source file to the files that were made from it, each with its map and its name for the source."""
         self._spelled: dict[str, dict[str, Spelled]] = {}
         """By file that was made, and by id: names in conditions that are others there."""
+        self._rounds = Rounds(texts)
         self.symbols = Symbols()
         self._told: dict[str, Binding] = {}
         self.passes = Passes()
@@ -110,25 +112,9 @@ class Breakpoints:
         self._bad = {}
         for wanted in self._wanted:
             if wanted not in self._checked:
-                self._checked[wanted] = await self._problem(wanted)
+                self._checked[wanted] = await problem_of(self._client, wanted)
             if problem := self._checked[wanted]:
                 self._bad[wanted.id] = problem
-
-    async def _problem(self, wanted: Wanted) -> str | None:
-        try:
-            texts = checks(wanted)
-        except ValueError as error:
-            return str(error)
-        for name, text in texts:
-            arguments = {"expression": text, "sourceURL": "", "persistScript": False}
-            try:
-                details = (await self._client.request("Runtime.compileScript", arguments)).get("exceptionDetails")
-            except Refused:
-                return None
-            if isinstance(details, dict):
-                said = str((details.get("exception") or {}).get("description") or details.get("text"))
-                return f"its {name} does not compile: {said.splitlines()[0]}"
-        return None
 
     async def _tell_interest(self, gone: Iterable[str] = ()) -> None:
         """What our code in the target should let us look at before it runs."""
@@ -257,12 +243,12 @@ class Breakpoints:
             user = {path: found for path, found in places.items() if "/node_modules/" not in path}
             return [(path, *at) for path, found in (user or places).items() for at in found]
         real = self._scripts.real(wanted.file)
-        column = wanted.column - 1 if wanted.column else None
+        line, column = self._rounds.place(wanted, real)
         if real in self._made_from:
-            return self._mapped(real, wanted.line, column)
+            return self._mapped(real, line, column)
         if problem_with(real, wanted.line, wanted.column):
             return []
-        return [(real, wanted.line - 1, first_column(real, wanted.line) if column is None else column)]
+        return [(real, line - 1, first_column(real, line) if column is None else column)]
 
     def _mapped(self, real: str, line: int, column: int | None) -> list[Position]:
         found: list[Position] = []
@@ -315,6 +301,7 @@ class Breakpoints:
         self._by_id[placed.id] = placed
         for location in body.get("locations") or ():
             self._resolved(placed, location)
+        self._drop_strays()
 
     def _named(self, placed: Placed, answer: asyncio.Future[Body]) -> None:
         """Know the breakpoint as soon as V8 has named it: a program that runs may come to it before anybody asks again."""
@@ -329,6 +316,18 @@ class Breakpoints:
         spot = self._scripts.spot(str(location.get("scriptId")), line, column)
         if spot is not None and spot not in placed.spots:
             placed.spots.append(spot)
+
+    def _drop_strays(self) -> None:
+        """A line may be in several stretches of what runs, and V8 may find no place in one of them before another line's."""
+        spots: dict[Wanted, list[Spot]] = {}
+        for placed in self._placed.values():
+            for each in placed.wanted:
+                spots.setdefault(each, []).extend(placed.spots)
+        for placed in self._placed.values():
+            if placed.id and placed.spots and all(is_stray(each, placed.spots, spots[each]) for each in placed.wanted):
+                self._client.send("Debugger.removeBreakpoint", {"breakpointId": placed.id})
+                self._by_id.pop(placed.id, None)
+                placed.id, placed.spots = "", []
 
     async def spell(self, id: str, path: str, spelled: Spelled) -> str:
         """From now on a condition has these names in what runs as this file. It itself, alone."""
@@ -345,6 +344,7 @@ class Breakpoints:
         location = body.get("location")
         if placed is not None and isinstance(location, dict):
             self._resolved(placed, location)
+            self._drop_strays()
             self._tell_changes()
 
     def loaded(self, script: Script) -> None:
@@ -384,7 +384,7 @@ class Breakpoints:
         spots = [spot for each in placed for spot in each.spots]
         if spots:
             best = next((spot for spot in spots if spot.line == wanted.line), spots[0])
-            return Binding(wanted.id, "bound", file=best.file, line=best.line)
+            return Binding(wanted.id, "bound", file=best.file, line=best.line, message=self._rounds.said(wanted))
         refused = next((each.refused for each in placed if each.refused), None)
         if refused:
             return Binding(wanted.id, "failed", message=refused)

@@ -12,6 +12,7 @@ STORE = 'globalThis[globalThis.Symbol.for("stillframe")]'
 """How our code in the target is reached from any scope; a scope may have a `Symbol` of its own, as Node's loader has."""
 
 _PRIVATE = re.compile(r"(?<![\w$])#[A-Za-z_$][\w$]*")
+_ASSIGNS = r"(?:[-+/%&|^]|\*\*?|<<|>>>?|&&|\|\||\?\?)?=(?![=>])"
 
 
 Spelled = Mapping[str, str]
@@ -25,9 +26,19 @@ def condition(wanted: Sequence[Wanted], spelled: Mapping[str, Spelled]) -> str:
     return f"{STORE}.at([{', '.join(_row(each, spelled.get(each.id, {})) for each in wanted)}])"
 
 
-def within(spelled: Spelled, text: str) -> str:
-    """An expression in which these names are what they are called elsewhere."""
-    return f"(({', '.join(spelled)}) => {text})({', '.join(spelled.values())})" if spelled else text
+def within(spelled: Spelled, text: str, expression: str = "") -> str:
+    """An expression in which these names are what they are called elsewhere. What `expression`, which is in it, assigns to is
+    assigned to there."""
+    if not spelled:
+        return text
+    back = "".join(f"{other} = {name}; " for name, other in spelled.items() if _is_assigned(name, expression))
+    body = f"{{ const made = {text}; {back}return made }}" if back else text
+    return f"(({', '.join(spelled)}) => {body})({', '.join(spelled.values())})"
+
+
+def _is_assigned(name: str, expression: str) -> bool:
+    word = rf"(?<![\w$.#]){re.escape(name)}(?![\w$])"
+    return re.search(rf"{word}\s*(?:{_ASSIGNS}|\+\+|--)|(?:\+\+|--)\s*{word}", expression) is not None
 
 
 def _row(wanted: Wanted, spelled: Spelled) -> str:

@@ -27,6 +27,7 @@ from .scripts import Scripts
 from .spellings import Spellings
 from .texts import Texts
 from .thrown import Mode, described, named_as_held
+from .variables import Variables
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _IMPORTED = re.compile(r"import_[\w$]+|_[\w$]+|[\w$]+_\d+|__vi[\w$]+")
@@ -55,7 +56,8 @@ class Evidence:
         self._scripts = scripts
         self._texts = texts
         self.asking = Asking(client)
-        self.spellings = Spellings(client, scripts, texts)
+        self._variables = Variables(self.asking, scripts, texts)
+        self.spellings = Spellings(client, scripts, texts, self._variables)
         missing = Missing(client, scripts, texts, self.spellings, lambda: self.held)
         self.expressions = Expressions(client, self.asking, self.call_or_none, missing, self.spellings)
         self.teller = FrameTeller(scripts)
@@ -70,7 +72,7 @@ class Evidence:
         self.calls = Calls()
         self._ahead: Ahead | None = None
         self._touched: Held | None = None
-        """The pause in which code ran for somebody, and may have changed what V8 told of it."""
+        """The pause in which code ran for somebody: what V8 told of it may have changed."""
         self._is_warm = False
         self._begun: Held | None = None
         """The pause whose values are kept for whoever expands them."""
@@ -116,8 +118,7 @@ class Evidence:
         return Capture(frames, at, values, tuple(self.returned), exception)
 
     def look_ahead(self) -> str | None:
-        """A stop is about to be told: its variables are asked for at once, so as to be here when somebody wants them. The
-        file that it is in, where that is known."""
+        """A stop is about to be told: its variables are asked for at once. The file that it is in, where that is known."""
         held = self.held
         if held is None or self.lost_error is not None or held.reason in THROWN:
             return None
@@ -251,7 +252,7 @@ class Evidence:
             page = page_of(await self.asking.take(asked), start)
         except EvalFailed as failed:
             return await bare_locals(self._client, own, self._bounds.values, failed)
-        return await self._initialised(call, page, own)
+        return await self._variables.written(call, await self._initialised(call, page, own))
 
     async def _initialised(self, call: Body, found: Values, scopes: Sequence[Body]) -> Values:
         """Without what the program has not come to yet, which V8 before 12 calls undefined, as far as the text tells."""
@@ -304,17 +305,19 @@ class Evidence:
         return names - {each for each in doubtful if text and each not in text}
 
     def _used(self, call: Body) -> list[str]:
-        """The names on the line that is about to run."""
+        """The names on the line that is about to run, as they are in what runs where that is known."""
         frame = self.teller.call(call, "0")
         if frame.file is None or frame.line is None:
             return []
         lines = self._texts.file(frame.file)
-        return _IDENTIFIER.findall(lines[frame.line - 1])[:40] if 0 < frame.line <= len(lines) else []
+        names = _IDENTIFIER.findall(lines[frame.line - 1])[:40] if 0 < frame.line <= len(lines) else []
+        return self._variables.as_run(call, names)
 
     def forget_files(self) -> None:
         """Files may have changed since they were read."""
         self._texts.forget()
         self.spellings.forget()
+        self._variables.forget()
         self._names.clear()
         self._questions.clear()
         self._rounds.clear()

@@ -84,7 +84,7 @@ class Expressions:
 
     async def _bound(self, frame: str | None, expression: str, text: str) -> str:
         """A text that has this expression, with the names in it that a compiler spells otherwise."""
-        return within(await self._spellings.bound(self._call(frame), expression), text)
+        return within(await self._spellings.bound(self._call(frame), expression), text, expression)
 
     async def _without_value(self, frame: str | None, name: str, value: Value) -> str | None:
         if not _NAME.fullmatch(name):

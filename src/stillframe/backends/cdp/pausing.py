@@ -85,11 +85,11 @@ class PauseOrder:
         return STEPS[Move.STEP] if self._steps >= 0 and not self._brittle else None
 
     def lets_go(self, held: Held, *, stepping: bool) -> bool:
-        """Whether this is what came of an order that was taken back. A step that waits for the user's code to be called again is
-        none the less under way: it does not end in what we ask an idle program."""
+        """Whether this is what came of an order that was taken back, or of the steps by which it was led on. A step that waits
+        for the user's code to be called again is none the less under way: it does not end in what we ask an idle program."""
         if not self._is_unwanted:
             return False
-        came_of_it = set(held.reasons) <= (BY_ITSELF if stepping else {"other"})
+        came_of_it = set(held.reasons) <= BY_ITSELF
         self._is_unwanted = not came_of_it or (stepping and self.is_at_files(held))
         return not self._is_unwanted
 

@@ -103,6 +103,11 @@ class SourceMap:
         """The text of a source as the map carries it; None where it carries none."""
         return self._contents.get(source)
 
+    @property
+    def has_names(self) -> bool:
+        """Whether it tells what anything was called."""
+        return bool(self._names)
+
     def lines_of(self, source: str) -> list[str] | None:
         """The lines of a source as the map carries it; None where it carries none."""
         content = self._contents.get(source)
@@ -134,13 +139,17 @@ class SourceMap:
         """What the text at a generated position was made from: the last segment at or before it on the same line."""
         return self._led_to(self.decode().at(line - 1, column))
 
-    def name_at(self, line: int, column: int) -> str | None:
-        """What the word that begins at a generated position is called in its source, where the map tells."""
+    def exactly(self, line: int, column: int) -> Original | None:
+        """What the word that begins at a generated position was made from, where the map tells of this very word."""
         mappings = self.decode()
         segment = mappings.at(line - 1, column)
         if segment is None or mappings.position(segment) != (line - 1, column):
             return None
-        original = self._led_to(segment)
+        return self._led_to(segment)
+
+    def name_at(self, line: int, column: int) -> str | None:
+        """What the word that begins at a generated position is called in its source, where the map tells."""
+        original = self.exactly(line, column)
         return original.name if original else None
 
     def near(self, line: int, column: int) -> Original | None:
@@ -181,6 +190,12 @@ class SourceMap:
             segments = [each for each in segments if mappings.source_columns[each] == nearest]
         firsts = (mappings.position(each) for each in mappings.first_of_runs(segments))
         return [Generated(line + 1, column) for line, column in firsts]
+
+    def made_from(self, source: str, line: int, column: int) -> list[Generated]:
+        """Where what was made from this very position is."""
+        found = self.generated(source, line, column) or []
+        backs = ((each, self.original(each.line, each.column)) for each in found)
+        return [each for each, back in backs if back is not None and (back.line, back.column) == (line, column)]
 
     def _is_past_the_end(self, source: str, line: int) -> bool:
         """Whether the map carries the source's text and that has no such line."""

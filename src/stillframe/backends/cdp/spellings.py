@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from .client import Body, CdpClient, Refused
 from .conditions import Spelled
@@ -18,6 +18,7 @@ from .frames import position
 from .scripts import Script, Scripts
 from .sourcemaps import SourceMap
 from .texts import Texts
+from .variables import Variables
 
 _NAME = re.compile(r"(?<![\w$.#'\"`])[A-Za-z_$][\w$]*")
 _MEMBER = re.compile(
@@ -41,16 +42,27 @@ _MOST_SPELLINGS = 4
 class Spellings:
     """What the names of sources are in the scripts of one isolate."""
 
-    def __init__(self, client: CdpClient, scripts: Scripts, texts: Texts) -> None:
+    def __init__(self, client: CdpClient, scripts: Scripts, texts: Texts, variables: Variables) -> None:
         self._client = client
         self._scripts = scripts
         self._texts = texts
+        self._variables = variables
         self._known: dict[tuple[str, str, int, str], tuple[str, ...]] = {}
 
     async def bound(self, call: Body | None, expression: str) -> Spelled:
         """The names in an expression that this call does not have though its source does, each with what it is there."""
-        found = await self.of(call, expression) if call is not None else {}
-        return await self._there(call, found) if call is not None and found else {}
+        if call is None:
+            return {}
+        renamed = await self.renamed(call, expression)
+        found = await self.of(call, expression)
+        return await self._there(call, {**found, **renamed}, renamed) if found or renamed else {}
+
+    async def renamed(self, call: Body, expression: str) -> Mapping[str, tuple[str, ...]]:
+        """The names in an expression that its source map tells to be those of variables which are called otherwise in what runs.
+        They are these variables, also where what runs has something else of the name."""
+        names = await self._variables.of(call)
+        asked = set(_NAME.findall(expression)) if names else set()
+        return {name: (word,) for word, name in names.items() if name in asked}
 
     def forget(self) -> None:
         """Files and scripts may have changed since they were read."""
@@ -90,10 +102,9 @@ class Spellings:
         variables: list[str] = []
         others: list[str] = []
         for line, column in _uses(written, name, near):
-            for at in made.generated(source, line, column) or ():
-                back = made.original(at.line, at.column)
-                if back is None or (back.line, back.column) != (line, column) or at.line > len(lines):
-                    continue  # the map has no place for this very word
+            for at in made.made_from(source, line, column):
+                if at.line > len(lines):
+                    continue
                 found = _MEMBER.match(lines[at.line - 1], at.column)
                 if found is None:
                     continue
@@ -114,11 +125,11 @@ class Spellings:
         texts = ("\n".join(self._scripts.written(made, each)) for each in made.sources if _stem(each) == stem)
         return [found[1] for text in texts if (found := _DEFAULT.search(text))]
 
-    async def _there(self, call: Body, found: Mapping[str, tuple[str, ...]]) -> Spelled:
-        """Those that the call has under no name of its own, and whose other spelling can be had here."""
+    async def _there(self, call: Body, found: Mapping[str, tuple[str, ...]], sure: Container[str]) -> Spelled:
+        """Those that the call has under no name of its own, or that are surely others, and whose other spelling can be had."""
         words = {
             "callFrameId": call.get("callFrameId"),
-            "expression": f"[{', '.join(_which(name, spellings) for name, spellings in found.items())}]",
+            "expression": f"[{', '.join(_which(name, spellings, name in sure) for name, spellings in found.items())}]",
             "returnByValue": True,
             "silent": True,
             "throwOnSideEffect": True,
@@ -133,10 +144,13 @@ class Spellings:
         return {name: found[name][which] for name, which in zip(found, told, strict=False) if isinstance(which, int)}
 
 
-def _which(name: str, spellings: Sequence[str]) -> str:
-    """An expression for the first of the spellings that there is, where there is nothing of this name itself; else null."""
-    unknown = f"e.message === {json.dumps(f'{name} is not defined')}"
+def _which(name: str, spellings: Sequence[str], is_sure: bool) -> str:
+    """An expression for the first of the spellings that there is, where there is nothing of this name itself, or that is not
+    meant; else null."""
     tried = " ".join(f"try {{ void {each}; return {number} }} catch {{}}" for number, each in enumerate(spellings))
+    if is_sure:
+        return f"(() => {{ {tried} return null }})()"
+    unknown = f"e.message === {json.dumps(f'{name} is not defined')}"
     return f"(() => {{ try {{ {name} }} catch (e) {{ if ({unknown}) {{ {tried} }} }} return null }})()"
 
 

@@ -57,7 +57,7 @@ def left_waiting(payload: str, teller: FrameTeller) -> tuple[Party, ...]:
 
 
 class Awaiting(msgspec.Struct, frozen=True):
-    """A call, or what was given to `then`, that waits for a promise."""
+    """A call, what was given to `then`, or a promise that was resolved with another one, that waits for a promise."""
 
     id: int
     stack: str
@@ -67,6 +67,8 @@ class Awaiting(msgspec.Struct, frozen=True):
     """By what it was made: `Promise.all` and the like."""
     on: tuple[int, ...]
     """Those that are to settle it."""
+    first: bool
+    """Whether one of several promises is enough, as for `Promise.race`: it waits for none of them for sure."""
 
 
 class Noted(msgspec.Struct, frozen=True):
@@ -101,7 +103,7 @@ def _awaiting(noted: Noted, teller: FrameTeller) -> tuple[Party, ...]:
         Party(
             f"p{each.id}", "promise", names[each.id],
             waits_for=_awaited(each, [names[one] for one in others], teller),
-            on=tuple(f"p{one}" for one in others), frames=stacks[each.id],
+            on=() if each.first else tuple(f"p{one}" for one in others), frames=stacks[each.id],
         )
         for each, others in ((each, _told_ones(each, rows, names)) for each in told)
     )  # fmt: skip
