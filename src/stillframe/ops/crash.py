@@ -26,7 +26,7 @@ from ..model import wording
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.places import BreakSpec, SymbolPlace
 from ..model.plans import Caller, Plan
-from ..model.recorder import Ask
+from ..model.recorder import Ask, Call
 from ..model.reports import CrashReport, Failure, Held, Repeated, Verdict
 from ..model.tested import TestFailure
 from ..registry import Access, From, Param, operation
@@ -34,6 +34,7 @@ from ..session import family
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
+from .called_since import Beside, Said, beside
 from .calling import Calls, better, by_calls, calls_asked, calls_of, says_why
 from .common import Cue, Do, RunSeconds, waited_after_do
 from .deaf import gathered_or_told
@@ -47,7 +48,7 @@ from .repeating import Attempt, Times, UntilFail, check, compare, ended_well, no
 from .repeating import repeat as repeat_runs
 from .reported import handled_before, unseen, with_ignored
 from .sanitized import with_own_words
-from .since import SinceWord, places_of
+from .since import Behind, SinceWord, places_of
 from .since import since as since_revision
 from .walking import walk
 
@@ -188,9 +189,30 @@ async def _compared(sessions: Sessions, wish: Wish, now: CrashReport, name: str)
     places = places_of(frames, wish.caller)
     outer = places[0] if places else None
     told = await since_revision(
-        sessions, wish.caller, wish.plan, name, places, then, wish.seconds, wish.cue, failed_in=outer
-    )
+        sessions, wish.caller, wish.plan, name, places, then, wish.seconds, wish.cue, failed_in=outer,
+        behind=_behind(sessions, wish, now.failure),
+    )  # fmt: skip
     return msgspec.structs.replace(now, since=told)
+
+
+def _behind(sessions: Sessions, wish: Wish, failure: Failure | None) -> Behind | None:
+    """How both revisions are recorded, where their language has a recorder and an error ended a call of the program itself."""
+    recorder = recorder_for(wish.plan)
+    if recorder is None or failure is None or failure.exception is None or failure.process:
+        return None
+
+    async def record(caller: Caller, plan: Plan, ask: Ask) -> Said:
+        run = recorded_run(
+            sessions, caller, plan, recorder, ask, verb="crash", readiness=wish.ready, do=wish.do, timeout=wish.seconds
+        )
+        async with run as ran:
+            told = (tuple(each.said) for each in ran.recordings)
+            return next((said for said in told if any(isinstance(each, Call) for each in said)), ())
+
+    async def behind(old: Revision, moved: Plan, there: Caller) -> Beside | None:
+        return await beside(record, old, (wish.caller, wish.plan), (there, moved), failure.stack.frames)
+
+    return behind
 
 
 async def run_once(sessions: Sessions, wish: Wish) -> From[CrashReport]:
