@@ -132,8 +132,17 @@ async def refuse():
     await asyncio.sleep(0)
     raise OSError("no")
 
+async def late():
+    coming = asyncio.get_running_loop().create_future()
+    coming.get_loop().call_soon(coming.set_exception, OSError("late"))
+    try:
+        await coming
+    except OSError:
+        coming = None
+
 async def main():
     await poll(2)
+    await late()
     async for _ in numbers(2):
         pass
     await fails()
@@ -165,6 +174,12 @@ def test_what_pauses_is_told_apart_from_what_ends_and_from_errors_that_it_caught
     assert "await asyncio.sleep(0)          waits\n" in numbers and "yields 0\n" in numbers, numbers
     assert "turn 2: i 0 -> 1 waits yields 10\n" in numbers and "yields None\n= None\n" in numbers, numbers
     assert "\n! OSError: no at line 36\n" in told("fails")
+    late = told("late")
+    assert late.count("await coming") == 1 and "waits  raises OSError: late\n" in late, (
+        "thrown into it, it is not begun anew"
+    )
+    claim = ("probe", 'pausing.py@"await coming"', "--eval", "1", "--python", INTERPRETERS[version])
+    assert "reached once\n" in user.ok(*claim, "--", "python", "pausing.py")
 
 
 MAKING = """\

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import msgspec
 
 from ..model.recorded import Difference
-from ..model.recorder import AnySaid, Call, Limited, Line, Raised, Returned, Text, Threw, Yielded
+from ..model.recorder import AnySaid, Call, Changed, Limited, Line, Raised, Returned, Threw, Yielded
 from ..model.sinces import Divergence
 
 Function = tuple[str, str]
@@ -113,8 +113,10 @@ def _steps(call: _UnderWay, said: Told, terms: Terms) -> Iterator[Step]:
             return
 
 
-def _texts(changes: Iterable[Text], terms: Terms) -> dict[str, str]:
-    return {name: terms.text(text) for name, text in changes}
+def _texts(changes: Iterable[Changed], terms: Terms) -> dict[str, str]:
+    """What was changed, and of what is too large to be told whole, the part."""
+    told = {each.name: terms.text(each.text) for each in changes}
+    return told | {each.name + each.part: terms.text(each.holds) for each in changes if each.part}
 
 
 class Apart(msgspec.Struct, frozen=True):
@@ -137,7 +139,10 @@ class Apart(msgspec.Struct, frozen=True):
         line = self.now.at
         if begun is not None and self.names:
             function, file, line = begun.function, begun.file, begun.line
-        found = [Difference(name=name, old=old, new=new) for name, (old, new) in self.names.items()]
+        whole = {name for name in self.names for other in self.names if other.startswith((f"{name}.", f"{name}["))}
+        found = [
+            Difference(name=name, old=old, new=new) for name, (old, new) in self.names.items() if name not in whole
+        ]
         found = found or [Difference(name="next", old=_word(self.then), new=_word(self.now))]
         return Divergence(
             function=function, file=file, line=line, hit=self.hit, hits=(self.hit, self.hit), differences=tuple(found)

@@ -36,6 +36,7 @@ class Body:
             for line, (bound, used) in sfr_code.changers(code, self.statements).items()
         }
         self.pauses = bool(code.co_flags & sfr_code.PAUSES)
+        self.thrown = sfr_code.thrown_at(code)
         self.awaits = bool(code.co_flags & (0x80 | 0x200))  # CO_COROUTINE, CO_ASYNC_GENERATOR
         count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
         self.arguments = code.co_varnames[:count]
@@ -265,8 +266,8 @@ class Trace:
         body = life.body
         if line in body.first:
             line = body.first[line]
-        if line == life.statement and line in body.of_several:
-            return True  # it goes to and fro between its lines
+        if line == life.statement and (line in body.of_several or frame.f_lasti in body.thrown):
+            return True  # it goes to and fro between its lines, or takes an error
         if self.lines_left <= 0:
             self.told.say('["cut",%d,"lines"]' % life.id)
             life.lined = False
