@@ -252,3 +252,19 @@ def test_the_cases_of_a_match_are_lines_of_their_own(user: User, version: str) -
     assert rows(lives[0]["steps"])[1:3] == [(5, {"x": "1", "y": "2"}), (6, {"x": "3"})]
     assert [each["line"] for each in lives[1]["steps"]] == [2, 5, 7, 10, 12]
     assert [each["line"] for each in lives[2]["steps"]] == [2, 5, 7, 11]
+
+
+def test_that_large_values_are_not_compared_whole_is_said(user: User) -> None:
+    user.file(
+        "large.py",
+        "def fill(n):\n    held = [0] * n\n    held[n // 2] = 1\n    return sum(held)\n\nfill(4096); fill(5000)\n",
+    )
+    small, large = (user.ok("trace", "fill", "--call", each, "--", "python", "large.py") for each in "12")
+    assert "held[n // 2] = 1" in small and "note: of values" not in small
+    assert "note: of values with more than 4,096 items some alone are compared: a change may not be seen\n" in large
+    user.file(
+        "large.js",
+        "function fill(n) {\n  const held = Array(n).fill(0);\n  held[n / 2] = 1;\n  return held;\n}\nfill(5000);\n",
+    )
+    told = user.ok("trace", "fill", "--", "node", "large.js")
+    assert "note: of values with more than 4,096 parts, a change in the middle is not seen\n" in told

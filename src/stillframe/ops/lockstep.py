@@ -114,9 +114,9 @@ def _steps(call: _UnderWay, said: Told, terms: Terms) -> Iterator[Step]:
 
 
 def _texts(changes: Iterable[Changed], terms: Terms) -> dict[str, str]:
-    """What was changed, and of what is too large to be told whole, the part."""
+    """What was changed, and of what is too large to be told whole, the parts."""
     told = {each.name: terms.text(each.text) for each in changes}
-    return told | {each.name + each.part: terms.text(each.holds) for each in changes if each.part}
+    return told | {each.name + part: terms.text(holds) for each in changes for part, holds in each.parts}
 
 
 class Apart(msgspec.Struct, frozen=True):

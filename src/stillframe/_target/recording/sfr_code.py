@@ -231,7 +231,7 @@ class Elsewhere:
 
 
 def thrown_at(code):
-    """Where a line that waits takes the error that is thrown into it: from 3.13 on Python tells of it as of a line that begins."""
+    """Where a line that waits takes the error that is thrown into it: from 3.13 on Python tells of it as if a line began."""
     if not code.co_flags & PAUSES:
         return frozenset()
     told = code.co_code

@@ -8,7 +8,7 @@ import os
 import threading
 
 from . import sfr_code
-from .sfr_compare import GONE, changed_parts, held, is_same
+from .sfr_compare import GONE, IN_PART, changed_parts, held, is_same
 from .sfr_find import innermost
 from .sfr_hit import Scopes
 from .sfr_texts import UNTOLD, Texts
@@ -96,6 +96,7 @@ class Trace:
         self.root = None
         self.done = False
         self.complained = False
+        self.knows_part = False
         self.listen = self.unlisten = lambda: None
         self.lock = threading.Lock()
         told.on_fork.append(self._forked)
@@ -337,6 +338,11 @@ class Trace:
                 continue
             now = held(value)
             if is_same(before, now):
+                if IN_PART and not self.knows_part:
+                    self.knows_part = True
+                    self.told.note(
+                        "of values with more than 4,096 items some alone are compared: a change may not be seen"
+                    )
                 continue
             known[name] = now
             if before is not GONE and type(value) not in UNTOLD:
