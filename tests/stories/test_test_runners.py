@@ -73,7 +73,8 @@ def test_nodes_own_runner_is_found_held_at_the_failure_and_recorded_for_the_call
     assert "nearest: shop.test.js::adds up" in said
     user.file("broken.test.js", "throw new Error('at load');\n")
     text = user.ok("test", "broken.test.js", *PATIENT)
-    assert "1 file of tests could not be read" in text and "Error: at load" in text
+    assert ": 1 file of tests could not be read\n" in text and "Error: at load" in text, "once, and no word of calls"
+    assert "note: " not in text
     user.file("late.test.js", imports + "it('is early', () => { Promise.reject(new Error('too late')); });\n")
     text = user.ok("test", "late.test.js", "--once", *PATIENT)
     assert ": 1 of 2 failed\nlate.test.js, in its end at late.test.js\n" in text and "too late" in text, text
@@ -362,6 +363,7 @@ def test_a_failing_go_test_is_held_where_it_says_so(user: User) -> None:
     user.file("shop_test.go", GO_TESTS.replace("got != tc.want", "got != nothing"))
     text = user.ok("test", *PATIENT)
     assert "1 file of tests could not be read" in text and "undefined: nothing" in text
+    assert "note: " not in text, "there are no values that any calls could have made"
 
 
 RUST = """\

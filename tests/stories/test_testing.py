@@ -225,7 +225,7 @@ def test_a_file_of_tests_that_does_not_import_is_told_with_the_reason(user: User
     user.file("test_bad.py", "import no_such_module\n\ndef test_a():\n    pass\n")
     user.file("test_ok.py", "def test_b():\n    pass\n")
     text = user.ok("test", *OURS)
-    assert "1 file of tests could not be read, 1 tests were not run" in text
+    assert "1 file of tests could not be read, 1 test was not run" in text
     assert "test_bad.py could not be read at test_bad.py:1\n" in text
     assert "ModuleNotFoundError: No module named 'no_such_module'" in text
     user.file("test_bad.py", "def test_a(:\n    pass\n")
@@ -289,7 +289,10 @@ def test_unittest_tells_the_same_of_its_assertions_subtests_and_classes(user: Us
     user.file("tests/test_bad.py", "import no_such_module\nimport unittest\n")
     report = user.json("test", *OURS, "--once")
     assert (report["runner"], report["verdict"]) == ("unittest", "red")
-    assert (report["counts"]["failed"], report["counts"]["passed"], report["counts"]["uncollected"]) == (3, 1, 1)
+    counts = report["counts"]
+    assert (counts["failed"], counts["passed"], counts["uncollected"]) == (3, 1, 1)
+    alone = user.json("test", "tests/test_bad.py", *OURS, "--once", "--runner", "unittest")["counts"]
+    assert alone == {"uncollected": 1}, "a module that cannot be read is no test"
     failures = {each["id"]: each for each in report["failures"]}
     again = failures["tests.test_price.Price.test_again"]
     assert [(each["name"], each["value"]) for each in again["operands"]] == [("got", "30")]
