@@ -81,11 +81,27 @@ def test_nodes_own_runner_is_found_held_at_the_failure_and_recorded_for_the_call
     user.file("left.test.js", imports + "it('leaves', () => process.exit(0));\n")
     text = user.ok("test", "left.test.js", *PATIENT)
     assert ": green, 1 passed" in text and "\nnote: left.test.js told of no test" in text, text
+    user.file("slow.test.js", imports + SLOW)
+    for wait in ("5", "20", "80"):  # as much as it takes to come to the failure, since the rest never ends
+        slow = user.json("test", "slow.test.js", "--timeout", wait)
+        if slow.get("failures") and slow["failures"][0].get("calls"):
+            break
+    assert slow["verdict"] == "unfinished"
+    assert values(slow["failures"][0]["frames"][0])["got"] == "3", "what failed by then is explained all the same"
+    assert [each["function"] for each in slow["failures"][0]["calls"]] == ["more"]
     user.file("seldom.test.js", imports + SELDOM)
     text = user.ok("test", "seldom.test.js::by turns", "--repeat", "2", *PATIENT)  # a suite is all of its tests
     assert "\nfirst difference: seldom.test.js:8 in pick, hit 1: returned 0 -> 1\n  (1 of 3 further runs" in text, text
 
 
+SLOW = """\
+const more = (n) => n + 1;
+it("is too much", () => {
+  const got = more(2);
+  assert.strictEqual(got, 2);
+});
+it("never ends", () => new Promise(() => setInterval(() => {}, 1000)));
+"""
 SELDOM = """\
 const fs = require("node:fs");
 const pick = () => {
@@ -340,6 +356,16 @@ func TestSkipped(t *testing.T) {
 """
 
 
+GO_PANIC = """
+func TestPanics(t *testing.T) {
+	var none []int
+	t.Log(none[len(none)])
+}
+
+func TestUnrun(t *testing.T) {}
+"""
+
+
 def test_a_failing_go_test_is_held_where_it_says_so(user: User) -> None:
     if shutil.which("go") is None or find(GO.needs[0], os.environ, "/").path is None:
         missing("go, or dlv,")
@@ -364,6 +390,13 @@ def test_a_failing_go_test_is_held_where_it_says_so(user: User) -> None:
     text = user.ok("test", *PATIENT)
     assert "1 file of tests could not be read" in text and "undefined: nothing" in text
     assert "note: " not in text, "there are no values that any calls could have made"
+    user.file("shop_test.go", GO_TESTS + GO_PANIC)
+    report = user.json("test", "--once", *PATIENT)
+    assert report["counts"]["total"] == 4, "of five"
+    (note,) = report["notes"]
+    assert (
+        note == "the panic in shop_test.go::TestPanics ended the tests of its package: what comes behind it was not run"
+    )
 
 
 RUST = """\

@@ -104,6 +104,7 @@ class GoTest:
             version=who["version"], runtime=f"Go {who['version']}", interpreter="", counts=counts,
             failures=tuple(failures[:MOST]), begun=bool(tests or said), finished=bool(ended),
             running=f"{running[0]}::{running[1]}" if running else None,
+            notes=tuple(_ended_by(each) for each in failures if each.message.startswith("panic: ")),
         )  # fmt: skip
         if isinstance(end, Stop | Running) or tests:
             return told
@@ -223,6 +224,10 @@ def _failure(key: tuple[str, str], said: list[str], folders: tuple[str, str], sh
         line=frames[0].line if frames else None,
         output="\n".join(printed) + "\n" if printed else "",
     )
+
+
+def _ended_by(failure: TestFailure) -> str:
+    return f"the panic in {failure.id} ended the tests of its package: what comes behind it was not run"
 
 
 def _declaring(folder: Path, test: str) -> str | None:
