@@ -344,7 +344,8 @@ func TestTotal(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			got := Total([]int{2, 3})
 			if got != tc.want {
-				t.Errorf("the total is %d", got)
+				t.Errorf("the total is %d",
+					got)
 			}
 		})
 	}
@@ -378,6 +379,7 @@ def test_a_failing_go_test_is_held_where_it_says_so(user: User) -> None:
     first = report["failures"][0]
     assert (first["id"], first["message"]) == ("shop_test.go::TestTotal/many", "the total is 3")
     told = values(first["frames"][0])
+    assert next(iter(told)) == "got", "which the statement uses, in a line behind the one where it stands"
     assert (told["got"], told["tc"]) == ("3", '{name: "many", want: 5}')
     assert report["notes"] == ["the calls that made these values are not told: what go runs has no recorder"]
     said = user.fails("test", "TestTotl", *PATIENT, code=1, error="not_found")
