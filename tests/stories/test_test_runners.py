@@ -434,6 +434,13 @@ def test_a_panicking_rust_test_is_held_where_it_panics(user: User) -> None:
     assert values(first["frames"][0])["got"] == "3"
     assert report["notes"] == ["the calls that made these values are not told: what cargo runs has no recorder"]
     assert "green, 1 passed (1 deselected)" in user.ok("test", "tests::good", *PATIENT)
+    user.file(
+        "src/lib.rs", "/// ```\n/// assert_eq!(shop::total(&[2, 3]), 6);\n/// ```\n" + RUST.replace("got, 5", "got, 3")
+    )
+    text = user.ok("test", *PATIENT)
+    assert ": 1 of 3 failed\nsrc/lib.rs - total (line 1) at src/lib.rs:2\n" in text, "an example of the documentation"
+    assert "left=3 right=6" in text and "which of its lines failed is not known" in text
+    assert ": 1 of 1 failed" in user.ok("test", "src/lib.rs - total (line 1)", *PATIENT)
 
 
 PROGRAM = """\
