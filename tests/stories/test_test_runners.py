@@ -363,7 +363,17 @@ func TestPanics(t *testing.T) {
 	t.Log(none[len(none)])
 }
 
-func TestUnrun(t *testing.T) {}
+const table = "\\n\\tError Trace:\\tshop_test.go:1\\n\\tError:      \\tNot equal: \\n" +
+	"\\t            \\texpected: %d\\n\\t            \\tactual  : %d" // as testify puts it
+
+func TestTable(t *testing.T) {
+	t.Errorf(table, 5, Total([]int{2, 3}))
+}
+
+func ExampleTotal() {
+	os.Stdout.WriteString(strconv.Itoa(Total([]int{2, 3})))
+	// Output: 5
+}
 """
 
 
@@ -392,9 +402,19 @@ def test_a_failing_go_test_is_held_where_it_says_so(user: User) -> None:
     text = user.ok("test", *PATIENT)
     assert "1 file of tests could not be read" in text and "undefined: nothing" in text
     assert "note: " not in text, "there are no values that any calls could have made"
-    user.file("shop_test.go", GO_TESTS + GO_PANIC)
+    user.file("shop_test.go", GO_TESTS.replace('import "testing"', 'import ("os"; "strconv"; "testing")') + GO_PANIC)
     report = user.json("test", "--once", *PATIENT)
-    assert report["counts"]["total"] == 4, "of five"
+    assert report["counts"]["total"] == 4, "of seven"
+    assert report["failures"][0]["id"].endswith("/many")
+    text = user.ok("test", "TestTable", *PATIENT)
+    assert (
+        "\n  Error: Not equal:\n  expected: 5\n  actual : 3\n" in text
+        and "t.Errorf(table, 5, Total([]int{2, 3}))    actual=3 expected=5" in text
+    )
+    text = user.ok("test", "ExampleTotal", *PATIENT)
+    assert ": 1 of 1 failed\nshop_test.go::ExampleTotal\n  got:\n  3\n  want:\n  5\n" in text, (
+        "run once: it fails when it is over"
+    )
     (note,) = report["notes"]
     assert (
         note == "the panic in shop_test.go::TestPanics ended the tests of its package: what comes behind it was not run"
