@@ -461,6 +461,22 @@ def test_the_same_tests_in_an_earlier_revision_show_the_first_difference(user: U
     )
 
 
+def test_the_first_difference_is_the_line_that_made_it_though_what_was_returned_shows_nothing(user: User) -> None:
+    user.file(
+        "parts.py", "def halves(items):\n    cut = len(items) // 2\n    return iter([items[:cut], items[cut:]])\n"
+    )
+    user.file(
+        "test_parts.py",
+        "from parts import halves\n\ndef test_a():\n    assert list(halves([1, 2, 3])) == [[1], [2, 3]]\n",
+    )
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+    for words in (("init", "-q"), ("add", "parts.py", "test_parts.py"), ("commit", "-qm", "good")):
+        subprocess.run([*git, *words], cwd=user.here, check=True)
+    user.file("parts.py", (user.here / "parts.py").read_text().replace("// 2", "// 4"))
+    text = user.ok("test", "--since", "HEAD", *OURS)
+    assert "\nfirst difference: parts.py:2 in halves, hit 1: cut 1 -> 0\n" in text, text
+
+
 def test_a_runners_whole_command_is_taken_as_the_other_verbs_take_one(user: User) -> None:
     user.file(
         "test_it.py", "def test_sum():\n    got = 1 + 1\n    assert got == 3\n\n\ndef test_other():\n    assert 0\n"

@@ -1,4 +1,4 @@
-"""`crash --since REV`: both revisions recorded from the outermost call that fails now on, for the first line that is otherwise.
+"""`--since REV`: both revisions recorded from the outermost call that fails now on, for the first line that is otherwise.
 
 The lines of the calls that failed show what these were given. What gave it to them may have returned long before, and stands in
 none of them.
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
+from ..adapters.recorders import Recording
 from ..adapters.revisions import Numbering, Revision
-from ..model.plans import Caller, Plan
 from ..model.recorder import AnySaid, Ask, Call, TraceAsk, Where
 from ..model.reports import ReportFrame
 from ..record.pen import same_everywhere
@@ -26,8 +26,8 @@ MOST_LINES, MOST_CALLS, TEXT = 50_000, 5_000, 400
 _SUSPENDED = re.compile(r", suspended at line \d+")
 
 Said = tuple[AnySaid, ...]
-Record = Callable[[Caller, Plan, Ask], Awaitable[Said]]
-"""A run of this plan in which what is asked for is written down; nothing where it was never come to."""
+Record = Callable[[Ask], Awaitable[Said]]
+"""A run in which what is asked for is written down; nothing where it was never come to."""
 
 
 class Beside(msgspec.Struct, frozen=True):
@@ -37,17 +37,15 @@ class Beside(msgspec.Struct, frozen=True):
     steps: int = 0
 
 
-async def beside(
-    record: Record, old: Revision, now: tuple[Caller, Plan], then: tuple[Caller, Plan], failed: Sequence[ReportFrame]
-) -> Beside | None:
+async def beside(now: Record, then: Record, old: Revision, cwd: str, failed: Sequence[ReportFrame]) -> Beside | None:
     """Run the present twice, to know what is otherwise in each run, and the revision once; None where nothing can be recorded.
     Where a recorder does not write down the outermost of the failed calls, as Node's none of a module, it is the next."""
     own = [each for each in failed if each.file and each.line and not each.library]
     for frame in reversed(own[-2:]):
-        wheres = _wheres(frame, now[0].cwd, old)
-        present = await record(*now, _ask(wheres[0])) if wheres else ()
+        wheres = _wheres(frame, cwd, old)
+        present = await now(_ask(wheres[0])) if wheres else ()
         if wheres and _calls(present):
-            again, past = await record(*now, _ask(wheres[0])), await record(*then, _ask(wheres[1]))
+            again, past = await now(_ask(wheres[0])), await then(_ask(wheres[1]))
             return await asyncio.to_thread(_compared, present, again, past, old)
     return None
 
@@ -58,15 +56,21 @@ def _wheres(frame: ReportFrame, cwd: str, old: Revision) -> tuple[Where, Where] 
     if not file.is_relative_to(old.top):
         return None
     there = old.folder / file.relative_to(old.top)
-    if "<" not in frame.function:
-        return Where(file=str(file), function=frame.function), Where(file=str(there), function=frame.function)
-    line = old.line(file, frame.line or 0)
+    name, line = frame.function, old.line(file, frame.line or 0)
+    if "<" not in name and not (name.startswith("test") and line):  # several classes may have a test of one name
+        return Where(file=str(file), function=name), Where(file=str(there), function=name)
     return (Where(file=str(file), line=frame.line), Where(file=str(there), line=line)) if line else None
 
 
 def _ask(where: Where) -> Ask:
     trace = TraceAsk(where=where, call=1, depth=DEPTH, most_lines=MOST_LINES, most_calls=MOST_CALLS)
     return Ask(trace=trace, text=TEXT)
+
+
+def what_was_said(recordings: Iterable[Recording]) -> Said:
+    """What the process wrote down that came to the call."""
+    told = (tuple(each.said) for each in recordings)
+    return next((said for said in told if _calls(said)), ())
 
 
 def _calls(said: Said) -> list[Call]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, TypeVar
 
 import msgspec
@@ -26,7 +27,7 @@ from ..model import wording
 from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.places import BreakSpec, SymbolPlace
 from ..model.plans import Caller, Plan
-from ..model.recorder import Ask, Call
+from ..model.recorder import Ask
 from ..model.reports import CrashReport, Failure, Held, Repeated, Verdict
 from ..model.tested import TestFailure
 from ..registry import Access, From, Param, operation
@@ -34,7 +35,7 @@ from ..session import family
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .called_since import Beside, Said, beside
+from .called_since import Beside, Said, beside, what_was_said
 from .calling import Calls, better, by_calls, calls_asked, calls_of, says_why
 from .common import Cue, Do, RunSeconds, waited_after_do
 from .deaf import gathered_or_told
@@ -206,11 +207,11 @@ def _behind(sessions: Sessions, wish: Wish, failure: Failure | None) -> Behind |
             sessions, caller, plan, recorder, ask, verb="crash", readiness=wish.ready, do=wish.do, timeout=wish.seconds
         )
         async with run as ran:
-            told = (tuple(each.said) for each in ran.recordings)
-            return next((said for said in told if any(isinstance(each, Call) for each in said)), ())
+            return what_was_said(ran.recordings)
 
     async def behind(old: Revision, moved: Plan, there: Caller) -> Beside | None:
-        return await beside(record, old, (wish.caller, wish.plan), (there, moved), failure.stack.frames)
+        now = partial(record, wish.caller, wish.plan)
+        return await beside(now, partial(record, there, moved), old, wish.caller.cwd, failure.stack.frames)
 
     return behind
 

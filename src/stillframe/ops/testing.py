@@ -97,7 +97,7 @@ async def test(
                 await sessions.end(ran.session, terminate=True)
             report, session = await looked_at(asked, ran, report)
             report = await with_made(asked, ran, report) if not hold else report
-        return From(session, report if since is None else await with_revision(asked, report, since))
+        return From(session, report if since is None else await with_revision(asked, report, since, once=once))
 
 
 def _is_to_be_run_again(asked: Asked, ran: Ran, report: TestReport) -> bool:
