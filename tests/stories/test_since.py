@@ -40,7 +40,7 @@ def test_a_crash_is_told_beside_the_revision_that_had_none(user: User) -> None:
     told = user.ok("crash", "--since", "HEAD", "--", "python", "app.py")
     assert "ValueError: invalid literal" in told.splitlines()[0]
     assert "): ended well; exit 0" in told
-    assert "first difference: app.py:9 in total, hit 3: reached 3 times then, 2 now" in told
+    assert "first difference: prices.py:3 in price, hit 2: next return 2 -> raise ValueError: invalid literal" in told
 
     user.file("app.py", APP.replace('"1"', '"y1"'))
     found = user.json("crash", "--since", "HEAD", "--", "python", "app.py")["since"]
@@ -60,3 +60,69 @@ def test_a_crash_is_told_beside_the_revision_that_had_none(user: User) -> None:
     assert "app.py:8 reached" in user.ok("probe", "app.py:8", "--", "app.py"), "and so does a file that is no command"
     assert user.fails("crash", "--since", "nosuch", "--", "python", "app.py", code=2, error="usage")
     assert user.json("sessions")["sessions"] == []
+
+
+STOCK = """\
+import random
+
+
+def parse(line):
+    sku, price = line.replace(" ", "").split(",")
+    return {"sku": sku, "price": float(price)}
+
+
+def load(lines):
+    lucky = random.random()
+    return {each["sku"]: each for each in map(parse, lines)}, lucky
+
+
+def total(stock, wanted):
+    out = 0.0
+    for sku in wanted:
+        out += stock[sku]["price"]
+    return out
+
+
+def main():
+    stock, lucky = load(["A,10", "B,4", "C ,7"])
+    print(total(stock, "ABC"), lucky)
+
+
+main()
+"""
+BINS = """\
+const bin = (size) => {
+  const limit = size < 5 ? "small" : "large";
+  return limit;
+};
+function main(sizes) {
+  const bins = { small: [], large: [] };
+  const chosen = sizes.map(bin);
+  chosen.forEach((each, at) => bins[each].push(sizes[at]));
+  return bins;
+}
+console.log(main([1, 5, 9]));
+"""
+
+
+def test_the_first_difference_may_lie_in_a_call_that_had_returned(user: User) -> None:
+    user.file("stock.py", STOCK)
+    user.file("bins.js", BINS)
+    git(user, "init", "-q")
+    git(user, "add", "stock.py", "bins.js")
+    git(user, "commit", "-qm", "one")
+    noted = "# what a line says\n" + STOCK.replace('.replace(" ", "")', "")
+    user.file("stock.py", noted)
+    told = user.ok("crash", "--since", "HEAD", "--", "python", "stock.py")
+    assert "KeyError: 'C' at stock.py:18 in total" in told.splitlines()[0], "where nothing names the line that made it"
+    assert "first difference: stock.py:6 in parse, hit 3: sku 'C' -> 'C '" in told, "a random number is no difference"
+
+    user.file("stock.py", noted.replace('    return {"sku"', '    sku = sku.strip("C")\n    return {"sku"'))
+    told = user.ok("crash", "--since", "HEAD", "--", "python", "stock.py")
+    assert "first difference: stock.py:7 in parse, hit 3: sku 'C' -> ' '" in told, (
+        "a line that was not there is told, too"
+    )
+
+    user.file("bins.js", BINS.replace("size < 5", "size <= 5").replace('"large";', '"big";'))
+    told = user.ok("crash", "--since", "HEAD", "--", "node", "bins.js")
+    assert "first difference: bins.js:2 in bin, hit 2: limit 'large' -> 'small'" in told

@@ -73,18 +73,35 @@ def test_nodes_own_runner_is_found_held_at_the_failure_and_recorded_for_the_call
     assert "nearest: shop.test.js::adds up" in said
     user.file("broken.test.js", "throw new Error('at load');\n")
     text = user.ok("test", "broken.test.js", *PATIENT)
-    assert "1 file of tests could not be read" in text and "Error: at load" in text
+    assert ": 1 file of tests could not be read\n" in text and "Error: at load" in text, "once, and no word of calls"
+    assert "note: " not in text
     user.file("late.test.js", imports + "it('is early', () => { Promise.reject(new Error('too late')); });\n")
     text = user.ok("test", "late.test.js", "--once", *PATIENT)
     assert ": 1 of 2 failed\nlate.test.js, in its end at late.test.js\n" in text and "too late" in text, text
     user.file("left.test.js", imports + "it('leaves', () => process.exit(0));\n")
     text = user.ok("test", "left.test.js", *PATIENT)
     assert ": green, 1 passed" in text and "\nnote: left.test.js told of no test" in text, text
+    user.file("slow.test.js", imports + SLOW)
+    for wait in ("5", "20", "80"):  # as much as it takes to come to the failure, since the rest never ends
+        slow = user.json("test", "slow.test.js", "--timeout", wait)
+        if slow.get("failures") and slow["failures"][0].get("calls"):
+            break
+    assert slow["verdict"] == "unfinished"
+    assert values(slow["failures"][0]["frames"][0])["got"] == "3", "what failed by then is explained all the same"
+    assert [each["function"] for each in slow["failures"][0]["calls"]] == ["more"]
     user.file("seldom.test.js", imports + SELDOM)
     text = user.ok("test", "seldom.test.js::by turns", "--repeat", "2", *PATIENT)  # a suite is all of its tests
     assert "\nfirst difference: seldom.test.js:8 in pick, hit 1: returned 0 -> 1\n  (1 of 3 further runs" in text, text
 
 
+SLOW = """\
+const more = (n) => n + 1;
+it("is too much", () => {
+  const got = more(2);
+  assert.strictEqual(got, 2);
+});
+it("never ends", () => new Promise(() => setInterval(() => {}, 1000)));
+"""
 SELDOM = """\
 const fs = require("node:fs");
 const pick = () => {
@@ -327,7 +344,8 @@ func TestTotal(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			got := Total([]int{2, 3})
 			if got != tc.want {
-				t.Errorf("the total is %d", got)
+				t.Errorf("the total is %d",
+					got)
 			}
 		})
 	}
@@ -335,6 +353,26 @@ func TestTotal(t *testing.T) {
 
 func TestSkipped(t *testing.T) {
 	t.Skip("later")
+}
+"""
+
+
+GO_PANIC = """
+func TestPanics(t *testing.T) {
+	var none []int
+	t.Log(none[len(none)])
+}
+
+const table = "\\n\\tError Trace:\\tshop_test.go:1\\n\\tError:      \\tNot equal: \\n" +
+	"\\t            \\texpected: %d\\n\\t            \\tactual  : %d" // as testify puts it
+
+func TestTable(t *testing.T) {
+	t.Errorf(table, 5, Total([]int{2, 3}))
+}
+
+func ExampleTotal() {
+	os.Stdout.WriteString(strconv.Itoa(Total([]int{2, 3})))
+	// Output: 5
 }
 """
 
@@ -351,6 +389,7 @@ def test_a_failing_go_test_is_held_where_it_says_so(user: User) -> None:
     first = report["failures"][0]
     assert (first["id"], first["message"]) == ("shop_test.go::TestTotal/many", "the total is 3")
     told = values(first["frames"][0])
+    assert next(iter(told)) == "got", "which the statement uses, in a line behind the one where it stands"
     assert (told["got"], told["tc"]) == ("3", '{name: "many", want: 5}')
     assert report["notes"] == ["the calls that made these values are not told: what go runs has no recorder"]
     said = user.fails("test", "TestTotl", *PATIENT, code=1, error="not_found")
@@ -362,6 +401,24 @@ def test_a_failing_go_test_is_held_where_it_says_so(user: User) -> None:
     user.file("shop_test.go", GO_TESTS.replace("got != tc.want", "got != nothing"))
     text = user.ok("test", *PATIENT)
     assert "1 file of tests could not be read" in text and "undefined: nothing" in text
+    assert "note: " not in text, "there are no values that any calls could have made"
+    user.file("shop_test.go", GO_TESTS.replace('import "testing"', 'import ("os"; "strconv"; "testing")') + GO_PANIC)
+    report = user.json("test", "--once", *PATIENT)
+    assert report["counts"]["total"] == 4, "of seven"
+    assert report["failures"][0]["id"].endswith("/many")
+    text = user.ok("test", "TestTable", *PATIENT)
+    assert (
+        "\n  Error: Not equal:\n  expected: 5\n  actual : 3\n" in text
+        and "t.Errorf(table, 5, Total([]int{2, 3}))    actual=3 expected=5" in text
+    )
+    text = user.ok("test", "ExampleTotal", *PATIENT)
+    assert ": 1 of 1 failed\nshop_test.go::ExampleTotal\n  got:\n  3\n  want:\n  5\n" in text, (
+        "run once: it fails when it is over"
+    )
+    (note,) = report["notes"]
+    assert (
+        note == "the panic in shop_test.go::TestPanics ended the tests of its package: what comes behind it was not run"
+    )
 
 
 RUST = """\
@@ -397,6 +454,13 @@ def test_a_panicking_rust_test_is_held_where_it_panics(user: User) -> None:
     assert values(first["frames"][0])["got"] == "3"
     assert report["notes"] == ["the calls that made these values are not told: what cargo runs has no recorder"]
     assert "green, 1 passed (1 deselected)" in user.ok("test", "tests::good", *PATIENT)
+    user.file(
+        "src/lib.rs", "/// ```\n/// assert_eq!(shop::total(&[2, 3]), 6);\n/// ```\n" + RUST.replace("got, 5", "got, 3")
+    )
+    text = user.ok("test", *PATIENT)
+    assert ": 1 of 3 failed\nsrc/lib.rs - total (line 1) at src/lib.rs:2\n" in text, "an example of the documentation"
+    assert "left=3 right=6" in text and "which of its lines failed is not known" in text
+    assert ": 1 of 1 failed" in user.ok("test", "src/lib.rs - total (line 1)", *PATIENT)
 
 
 PROGRAM = """\

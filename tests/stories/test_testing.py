@@ -225,7 +225,7 @@ def test_a_file_of_tests_that_does_not_import_is_told_with_the_reason(user: User
     user.file("test_bad.py", "import no_such_module\n\ndef test_a():\n    pass\n")
     user.file("test_ok.py", "def test_b():\n    pass\n")
     text = user.ok("test", *OURS)
-    assert "1 file of tests could not be read, 1 tests were not run" in text
+    assert "1 file of tests could not be read, 1 test was not run" in text
     assert "test_bad.py could not be read at test_bad.py:1\n" in text
     assert "ModuleNotFoundError: No module named 'no_such_module'" in text
     user.file("test_bad.py", "def test_a(:\n    pass\n")
@@ -289,7 +289,10 @@ def test_unittest_tells_the_same_of_its_assertions_subtests_and_classes(user: Us
     user.file("tests/test_bad.py", "import no_such_module\nimport unittest\n")
     report = user.json("test", *OURS, "--once")
     assert (report["runner"], report["verdict"]) == ("unittest", "red")
-    assert (report["counts"]["failed"], report["counts"]["passed"], report["counts"]["uncollected"]) == (3, 1, 1)
+    counts = report["counts"]
+    assert (counts["failed"], counts["passed"], counts["uncollected"]) == (3, 1, 1)
+    alone = user.json("test", "tests/test_bad.py", *OURS, "--once", "--runner", "unittest")["counts"]
+    assert alone == {"uncollected": 1}, "a module that cannot be read is no test"
     failures = {each["id"]: each for each in report["failures"]}
     again = failures["tests.test_price.Price.test_again"]
     assert [(each["name"], each["value"]) for each in again["operands"]] == [("got", "30")]
@@ -456,6 +459,22 @@ def test_the_same_tests_in_an_earlier_revision_show_the_first_difference(user: U
     assert "\nfirst difference: price.py:2 in net, hit 1: returned 40 -> 39\n" in text, (
         "what a call gave is a value, too"
     )
+
+
+def test_the_first_difference_is_the_line_that_made_it_though_what_was_returned_shows_nothing(user: User) -> None:
+    user.file(
+        "parts.py", "def halves(items):\n    cut = len(items) // 2\n    return iter([items[:cut], items[cut:]])\n"
+    )
+    user.file(
+        "test_parts.py",
+        "from parts import halves\n\ndef test_a():\n    assert list(halves([1, 2, 3])) == [[1], [2, 3]]\n",
+    )
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+    for words in (("init", "-q"), ("add", "parts.py", "test_parts.py"), ("commit", "-qm", "good")):
+        subprocess.run([*git, *words], cwd=user.here, check=True)
+    user.file("parts.py", (user.here / "parts.py").read_text().replace("// 2", "// 4"))
+    text = user.ok("test", "--since", "HEAD", *OURS)
+    assert "\nfirst difference: parts.py:2 in halves, hit 1: cut 1 -> 0\n" in text, text
 
 
 def test_a_runners_whole_command_is_taken_as_the_other_verbs_take_one(user: User) -> None:

@@ -132,8 +132,17 @@ async def refuse():
     await asyncio.sleep(0)
     raise OSError("no")
 
+async def late():
+    coming = asyncio.get_running_loop().create_future()
+    coming.get_loop().call_soon(coming.set_exception, OSError("late"))
+    try:
+        await coming
+    except OSError:
+        coming = None
+
 async def main():
     await poll(2)
+    await late()
     async for _ in numbers(2):
         pass
     await fails()
@@ -165,6 +174,12 @@ def test_what_pauses_is_told_apart_from_what_ends_and_from_errors_that_it_caught
     assert "await asyncio.sleep(0)          waits\n" in numbers and "yields 0\n" in numbers, numbers
     assert "turn 2: i 0 -> 1 waits yields 10\n" in numbers and "yields None\n= None\n" in numbers, numbers
     assert "\n! OSError: no at line 36\n" in told("fails")
+    late = told("late")
+    assert late.count("await coming") == 1 and "waits  raises OSError: late\n" in late, (
+        "thrown into it, it is not begun anew"
+    )
+    claim = ("probe", 'pausing.py@"await coming"', "--eval", "1", "--python", INTERPRETERS[version])
+    assert "reached once\n" in user.ok(*claim, "--", "python", "pausing.py")
 
 
 MAKING = """\
@@ -237,3 +252,19 @@ def test_the_cases_of_a_match_are_lines_of_their_own(user: User, version: str) -
     assert rows(lives[0]["steps"])[1:3] == [(5, {"x": "1", "y": "2"}), (6, {"x": "3"})]
     assert [each["line"] for each in lives[1]["steps"]] == [2, 5, 7, 10, 12]
     assert [each["line"] for each in lives[2]["steps"]] == [2, 5, 7, 11]
+
+
+def test_that_large_values_are_not_compared_whole_is_said(user: User) -> None:
+    user.file(
+        "large.py",
+        "def fill(n):\n    held = [0] * n\n    held[n // 2] = 1\n    return sum(held)\n\nfill(4096); fill(5000)\n",
+    )
+    small, large = (user.ok("trace", "fill", "--call", each, "--", "python", "large.py") for each in "12")
+    assert "held[n // 2] = 1" in small and "note: of values" not in small
+    assert "note: of values with more than 4,096 items some alone are compared: a change may not be seen\n" in large
+    user.file(
+        "large.js",
+        "function fill(n) {\n  const held = Array(n).fill(0);\n  held[n / 2] = 1;\n  return held;\n}\nfill(5000);\n",
+    )
+    told = user.ok("trace", "fill", "--", "node", "large.js")
+    assert "note: of values with more than 4,096 parts, a change in the middle is not seen\n" in told

@@ -103,14 +103,59 @@ class Revision(msgspec.Struct, frozen=True):
 
     def line(self, file: Path, number: int) -> int | None:
         """Where a line of a present file stands in this revision; None where it was written since."""
+        return self.lines(file).get(number)
+
+    def lines(self, file: Path, *, edited: bool = True) -> dict[int, int]:
+        """The lines of a present file that this revision has, too, each with its number there; those that were `edited`, one for
+        one, are still the same lines."""
         there = self.folder / file.relative_to(self.top)
-        if not there.exists():
-            return None
+        if not there.exists() or not file.exists():
+            return {}
         old, new = (each.read_text("utf-8", "replace").splitlines() for each in (there, file))
+        found: dict[int, int] = {}
         for tag, a, b, c, d in difflib.SequenceMatcher(None, new, old, autojunk=False).get_opcodes():
-            if a < number <= b and (tag == "equal" or b - a == d - c):  # an edited line is still the same line
-                return c + number - a
-        return None
+            if tag == "equal" or (edited and b - a == d - c):
+                found |= dict(zip(range(a + 1, b + 1), range(c + 1, d + 1), strict=True))
+        return found
+
+
+class Numbering:
+    """The lines of both, told by their present numbers; files that are of no revision are the same in both."""
+
+    def __init__(self, revision: Revision) -> None:
+        self._revision = revision
+        self._files: dict[str, tuple[dict[int, int], set[int]]] = {}
+        self._past: dict[str, dict[int, int]] = {}
+
+    def is_in_both(self, file: str, line: int) -> int | None:
+        """A present line, unless it was written since."""
+        return line if self._is_foreign(file) or line in self._known(file)[0] else None
+
+    def present(self, file: str, line: int) -> int | None:
+        """The present number of a line of the revision, whose file is named as it is now; None where it has gone."""
+        if self._is_foreign(file):
+            return line
+        if file not in self._past:
+            self._past[file] = {old: new for new, old in self._known(file)[0].items()}
+        return self._past[file].get(line)
+
+    def is_kept(self, file: str, line: int) -> bool:
+        """Whether a present line is in the revision by the same text."""
+        return self._is_foreign(file) or line in self._known(file)[1]
+
+    def was_kept(self, file: str, line: int) -> bool:
+        """Whether a line of the revision is there by the same text now."""
+        now = self.present(file, line)
+        return now is not None and self.is_kept(file, now)
+
+    def _is_foreign(self, file: str) -> bool:
+        return not Path(file).is_relative_to(self._revision.top)
+
+    def _known(self, file: str) -> tuple[dict[int, int], set[int]]:
+        if file not in self._files:
+            path = Path(file)
+            self._files[file] = self._revision.lines(path), set(self._revision.lines(path, edited=False))
+        return self._files[file]
 
 
 @contextlib.asynccontextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, TypeVar
 
 import msgspec
@@ -34,6 +35,7 @@ from ..session import family
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
+from .called_since import Beside, Said, beside, what_was_said
 from .calling import Calls, better, by_calls, calls_asked, calls_of, says_why
 from .common import Cue, Do, RunSeconds, waited_after_do
 from .deaf import gathered_or_told
@@ -47,7 +49,7 @@ from .repeating import Attempt, Times, UntilFail, check, compare, ended_well, no
 from .repeating import repeat as repeat_runs
 from .reported import handled_before, unseen, with_ignored
 from .sanitized import with_own_words
-from .since import SinceWord, places_of
+from .since import Behind, SinceWord, places_of
 from .since import since as since_revision
 from .walking import walk
 
@@ -188,9 +190,30 @@ async def _compared(sessions: Sessions, wish: Wish, now: CrashReport, name: str)
     places = places_of(frames, wish.caller)
     outer = places[0] if places else None
     told = await since_revision(
-        sessions, wish.caller, wish.plan, name, places, then, wish.seconds, wish.cue, failed_in=outer
-    )
+        sessions, wish.caller, wish.plan, name, places, then, wish.seconds, wish.cue, failed_in=outer,
+        behind=_behind(sessions, wish, now.failure),
+    )  # fmt: skip
     return msgspec.structs.replace(now, since=told)
+
+
+def _behind(sessions: Sessions, wish: Wish, failure: Failure | None) -> Behind | None:
+    """How both revisions are recorded, where their language has a recorder and an error ended a call of the program itself."""
+    recorder = recorder_for(wish.plan)
+    if recorder is None or failure is None or failure.exception is None or failure.process:
+        return None
+
+    async def record(caller: Caller, plan: Plan, ask: Ask) -> Said:
+        run = recorded_run(
+            sessions, caller, plan, recorder, ask, verb="crash", readiness=wish.ready, do=wish.do, timeout=wish.seconds
+        )
+        async with run as ran:
+            return what_was_said(ran.recordings)
+
+    async def behind(old: Revision, moved: Plan, there: Caller) -> Beside | None:
+        now = partial(record, wish.caller, wish.plan)
+        return await beside(now, partial(record, there, moved), old, wish.caller.cwd, failure.stack.frames)
+
+    return behind
 
 
 async def run_once(sessions: Sessions, wish: Wish) -> From[CrashReport]:

@@ -118,6 +118,8 @@ async def with_made(asked: Asked, ran: Ran, report: TestReport) -> TestReport:
     """The report with the calls that led to its first failure, from a second run that records itself."""
     first = report.failures[0]
     runner = asked.choice.runner
+    if first.when == "collection" and not runner.stays:
+        return report  # no test was called, and what a module does as it is loaded is in nobody's recording
     if not runner.recordable:
         note = f"the calls that made these values are not told: what {runner.name} runs has no recorder"
         return msgspec.structs.replace(report, notes=(*report.notes, note))

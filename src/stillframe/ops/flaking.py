@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from ..adapters.recorders import read, recorder_for, write_ask
+from ..adapters.recorders import Recording, read, recorder_for, write_ask
 from ..adapters.runners.shown import shown_from
 from ..model.places import BreakSpec, LinePlace
 from ..model.plans import Plan
@@ -23,7 +25,7 @@ from .common import Cue
 from .explaining import as_stop, report_of
 from .repeating import Attempt, compare, nothing_to_compare, repeat
 from .since import MOST_PLACES, places_of
-from .testruns import Asked, check_matched, run_tests
+from .testruns import Asked, Ran, check_matched, run_tests
 from .walking import walk
 
 
@@ -76,6 +78,16 @@ async def _by_calls(asked: Asked, failure: TestFailure, again: Repeated) -> Repe
 
 async def _recorded(asked: Asked, failure: TestFailure, wanted: Ask) -> Calls:
     """One run with the calls of the test."""
+    alone = failure.id if asked.choice.runner.alone else asked.ask.selector
+    async with recorded_tests(replace(asked, ask=replace(asked.ask, selector=alone)), wanted) as (ran, recordings):
+        failed = any(each.id == failure.id for each in ran.told.failures)
+        passed = not failed if ran.told.finished else None
+        return calls_of(recordings, ran.end, failure, passed=passed)
+
+
+@asynccontextmanager
+async def recorded_tests(asked: Asked, wanted: Ask) -> AsyncIterator[tuple[Ran, tuple[Recording, ...]]]:
+    """The tests run once as they are, with this written down."""
     folder = Path(private_folder())
     try:
         write_ask(folder, wanted)
@@ -85,11 +97,8 @@ async def _recorded(asked: Asked, failure: TestFailure, wanted: Ask) -> Calls:
             recorder = recorder_for(plan)
             return await recorder.prepare(plan, folder) if recorder else plan
 
-        alone = failure.id if asked.choice.runner.alone else asked.ask.selector
-        async with run_tests(replace(asked, recorded=recorded), replace(asked.ask, selector=alone)) as ran:
-            failed = any(each.id == failure.id for each in ran.told.failures)
-            passed = not failed if ran.told.finished else None
-            return calls_of(read(folder), ran.end, failure, passed=passed)
+        async with run_tests(replace(asked, recorded=recorded), asked.ask) as ran:
+            yield ran, read(folder)
     finally:
         remove_folder(str(folder))
 

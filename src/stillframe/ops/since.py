@@ -11,16 +11,18 @@ from msgspec.structs import replace
 
 from ..adapters import for_plan
 from ..adapters.revisions import Revision, laid_out, with_its_own_modules
+from ..adapters.runners.shown import shown_from
 from ..errors import Unsupported
 from ..model import wording
 from ..model.outcomes import AnyOutcome
 from ..model.places import BreakSpec, LinePlace
 from ..model.plans import Caller, Plan
 from ..model.reports import ReportFrame
-from ..model.sinces import Since
+from ..model.sinces import Divergence, Since
 from ..registry import Param
 from ..session.breakpoints import absolute
 from ..session.sessions import Sessions
+from .called_since import Beside
 from .common import NO_CUE, Cue
 from .repeating import ended_well
 from .walking import Walk, first_difference, walk
@@ -33,6 +35,8 @@ MOST_PLACES = 12
 
 Then = Callable[[Revision, Plan, Caller], Awaitable[tuple[str, AnyOutcome]]]
 """The same question asked of the revision: its verdict in a line, and the end of the program."""
+Behind = Callable[[Revision, Plan, Caller], Awaitable[Beside | None]]
+"""Both recorded, for what lies behind the places: called with the moved plan."""
 
 
 async def since(
@@ -48,10 +52,12 @@ async def since(
     leaving: Container[LinePlace] = (),
     alone: Plan | None = None,
     failed_in: LinePlace | None = None,
+    behind: Behind | None = None,
 ) -> Since:
     """Ask the revision the same, then walk both through the places and compare; those of `leaving` are lines by which a call
     ends, and are compared by what it returns, too. `alone` is what failed by itself, walked instead where it fails so, too;
-    `failed_in` the line of the outermost call that failed, and what came after it is not compared."""
+    `failed_in` the line of the outermost call that failed, and what came after it is not compared; `behind` tells what they
+    differ in before they come to the places."""
     async with laid_out(name, plan.cwd, caller.env) as old:
         lent = await asyncio.to_thread(old.lend, plan)
         moved = await with_its_own_modules(for_plan(plan), old.moved(plan), old)
@@ -72,7 +78,10 @@ async def since(
             now = await walk(sessions, caller, plan, present, seconds, cue, leaving=ends)
         was = await walk(sessions, there, moved, past, seconds, cue, leaving=ends)
         _check(old, (frame.file for _, stop in was.seen for frame in stop.stack if frame.file), there)
+        recorded = await behind(old, moved, there) if behind is not None else None
     cut = (f"only the first {len(now.seen):,} hits were compared",) if now.cut or was.cut else ()
+    held = first_difference(was, now, lambda text: text.replace(str(old.folder), str(old.top)), failed_in=outer)
+    difference = _earlier(held, recorded, shown_from(caller.cwd))
     return Since(
         revision=name,
         commit=old.commit,
@@ -80,11 +89,27 @@ async def since(
         end=end or was.end,
         places=len(pairs),
         hits=(len(was.seen), len(now.seen)),
-        difference=first_difference(
-            was, now, lambda text: text.replace(str(old.folder), str(old.top)), failed_in=outer
-        ),
-        notes=(*notes, *cut),
+        difference=difference,
+        notes=(*notes, *cut, *_nor_behind(difference, recorded)),
     )
+
+
+def _earlier(
+    held: Divergence | None, recorded: Beside | None, show: Callable[[str | None], str | None]
+) -> Divergence | None:
+    """What lies behind the places, if it is more than the error itself, which these may explain by their values."""
+    apart = recorded.apart if recorded is not None else None
+    if apart is None or (apart.is_the_error and held is not None and held.differences):
+        return held
+    found = apart.told()
+    return replace(found, file=show(found.file))
+
+
+def _nor_behind(difference: Divergence | None, recorded: Beside | None) -> tuple[str, ...]:
+    """That more was compared, where nothing was found."""
+    if difference is not None or recorded is None:
+        return ()
+    return (f"nor in the first {recorded.steps:,} lines and calls that were recorded",)
 
 
 def _reached(walked: Walk, places: Sequence[LinePlace], old: Revision) -> str:

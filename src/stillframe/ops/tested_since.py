@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -14,18 +15,20 @@ from ..adapters.revisions import Revision
 from ..model.outcomes import AnyOutcome
 from ..model.places import LinePlace
 from ..model.plans import Caller, Plan
+from ..model.recorder import Ask
 from ..model.tested import TestFailure, TestReport
 from ..session.breakpoints import absolute
 from ..transport.folders import private_folder, remove_folder
+from .called_since import Beside, Said, beside, what_was_said
 from .common import Cue
 from .explaining import report_of
-from .flaking import debugged, failed_in, places
-from .since import MOST_PLACES
+from .flaking import debugged, failed_in, places, recorded_tests
+from .since import MOST_PLACES, Behind
 from .since import since as since_revision
 from .testruns import Asked, run_tests
 
 
-async def with_revision(asked: Asked, now: TestReport, name: str) -> TestReport:
+async def with_revision(asked: Asked, now: TestReport, name: str, *, once: bool) -> TestReport:
     """The report, with what the first failing test does in a revision, and the first difference on the way to the failure;
     where none failed, with how the same tests went there."""
     first = now.failures[0] if now.failures else None
@@ -54,6 +57,7 @@ async def with_revision(asked: Asked, now: TestReport, name: str) -> TestReport:
             leaving=made,
             alone=alone,
             failed_in=failed_in(asked, first) if first is not None else None,
+            behind=_behind(asked, first) if first is not None and not once else None,
         )
     finally:
         remove_folder(folder)
@@ -80,11 +84,35 @@ def _made(asked: Asked, failure: TestFailure) -> list[LinePlace]:
     return [LinePlace(absolute(each.file, asked.ask.cwd), each.line) for each in calls if each.file and each.line]
 
 
+def _behind(asked: Asked, failure: TestFailure) -> Behind | None:
+    """How the failing test is recorded in both revisions, by itself where its runner can be asked for it alone."""
+    runner = asked.choice.runner
+    if not runner.recordable:
+        return None
+    chosen = failure.id if runner.by_id else asked.ask.selector
+    alone = replace(asked, ask=replace(asked.ask, selector=chosen, hold=False))
+
+    async def record(which: Asked, ask: Ask) -> Said:
+        async with recorded_tests(which, ask) as (_, recordings):
+            return what_was_said(recordings)
+
+    async def behind(old: Revision, moved: Plan, there: Caller) -> Beside | None:
+        then = partial(record, _elsewhere(alone, moved, there))
+        return await beside(partial(record, alone), then, old, asked.ask.cwd, failure.frames)
+
+    return behind
+
+
+def _elsewhere(asked: Asked, moved: Plan, there: Caller) -> Asked:
+    """The same tests in the revision."""
+    ask = replace(asked.ask, cwd=moved.cwd, root=moved.cwd, env=_plain(moved.env, asked.ask.env), hold=False)
+    return replace(asked, caller=there, ask=ask)
+
+
 async def _there(asked: Asked, moved: Plan, there: Caller) -> tuple[str, AnyOutcome]:
     """The same tests in the revision: its verdict in a line."""
-    ask = replace(asked.ask, cwd=moved.cwd, root=moved.cwd, env=_plain(moved.env, asked.ask.env), hold=False)
-    elsewhere = replace(asked, caller=there, ask=ask)
-    async with run_tests(elsewhere, ask) as ran:
+    elsewhere = _elsewhere(asked, moved, there)
+    async with run_tests(elsewhere, elsewhere.ask) as ran:
         report = report_of(elsewhere, ran, every=False)
     counts = report.counts
     match report.verdict:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ..adapters.runners import TestAsk, choose
 from ..adapters.runners.spelled import spelled
 from ..errors import UsageError
-from ..model.outcomes import Stop
+from ..model.outcomes import Running, Stop
 from ..model.plans import Caller
 from ..model.tested import TestReport
 from ..registry import Access, From, Param, operation
@@ -25,7 +25,7 @@ from .repeating import Times, UntilFail
 from .repeating import check as check_times
 from .since import SinceWord
 from .tested_since import with_revision
-from .testruns import Asked, check_matched, run_tests
+from .testruns import Asked, Ran, check_matched, run_tests
 
 Selector = Annotated[
     str | None,
@@ -92,7 +92,15 @@ async def test(
         report, session = report_of(asked, ran, every=every), ran.session
         if report.failures and not isinstance(ran.end, Stop):
             await taping.stopped(ran.session, as_stop(report.failures[0]))
-        if report.verdict == "red" and not (once or every):
+        if _is_to_be_run_again(asked, ran, report) and not (once or every):
+            if isinstance(ran.end, Running):
+                await sessions.end(ran.session, terminate=True)
             report, session = await looked_at(asked, ran, report)
             report = await with_made(asked, ran, report) if not hold else report
-        return From(session, report if since is None else await with_revision(asked, report, since))
+        return From(session, report if since is None else await with_revision(asked, report, since, once=once))
+
+
+def _is_to_be_run_again(asked: Asked, ran: Ran, report: TestReport) -> bool:
+    """Whether further runs are to tell more: also where the time was over before the tests were, if what failed runs alone."""
+    over = isinstance(ran.end, Running) and asked.choice.runner.alone and bool(report.failures)
+    return report.verdict == "red" or over

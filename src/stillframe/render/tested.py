@@ -76,7 +76,7 @@ def _verdict(result: TestReport) -> str:
             files = f"{counts.uncollected} file{'s' * (counts.uncollected > 1)} of tests could not be read"
             ran = f", {counts.passed:,} passed" if counts.passed else ""
             unrun = counts.total - counts.passed - counts.skipped - counts.xfailed - counts.xpassed
-            return files + ran + (f", {unrun:,} tests were not run" if unrun > 0 and not ran else "")
+            return files + ran + (f", {_tests(unrun)} not run" if unrun > 0 and not ran else "")
         case "red" if result.held:
             return f"red: held at the first failure, after {counts.passed:,} passed"
         case "red":
@@ -91,6 +91,10 @@ def _verdict(result: TestReport) -> str:
             return f"{counts.passed:,} passed{said}, none failed, and yet {ending(result.end)}"
         case _:
             return f"it told of no tests, {ending(result.end)}"
+
+
+def _tests(number: int) -> str:
+    return "1 test was" if number == 1 else f"{number:,} tests were"
 
 
 def _also(counts: Counts) -> str:

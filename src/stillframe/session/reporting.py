@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 import msgspec
@@ -31,6 +31,8 @@ READ_SECONDS = 10.0
 _KEPT = ((24, 200), (10, 120), (6, 80))
 """Values, and characters of each, of the innermost call, of the next one, and of those further outside."""
 _NAME = re.compile(r"(?<![.\w$])[A-Za-z_$][\w$]*")
+FURTHER = 8
+"""Lines behind the one that a call stands at that may be of the same statement."""
 OUTSIDE, OUTSIDE_SECONDS = 6, 2.0
 """Names on a line that are looked up beyond its frame, and the time for each."""
 _WORDS = frozenset(
@@ -153,6 +155,11 @@ async def with_values(session: Session, told: ReportFrame, frame: Frame, number:
     except StillframeError as error:
         return msgspec.structs.replace(told, note=f"its values could not be read: {error.message}")
     line = next((each.text for each in told.source if each.here), "")
+    line = (
+        statement(line, session.sources.lines(frame.file)[frame.line : frame.line + FURTHER])
+        if frame.file and frame.line
+        else line
+    )
     if number == 0 and not told.library:
         further = await _from_outside(session, frame, line, page, bounds)
         page = msgspec.structs.replace(page, values=(*page.values, *further))
@@ -202,6 +209,21 @@ def _is_no_news(value: Value) -> bool:
         or _CODE.search(value.type) is not None
         or value.value.startswith(("<function", "<class", "<module", "[Function", "[class"))
     )
+
+
+def statement(line: str, behind: Iterable[str]) -> str:
+    """A line with those behind it that close what it opens, as the arguments of a call do; not where they are a body."""
+    whole, depth = line, _opened(line)
+    for each in behind:
+        if depth <= 0 or whole.rstrip().endswith(("{", ":", "=>")):
+            break
+        whole, depth = f"{whole}\n{each}", depth + _opened(each)
+    return whole
+
+
+def _opened(line: str) -> int:
+    bare = _QUOTED.sub("", line)
+    return sum(map(bare.count, "([")) - sum(map(bare.count, ")]"))
 
 
 def by_use(page: Values, line: str) -> tuple[tuple[Value, ...], int]:

@@ -13,6 +13,7 @@ FILLS_LOCALS = sys.version_info < (3, 11)
 _BEGINNING = frozenset(
     ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "GEN_START", "NOP", "CACHE", "PUSH_NULL")
 )
+_THROWN = dis.opmap.get("CLEANUP_THROW", -1)
 _LAMBDA = "<lambda>"
 _LIBRARIES = ("site-packages", "dist-packages")
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -219,18 +220,38 @@ def changers(code, statements):
     }
 
 
+class Elsewhere:
+    """Every offset but these."""
+
+    def __init__(self, offsets):
+        self.offsets = offsets
+
+    def __contains__(self, offset):
+        return offset not in self.offsets
+
+
+def thrown_at(code):
+    """Where a line that waits takes the error that is thrown into it: from 3.13 on Python tells of it as if a line began."""
+    if not code.co_flags & PAUSES:
+        return frozenset()
+    told = code.co_code
+    return frozenset([offset for offset in range(0, len(told), 2) if told[offset] == _THROWN])
+
+
 def entries(code, line, statements):
     """Where a statement is come to from outside of it: its lines, each with the offsets, or None where every one will do.
 
     One of several lines may begin with any of them, and goes to and fro between them; a `with` is come back to from its body.
     """
     last = statements.withs.get(line)
+    thrown = thrown_at(code)
     if last is None and line not in statements.first.values():
-        return {line: None}
+        return {line: Elsewhere(thrown) if thrown else None}
     found, before = {}, None
     for offset, raw in dis.findlinestarts(code):
         at = statements.first.get(raw, raw)
-        if at == line and before != line and not (last is not None and before is not None and line < before <= last):
+        inside = last is not None and before is not None and line < before <= last
+        if at == line and before != line and not inside and offset not in thrown:
             found.setdefault(raw, set()).add(offset)
         before = at
     return {raw: frozenset(offsets) for raw, offsets in found.items()}

@@ -14,6 +14,7 @@ _KEYS = frozenset({str, int, float, bool, type(None)})
 _LONGEST_KEY = 40
 _TOLD = 3  # parts that are told one by one
 GONE = object()
+IN_PART = set()  # the types of values of which not everything was looked at
 
 
 def held(value):
@@ -90,24 +91,32 @@ def _print(value, deeper):
     kind = type(value)
     if kind is list or kind is tuple:
         if len(value) > _MANY:
-            return len(value), hash(tuple(map(id, value[:64] + value[-64:])))
+            return _in_part(kind, len(value)), hash(tuple(map(id, value[:64] + value[-64:])))
         return len(value), _items(value, deeper)
     if kind is dict:
-        return len(value), _items(list(value.values()), deeper) if len(value) <= _MANY else 0
+        if len(value) > _MANY:
+            return _in_part(kind, len(value)), 0
+        return len(value), _items(list(value.values()), deeper)
     if kind is set or kind is frozenset:
-        return len(value), hash(tuple(map(id, value))) if len(value) <= _MANY else 0
+        return _in_part(kind, len(value)), hash(tuple(map(id, value))) if len(value) <= _MANY else 0
     if kind is bytearray:
-        return len(value), hash(bytes(value[:_MANY]))
+        return _in_part(kind, len(value)), hash(bytes(value[:_MANY]))
     if kind.__name__ == "ndarray" and kind.__module__ == "numpy":
         return _of_array(value)
     if kind.__name__ in ("DataFrame", "Series") and kind.__module__.partition(".")[0] == "pandas":
         return _of_table(value)
     if issubclass(kind, array.array):
-        return array.array.__len__(value), hash(array.array.tobytes(value[:_MANY]))
+        return _in_part(kind, array.array.__len__(value)), hash(array.array.tobytes(value[:_MANY]))
     for base, items in _BASES:
         if issubclass(kind, base):
-            return base.__len__(value), _items(list(items(value))[:_MANY], deeper)
+            return _in_part(kind, base.__len__(value)), _items(list(items(value))[:_MANY], deeper)
     return _of_object(value, kind, deeper)
+
+
+def _in_part(kind, size):
+    if size > _MANY:
+        IN_PART.add(kind)
+    return size
 
 
 _BASES = (
@@ -119,7 +128,7 @@ _BASES = (
 
 
 def _of_array(value):
-    if value.size > _MANY:  # some of them, from all over it
+    if _in_part(type(value), value.size) > _MANY:  # some of them, from all over it
         value = value.flat[:: value.size // _SOME]
     return value.size, _items(value.ravel().tolist(), 0) if value.dtype.kind == "O" else hash(value.tobytes())
 

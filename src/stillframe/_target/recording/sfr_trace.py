@@ -8,7 +8,7 @@ import os
 import threading
 
 from . import sfr_code
-from .sfr_compare import GONE, changed_parts, held, is_same
+from .sfr_compare import GONE, IN_PART, changed_parts, held, is_same
 from .sfr_find import innermost
 from .sfr_hit import Scopes
 from .sfr_texts import UNTOLD, Texts
@@ -36,6 +36,7 @@ class Body:
             for line, (bound, used) in sfr_code.changers(code, self.statements).items()
         }
         self.pauses = bool(code.co_flags & sfr_code.PAUSES)
+        self.thrown = sfr_code.thrown_at(code)
         self.awaits = bool(code.co_flags & (0x80 | 0x200))  # CO_COROUTINE, CO_ASYNC_GENERATOR
         count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
         self.arguments = code.co_varnames[:count]
@@ -95,6 +96,7 @@ class Trace:
         self.root = None
         self.done = False
         self.complained = False
+        self.knows_part = False
         self.listen = self.unlisten = lambda: None
         self.lock = threading.Lock()
         told.on_fork.append(self._forked)
@@ -265,8 +267,8 @@ class Trace:
         body = life.body
         if line in body.first:
             line = body.first[line]
-        if line == life.statement and line in body.of_several:
-            return True  # it goes to and fro between its lines
+        if line == life.statement and (line in body.of_several or frame.f_lasti in body.thrown):
+            return True  # it goes to and fro between its lines, or takes an error
         if self.lines_left <= 0:
             self.told.say('["cut",%d,"lines"]' % life.id)
             life.lined = False
@@ -336,6 +338,11 @@ class Trace:
                 continue
             now = held(value)
             if is_same(before, now):
+                if IN_PART and not self.knows_part:
+                    self.knows_part = True
+                    self.told.note(
+                        "of values with more than 4,096 items some alone are compared: a change may not be seen"
+                    )
                 continue
             known[name] = now
             if before is not GONE and type(value) not in UNTOLD:

@@ -52,7 +52,7 @@ def _main():
         status = 1
         raise
     finally:
-        journal.tell("collected", count=witness.count, names=[])
+        journal.tell("collected", count=witness.count - witness.unread, names=[])
         if witness.count or not status:  # else it failed before there was a test, and its last words say why
             journal.tell("end", status=status)
 

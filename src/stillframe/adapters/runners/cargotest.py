@@ -29,9 +29,14 @@ from .stacks import source_line
 
 _PANICS = ("std::panicking::panic_with_hook", "rust_panic")
 """Where every panic comes through: by the name that gdb 13 to 18 resolves, and by the one of lldb 19."""
-_RAN = re.compile(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", re.MULTILINE)
+_EXAMPLE = re.compile(r"(\S+) - (?:\S.* )?\(line (\d+)\)\Z")
+"""The name of an example of the documentation, which cargo tests, too: its file, and the line above it."""
+_RAN = re.compile(
+    r"^test (\S+(?: - (?:\S.* )?\(line \d+\))?)(?: - (?:should panic|compile|compile fail))? \.\.\. (ok|FAILED|ignored)",
+    re.MULTILINE,
+)
 _RUNNING = re.compile(r"^test (\S+) \.\.\. $", re.MULTILINE)
-_SECTION = re.compile(r"^---- (\S+) stdout ----\n(.*?)(?=^---- |^failures:$)", re.MULTILINE | re.DOTALL)
+_SECTION = re.compile(r"^---- (\S.*?) stdout ----\n(.*?)(?=^---- |^failures:$)", re.MULTILINE | re.DOTALL)
 _PANICKED = re.compile(r"^thread '.*?'.*? panicked at (?:'((?s:.*?))', )?([^\s:]+):(\d+):(\d+):?$", re.MULTILINE)
 """As Rust 1.73 and later put it, place first; before, the message came first, in quotes, of as many lines as it had."""
 _SIDES = re.compile(r"^\s*(left|right): (.*)$", re.MULTILINE)
@@ -72,6 +77,8 @@ class CargoTest:
         text = report.read_text("utf-8", errors="replace") if report.exists() else ""
         show = shown_from(ask.cwd)
         ran = _RAN.findall(text)
+        if _EXAMPLE.match(ask.selector or ""):  # by its line alone, others may have run along
+            ran = [each for each in ran if each[0] == ask.selector]
         sections = dict(_SECTION.findall(text))
         bad = [name for name, how in ran if how == "FAILED"]
         failures = [_failure(name, sections.get(name, ""), ask, show) for name in bad[:MOST]]
@@ -92,8 +99,8 @@ class CargoTest:
         return msgspec.structs.replace(told, problem=last_lines(end.stderr.strip() or text.strip()))
 
     async def live(self, ask: TestAsk, failed: TestFailure, folder: Path) -> Live | None:
-        if not failed.frames:
-            return None  # a test that gave back an error stopped nowhere
+        if not failed.frames or _EXAMPLE.match(failed.id):
+            return None  # a test that gave back an error stopped nowhere, and an example is a program that is gone
         own, _ = _words(replace(ask, selector=None))
         words = ("cargo", "test", *own, failed.id, "--", "--exact", "--test-threads=1")
         plan = Plan(command=words, kind="command", cwd=ask.root, env=ask.env, umask=ask.umask)
@@ -114,6 +121,8 @@ def _words(ask: TestAsk) -> tuple[tuple[str, ...], tuple[str, ...]]:
     own, args = ask.args[:at], ask.args[at + 1 :]
     if ask.selector is None:
         return own, args
+    if example := _EXAMPLE.match(ask.selector):
+        return (*own, "--doc", f"{example[2]})"), args  # rustdoc takes every word of a name for one
     file, _, name = ask.selector.rpartition("::") if ".rs::" in ask.selector else (ask.selector, "", "")
     path = Path(os.path.normpath(Path(ask.cwd, file)))
     package = next((each for each in (path, *path.parents) if (each / "Cargo.toml").is_file()), None)
@@ -163,6 +172,8 @@ def _module(parts: Sequence[str]) -> tuple[str, ...]:
 
 def _failure(name: str, section: str, ask: TestAsk, show: Show) -> TestFailure:
     """What a test printed when it panicked, and where that was."""
+    if example := _EXAMPLE.match(name):
+        return _of_example(name, section, example, ask, show)
     panic = _PANICKED.search(section)
     if panic is None:
         said = section.strip()
@@ -186,6 +197,25 @@ def _failure(name: str, section: str, ask: TestAsk, show: Show) -> TestFailure:
         file=show(file),
         line=line,
         output=printed + "\n" if printed else "",
+    )
+
+
+def _of_example(name: str, section: str, example: re.Match[str], ask: TestAsk, show: Show) -> TestFailure:
+    """An example that does not compile, or that panicked: in lines of a program that was made of it, so that only where the
+    example begins is sure."""
+    panic = _PANICKED.search(section)
+    file, line = str(Path(ask.root, example[1])), int(example[2]) + 1
+    here = SourceLine(line, source_line(file, line) or "", here=True)
+    said = _STACK.split(section[panic.end() :])[0].strip() if panic else section.strip()
+    return TestFailure(
+        id=name,
+        type="panic" if panic else "",
+        message=(panic[1] if panic else "") or said or "it failed",
+        operands=tuple(Value(name=side, value=text) for side, text in _SIDES.findall(said)) if panic else (),
+        frames=(ReportFrame(function="", file=show(file), line=line, source=(here,)),),
+        file=show(file),
+        line=line,
+        notes=("the example begins there: which of its lines failed is not known",),
     )
 
 

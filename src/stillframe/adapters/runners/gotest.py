@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from ...model.plans import Plan
 from ...model.recorder import Where
 from ...model.reports import ReportFrame
 from ...model.tested import Counts, TestFailure, Told
+from ...model.values import Value
 from ..building import run
 from ..finding import located
 from ..recorders import PLAIN
@@ -32,6 +33,9 @@ _FAILED = "testing.(*common).Fail"
 _SAID = re.compile(r"^\s+([\w./-]+\.go):(\d+): (.*)$")
 _PANIC = re.compile(r"^panic: (.*?)(?: \[recovered.*)?$")
 _CALL = re.compile(r"^\s+(/\S+\.go):(\d+)")
+_FURTHER = " " * 8
+_TESTIFY_PLACE = re.compile(r"(?:Error Trace|Test): |\S+\.go:\d+$")
+_TESTIFY_SIDE = re.compile(r"(expected|actual) ?: (.*)$")
 _NOISE = re.compile(r"^\s*(===|---|PASS$|FAIL\b|exit status)")
 _PART = re.compile(r"(?:Test|Example|Fuzz)\w*/")
 """A part of a test, as Go names it; packages are mostly in lower case."""
@@ -104,14 +108,15 @@ class GoTest:
             version=who["version"], runtime=f"Go {who['version']}", interpreter="", counts=counts,
             failures=tuple(failures[:MOST]), begun=bool(tests or said), finished=bool(ended),
             running=f"{running[0]}::{running[1]}" if running else None,
+            notes=tuple(_ended_by(each) for each in failures if each.message.startswith("panic: ")),
         )  # fmt: skip
         if isinstance(end, Stop | Running) or tests:
             return told
         return msgspec.structs.replace(told, problem=last_lines(end.stderr.strip() or end.output.strip()))
 
     async def live(self, ask: TestAsk, failed: TestFailure, folder: Path) -> Live | None:
-        if failed.when == "collection":
-            return None
+        if failed.when == "collection" or failed.id.rpartition("::")[2].startswith("Example"):
+            return None  # an example fails when it is over
         packages, pattern = _selected(replace(ask, selector=failed.id))
         words = ("go", "test", "-run", pattern or ".", *(word for word in ask.args if word != "-json"), *packages)
         plan = Plan(command=words, kind="command", cwd=ask.cwd, env=ask.env, umask=ask.umask, adapter="go")
@@ -200,15 +205,18 @@ def _failure(key: tuple[str, str], said: list[str], folders: tuple[str, str], sh
     """What a test said when it failed, and where it says that was."""
     folder = _folder_of(key[0], folders)
     lines = [line for text in said for line in text.splitlines()]
-    told = [match for line in lines if (match := _SAID.match(line))]
+    told, others = _messages(lines)
     panic = next((match[1] for line in lines if (match := _PANIC.match(line))), None)
     calls = [match for line in lines if (match := _CALL.match(line)) and str(folder) in match[1]]
-    spot = (str(folder / told[-1][1]), int(told[-1][2])) if told else None
+    last = next((each for each in told if _sides(each.text)), told[-1]) if told else None  # others may be t.Log's
+    spot = (str(folder / last.file), last.line) if last else None
     if panic is not None and calls:
         spot = (calls[0][1], int(calls[0][2]))
     file = _declaring(folder, key[1].partition("/")[0]) or (spot[0] if spot else str(folder))
-    message = f"panic: {panic}" if panic is not None else "\n".join(match[3] for match in told)
-    printed = [line for line in lines if not _NOISE.match(line) and not _SAID.match(line)] if panic is None else []
+    message = f"panic: {panic}" if panic is not None else "\n".join(line for each in told for line in each.text)
+    printed = [line for line in others if not _NOISE.match(line)] if panic is None else []
+    if not message and key[1].startswith("Example"):  # what it printed, and should have
+        message, printed = "\n".join(printed), []
     frames: tuple[ReportFrame, ...] = ()
     if spot is not None:
         text = source_line(*spot) or ""
@@ -218,11 +226,49 @@ def _failure(key: tuple[str, str], said: list[str], folders: tuple[str, str], sh
         id=f"{show(file)}::{key[1]}",
         message=message,
         expression=frames[0].source[0].text.strip() if frames else "",
+        operands=_sides(last.text) if last and panic is None else (),
         frames=frames,
         file=frames[0].file if frames else None,
         line=frames[0].line if frames else None,
         output="\n".join(printed) + "\n" if printed else "",
     )
+
+
+class _Message(msgspec.Struct):
+    """What `t.Error` or `t.Log` said, and where."""
+
+    file: str
+    line: int
+    text: list[str]
+
+
+def _messages(lines: Iterable[str]) -> tuple[list[_Message], list[str]]:
+    """The messages, each with its further lines, which Go indents; and all other lines."""
+    told: list[_Message] = []
+    others: list[str] = []
+    within = False
+    for line in lines:
+        if match := _SAID.match(line):
+            told.append(_Message(match[1], int(match[2]), [match[3]] if match[3].strip() else []))
+        elif within and line.startswith(_FURTHER):
+            further = line[len(_FURTHER) :].rstrip()
+            if further.startswith("\t"):  # testify's table
+                further = " ".join(further.split())
+            told[-1].text += [further] if further and not _TESTIFY_PLACE.match(further) else []
+        else:
+            others.append(line)
+        within = bool(match) or (within and line.startswith(_FURTHER))
+    return told, others
+
+
+def _sides(text: list[str]) -> tuple[Value, ...]:
+    """What testify compared, as it says it."""
+    found = {match[1]: match[2] for line in text if (match := _TESTIFY_SIDE.match(line))}
+    return tuple(Value(name=name, value=found[name]) for name in ("actual", "expected")) if len(found) == 2 else ()
+
+
+def _ended_by(failure: TestFailure) -> str:
+    return f"the panic in {failure.id} ended the tests of its package: what comes behind it was not run"
 
 
 def _declaring(folder: Path, test: str) -> str | None:

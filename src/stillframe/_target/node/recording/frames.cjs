@@ -202,7 +202,7 @@ class Frames {
     frame.broke = false;
     if (frame.fresh === site.of) frame.fresh = -1;
     else this.pass(frame, site, this.changes(frame, site.slots, values, undefined, site.mine));
-    if (site.oneLine) frame.changes = this.changes(frame, site.slots, values, NOTHING, NOTHING);
+    if (site.oneLine && frame.on) frame.changes = this.changes(frame, site.slots, values, NOTHING, NOTHING);
     frame.touched = undefined;
   }
 
