@@ -39,6 +39,7 @@ def told(old: str, new: str) -> list[tuple[str, str | None, str | None]] | None:
         ("{a = 1, b = {1, 2}}", "{a = 1, b = {1, 3}}", [(".b", "{1, 2}", "{1, 3}")]),
         ('{:a=>1, "b"=>2}', '{:a=>1, "b"=>3}', [('["b"]', "2", "3")]),
         ("{True: 1}", "{True: 2}", [("[True]", "1", "2")]),
+        ("0x7ff {n = 3, m = 2}", "0x7ff {n = 0, m = 2}", [("->n", "3", "0")]),
     ],
 )  # fmt: skip
 def test_a_part_is_told_by_where_it_is(old: str, new: str, parts: list[tuple[str, str | None, str | None]]) -> None:
@@ -53,6 +54,7 @@ def test_a_part_is_told_by_where_it_is(old: str, new: str, parts: list[tuple[str
         ("[1, 2, 3]", "[2, 3]"),
         ("Foo(1, 2)", "Foo(1, 3)"),  # the arguments of a repr are no items
         ("Foo(a=1)", "Bar(a=2)"),
+        ("0x7f1 {n = 3, m = 2}", "0x7f2 {n = 0, m = 2}"),  # it points to another one
         ("{<Color.RED: 1>: 5}", "{<Color.RED: 1>: 6}"),
         ("Vec(size=3) = {1, 2, 3}", "Vec(size=3) = {1, 2, 4}"),
         ("{'a': 'x'…}", "{'a': 'xyz'…}"),  # the rest of the first may be `yz`

@@ -125,7 +125,7 @@ async def test_a_native_call_tells_what_it_returned(
     nothing = await dbg.trace("clear", command=["cart.c"], adapter=adapter.name)
     assert (life(nothing).end, life(nothing).result) == ("returned", None)
     changed = next(row for row in rendered(nothing, 4000).splitlines() if row.lstrip().startswith("9 "))
-    assert changed.endswith("cart … pieces = 3 -> … pieces = 0"), "the part that changed, not what stands before it"
+    assert changed.endswith("cart->pieces 3 -> 0"), (changed, nothing)
     whole = await dbg.trace("main", command=["cart.c"], adapter=adapter.name)
     assert lines(whole)[-1] == life(whole).at == 17
 

@@ -18,7 +18,9 @@ MOST = 3
 DEEPEST = 6
 _NAME = re.compile(r"[^\W\d][\w$]*")
 _WORDS = frozenset({"True", "False", "None", "true", "false", "nil", "null", "NaN", "undefined"})
-_SIZES = re.compile(r"\d+")
+_SIZES = re.compile(r"len: \d+, cap: \d+|\(\d+\)")
+"""What a head tells of the number of items, which may be another; an address is not."""
+_POINTER = re.compile(r"0x[0-9a-f]")
 _CUT = re.compile(r"['\"`]?(?:…|\.\.\.)")
 """Where a text is cut, or a string in it, which is closed there all the same."""
 
@@ -134,13 +136,16 @@ class _Container(msgspec.Struct, frozen=True):
 
     def named(self) -> dict[str, str] | None:
         """The values by the steps that lead to them; None where a step would lead to several, or is no whole key."""
-        found = {_step(key, between): text for key, between, text in self.items}
+        points = bool(_POINTER.search(self.kind[0]))
+        found = {_step(key, between, points): text for key, between, text in self.items}
         whole = all(key.count("<") == key.count(">") for key, _, _ in self.items)
         return found if whole and len(found) == len(self.items) else None
 
 
-def _step(key: str, between: str) -> str:
-    """As it is written in most languages: `.qty`, `['b']`, `[3]`."""
+def _step(key: str, between: str, points: bool) -> str:
+    """As it is written in most languages: `.qty`, `['b']`, `[3]`; and `->qty` behind a pointer."""
     if key.startswith("["):
         return key
-    return f".{key}" if _NAME.fullmatch(key) and key not in _WORDS and between != "=>" else f"[{key}]"
+    if not _NAME.fullmatch(key) or key in _WORDS or between == "=>":
+        return f"[{key}]"
+    return f"->{key}" if points else f".{key}"
