@@ -15,7 +15,7 @@ import stillframe
 from stillframe.adapters.finding import find
 from stillframe.adapters.ruby import RUBY
 from stillframe.adapters.ruby_command import understood
-from stillframe.errors import LaunchFailed, StaleHandle, UsageError, WrongState
+from stillframe.errors import LaunchFailed, NotFound, UsageError, WrongState
 from stillframe.model.outcomes import AnyOutcome, Stop
 from stillframe.model.plans import Plan
 
@@ -128,7 +128,7 @@ puts later
         assert [bool(each.error) for each in told] == [True, False, True]
         assert told[1].value == "2"
         assert exited(await dbg.continue_()).exit_code == 0
-        with pytest.raises((StaleHandle, WrongState)):
+        with pytest.raises(NotFound, match="handles went with the program"):
             await dbg.expand(ref)
 
 

@@ -187,4 +187,4 @@ def test_a_process_that_may_not_be_looked_at_is_not_said_to_be_another_users(bou
     finally:
         mine.kill()
         mine.communicate()
-    assert "does not let it be traced" in said and "user" not in said
+    assert f"not permitted to look at process {mine.pid}" in said and "user" not in said

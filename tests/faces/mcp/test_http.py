@@ -245,7 +245,7 @@ async def test_two_clients_have_their_own_project_and_each_hears_of_sessions_tha
         # Of the newer protocol, which has no sessions, those that a header names are told apart as well.
         async with connected(served, MODERN, "a") as first, connected(served, MODERN, "b") as second:
             for client, name in ((first, "mine"), (second, "yours")):
-                start = {"program": ["deep/count.py"], "breaks": ["deep/count.py:3"], "name": name}
+                start = {"program": ["deep/only.py"], "breaks": ["deep/only.py:3"], "name": name}
                 assert not (await client.call_tool("launch", start)).is_error
             assert "mine ended" in text_of(await first.call_tool("stop", {}))
             assert "yours ended" in text_of(await second.call_tool("stop", {}))
