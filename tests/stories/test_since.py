@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+
+import pytest
+
+from stillframe.adapters.finding import find
+from stillframe.adapters.go import GO
 
 from .conftest import User
 
@@ -126,3 +133,46 @@ def test_the_first_difference_may_lie_in_a_call_that_had_returned(user: User) ->
     user.file("bins.js", BINS.replace("size < 5", "size <= 5").replace('"large";', '"big";'))
     told = user.ok("crash", "--since", "HEAD", "--", "node", "bins.js")
     assert "first difference: bins.js:2 in bin, hit 2: limit 'large' -> 'small'" in told
+
+
+CART = """\
+package cart
+
+func Rate(code string) float64 {
+	if code == "TEN" {
+		return 0.1
+	}
+	return 0
+}
+
+func Total(price float64, code string) float64 {
+	return price * (1 - Rate(code))
+}
+"""
+CART_TEST = """\
+package cart
+
+import "testing"
+
+func TestTen(t *testing.T) {
+	if got := Total(10, "TEN"); got != 9 {
+		t.Fatalf("got %v, want 9", got)
+	}
+}
+"""
+
+
+def test_a_failing_test_of_go_is_built_and_compared_in_both_revisions(user: User) -> None:
+    if shutil.which("go") is None or find(GO.needs[0], os.environ, "/").path is None:
+        pytest.skip("go and dlv are not installed")
+    user.file("go.mod", "module example.com/cart\n\ngo 1.20\n")
+    user.file("cart_test.go", CART_TEST)
+    user.file("cart.go", CART)
+    git(user, "init", "-q")
+    git(user, "add", ".")
+    git(user, "commit", "-qm", "good")
+    user.file("cart.go", CART.replace("0.1", "0.01"))
+    told = user.json("test", "--since", "HEAD", "--timeout", "100")["since"]
+    assert told["then"] == "green, 1 passed"
+    difference = told["difference"]
+    assert (difference["file"], difference["line"], difference["hits"]) == ("cart_test.go", 7, [0, 1]), told

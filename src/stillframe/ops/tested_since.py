@@ -66,7 +66,8 @@ async def with_revision(asked: Asked, now: TestReport, name: str, *, once: bool)
 
 async def _plan(asked: Asked, failure: TestFailure | None, folder: Path) -> Plan:
     """The tests as a program that can be walked through; a runner that needs no debugger may still run under one."""
-    if (plan := await debugged(asked, failure, folder)) is not None:
+    runner = asked.choice.runner
+    if (runner.stays or runner.built_there) and (plan := await debugged(asked, failure, folder)) is not None:
         return plan
     return understand(replace(await asked.choice.runner.plan(asked.ask, folder), adapter=None))
 

@@ -19,6 +19,8 @@ def rows(result: Since, ending: Callable[[AnyOutcome], str]) -> list[str]:
     told = [f"since {named}: {escape(result.then)}" + (f"; {ending(result.end)}" if result.end else "")]
     if result.difference is not None:
         told.append(f"first difference: {divergence(result.difference)}")
+    elif result.places and not any(result.hits):
+        told.append("nothing could be compared: runs of both under a debugger came to none of these lines")
     elif result.places:
         hits = (
             f"{result.hits[1]:,} hit{'s' * (result.hits[1] != 1)} of {result.places} place{'s' * (result.places != 1)}"

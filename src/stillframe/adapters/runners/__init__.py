@@ -69,6 +69,8 @@ class Runner(Protocol):
     """Whether further runs are of the failing test alone, since its tests share nothing as a rule."""
     by_id: bool
     """Whether the name of a failed test chooses it, whatever else was chosen with it before."""
+    built_there: bool
+    """Whether what a debugger runs of a failed test is built from the source that lies there, also in a copy of the project."""
     recordable: bool
     """Whether recorders can see its tests: not where it compiles them in a world of its own."""
 

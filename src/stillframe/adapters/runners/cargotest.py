@@ -54,6 +54,7 @@ class CargoTest:
     stays = False
     alone = True
     by_id = True
+    built_there = False
     recordable = False
 
     def signs(self, signs: Signs) -> int:

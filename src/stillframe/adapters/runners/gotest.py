@@ -47,6 +47,7 @@ class GoTest:
     stays = False
     alone = True
     by_id = True
+    built_there = True
     recordable = False
 
     def signs(self, signs: Signs) -> int:

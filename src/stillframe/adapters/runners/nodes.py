@@ -54,6 +54,7 @@ class NodeRunner:
     stays = False
     alone = True
     by_id = True
+    built_there = False
     recordable = True
     package = ""
     configs: tuple[str, ...] = ()

@@ -42,6 +42,7 @@ class PythonRunner:
     stays = True
     alone = False
     by_id = False
+    built_there = False
     recordable = True
 
     def words(self, ask: TestAsk) -> tuple[str, ...]:
