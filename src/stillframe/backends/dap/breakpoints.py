@@ -89,7 +89,8 @@ class Breakpoints:
         """The wanted ids that a `stopped` event names by number."""
         numbers = body.get("hitBreakpointIds")
         found = [self._wire_ids.get(each, ()) for each in numbers] if isinstance(numbers, list) else []
-        return tuple(dict.fromkeys(word for words in found for word in words))
+        wanted = {each.id for each in self._wanted}  # gdb 16 and 17 name some that were taken away
+        return tuple(dict.fromkeys(word for words in found for word in words if word in wanted))
 
     @property
     def watched(self) -> tuple[str, ...]:
