@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -23,7 +24,11 @@ _DROPPED = 2.0
 _SHORTLY = 2.0
 """The other signs of an end that somebody else's process gives come together or not at all."""
 _LAST_WORDS = 0.15
-"""What a process wrote before it ended is in our socket; its end of file comes along, unless a child holds it open."""
+"""What a process wrote before it ended is in our socket; its end of file comes along, unless a child holds it open: then the line
+is silent for this long. On a busy machine to read what is there may take longer."""
+
+_LONGEST = 30.0
+"""For as long as a child that holds the line, and goes on to speak there, is listened to."""
 
 
 class Signs(msgspec.Struct):
@@ -51,6 +56,8 @@ class Signs(msgspec.Struct):
     """We ended it."""
     detached: bool = False
     """We let it go on without us."""
+    heard: Callable[[], int] = lambda: 0
+    """How many bytes have come on the line by now."""
 
     @property
     def is_told(self) -> bool:
@@ -89,10 +96,18 @@ async def _of_our_process(signs: Signs, process: asyncio.Future[Exit], pid: int 
     if signs.detached:
         return Ended(detached=True)
     if process.done():
-        await asyncio.wait({signs.line}, timeout=_LAST_WORDS)
+        await _last_words(signs)
         how = process.result()
         return Ended(exit_code=how.code, signal=how.signal)
     return Ended(lost=True, cause=f"{_what_happened(signs)}; process {pid} is still running")
+
+
+async def _last_words(signs: Signs) -> None:
+    """Read what a process that is gone has left on its line: up to the end of that, or until it is silent."""
+    began, heard = asyncio.get_running_loop().time(), -1
+    while not signs.line.done() and heard != signs.heard() and asyncio.get_running_loop().time() - began < _LONGEST:
+        heard = signs.heard()
+        await asyncio.wait({signs.line}, timeout=_LAST_WORDS)
 
 
 async def _of_another(signs: Signs, pid: int | None) -> Ended:

@@ -94,6 +94,7 @@ class CdpBackend(Looking, ClosesOnce):
         self._workers: dict[str, WorkerMessages] = {}
         client = CdpClient(messages, on_event=self._on_event, on_end=self._line_ended, timeout=launch.request_timeout)
         client.on_refusal = self._refused
+        self._signs.heard = lambda: client.heard
         texts = Texts(client)
         evidence = Evidence(client, self._scripts, texts)
         super().__init__(client, evidence, Lending(self._scripts, texts, evidence.call_or_none))

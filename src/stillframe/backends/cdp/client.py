@@ -48,6 +48,8 @@ class CdpClient:
         self._parting = False
         self._gathered: list[bytes] | None = None
         """What is to be written together, while things are said that belong together."""
+        self.heard = 0
+        """Bytes of messages that have come."""
         self.ended: StillframeError | None = None
         self.why_ended: str | None = None
         """What the other side did to end it, where that is known."""
@@ -136,6 +138,7 @@ class CdpClient:
         self._finish(AdapterDied("the connection to the inspector was closed"))
 
     def _message(self, data: bytes) -> None:
+        self.heard += len(data)
         try:
             message = decode(data)
         except msgspec.DecodeError:

@@ -121,6 +121,7 @@ class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
             line, on_event=lambda message: self._news.add(message), on_end=self._line_ended,
             on_request=partial(self._oblige, family), autopsy=self._autopsy, timeout=launch.request_timeout,
         )  # fmt: skip
+        self._signs.heard = lambda: self._client.heard
         self._aside = aside and DapClient(
             aside, on_event=lambda _: None, on_end=lambda _: None, autopsy=self._autopsy, timeout=launch.request_timeout
         )

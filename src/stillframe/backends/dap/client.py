@@ -65,6 +65,8 @@ class DapClient:
         """What came that nobody asked for, by kind: ignored, but not forgotten."""
         self._is_debugger = False
         """Whether anything came that a debugger says."""
+        self.heard = 0
+        """Bytes that have come."""
         line.listen(self._bytes, self._line_ended)
 
     def send(self, command: str, arguments: Mapping[str, Any] | None = None) -> asyncio.Future[Body]:
@@ -119,6 +121,7 @@ class DapClient:
     # The reader's side
 
     def _bytes(self, data: bytes) -> None:
+        self.heard += len(data)
         try:
             messages = self._decoder.feed(data)
         except ProtocolError as error:
