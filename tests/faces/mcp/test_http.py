@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from ...guard import COOKIE, command, eventually, gone, marked
 from ...resident import Resident
 from ..conftest import CLIENT, DEADLINE, call
 from ..daemon.test_server import DIAL_AS_NOBODY
-from .conftest import COUNT, LEGACY, META, MODERN, text_of
+from .conftest import COUNT, COUNT_JS, LEGACY, META, MODERN, text_of
 
 
 class Served:
@@ -89,11 +90,13 @@ async def test_a_token_of_the_users_own_is_not_handed_to_what_is_debugged(
 
 
 async def test_the_standard_job_over_http_in_both_eras(served: Served) -> None:
-    (served.here / "count.py").write_text(COUNT)
-    for mode in (LEGACY, MODERN):
+    for file, text in {"count.py": COUNT, "count.js": COUNT_JS}.items():
+        (served.here / file).write_text(text)
+    files = ["count.py", "count.js"] if shutil.which("node") else ["count.py"]
+    for mode, file in itertools.product((LEGACY, MODERN), files):
         async with connected(served, mode) as client:
             assert "launch" in [tool.name for tool in (await client.list_tools()).tools]
-            stop = await client.call_tool("launch", {"program": ["count.py"], "breaks": ["count.py:3"]})
+            stop = await client.call_tool("launch", {"program": [file], "breaks": [f"{file}:3"]})
             assert stop.structured_content["result"]["frame"]["line"] == 3
             looked = await client.call_tool("eval", {"expressions": ["word"]})
             assert "word = 'a'" in text_of(looked)
