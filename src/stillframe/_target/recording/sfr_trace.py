@@ -321,7 +321,10 @@ class Trace:
         text = self.texts.quoted(value)
         parts = ()
         if text == life.texts.get(name) or _CUT in text:
-            parts = changed_parts(before, life.known[name], value)
+            try:
+                parts = changed_parts(before, life.known[name], value)
+            except (IndexError, RuntimeError):  # another thread has changed it meanwhile: the line is told all the same
+                parts = ()
         life.texts[name] = text
         if not parts:
             return head + text + "]"
