@@ -1,4 +1,4 @@
-"""`./dev bench`: the standard job through a bare client, the library and the command line, interleaved in one run.
+"""`./dev bench`: the standard job through a bare client, the library, the daemon and the command line, interleaved in one run.
 
 Prints medians and ratios; only the ratios travel from one machine to another.
 """
@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+import stillframe
 from stillframe.faces.library import Debugger
 
 from . import bugs, many, record, recorders
@@ -34,12 +35,14 @@ async def measure(rounds: int, measured: Sequence[Subject], folder: Path) -> Tim
             times[subject, who, what].append(value)
 
     command_line, mcp = CommandLine(folder), OverMcp(folder)
+    command_line.call()  # from here on there is a daemon, whose state is not the library's
     try:
-        async with Debugger() as dbg:  # with its recording on, as for everybody
+        async with Debugger() as dbg, stillframe.connect() as remote:  # with its recording on, as for everybody
             for number in range(rounds + 1):
                 for each in measured:
                     found = {"bare": each.floor_job(), "library": await library_job(dbg, each)}
                     if each.by_command_line:
+                        found["daemon"] = await library_job(remote, each)
                         found["command line"] = command_line.job(each.program, each.line, each.look, *each.flags)
                         found["mcp"] = await asyncio.to_thread(mcp.job, each)
                     for who, times_found in found.items() if number else ():  # the first round is a warm-up
@@ -48,6 +51,7 @@ async def measure(rounds: int, measured: Sequence[Subject], folder: Path) -> Tim
                     note("", "command line", {"call": command_line.call()})
                     note("", "python", {"start": bare_python()})
                     note("", "mcp", {"first list": mcp.first_list()})
+                note("", "mcp", {"first list from nothing": mcp.first_list_from_nothing()})
     finally:
         mcp.close()
         command_line.close()
@@ -74,6 +78,8 @@ def report(times: Times, measured: Sequence[Subject]) -> list[str]:
             row(f"{name}: end reported after the last line", median(name, "library", "end"), None, "<= 150"),
         ]
         if each.by_command_line:
+            through = median(name, "daemon", "step")
+            rows.append(row(f"{name}: step with its locals, by the daemon", through, step[1], each.by_daemon))
             first, text = (median(name, "command line", what) for what in ("first stop", "characters"))
             rows.append(row(f"{name}: first stop, whole `dbg launch`", first, floor, ""))
             rows.append(row(f"{name}: job in 4 calls, characters", text, None, "<= 700"))
@@ -86,6 +92,8 @@ def report(times: Times, measured: Sequence[Subject]) -> list[str]:
     call, start = median("", "command line", "call"), median("", "python", "start")
     rows.append(row("whole `dbg` call, against python -IS alone", call, start, "<= 25 ms unloaded"))
     rows.append(row("first tool list of `dbg mcp`, with a warm host", median("", "mcp", "first list"), start, "<= 100"))
+    nothing = median("", "mcp", "first list from nothing")
+    rows.append(row("first tool list of `dbg mcp`, from nothing", nothing, None, "<= 1500"))
     return rows
 
 
@@ -104,11 +112,18 @@ def main() -> None:
     parser.add_argument(
         "--no-record", dest="record", action="store_false", help="not what the record costs and answers"
     )
+    parser.add_argument(
+        "--record-only", action="store_true", help="what the record costs and answers, and nothing else"
+    )
     parser.add_argument("--no-bugs", dest="bugs", action="store_false", help="not the faulty programs of examples/bugs")
     parser.add_argument("--no-recorders", dest="recorders", action="store_false", help="not what trace and probe cost")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = f"{folder}/library"  # what is recorded goes with the rest
+        os.environ["STILLFRAME_RUNTIME_DIR"] = f"{folder}/run"  # of the daemon that is measured, not of the user's
+        if asked.record_only:
+            print("\n".join(asyncio.run(record.rows(Path(folder), asked.rounds))))
+            return
         measured = [each for each in subjects(Path(folder)) if not asked.only or each.name in asked.only]
         rows = report(asyncio.run(measure(asked.rounds, measured, Path(folder))), measured)
         if asked.sessions:

@@ -32,6 +32,15 @@ class Bug(msgspec.Struct, frozen=True):
     made: str
     """The line that makes the value wrong."""
     build: str = ""
+    ends: str = "1"
+    """The exit code of the command that fails; `never` where it hangs."""
+    says: str = ""
+    """What it prints, by which somebody would know that it has failed."""
+
+    def source(self) -> str:
+        """The text of the line that makes the value wrong."""
+        file, _, line = self.made.partition(":")
+        return (FOLDER / self.name / file).read_text().splitlines()[int(line) - 1].strip()
 
     def laid_out(self, folder: Path) -> Path:
         """A copy of it, built."""

@@ -1,4 +1,4 @@
-"""The standard job through Stillframe: by the library in this process, and by the command line in four calls."""
+"""The standard job through Stillframe: by the library, alone or with the daemon, and by the command line in four calls."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from pathlib import Path
 
 import stillframe
 from stillframe.faces.library import Debugger
+from stillframe.faces.remote import Connection
 
 from .bare import STEPS
 from .subjects import Subject
 
 
-async def library_job(dbg: Debugger, subject: Subject) -> dict[str, float]:
+async def library_job(dbg: Debugger | Connection, subject: Subject) -> dict[str, float]:
     """Times in milliseconds; `end` is from the program's last statement to our report."""
     began = time.perf_counter()
     stop = await dbg.launch(
@@ -73,9 +74,6 @@ class CommandLine:
     def call(self) -> float:
         """A whole call that asks nothing of a debugger."""
         return self.run("sessions")[0]
-
-    def step(self) -> float:
-        return self.run("next")[0]
 
     def close(self) -> None:
         self.run("daemon", "stop")

@@ -9,6 +9,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,8 @@ class OverMcp:
         self._pump = self._start()
         self._number = 0
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(self._words, env=self._env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def _start(self, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(self._words, env=env or self._env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def _ask(self, pump: subprocess.Popen[bytes], method: str, **params: Any) -> dict[str, Any]:
         assert pump.stdin is not None and pump.stdout is not None
@@ -116,6 +117,18 @@ class OverMcp:
         self._ask(pump, "tools/list")
         took = (time.perf_counter() - began) * 1000
         pump.communicate()
+        return took
+
+    def first_list_from_nothing(self) -> float:
+        """The same where neither the host of MCP nor the daemon runs: in a place of its own, which is left as it was found."""
+        with tempfile.TemporaryDirectory(prefix="stillframe-") as folder:
+            env = {**self._env, "STILLFRAME_RUNTIME_DIR": f"{folder}/run", "XDG_STATE_HOME": f"{folder}/state"}
+            began = time.perf_counter()
+            pump = self._start(env)
+            self._ask(pump, "tools/list")
+            took = (time.perf_counter() - began) * 1000
+            pump.communicate()
+            subprocess.run([self._words[0], "daemon", "stop"], env=env, check=True, stdout=subprocess.DEVNULL)
         return took
 
     def close(self) -> None:

@@ -13,13 +13,13 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import corpus, fuzz, load, storms
+from . import corpus, ends, fuzz, load, storms
 from .ground import Ground, stopwatch
 from .table import Row, lines, none_of
 
 MINUTES = 10.0
 PARTS: dict[str, tuple[float, Callable[[Ground], Any]]] = {
-    "L1": (0.25, load.many_sessions),
+    "L1": (0.20, load.many_sessions),
     "L2": (0.08, load.calls_in_a_flood),
     "L3": (0.10, load.a_gigabyte),
     "L4": (0.12, load.one_after_another),
@@ -27,6 +27,7 @@ PARTS: dict[str, tuple[float, Callable[[Ground], Any]]] = {
     "F3": (0.08, storms.starts_at_once),
     "F4": (0.05, storms.back_again),
     "B1": (0.13, fuzz.framings),
+    "E1": (0.05, ends.stubborn),
     "S3": (0.01, corpus.recall),
 }
 """The parts by the names of their figures, and what share of the time each has."""

@@ -38,13 +38,11 @@ class Ground:
         cache.mkdir(exist_ok=True)
         self._guard = Guard(cache)
         self.project = self._guard.root / "project"
-        self._temporary = self._guard.root / "tmp"
+        self._temporary = self._guard.temporary
 
     def __enter__(self) -> Self:
         env = self._guard.environment(self._before)
-        for folder in (self.project, self._temporary):
-            folder.mkdir(mode=0o700)
-        env["TMPDIR"] = str(self._temporary)
+        self.project.mkdir(mode=0o700)
         os.environ.clear()
         os.environ.update(env)
         (self.project / "stillframe.toml").touch()

@@ -9,7 +9,8 @@ import inspect
 import os
 import resource
 import signal
-from collections.abc import AsyncIterator, Iterator
+import tempfile
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import HealthCheck, settings
 
 from stillframe.transport.guardian import GUARDIAN
 
+from .everything import ALL, judged
 from .guard import Guard, notice_births
 from .interpreters import INTERPRETERS as INTERPRETERS
 from .interpreters import PYCACHE
@@ -52,13 +54,23 @@ def pytest_collection_finish() -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     own = "own_daemon: a story that begins without a daemon, ends it, or looks at all that it keeps"
-    config.addinivalue_line("markers", own)
+    long = "long: takes several seconds by itself; `./dev quick` leaves it out"
+    for marker in (own, long):
+        config.addinivalue_line("markers", marker)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             item.fixturenames.insert(0, "no_task_left")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if ALL:
+        judged(report)
+    return report
 
 
 notice_births()
@@ -95,8 +107,10 @@ def guard(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Guard
         monkeypatch.delenv(name)
     for name, value in env.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr(tempfile, "tempdir", None)  # it is looked up once, and kept
     yield guard
-    left = guard.leftovers(_rested_host())
+    forgotten = [f"temporary {each}" for each in GUARDIAN._directories]  # which our guardian takes away as it ends
+    left = forgotten + guard.leftovers(_rested_host())
     guard.remove()
     if left:
         pytest.fail("left behind:\n  " + "\n  ".join(left), pytrace=False)

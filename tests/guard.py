@@ -33,6 +33,9 @@ _KEPT_ON_PURPOSE = (".lock",)
 """The daemon's election lock is never deleted, by design."""
 
 
+OURS = "stillframe-*"
+"""What we make in the directory for temporary files is named so."""
+
 _BIRTHS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "os.exec")
 _births = 0
 
@@ -77,6 +80,10 @@ class Guard:
     def runtime(self) -> Path:
         return self.root / "run"
 
+    @property
+    def temporary(self) -> Path:
+        return self.root / "tmp"
+
     def environment(self, base: dict[str, str]) -> dict[str, str]:
         """The environment of the test: the machine's PATH and locale, nothing else of the user's."""
         env = {name: value for name, value in base.items() if not name.startswith(_PRIVATE)}
@@ -93,6 +100,8 @@ class Guard:
         # Go keeps what it compiled of its own library in a cache; without it every first build takes half a minute.
         env.setdefault("GOCACHE", str(Path(base.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "go-build"))
         env["HOME"] = str(self.root)
+        self.temporary.mkdir(mode=0o700)
+        env["TMPDIR"] = str(self.temporary)
         # A toolchain of rustup's is found below the user's own home, which the test has not.
         for name, folder in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")):
             env.setdefault(name, str(Path(base.get("HOME", "/"), folder)))
@@ -104,8 +113,8 @@ class Guard:
         return env
 
     def leftovers(self, kept: Set[int] = frozenset()) -> list[str]:
-        """One line for each process, file descriptor that is not kept, or runtime file that outlived the test; processes are
-        ended."""
+        """One line for each process, file descriptor that is not kept, runtime file or temporary folder that outlived the test;
+        processes are ended."""
         found = self.left_elsewhere()
         found += [f"open fd {fd} -> {target}" for fd, target in (_open_fds() - self._fds) if fd not in kept]
         return found
@@ -114,7 +123,11 @@ class Guard:
         """What outlived the test outside of this process."""
         found = [f"process {_describe(each)}" for each in self._processes()] if _births > self._births else []
         found += [f"runtime file {path.relative_to(self.root)}" for path in _files(self.runtime)]
-        return found
+        return found + self.litter()
+
+    def litter(self) -> list[str]:
+        """What is there of the folders that we make for temporary files; those of the programs themselves are their own."""
+        return [f"temporary {path.relative_to(self.root)}" for path in self.temporary.glob(OURS)]
 
     def remove(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)

@@ -21,6 +21,7 @@ from . import pythons
 PYCACHE = Path(sys.prefix, "pycache")
 """Where they keep what they compiled of the debugger, between runs: to fill it costs a second and a half for each."""
 VERSIONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
+PYENV = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
 
 
 def swift_python() -> Path | None:
@@ -82,8 +83,7 @@ SWIFT = swift_python()
 def find_interpreters() -> dict[str, str]:
     """Version to path of every supported interpreter here: of pyenv's folder, by its name on PATH, or fetched for the tests."""
     found: dict[str, str] = {}
-    home = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    for folder in sorted(home.glob("3.*")) if home.is_dir() else []:
+    for folder in sorted(PYENV.glob("3.*")) if PYENV.is_dir() else []:
         match = re.match(r"^(3\.\d+)\.\d+$", folder.name)
         binary = folder / "bin" / "python"
         if match and match[1] in VERSIONS and binary.exists():
@@ -100,6 +100,9 @@ def find_interpreters() -> dict[str, str]:
 
 
 INTERPRETERS = find_interpreters()
+NEEDED = VERSIONS[:-1] if os.environ.get("STILLFRAME_ALL") == "1" and PYENV.is_dir() else ("3.11",)
+"""What must not be missing in silence: where everything is to be tried and pyenv could have it, each but the newest, which is
+fetched."""
 NEWEST = "3.14" if "3.14" in INTERPRETERS else "3.13"
 SPREAD = [each for each in ("3.8", "3.11", "3.13", NEWEST) if each in INTERPRETERS]
 """One of each make: the oldest, the last that is traced by sys.settrace, and two that have sys.monitoring."""

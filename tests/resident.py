@@ -56,19 +56,19 @@ class Resident:
             return []
         deadline = time.monotonic() + PATIENCE
         try:
-            while alive := self._end_sessions(daemon):  # of a client that was killed one may still come up
+            while left := self._end_sessions(daemon):  # of a client that was killed one may still come up
                 if time.monotonic() > deadline:
-                    told = [f"process {each.pid} of the daemon: {' '.join(command(each))}" for each in alive]
-                    return [*told, *self.leave()]
+                    return [*left, *self.leave()]
         except stillframe.StillframeError as error:
             return [f"a session: {error}", *self.leave()]
         return []
 
-    def _end_sessions(self, daemon: psutil.Process) -> list[psutil.Process]:
-        """The debuggers and programs of the daemon that are there even after the sessions have ended."""
-        asyncio.run(_end_sessions())
+    def _end_sessions(self, daemon: psutil.Process) -> list[str]:
+        """The debuggers, programs and folders of the daemon that are there even after the sessions have ended."""
+        asyncio.run(_end_sessions(every=bool(self._guard.litter())))
         _gone, alive = psutil.wait_procs(_debuggers(daemon), timeout=_BETWEEN)
-        return [each for each in alive if not gone(each)]
+        lives = [f"process {each.pid} of the daemon: {' '.join(command(each))}" for each in alive if not gone(each)]
+        return lives or self._guard.litter()
 
     def leave(self) -> list[str]:
         """End the daemon; what is still there of it then, of its files and of its processes."""
@@ -94,10 +94,11 @@ class Resident:
         return None
 
 
-async def _end_sessions() -> None:
+async def _end_sessions(*, every: bool) -> None:
+    """Those that live; `every` one lets go of what an ended program's debugger still holds, such as its folders, as well."""
     async with stillframe.connect() as dbg:
         for each in (await dbg.sessions(all=True)).sessions:
-            if each.state not in _ENDED:
+            if each.state not in _ENDED or (every and each.state == "exited"):
                 await dbg.stop(session=each.name)
 
 

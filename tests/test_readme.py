@@ -75,3 +75,20 @@ def test_the_demo_shows_the_evidence_that_names_the_bug(tmp_path: Path) -> None:
         assert done.stdout.rstrip().endswith("shop ended")
     finally:
         subprocess.run(["dbg", "daemon", "stop"], env=env, capture_output=True, timeout=150, check=True)
+
+
+def test_every_link_between_our_pages_leads_somewhere() -> None:
+    pages = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    pages += [*(ROOT / "docs").glob("*.md"), *(ROOT / "skills").rglob("*.md")]
+    for page in pages:
+        for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text()):
+            path, _, heading = target.partition("#")
+            other = (page.parent / path).resolve() if path else page
+            assert other.exists(), f"{page.name} links to {target}"
+            assert not heading or heading in _headings(other), f"{page.name} links to {target}"
+
+
+def _headings(page: Path) -> set[str]:
+    """The names by which a page's headings are linked to."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}

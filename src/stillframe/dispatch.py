@@ -13,11 +13,12 @@ from typing import Any
 import msgspec
 
 from .errors import Denied, Internal, StillframeError, UsageError
-from .model.backend import Capability, Tool
+from .model.backend import Tool
 from .model.host import Host, in_question
 from .model.recording import Operated, Recorder
 from .model.reports import Unrecorded
 from .ops import load_all
+from .ops.next_steps import next_step
 from .policy import TOLD_AS_THEY_ARE, Audit, check, must_ask, needed, unasked
 from .record import discretion
 from .registry import OPERATIONS, Access, Call, From, Judged, Meant, Operation
@@ -271,10 +272,7 @@ class Dispatcher:
         )
 
     def _failed(self, call: Call, session: Session | None, error: StillframeError) -> Dispatched:
-        way = error.hint
-        if way is not None and way.op == "raw" and session and Capability.RAW not in session.backend.capabilities:
-            way = None  # as in a replay, and of debuggers that take no lines
-        hint = {"op": way.op, **({"args": dict(way.args)} if way.args else {})} if way else None
+        way = error.hint = next_step(error, call, session)
         said: dict[str, Any] = {"message": error.message, "detail": dict(error.detail)}
         if not _is_told_whole(call):
             said = discretion.texts(said)
@@ -282,7 +280,7 @@ class Dispatcher:
             ok=False,
             op=call.op,
             session=session.name if session else call.session and _begun(call.session),
-            error=ErrorReply(code=error.code, hint=hint, **said),
+            error=ErrorReply(code=error.code, hint=way.told() if way else None, **said),
         )
         return Dispatched(reply=reply, exit_code=error.exit_code, failure=error)
 

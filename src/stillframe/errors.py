@@ -35,6 +35,15 @@ class Try(msgspec.Struct, frozen=True):
 
     op: str
     args: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    once: str = ""
+    """What must have come about first, which no call does; the failed call is then made again."""
+
+    def told(self) -> dict[str, Any]:
+        """As a reply has it: what is empty is left out."""
+        found: dict[str, Any] = {"op": self.op}
+        if self.args:
+            found["args"] = dict(self.args)
+        return {**found, "once": self.once} if self.once else found
 
 
 class StillframeError(Exception):

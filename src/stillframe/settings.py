@@ -12,7 +12,8 @@ import math
 import os
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ class Settings(msgspec.Struct, frozen=True):
             key = name.replace("-", "_")
             if key in known:
                 changes[key] = _convert(known[key], value, f"{name} in {where}")
-            elif (meant := difflib.get_close_matches(key, [*known, "adapters"], 1, 0.75)) and meant[0] != key:
+            elif (meant := difflib.get_close_matches(key, [*known, ADAPTERS], 1, 0.75)) and meant[0] != key:
                 raise UsageError(f"there is no setting {name}, as {where} has it: did you mean {meant[0]}?")
         if "allow" in changes:
             changes["allow"] = min(self.allow, changes["allow"], key=_ACCESS.index)
@@ -69,6 +70,8 @@ class Settings(msgspec.Struct, frozen=True):
         return replace(self, **changes)
 
 
+ADAPTERS = "adapters"
+"""The one table among the settings: debuggers of the user's own."""
 DEFAULTS = Settings()
 """What holds where nobody says otherwise."""
 
@@ -128,6 +131,13 @@ def origins(env: Mapping[str, str] = os.environ, project: Path | None = None) ->
             ):
                 found[name] = where
     return found
+
+
+def unknown(env: Mapping[str, str] = os.environ, project: Path | None = None) -> list[tuple[str, str]]:
+    """The names that files give something to which is no setting, each with its file: they are let be, and change nothing."""
+    known = {*DEFAULTS.__struct_fields__, ADAPTERS}
+    said = [(name, str(path)) for path, table in tables(env, project) for name in table]
+    return [(name, path) for name, path in said if name.replace("-", "_") not in known]
 
 
 def tables(env: Mapping[str, str], project: Path | None) -> list[tuple[Path, Mapping[str, Any]]]:
@@ -281,3 +291,50 @@ def directory(kind: str, env: Mapping[str, str] = os.environ) -> Path:
 def users_file(env: Mapping[str, str] = os.environ) -> Path:
     """The file with the settings of the user's own."""
     return directory("config", env) / "config.toml"
+
+
+# Files of a project
+
+LOOKED_AT = 2000
+"""Names of files among which one is looked for."""
+ALIKE = 0.8
+_FOREIGN = frozenset({"node_modules", "venv", "__pycache__", "target"})
+
+
+def file_like(path: Path, folder: Path) -> str | None:
+    """What is meant by a path to no file, from the folder: the file that the project's root has under this name, one of nearly
+    the same name beside it, or the only one below that is called so, by as much of its path as was given."""
+    with_root = Path(project_root(str(folder)), os.path.relpath(path, folder))
+    if with_root.is_file():
+        return os.path.relpath(with_root, folder)
+    beside = [each.name for each in entries(path.parent) if each.is_file()] if path.parent.is_dir() else []
+    if near := difflib.get_close_matches(path.name, beside, 1, ALIKE):
+        return os.path.relpath(path.parent / near[0], folder)
+    same = [each for each in _files_below(folder) if each.name == path.name]
+    given = f"/{os.path.relpath(path, folder)}"
+    same = [each for each in same if each.path.endswith(given)] or same
+    return os.path.relpath(same[0].path, folder) if len(same) == 1 else None
+
+
+def _files_below(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """The project's own files, those that lie higher first, as far as they are looked at."""
+    folders, seen = deque([folder]), 0
+    while folders and seen < LOOKED_AT:
+        for each in entries(folders.popleft()):
+            seen += 1
+            if each.is_dir(follow_symlinks=False):
+                folders.append(Path(each.path))
+            else:
+                yield each
+
+
+def entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What lies in a folder, but for what is hidden or nobody's own."""
+    try:
+        with os.scandir(folder) as found:
+            return sorted(
+                (each for each in found if not each.name.startswith(".") and each.name not in _FOREIGN),
+                key=lambda each: each.name,
+            )
+    except OSError:
+        return []

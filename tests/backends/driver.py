@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 from collections.abc import AsyncIterator, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stillframe.adapters import open_program, open_running
+from stillframe.errors import AdapterGone
 from stillframe.model.backend import (
     Backend,
     Bounds,
@@ -82,7 +84,9 @@ class Driven:
         return await self.stop()
 
     async def go(self) -> None:
-        await self.backend.resume(Move.CONTINUE, self.thread or None)
+        """Let it go on, to its end perhaps, which may come before it can say so."""
+        with contextlib.suppress(AdapterGone):
+            await self.backend.resume(Move.CONTINUE, self.thread or None)
 
     async def line(self) -> int | None:
         capture = await self.look()

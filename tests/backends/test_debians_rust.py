@@ -103,3 +103,38 @@ def test_a_panic_of_several_lines_is_read_with_its_two_sides_and_an_error_given_
     assert (sides.file, sides.line) == ("src/lib.rs", 20)
     assert (error.id, error.frames) == ("an_error", ())
     assert error.message == "the test returned a termination value"
+
+
+EXAMPLE = """\
+
+running 1 test
+test src/lib.rs - total (line 1) ... FAILED
+
+failures:
+
+---- src/lib.rs - total (line 1) stdout ----
+Test executable failed (exit status: 101).
+
+stderr:
+thread 'main' panicked at 'assertion failed: `(left == right)`
+  left: `3`,
+ right: `6`', src/lib.rs:4:1
+stack backtrace:
+   0: rust_begin_unwind
+             at /usr/src/rustc-1.63.0/library/std/src/panicking.rs:584:5
+
+
+failures:
+    src/lib.rs - total (line 1)
+
+test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.41s
+"""
+
+
+def test_what_an_example_of_the_documentation_compared_is_told(tmp_path: Path) -> None:
+    (tmp_path / "who").write_text("cargo 1.65.0\n")
+    (tmp_path / "report").write_text(EXAMPLE)
+    told = CARGO_TEST.read(runners.TestAsk(None, (), str(tmp_path), str(tmp_path)), tmp_path, Exited(exit_code=101))
+    (example,) = told.failures
+    assert [(each.name, each.value) for each in example.operands] == [("left", "3"), ("right", "6")]
+    assert (example.file, example.line) == ("src/lib.rs", 2)

@@ -126,6 +126,10 @@ async def test_a_refused_launch_is_the_reason_and_nothing_more_is_sent():
 
 
 async def test_a_launch_that_fails_late_is_still_its_failure():
+    refused = [{"answer": {}}, {"refuse_to": 2, "message": "it has no symbols"}]
+    async with fake({"launch": [INITIALIZED], "configurationDone": refused}) as run:
+        with pytest.raises(LaunchFailed, match="it has no symbols"):
+            await run.backend.start([LINE], CatchRule())
     script = {
         "launch": [INITIALIZED],
         "configurationDone": [{"answer": {}}, {"event": "output", "body": {"output": "no"}}],
@@ -190,6 +194,7 @@ async def test_an_adapter_that_hangs_fails_the_request_alone_and_can_still_be_en
         assert isinstance(await run.next(Ended), Ended)
 
 
+@pytest.mark.long
 async def test_a_stopped_adapter_is_ended_all_the_same():
     async with fake({"threads": [{"kill": int(signal.SIGSTOP)}]}, request_timeout=2.0) as run:
         await begin(run)

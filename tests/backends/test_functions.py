@@ -247,6 +247,7 @@ def test_every_shape_of_a_function_is_where_v8_says_it_is(node, tmp_path):
     assert strangers(read(SHAPES), told) == []
 
 
+@pytest.mark.long
 def test_the_functions_that_v8_names_in_published_packages_are_found(node, npm, tmp_path):
     packages = [each.parent for each in (*npm.glob("*/package.json"), *npm.glob("@*/*/package.json"))]
     told = known_to_v8(node, tmp_path, npm, [str(each) for each in sorted(packages)])
@@ -254,6 +255,7 @@ def test_the_functions_that_v8_names_in_published_packages_are_found(node, npm, 
     assert {file: missed for file, each in told.items() if (missed := strangers(read(file), each))} == {}
 
 
+@pytest.mark.long
 def test_a_parser_sees_the_same_functions_in_published_packages(node, npm, tmp_path):
     files = [str(SHAPES), *sorted(str(each) for each in npm.rglob("*.js") if each.is_file())[::6]]
     out = tmp_path / "parsed.json"

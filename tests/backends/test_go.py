@@ -17,9 +17,9 @@ import pytest
 import stillframe
 from stillframe.adapters.finding import find, located, needed
 from stillframe.adapters.go import GO, is_library, thread_name
-from stillframe.adapters.go_building import is_go_binary
-from stillframe.adapters.go_command import parsed
-from stillframe.adapters.go_panics import panic_text
+from stillframe.adapters.go.building import is_go_binary, notes_of
+from stillframe.adapters.go.command import parsed
+from stillframe.adapters.go.panics import panic_text
 from stillframe.errors import (
     AdapterDied,
     EvalFailed,
@@ -52,6 +52,7 @@ import (
 	"os"
 	"shop/cart"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -66,6 +67,11 @@ func main() {
 		var group sync.WaitGroup
 		group.Add(1)
 		group.Wait() // @wait
+	case "abort":
+		syscall.Kill(os.Getpid(), syscall.SIGABRT) // @abort
+		time.Sleep(time.Minute)
+	case "kill":
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "read":
 		var line string
 		_, problem := fmt.Scanln(&line)
@@ -212,6 +218,85 @@ async def test_one_file_stands_for_its_package_and_methods_are_places_by_several
         assert end.output == "3 of another file\n"
 
 
+GENERIC = """
+package main
+
+import "fmt"
+
+type Item struct {
+	SKU string `json:"sku"`
+	Qty []int  `json:"qty"`
+}
+
+type Store[K comparable, V any] struct{ data map[K]V }
+
+func (s *Store[K, V]) Put(k K, v V) {
+	s.data[k] = v
+}
+
+func Each[T any](xs []T, f func(T)) {
+	for _, x := range xs {
+		f(x)
+	}
+}
+
+func main() {
+	s := &Store[string, Item]{data: map[string]Item{}}
+	Each([]Item{{SKU: "a"}}, func(i Item) { s.Put(i.SKU, i) })
+	fmt.Println(len(s.data))
+}
+"""
+
+
+async def test_a_function_with_parameters_of_types_is_told_as_gos_own_stacks_tell_it(tmp_path: Path) -> None:
+    (tmp_path / "main.go").write_text(GENERIC.lstrip("\n"))
+    breaks = ["main.(*Store[...]).Put"]  # as it is told, it can be asked for
+    async with launched(tmp_path, "main.go", breaks=breaks) as (dbg, first):
+        told = [each.function for each in stopped(first).stack][:4]
+        assert told == ["main.(*Store[...]).Put", "main.main.func1", "main.Each[...]", "main.main"]
+        assert stopped(first).local("k") == '"a"'
+        assert place(await dbg.finish())[0] == "main.main.func1"
+
+
+HANDED = """
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+func upper(r rune) rune {
+	return r - 32
+}
+
+func main() {
+	text := strings.Map(upper, "ab")
+	fmt.Println(text)
+}
+"""
+
+
+async def test_a_step_out_into_library_code_says_that_the_line_shown_is_not_over(tmp_path: Path) -> None:
+    (tmp_path / "main.go").write_text(HANDED.lstrip("\n"))
+    async with launched(tmp_path, "main.go", breaks=["main.go:9"]) as (dbg, first):
+        assert stopped(first).notes == ()
+        await dbg.unbreak("b1")
+        for _ in range(2):
+            inside = stopped(await dbg.finish() if place(first)[0] == "main.upper" else await dbg.next())
+            assert (place(inside), inside.stack[0].function) == (("main.main", 13), "strings.Map")
+            (note,) = inside.notes
+            at = f"strings.go:{inside.stack[0].line}"
+            assert note == (
+                f"this line is not over: the step ended in library code that it called, in strings.Map ({at}); "
+                "`finish` leaves one such call"
+            )
+            first = inside
+        out = stopped(await dbg.finish())
+        assert (place(out), out.stack[0].function, out.notes) == (("main.main", 13), "main.main", ())
+        assert (place(await dbg.next()), exited(await dbg.continue_()).output) == (("main.main", 14), "AB\n")
+
+
 async def test_tests_of_one_package_run_as_go_test_runs_them(shop: Path) -> None:
     breaks = [mark(shop, "cart/cart_test.go", "got")]
     command = ("go", "test", "-run", "TestSum", "-v", "./cart")
@@ -260,6 +345,7 @@ async def test_what_the_compiler_says_is_the_error_and_nothing_is_left_of_the_bu
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.long
 async def test_panics_and_deadlocks_stop_in_the_users_line(shop: Path) -> None:
     async with launched(shop, ".", "index") as (dbg, first):
         stop = stopped(first)
@@ -289,6 +375,7 @@ async def test_panics_and_deadlocks_stop_in_the_users_line(shop: Path) -> None:
         assert exited(first).exit_code == 2
 
 
+@pytest.mark.long
 async def test_panics_that_somebody_recovers_from_are_told_of_what_is_asked_something(shop: Path) -> None:
     async with stillframe.Debugger(cwd=str(shop)) as dbg:
         report = await dbg.crash("main.go", "handed", ready="serving", do="touch asked")
@@ -304,6 +391,7 @@ async def test_panics_that_somebody_recovers_from_are_told_of_what_is_asked_some
             "what fmt raises and handles itself, reading a number, is none"
         )
         (shop / "asked").unlink()
+        (shop / "stillframe.toml").write_text("wait = 1\n")
         waits = await dbg.crash("main.go", "handed", ready="80", do="touch asked", timeout=0.5)
         assert "note: it was never ready: it has not printed '80' (a port is :80); --do was not run" in crash_text(
             waits, 4000
@@ -340,21 +428,64 @@ async def test_goroutines_that_come_to_a_place_at_once_are_each_told(shop: Path)
         assert (exited(outcome).exit_code, len(seen), made.hits) == (0, 12, 12)
 
 
+BUSY = """
+package main
+
+import "fmt"
+
+func spin() {
+	turns := 0
+	fmt.Println("spinning")
+	for {
+		turns++ // @spin
+	}
+}
+
+func run() {
+	spin()
+}
+
+func main() {
+	go run()
+	run()
+}
+"""
+
+
+@pytest.mark.long
+async def test_a_pause_tells_the_interrupted_call_and_its_line_though_a_signal_of_the_runtime_came_just_then(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "busy.go").write_text(BUSY.lstrip("\n"))
+    async with launched(tmp_path, "busy.go", timeout=0) as (dbg, _):
+        page = await dbg.output(since="0.0.0.0", wait=True)
+        if page.stdout.count("spinning") < 2:
+            await dbg.output(since=page.cursor, wait=True)
+        # Two goroutines on few processors: one pause in six comes with a signal that asks one of them to make room.
+        for _ in range(40):
+            stop = stopped(await dbg.pause())
+            functions = [each.function for each in stop.stack if each.kind == "user"]
+            assert functions in (["main.spin", "main.run"], ["main.spin", "main.run", "main.main"]), stop.stack
+            assert (where(stop), stop.notes) == (mark(tmp_path, "busy.go", "spin"), ())
+            await dbg.continue_(timeout=0)
+
+
 async def test_streams_directory_and_environment_are_the_programs_own(shop: Path) -> None:
-    (shop / "below").mkdir()
-    async with launched(shop, "main.go", "read", stdin="-", cwd=str(shop / "below"), env=("SHOP=open",), timeout=0) as (
-        dbg,
-        _,
-    ):
+    elsewhere = str(shop.parent)  # its module is found by where it lies, not by where it runs
+    async with launched(shop, "main.go", "read", stdin="-", cwd=elsewhere, env=("SHOP=open",), timeout=0) as (dbg, _):
         await dbg.input("typed")
         end = exited(await dbg.wait())
-        assert (end.output, end.stderr) == (f"{shop / 'below'} open true\n", "typed <nil>\n")
+        assert (end.output, end.stderr) == (f"{elsewhere} open true\n", "typed <nil>\n")
 
 
+@pytest.mark.long
 async def test_a_running_program_is_joined_and_lives_on(shop: Path) -> None:
     binary = await asyncio.to_thread(built, shop)
     assert is_go_binary(binary)
     assert not is_go_binary(shop / "main.go")
+    (note,) = notes_of(Path(_FOUND.path or ""))
+    assert (note.startswith("dlv was optimised, and lacks lines"), notes_of(binary)) == (True, ())
+    await is_said_to_lack_debug_information(shop, Path(shutil.copy(binary, shop / "bare")))
     process = await asyncio.create_subprocess_exec(str(binary), "tick", stdout=asyncio.subprocess.PIPE)
     try:
         await printed(process, "ticking")
@@ -364,10 +495,42 @@ async def test_a_running_program_is_joined_and_lives_on(shop: Path) -> None:
             assert stop.frame.function == "cart.(*Cart).Sum"
             assert (await dbg.stop()).action == "detached"
         assert not gone(psutil.Process(process.pid))
+        await is_run_as_it_is(shop, binary)
     finally:
         process.kill()
         await process.wait()
     await is_joined_by_name(shop, Path(shutil.copy(binary, shop / f"late{os.getpid()}")))
+
+
+async def is_said_to_lack_debug_information(shop: Path, binary: Path) -> None:
+    """A program that was stripped, as `go build -ldflags='-s -w'` makes it: once, and with what to do."""
+    await asyncio.to_thread(subprocess.run, ["strip", str(binary)], check=True)
+    said = "bare has no debug information: go build without -ldflags='-s -w' keeps lines and variables"
+    async with launched(shop, "./bare", "tick", breaks=["main.main"]) as (dbg, first):
+        stop = stopped(first)
+        assert [each for each in stop.notes if "debug info" in each] == [said]
+        assert stop.stderr == "", "what Delve says of itself is not of the program's printing"
+        process = await asyncio.create_subprocess_exec(str(binary), "tick", stdout=asyncio.subprocess.DEVNULL)
+        try:
+            joined = await dbg.attach(pid=process.pid, name="joined", timeout=0)
+            assert [each for each in joined.notes if "debug info" in each] == [said]
+            assert (await dbg.stop(session="joined")).action == "detached"
+        finally:
+            process.kill()
+            await process.wait()
+
+
+async def is_run_as_it_is(shop: Path, binary: Path) -> None:
+    """A program that somebody has built, and the signals that end it."""
+    async with launched(shop, f"./{binary.name}", "abort") as (dbg, first):
+        stop = stopped(first)
+        assert stop.exception is not None
+        told = (stop.exception.type, stop.exception.mode, stop.exception.message)
+        assert told == ("SIGABRT", "uncaught", "the program's runtime ends it for this signal")
+        assert (where(stop), "here" in [each.name for each in stop.locals]) == (mark(shop, "main.go", "abort"), True)
+        assert exited(await dbg.continue_()).exit_code == 2, "as Go itself ends it"
+        end = exited(await dbg.launch(command=(str(binary), "kill")))
+        assert (end.signal, end.exit_code) == ("SIGKILL", None)
 
 
 async def is_joined_by_name(shop: Path, binary: Path) -> None:
@@ -437,6 +600,7 @@ async def test_a_debugger_that_dies_takes_its_program_along_and_that_is_said(sho
         await until(lambda: gone(program))
 
 
+@pytest.mark.long
 async def test_a_core_can_be_looked_at_and_never_moves(shop: Path) -> None:
     gdb = shutil.which("gcore")
     if gdb is None:
@@ -453,7 +617,11 @@ async def test_a_core_can_be_looked_at_and_never_moves(shop: Path) -> None:
             dead = stopped(await dbg.attach(core=str(shop / f"core.{process.pid}"), program=str(binary)))
             assert (dead.reason, dead.exception) == ("died", None), "Delve calls it an error that it cannot go on"
             frames = await dbg.stack(count=20)
-            assert "main.main" in [each.function for each in frames.frames]
+            (main,) = [each.id for each in frames.frames if each.function == "main.main"]
+            assert "here" in [each.name for each in (await dbg.locals(frame=main)).values]
+            (owner,) = (await dbg.eval("here.Owner", frame=main)).values
+            assert owner.value == '"ann"'
+            assert (await dbg.memory("here.Owner", count=3, frame=main)).text == "ann"
             for moving in (dbg.continue_(), dbg.step_back()):
                 with pytest.raises(WrongState, match="core"):
                     await moving
@@ -547,6 +715,7 @@ def test_frames_of_go_itself_and_of_fetched_modules_are_the_librarys(
     assert is_library(Frame(function=function, file=file)) is library
 
 
+@pytest.mark.long
 async def test_a_function_that_libraries_have_too_is_the_one_of_the_module_and_a_module_may_be_named(
     tmp_path: Path,
 ) -> None:

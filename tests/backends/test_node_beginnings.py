@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import stillframe
-from stillframe.adapters.node_running import inspector_of
+from stillframe.adapters.node.running import inspector_of
 from stillframe.errors import Unsupported
 
 

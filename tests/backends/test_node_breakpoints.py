@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stillframe.model.outcomes import AnyOutcome, Stop
+from stillframe.model.outcomes import AnyOutcome, Spot, Stop
 
 from .nodes import debugged, exited, place, stopped, where
 
@@ -46,9 +46,13 @@ FILES = {"shop.js": SHOP, "later.js": LATER}
 
 async def test_places_within_a_line_are_told_apart(tmp_path: Path) -> None:
     text = "const a = [1, 2].map((n) => n + 1); const b = a.length; console.log(b);\n"
-    async with debugged(tmp_path, text, breaks=[f"app.js:1:{text.index('b = a') + 5}"]) as (dbg, first):
+    asked = text.index("b = a") + 5
+    async with debugged(tmp_path, text, breaks=[f"app.js:1:{asked}"]) as (dbg, first):
         stop = stopped(first)
         assert (stop.local("a"), stop.local("b")) == ("[2, 3]", None)
+        (made,) = (await dbg.breaks()).breakpoints
+        found = text.index(".length") + 2  # where V8 can hold it
+        assert (made.requested.column, made.actual) == (asked, Spot(file="app.js", line=1, column=found))
         assert exited(await dbg.continue_()).output == "2\n"
     async with debugged(tmp_path, text, breaks=[f"app.js:1:{text.index('n + 1') + 1}"]) as (dbg, first):
         assert [stopped(first).local("n"), stopped(await dbg.continue_()).local("n")] == ["1", "2"]
@@ -71,7 +75,7 @@ async def test_a_function_is_a_place_by_any_of_its_names_before_its_module_is_th
 
 async def test_functions_of_ecmascript_modules_are_places_before_these_are_there(tmp_path: Path) -> None:
     files = {
-        "app.mjs": "import { twice } from './lib.mjs';\nconst late = await import('./late.mjs');\n"
+        "app.mjs": "import { twice } from './lib.mjs';\nconst late = await import('./late.mjs?anew=1#all');\n"
         "console.log(twice(2), late.thrice(2));\n",
         "lib.mjs": "export function twice(n) {\n  return n * 2;\n}\n",
         "late.mjs": "export const thrice = (n) => n * 3;\n",
@@ -101,6 +105,23 @@ async def test_the_line_that_holds_it_is_told_and_a_line_that_cannot_is_refused(
         assert where(await dbg.continue_()) == "later.js:2"
         end = exited(await dbg.continue_())
         assert [(each.id, each.state) for each in end.never_hit] == [(past.id, "failed"), (never.id, "pending")]
+
+
+async def test_a_function_that_nothing_uses_has_no_code_and_its_breakpoints_are_nowhere_else(tmp_path: Path) -> None:
+    text = """
+function never(n) {
+  return [n].map((one) => {
+    return one + 1;
+  });
+}
+function called() { return 'never'; } // never
+console.log(called());
+"""
+    async with debugged(tmp_path, text, breaks=["never", "app.js:1", "app.js:3", "app.js:6"]) as (dbg, first):
+        assert place(first) == ("called", 6)
+        end = exited(await dbg.continue_())
+        why = "nothing in app.js uses never, so V8 has made no code of it"
+        assert [(each.state, each.message) for each in end.never_hit] == [("failed", why)] * 3
 
 
 async def test_several_conditions_and_counts_on_one_line_are_told_apart(tmp_path: Path) -> None:
@@ -206,6 +227,7 @@ async def test_what_cannot_be_a_condition_or_a_log_text_is_refused_at_once(tmp_p
         assert (made.state, "without its }" in (made.message or "")) == ("failed", True)
 
 
+@pytest.mark.long
 async def test_a_log_in_a_loop_loses_nothing_and_a_part_that_fails_says_so(tmp_path: Path) -> None:
     text = "let sum = 0;\nfor (let i = 0; i < 3000; i++) {\n  sum += i;\n}\nconsole.log(sum);\n"
     async with debugged(tmp_path, text, stop_on_entry=True) as (dbg, _):

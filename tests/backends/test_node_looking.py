@@ -154,6 +154,12 @@ look();
         assert ([each.name for each in page.values], page.total) == (["[999998]", "[999999]"], 1_000_000)
         page = await dbg.expand(refs["keys"] or "", start=99_999)
         assert ([(each.name, each.value) for each in page.values], page.total) == ([("k99999", "99999")], 100_000)
+        pages = {name: await dbg.expand(refs[name] or "", start=1198, count=2) for name in ("map", "set", "typed")}
+        assert {name: [each.value for each in page.values] for name, page in pages.items()} == {
+            "map": ["'x'", "'x'"], "set": ["1198", "1199"], "typed": ["1196", "1197"],
+        }  # fmt: skip
+        assert [page.total for page in pages.values()] == [1200, 1200, 1202]
+        assert [each.name for each in pages["map"].values] == ["[1198]", "[1199]"], "by its keys"
         page = await dbg.expand(refs["long"] or "", start=29_999_999)
         assert page.values[0].value == "'x'"
 
@@ -167,6 +173,7 @@ async def test_a_deep_recursion_is_shown_by_its_ends(tmp_path: Path) -> None:
         assert (await dbg.eval("n", frame="f4999")).values[0].value == "4999"
 
 
+@pytest.mark.long
 async def test_a_stack_that_leaves_our_code_no_room_is_still_shown(tmp_path: Path) -> None:
     text = """
 const top = { a: 1 };
@@ -369,12 +376,16 @@ async def test_code_without_a_file_is_held_where_it_is(tmp_path: Path) -> None:
 
 async def test_library_code_is_passed_over_unless_it_is_asked_for(tmp_path: Path) -> None:
     files = {
-        "app.js": "const lib = require('lib');\nconst r = lib.call(() => 5);\nconsole.log(r);\n",
-        "node_modules/lib/index.js": "exports.call = (f) => {\n  return f() + 1;\n};\n",
+        "app.js": "const lib = require('lib');\nconst r = lib.call(() => 5);\nrun();\n"
+        "function run() {\n  const s = said(lib.asked.of);\n}\nfunction said(text) {\n  return text + r;\n}\n",
+        "node_modules/lib/index.js": "exports.call = (f) => {\n  return f() + 1;\n};\nconst { parse } = require('querystring');\n"
+        "Object.defineProperty(exports, 'asked', { get: () => parse('of=fig') });\n",
     }
     async with debugged(tmp_path, files, breaks=["app.js:2"]) as (dbg, _):
         assert place(await dbg.step()) == ("<anonymous>", 2), "what it calls of the user's is stepped into"
         assert [each.name for each in (await dbg.modules()).modules] == ["app.js", "index.js"], "and nothing of ours"
+        await dbg.until("app.js:5")
+        assert place(await dbg.step()) == ("said", 8), "and what it makes an argument of is no step for itself"
     async with debugged(tmp_path, files, breaks=["app.js:2"], all_code=True) as (dbg, _):
         inside = stopped(await dbg.step())
         assert inside.frame is not None

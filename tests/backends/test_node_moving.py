@@ -135,11 +135,12 @@ async def test_a_step_over_a_module_that_is_loaded_by_it_stays_on_its_way(tmp_pa
     ("name", "text"),
     [
         ("app.js", "const a = 1;\nconsole.log(a);\n"),
+        ("app.cjs", "require('./other.cjs');\nconst a = 1;\nconsole.log(a);\n"),
         ("app.mjs", "import './other.mjs';\nconst a = 1;\nconsole.log(a);\n"),
     ],
 )
 async def test_the_entry_is_the_first_line_of_the_program_itself(tmp_path: Path, name: str, text: str) -> None:
-    files = {name: text, "other.mjs": "export const b = 2;\n"}
+    files = {name: text, "other.mjs": "export const b = 2;\n", "other.cjs": "exports.b = 2;\n"}
     async with debugged(tmp_path, files, stop_on_entry=True) as (dbg, first):
         stop = stopped(first)
         assert stop.reason == "entry"
@@ -176,6 +177,7 @@ async def test_an_idle_server_is_paused_when_it_does_something_and_runs_until_th
         assert where(stopped(outcome)).partition(":")[0] in ("app.js", *runtime)
 
 
+@pytest.mark.long
 async def test_an_idle_server_that_a_step_has_left_is_told_to_wait_for_its_event_loop(tmp_path: Path) -> None:
     text = "process.stdin.on('data', (d) => {\n  globalThis.n = String(d).length;\n});\nconsole.log('up');\n"
     async with debugged(tmp_path, text, stdin="-", breaks=["app.js:2"], timeout=0) as (dbg, _):
@@ -212,7 +214,7 @@ setTimeout(tick, 1, 4);
             assert (stop.reason, stop.frame and stop.frame.line, stop.returned and stop.returned.value) == (
                 "return", line, value,
             )  # fmt: skip
-            left = await dbg.finish()
+            left = await dbg.finish(timeout=30)
         assert exited(left).notes == ("later returned Promise { 5 }, and nothing of your code went on with that",)
 
 
@@ -333,3 +335,22 @@ async def test_a_pause_comes_to_code_of_the_program_also_while_node_starts_or_ru
         stop = stopped(await dbg.pause(timeout=30))
         assert (stop.reason, where(stop).partition(":")[0]) == ("pause", "app.js")
         assert (await dbg.eval("typeof spin")).values[0].value == "'function'"
+
+
+async def test_what_a_call_returned_is_not_told_of_another_call_that_comes_next(tmp_path: Path) -> None:
+    text = """
+function each(list) {
+  const all = list.map((n) => {
+    return n + 1;
+  });
+  return all;
+}
+each([1, 2]);
+"""
+    async with debugged(tmp_path, text, breaks=["app.js:3"]) as (dbg, _):
+        await dbg.unbreak("b1")
+        stop = stopped(await dbg.step())
+        assert (where(stop), stop.local("n"), stop.returned) == ("app.js:3", "2", None)
+        assert "<anonymous> returned 2 before" in stop.notes
+        stop = stopped(await dbg.step())
+        assert (where(stop), stop.returned and stop.returned.value) == ("app.js:5", "3")

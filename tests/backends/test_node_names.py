@@ -68,6 +68,7 @@ def bill(folder: Path, way: str) -> tuple[tuple[str, ...], str]:
     return (("node", "out/shop.js"), "src/shop.ts") if way == "tsc" else (LOADERS[way], "shop.ts")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["tsc", *LOADERS])
 async def test_what_a_file_imports_and_exports_has_its_written_name_however_it_was_compiled(
     tmp_path: Path, way: str
@@ -248,6 +249,7 @@ async def test_the_default_of_a_module_has_its_written_name_where_it_is_spelled_
         assert [(each.held, each.violated, each.errors) for each in found.claims] == [(1, 1, 0)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["tsc", "tsx"])
 async def test_claims_and_traces_know_imports_by_their_written_names(tmp_path: Path, way: str) -> None:
     command, file = bill(tmp_path, way)

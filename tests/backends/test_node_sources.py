@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import stillframe
+from stillframe.render.looking import show
 
 from .nodes import debugged, exited, place, stopped, where
 from .npm import compile_typescript, configuration, install, newer_node
@@ -69,12 +70,25 @@ async def test_compiled_programs_are_told_in_the_words_of_what_was_written(compi
         stop = stopped(await dbg.continue_())
         assert (place(stop), stop.local("price"), stop.breakpoints) == (("Cart.total", 14), "2", ("b2",))
         assert [(each.file, each.line) for each in stop.stack if each.kind == "user"][1] == ("src/shop.ts", 21)
+        state, stack = stopped(await dbg.state(generated=True)), await dbg.stack(generated=True)
+        runs = (compiled[way] / "out/shop.js").read_text().splitlines()
+        for told, frames in ((state, state.stack), (stack, stack.frames)):
+            assert [_rest(runs, each.generated) for each in frames[:2]] == ["sum += price * qty;", "total());"]
+            assert "src/shop.ts:14 [out/shop.js:" in show(told, "shop", 2000), "both sides of it"
         assert where(await dbg.next()) == "src/shop.ts:13"
         other = await dbg.source(generated=True)
         assert (other.file or "").endswith("out/shop.js")
+        (there,) = [each for each in other.lines if each.here]
+        assert there.text == runs[there.line - 1]
         await dbg.unbreak(all=True)
         assert where(await dbg.finish()) == "src/shop.ts:21"
         assert exited(await dbg.continue_()).output == "level 16\n"
+
+
+def _rest(lines: Sequence[str], at: str | None) -> str:
+    """What stands there, to the end of its line; the place ends with a line and a column from 1."""
+    _, line, column = (at or "").rsplit(":", 2)
+    return lines[int(line) - 1][int(column) - 1 :]
 
 
 LOADERS = {
@@ -98,6 +112,7 @@ async def test_loaders_that_compile_are_told_in_the_words_of_the_file(
         assert (stop.frame.file if stop.frame else "") == "shop.ts"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("runner", ["tsx", "ts-node"])
 async def test_a_loader_that_is_started_as_a_command_is_followed_to_the_program(tmp_path: Path, runner: str) -> None:
     (tmp_path / "shop.ts").write_text(SHOP)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from stillframe.model.backend import BreakpointChanged, CatchRule, Ended, Move, Output, Stopped, Wanted
@@ -202,8 +204,13 @@ async def test_stepping_goes_on_after_breakpoints_were_removed():
         assert await run.line() == mark("entry") + 1
 
 
-async def test_a_stock_server_never_confirms_what_it_cannot_know(monkeypatch):
-    monkeypatch.setenv("STILLFRAME_PYTHON_SERVER", "stock")
-    async with opened(plan()) as run:
+async def test_a_python_that_our_code_does_not_fit_gets_the_stock_server_which_confirms_nothing(tmp_path):
+    unfit = write(
+        tmp_path,
+        f'#!/bin/sh\ncase "$*" in *selftest*) echo \'{{"ok": false}}\';; *) exec {sys.executable} "$@";; esac\n',
+        "python3",
+    )
+    unfit.chmod(0o755)
+    async with opened(plan(interpreter=str(unfit))) as run:
         bindings = await run.backend.start([Wanted("b1", str(PROGRAM), 999), at("loop", "b2")], CatchRule())
         assert states(bindings) == ["failed", "unconfirmed"]

@@ -54,6 +54,7 @@ async def test_a_program_killed_at_any_point_is_told_as_killed_and_nothing_hangs
         assert (end.signal, end.lost) == ("SIGKILL", False)
 
 
+@pytest.mark.long
 async def test_a_frozen_program_meets_the_deadline_of_the_settings_and_is_ended(monkeypatch):
     monkeypatch.setenv("STILLFRAME_REQUEST_TIMEOUT", "3")
     async with started(plan(), at("loop")) as run:
@@ -65,6 +66,7 @@ async def test_a_frozen_program_meets_the_deadline_of_the_settings_and_is_ended(
         assert (await run.next(Ended)).signal in ("SIGTERM", "SIGKILL")
 
 
+@pytest.mark.long
 async def test_a_program_that_keeps_the_interpreter_to_itself_is_ended_all_the_same(tmp_path, monkeypatch):
     monkeypatch.setenv("STILLFRAME_REQUEST_TIMEOUT", "3")
     text = "import signal\nsignal.signal(15, signal.SIG_IGN)\nx = 1  # @here\nsum(range(10**12))\n"

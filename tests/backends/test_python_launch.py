@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from stillframe.adapters import for_plan
 from stillframe.adapters.interpreters import choose, on_path, probe
 from stillframe.adapters.python import PYTHON
-from stillframe.adapters.python_command import understood
-from stillframe.adapters.python_recording import PythonRecorder
-from stillframe.adapters.python_servers import compiled_folder
+from stillframe.adapters.python.command import understood
+from stillframe.adapters.python.recording import PythonRecorder
+from stillframe.adapters.python.servers import compiled_folder
 from stillframe.errors import AdapterUnresponsive, LaunchFailed, UsageError
 from stillframe.model.backend import CatchRule, Output
 
-from ..conftest import INTERPRETERS
+from ..interpreters import INTERPRETERS, NEEDED
 from .driver import opened, plan, started, write
 
 
@@ -102,7 +102,7 @@ async def test_an_interpreter_that_dies_before_it_dials_in_fails_with_its_own_wo
 
 
 async def test_a_self_test_that_is_not_done_in_time_is_no_answer_and_not_remembered(tmp_path, monkeypatch):
-    monkeypatch.setattr("stillframe.adapters.python_servers._TESTED", 0.2)
+    monkeypatch.setattr("stillframe.adapters.python.servers._TESTED", 0.2)
     slow = script(
         tmp_path / "python3",
         '#!/bin/sh\ncase "$*" in *version_info*) echo 3 11 7 cpython;; *) exec tail -f /dev/null;; esac\n',
@@ -252,4 +252,4 @@ async def test_a_100_mb_flood_without_a_newline_is_held_back_and_arrives_whole(t
 
 
 def test_the_interpreters_that_the_tests_need_are_here():
-    assert {"3.11"} <= set(INTERPRETERS)
+    assert [each for each in NEEDED if each not in INTERPRETERS] == [], "of these there is no Python"

@@ -17,6 +17,7 @@ from .driver import PATIENCE, PROGRAM, at, mark, plan, started, write
 SERVERS = ("boot", "stock", "adapter")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("server", SERVERS)
 async def test_a_program_stops_shows_its_locals_steps_and_exits(server, monkeypatch):
     monkeypatch.setenv("STILLFRAME_PYTHON_SERVER", server)
@@ -44,6 +45,8 @@ async def test_every_supported_interpreter_is_debugged_without_debugpy_of_its_ow
         await run.stop()
         assert await run.value("__import__('sys').version_info[:2]") == f"({version.replace('.', ', ')})"
         assert await run.value("item") == "'apple'"
+        found = await run.value("__import__('importlib.util').util.find_spec('debugpy')")
+        assert found == "None", "it has no debugpy, nor does ours become one that it could import"
         await run.backend.set_breakpoints(())
         await run.go()
         assert (await run.ended()).exit_code == 0
@@ -380,6 +383,7 @@ async def test_a_launched_program_dies_with_its_line(tmp_path):
         assert (await run.ended()).signal == "SIGKILL"
 
 
+@pytest.mark.long
 async def test_a_dropped_line_with_a_living_process_is_lost_and_close_still_ends_it(tmp_path, monkeypatch):
     monkeypatch.setenv("STILLFRAME_PYTHON_SERVER", "stock")  # which lets the program run on
     async with started(plan(write(tmp_path, CUTTING))) as run:

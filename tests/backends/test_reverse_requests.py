@@ -179,6 +179,7 @@ LLDB = shutil.which("lldb-dap") or shutil.which("lldb-dap-19")
 CC = shutil.which("cc")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (LLDB and CC), reason="no lldb-dap or no C compiler here")
 async def test_lldb_has_its_program_run_by_us_and_its_exit_code_is_the_programs(tmp_path):
     source = write(tmp_path, '#include <stdio.h>\nint main(void) {\n  puts("from C");\n  return 7;\n}\n', "app.c")

@@ -14,7 +14,7 @@ import pytest
 import stillframe
 from stillframe.adapters.finding import find
 from stillframe.adapters.ruby import RUBY
-from stillframe.adapters.ruby_command import understood
+from stillframe.adapters.ruby.command import understood
 from stillframe.errors import LaunchFailed, NotFound, UsageError, WrongState
 from stillframe.model.outcomes import AnyOutcome, Stop
 from stillframe.model.plans import Plan
@@ -96,6 +96,88 @@ puts total
         assert never == ["b2"]
 
 
+async def test_a_step_off_the_end_of_what_nothing_of_the_users_called_is_held_there_with_its_value(
+    tmp_path: Path,
+) -> None:
+    text = """
+def serve(price)
+  [1, 2].each do |n|
+    price += n
+  end
+end
+Thread.new do
+  total = serve(5)
+  total.sum + 4
+end
+begin
+  sleep
+ensure
+  puts 'over'
+end
+"""
+    for move, at in (("next", 8), ("step", 8), ("finish", 7)):
+        async with debugged(tmp_path, text, breaks=[f"app.rb:{at}"]) as (dbg, first):
+            block = place(first)[0]
+            ended = stopped(await (dbg.next() if move == "next" else dbg.step() if move == "step" else dbg.finish()))
+            assert (place(ended), ended.reason, returned(ended)) == ((block, 9), "step", "7"), move
+            assert (await dbg.eval("total")).values[0].value == "[1, 2]"
+            assert not isinstance(await dbg.next(timeout=1), Stop), (
+                "that call is over, and nothing else of the user's runs"
+            )
+    async with debugged(tmp_path, text, breaks=["app.rb:3 if n == 2"]) as (dbg, first):
+        assert place(stopped(await dbg.next())) == ("block in <main>", 8), "there is a line of the user's to come to"
+
+
+async def test_a_method_made_of_a_block_ends_once(tmp_path: Path) -> None:
+    text = """
+class Shop
+  define_method(:serve) do
+    price = 1
+    price + 1
+  end
+end
+Thread.new(&Shop.new.method(:serve))
+sleep
+"""
+    async with debugged(tmp_path, text, breaks=["app.rb:4"]) as (dbg, _):
+        ended = stopped(await dbg.next())
+        assert (place(ended)[1], returned(ended)) == (5, "2")
+        assert not isinstance(await dbg.next(timeout=1), Stop)
+
+
+async def test_threads_that_come_to_a_stop_at_once_are_told_one_by_one_each_where_it_is(tmp_path: Path) -> None:
+    text = """
+jobs = Array.new(40) { |each| each }
+sums = []
+workers = Array.new(3) do
+  Thread.new do
+    while (job = jobs.shift)
+      job += 1
+      sums << job
+    end
+  end
+end
+workers.each(&:join)
+"""
+    async with debugged(tmp_path, text, breaks=["app.rb:7"]) as (dbg, outcome):
+        seen = 0
+        while isinstance(outcome, Stop) and place(outcome)[1] in (5, 6, 7):
+            before, outcome = outcome, await dbg.next()
+            seen += isinstance(outcome, Stop) and outcome.reason == "breakpoint"
+            if isinstance(outcome, Stop):
+                at = (outcome.reason, place(outcome)[1])
+                assert at in (("breakpoint", 7), ("step", 5), ("step", 6), ("step", 9)), "where that is so"
+                assert outcome.reason == "breakpoint" or outcome.thread == before.thread, (
+                    "nobody asked that one to step"
+                )
+        assert seen > 10
+        await dbg.unbreak("b1")
+        while isinstance(outcome, Stop):
+            outcome = await dbg.continue_()
+        assert exited(outcome).exit_code == 0
+
+
+@pytest.mark.long
 async def test_values_are_told_in_a_line_and_what_does_not_answer_is_cut_off(tmp_path: Path) -> None:
     text = """
 class Slow
@@ -219,6 +301,7 @@ end
         assert "no 2 (KeyError)" in end.stderr
 
 
+@pytest.mark.long
 async def test_hang_tells_what_threads_wait_for_held_or_not(tmp_path: Path) -> None:
     text = (
         "lock = Mutex.new\nholder = Thread.new { lock.synchronize { sleep } }\nThread.pass until lock.locked?\n"
@@ -383,8 +466,9 @@ def test_a_ruby_command_is_taken_apart(
 
 
 async def test_threads_that_have_not_begun_are_told_and_terms_that_can_never_hold_fail_at_once(tmp_path: Path) -> None:
-    text = "20.times { Thread.new { sleep } }\ncount = Thread.list.size\nputs count\n"
-    breaks = ["app.rb:2", "app.rb:3 if ((", "nosuch.rb:1"]
+    asleep = "asleep = Thread.new { sleep }; Thread.pass until asleep.stop?\n"
+    text = asleep + "19.times { Thread.new { sleep } }\ncount = Thread.list.size\nputs count\n"
+    breaks = ["app.rb:3", "app.rb:4 if ((", "nosuch.rb:1"]
     async with debugged(tmp_path, text, breaks=breaks) as (dbg, first):
         assert stopped(first).breakpoints == ("b1",)
         told = (await dbg.breaks()).breakpoints
@@ -395,9 +479,13 @@ async def test_threads_that_have_not_begun_are_told_and_terms_that_can_never_hol
         async with asyncio.timeout(PATIENCE):
             while any(each.state == "running" for each in threads):  # it has not come to its sleep yet
                 threads = (await dbg.threads()).threads
-        assert [each.state for each in threads] == ["stopped"] + ["blocked"] * 20
-        assert (await dbg.stack(thread=threads[1].id)).frames
+        assert threads[0].state == "stopped" and len(threads) == 21
+        assert {each.state for each in threads[1:]} <= {"blocked", "stopped"}, (
+            "rdbg holds those on their way to their sleep"
+        )
+        blocked = next(each.id for each in threads if each.state == "blocked")
+        assert (await dbg.stack(thread=blocked)).frames
         with pytest.raises(WrongState, match="not held"):
-            await dbg.thread(threads[1].id)
+            await dbg.thread(blocked)
         end = exited(await dbg.continue_())
         assert (end.exit_code, [each.id for each in end.never_hit]) == (0, ["b2", "b3"])

@@ -69,6 +69,7 @@ both = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.long
 @both
 async def test_a_fault_is_told_with_the_address_that_the_machine_tells_and_no_other(
     adapter: str, tmp_path: Path

@@ -1,17 +1,14 @@
-"""Around every story: what it proved is kept or compared, and a debugger that is missing fails a run that must have them all."""
+"""Around every story: what it proved is kept or compared, and whatever is missing fails a run that must have everything."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
 
+from ..everything import ALL
 from . import witness
-
-ALL = os.environ.get("STILLFRAME_ALL") == "1"
-"""Set where every debugger has to be there, as `.ci/run` does."""
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -251,6 +251,12 @@ async def a_long_value_is_expanded_until_the_program_goes_on(story: Story, dbg: 
     assert (await dbg.expand(numbers.ref, start=1000)).values == ()
     named = await dbg.expand(numbers.name, start=90, count=5)
     assert [each.value for each in named.values] == [each.value for each in page.values]
+    for path, value in (("numbers[0]", "0"), ("numbers[-1]", "99")):
+        assert [(each.name, each.value) for each in (await dbg.expand(path)).values] == [(path, value)]
+    with pytest.raises(NotFound, match=r"there is no numbers\[100\]: it has \[?0\]?, \[?1\]?, .*, … 92 more"):
+        await dbg.expand("numbers[100]")
+    with pytest.raises(NotFound, match="no variable numbesr in this frame; there are numbers"):
+        await dbg.expand("numbesr")
     await dbg.eval("total")
     again = next(each for each in stopped(await dbg.state()).locals if each.name == "numbers")
     for ref in (numbers.ref, again.ref):
@@ -261,8 +267,8 @@ async def a_long_value_is_expanded_until_the_program_goes_on(story: Story, dbg: 
         await dbg.expand(numbers.ref)
     with pytest.raises((StaleHandle, NotFound)):
         await dbg.expand("v999")
-    with pytest.raises(NotFound, match=r"no variable numbers\[0\] in this frame"):
-        await dbg.expand("numbers[0]")
+    with pytest.raises(NotFound, match=r"no variable no_numbers\[0\] in this frame"):
+        await dbg.expand("no_numbers[0]")
 
 
 async def test_restart_runs_it_again_with_the_breakpoints_and_its_output_is_told_once(story: Story) -> None:

@@ -108,6 +108,8 @@ class Fake:
             self.answer(request, {"other": True})
         elif kind == "answer_to":
             self.send({"type": "response", "request_seq": value, "command": "x", "success": True})
+        elif kind == "refuse_to":
+            self.answer({"seq": value, "command": "x"}, {}, success=False, message=dict(rest)["message"])
         elif kind == "ask":
             self.send({"type": "request", "command": value, "arguments": dict(rest).get("arguments") or {}})
         elif kind == "echo":

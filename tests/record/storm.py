@@ -17,11 +17,13 @@ from stillframe.record.record import Record
 async def main(state: Path, name: str) -> None:
     record = Record(state, f"{os.getpid()}:{birth(os.getpid())}")
     tape = record.begin(RunFacts(name=name, root="/p", base="/p"), None)
-    lines = [f"line {n}" for n in range(100)]
+    lines = [
+        f"{name} line {n}" for n in range(1, 101 if name.startswith("a") else 5001)
+    ]  # written at once, and in two parts
     number = 0
     while True:
         number += 1
-        frame = Frame(function="f", file="a.py", line=number % 50 + 1, id="f0")
+        frame = Frame(function="f", file="a.py", line=number * 50 % len(lines) + 1, id="f0")
         values = tuple(Value(name=f"v{n}", type="int", value=str(number * n)) for n in range(10))
         tape.printed("stdout", b"printed\n")
         notes = await tape.stop(Stop(reason="breakpoint", frame=frame, stack=(frame,), locals=values), lines)

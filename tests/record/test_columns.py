@@ -200,6 +200,7 @@ def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(choosing, "MANY", 10)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("run", ["alone", "left"])
 def test_what_is_read_in_a_row_is_what_each_hit_by_itself_tells(

@@ -86,6 +86,7 @@ async def killed_in_midst(program: Path, chance: random.Random, reader: Reader) 
     return told
 
 
+@pytest.mark.long
 async def test_whoever_comes_back_with_a_cursor_gets_each_hit_once_however_often_the_daemon_is_killed(
     loop: Path,
 ) -> None:

@@ -25,6 +25,8 @@ CONDITIONS = (
     "len(item) == 2 and qty < 6", "type(qty) == 'str'", "item.tags[0] == 'a' and not done", "qty > 1 and (odd or item.qty == 3)",
     "item.deep.er == 1", "qty > 99", "'a' in item.tags[0]", "item.qty", "not (item.qty == 2 or odd)", "qty >= item.qty",
     "item.qty == 3 or type(qty) == 'str'", "done != 'x' or item.qty > 1", "item and (odd or 'x' in qty)",
+    "qty % 2 == 1", "not qty % 2 == 1", "item.qty % 2", "qty % 2 == 1 and odd", "qty in (1, 3)", "item.qty not in (1, 'x')",
+    "qty > '2026-01-01'", "item.tags[0] != '2026-01-01'", "qty % 2 or item.qty == '2026-01-01'",
 )  # fmt: skip
 PATHS = (
     "qty", "item.qty", "type(qty)", "len(item)", "odd", "item.deep.er", "item.tags[0]", "len(item.tags)",

@@ -23,6 +23,22 @@ LOCALS = {
     "cart": Value(name="cart", type="Cart", value='Cart {n: 2, open: true, owner: {name: "ann"}}'),
     "point": Value(name="point", type="struct point", value="{x = 1, y = -2.5}"),
     "done": Value(name="done", type="bool", value="False"),
+    "paid": Value(name="paid", type="Decimal", value="Decimal('12.50')"),
+    "mean": Value(name="mean", type="float64", value="np.float64(-0.25)"),
+    "third": Value(name="third", type="Fraction", value="Fraction(1, 3)"),
+    "loss": Value(name="loss", type="Tensor", value="<Tensor float32 requires_grad> 0.75"),
+    "row": Value(name="row", type="dict", value="{'paid': Decimal('0.5'), 'n': np.int64(3), 'off': np.False_}"),
+    "born": Value(name="born", type="datetime", value="datetime.datetime(2025, 9, 20, 8, 5)"),
+    "sent": Value(
+        name="sent", type="datetime", value="datetime.datetime(2025, 12, 1, 0, 0, 3, 7, tzinfo=datetime.timezone.utc)"
+    ),
+    "day": Value(name="day", type="date", value="datetime.date(2025, 12, 1)"),
+    "stamp": Value(name="stamp", type="Timestamp", value="Timestamp('2025-12-01 10:00:00+0000', tz='UTC')"),
+    "made": Value(name="made", type="Date", value="2025-12-01T10:00:00.000Z"),
+    "order": Value(
+        name="order", type="dict", value="{'when': datetime.date(2025, 12, 31), 'day': '2025-12-31', 'n': 7}"
+    ),
+    "debt": Value(name="debt", type="int", value="-3"),
     "nothing": Value(name="nothing", type="NoneType", value="None"),
 }
 
@@ -60,6 +76,16 @@ def told(path: Path) -> Told:
         "len(item) == 3", "len(item.tags) == 2", "cart.n == 2", "cart.owner.name == 'ann'", "cart.open == true", "point.y < -2",
         "not done", "done == False", "nothing == None", "qty", "not nothing", "'12' in price", "price ~ '50'",
         "qty > 9 or (item.qty == 3 and not (qty < 0))", "qty == 4 && !(qty == 5)", "type(item.sku) == 'str'",
+        "paid > 12", "paid == 12.5", "paid > qty", "mean < 0", "third > 0.3", "loss <= 0.75", "row.paid == 0.5", "row.n >= 3",
+        "not row.off", "type(row.paid) == 'Decimal'", "row.paid < paid", "paid == \"Decimal('12.50')\"",
+        "born < '2026-01-01'", "not born > '2026-01-01'", "born >= '2025-09-20'", "born > '2025-09-20 08:04:59'", "born < sent",
+        "born == '2025-09-20T08:05'", "born != '2025-09-20'", "day == '2025-12-01'", "day > born", "sent > '2025-12-01 00:00:03'",
+        "'2025-12-01 09:59' < stamp", "made == '2025-12-01 10:00'", "made == stamp", "made < '2025-12-02'",
+        "order.when > '2025-12-30'", "order.when == '2025-12-31'", "order.day == '2025-12-31'", "order.day > '2025-12-30'",
+        "'2025, 12' in day", 'day == "datetime.date(2025, 12, 1)"', "price < '2026-01-01'",
+        "qty % 2 == 0", "not qty % 4", "order.n % 2", "order.n%4 = 3", "debt % 2 == 1", "len(item) % 2 != 0", "paid % 5 > 2",
+        "qty in (3, 4)", "qty not in (1, 3)", "qty in [4]", "qty in (4)", "qty in (4,)", "price in ('1', '12.50')",
+        "item.sku in ['A-1', \"B-2\",]", "done in (None, false)", "4 in (debt, qty)", "'12' in (price)", "item.qty in (qty, 3)",
     ],
 )  # fmt: skip
 def test_a_condition_that_holds_holds(condition: str) -> None:
@@ -69,7 +95,11 @@ def test_a_condition_that_holds_holds(condition: str) -> None:
 @pytest.mark.parametrize(
     "condition",
     ["qty > 4", "price > 3", "price == 12.5", "item.nope == 1", "absent == 1", "absent != 1", "not absent", "nothing", "done",
-     "item.tags[7] == 'a'", "'x' in price", "qty != 4", "type(qty) == 'str'"],
+     "item.tags[7] == 'a'", "'x' in price", "qty != 4", "type(qty) == 'str'",
+     "paid > 13", "mean > 0", "row.off", "loss < row.paid",
+     "born > '2026-01-01'", "sent < born", "sent == '2025-12-01'", "order.when < '2025-12-31'", "absent < '2026-01-01'",
+     "qty % 2 == 1", "price % 2 == 0", "absent % 2", "qty in (1, 3)", "qty not in [1, 4]", "absent in (1, 2)",
+     "price in ('12',)"],
 )  # fmt: skip
 def test_a_condition_that_does_not_hold_does_not(condition: str) -> None:
     assert not holds(condition)
@@ -80,7 +110,8 @@ def test_a_condition_that_does_not_hold_does_not(condition: str) -> None:
     ["", "qty >", "> 3", "qty > 3 and", "(qty > 3", "qty > 3)", "f(qty) > 3", "qty; DROP TABLE hit",
      "__import__('os').system('x')",
      "qty > 3 -- x", "1 == 1", "qty = = 3", "'unclosed", "qty > 'a' 'b'", "not", "x" * 3000, "(" * 200 + "qty" + ")" * 200,
-     "done > True", "lambda: 1", "qty > 3 union select 1"],
+     "done > True", "lambda: 1", "qty in ()", "qty in (1, 3", "qty in (1 3)", "qty in (1, 3]", "1 in (1, 2)", "qty % 0 == 1",
+     "qty % price == 1", "type(qty) % 2", "qty % 2 == 'a'", "3 % 2 == 1", "qty % ", "qty, price", "qty > 3 union select 1"],
 )  # fmt: skip
 def test_what_the_language_does_not_know_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError):

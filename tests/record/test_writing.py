@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import hashlib
+import itertools
 import os
 import sqlite3
 import stat
 import subprocess
 import time
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from stillframe.model.outcomes import Breakpoint, Exited, Spot
 from stillframe.model.plans import Caller
 from stillframe.model.recording import Operated, Tape
 from stillframe.model.values import Frame, Value
-from stillframe.ops.keeping import export, import_
+from stillframe.ops.keeping import export, import_, prune
 from stillframe.ops.record import events, history
 from stillframe.record import chronicle, disk, finding, hits, reading, schema, scopes
 from stillframe.record.finding import View
@@ -58,6 +60,10 @@ async def test_a_stop_is_on_disk_when_it_is_acknowledged_and_reads_back_as_it_wa
     assert (again.frame, again.stack, again.locals) == (stop.frame, stop.stack, stop.locals)
     assert [(line.line, line.here) for line in again.source] == [(2, False), (3, False), (4, True)]
     assert stat.S_IMODE(os.stat(record.path).st_mode) == 0o600
+    reader = schema.open_for_reading(record.path)
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        reader.execute("DELETE FROM hit")
+    reader.close()
 
 
 async def test_many_stops_of_many_runs_at_once_are_numbered_without_gaps(record: Record, tmp_path: Path) -> None:
@@ -65,6 +71,36 @@ async def test_many_stops_of_many_runs_at_once_are_numbered_without_gaps(record:
     await asyncio.gather(*(tape.stop(stop_at(i=i), LINES) for i in range(40) for tape in tapes))
     rows = await record.look(lambda c: c.execute("SELECT run, number FROM hit ORDER BY run, number").fetchall())
     assert rows == [(run, number) for run in range(1, 6) for number in range(1, 41)]
+
+
+async def test_the_values_of_a_name_at_a_place_follow_each_other_whatever_else_is_recorded(
+    record: Record, tmp_path: Path
+) -> None:
+    """Else each is searched for by itself when all of them are asked about."""
+    tape = record.begin(facts(tmp_path), None)
+    for n in range(100):
+        await tape.stop(stop_at(line=4 + n % 2, i=n, out=n * 1.5, same="x"), LINES)
+    rows = await record.look(
+        lambda c: c.execute("SELECT place, name, value FROM cell ORDER BY place, name, hit").fetchall()
+    )
+    for lane in {(place, name) for place, name, _ in rows}:
+        values = list(dict.fromkeys(value for place, name, value in rows if (place, name) == lane))
+        jumps = [pair for pair in itertools.pairwise(values) if pair[1] != pair[0] + 1]
+        assert len(values) in (1, 50) and len(jumps) <= 3, "8 and 16 and 32 are set aside, one lot after the other"
+
+
+async def test_two_hosts_that_write_in_turn_never_give_a_number_twice(tmp_path: Path) -> None:
+    async with opened(tmp_path / "state") as one, opened(tmp_path / "state") as other:
+        tapes = [each.begin(facts(tmp_path, f"shop-{n}"), None) for n, each in enumerate((one, other))]
+        for n in range(40):
+            for who, tape in enumerate(tapes):
+                assert await tape.stop(stop_at(i=n, who=f"{who}-{n}"), LINES) == ()
+        sql = (
+            "SELECT r.name, v.text FROM cell c JOIN hit h ON h.id=c.hit JOIN run r ON r.id=h.run JOIN value v ON v.id=c.value"
+            " JOIN name n ON n.id=c.name WHERE n.text='who' ORDER BY h.id"
+        )
+        rows = await one.look(lambda c: c.execute(sql).fetchall())
+        assert rows == [(f"shop-{who}", repr(f"{who}-{n}")) for n in range(40) for who in range(2)]
 
 
 async def test_a_log_that_has_grown_is_moved_and_is_short_again(record: Record, tmp_path: Path) -> None:
@@ -169,6 +205,66 @@ async def test_the_text_of_a_file_is_there_after_all_where_who_was_to_write_it_d
         assert await again.look(lambda c: finding.line_of(c, row.source, row.line)) == LINES[3]
 
 
+async def test_of_a_large_file_the_lines_around_each_stop_are_kept(record: Record, tmp_path: Path) -> None:
+    """Of one that is bearable the rest as well, when everybody has been answered; of a larger one only these."""
+    for length, whole in ((3000, True), (60_000, False)):
+        lines = [f"line {n} of {length}" for n in range(1, length + 1)]
+        tape = record.begin(facts(tmp_path), None)
+        for line in (5, 2000, 7):
+            await tape.stop(stop_at(line), lines)
+        last = await record.look(lambda c: c.execute("SELECT max(id) FROM hit").fetchone()[0])
+        rows = await record.look(lambda c, last=last: reading.rows(c, [last - 2, last - 1, last]))  # type: ignore[misc]
+        kept = [await record.look(lambda c, row=row: finding.source_lines(c, row.source)) for row in rows]  # type: ignore[misc]
+        for (first, text), row in zip(kept, rows, strict=True):
+            assert text[row.line - first] == lines[row.line - 1]
+        assert [(first, text) == (1, lines) for first, text in kept] == [whole, whole, whole]
+
+
+async def test_a_secret_that_a_name_tells_later_leaves_the_texts_together_with_what_told_it(
+    record: Record, tmp_path: Path
+) -> None:
+    tape = record.begin(facts(tmp_path), None)
+    await tape.stop(stop_at(), [*LINES, "enter('ann', 'lion77roar')", *(f"x = {n}" for n in range(500))])
+    await record.settled()
+    reader = sqlite3.connect(f"file:{record.path}?mode=ro", uri=True)
+    (before,) = reader.execute("SELECT text FROM source").fetchone()
+    assert b"lion77roar" in zlib.decompress(before)
+    async with opened(record.path.parent) as other:  # whoever else writes makes us forget what we know by number
+        await other.begin(facts(tmp_path, "other"), None).stop(stop_at(), LINES)
+    await tape.stop(msgspec.structs.replace(stop_at(password="lion77roar"), frame=None, stack=()), ())
+    for (text,) in reader.execute("SELECT text FROM source"):
+        assert b"lion77roar" not in zlib.decompress(text)
+    reader.close()
+    async with asyncio.timeout(30):  # and it is nowhere in the files any more, as soon as nobody waits
+        while any(before[-60:] in path.read_bytes() for path in record.path.parent.iterdir()):
+            await record.settled()
+
+
+@pytest.mark.parametrize("lives", [False, True], ids=["no run", "a run"])
+async def test_what_is_too_old_leaves_the_record_while_a_host_lives(
+    record: Record, tmp_path: Path, lives: bool
+) -> None:
+    for name in ("old", "saved", "young"):
+        tape = record.begin(facts(tmp_path, name), None)
+        await tape.stop(stop_at(), LINES)
+        tape.ended(Exited(exit_code=0), "exited")
+    changed = "UPDATE run SET began=began-8*86400 WHERE name!='young'"
+    await record.change(lambda pen: pen.connection.execute(changed).rowcount)
+    saved = "INSERT INTO saved(name, root, run, made) SELECT 'good', root, id, 0 FROM run WHERE name='saved'"
+    await record.change(lambda pen: pen.connection.execute(saved).rowcount)
+    asked = await prune(Meant(None, str(tmp_path)), record, days=7.0, dry_run=True)
+    assert (asked.runs, asked.hits, asked.kept_saved) == (1, 1, 1), "by hand it is the same"
+    record.keep_within(days=7.0, megabytes=0.0, **({"every": 0.05} if lives else {}))
+    tape = record.begin(facts(tmp_path, "this"), None)
+    if not lives:  # as long as it does, it is looked at now and then only
+        tape.ended(Exited(exit_code=0), "exited")
+    left = [("saved",), ("young",), ("this",)]
+    async with asyncio.timeout(30):
+        while await record.look(lambda c: c.execute("SELECT name FROM run ORDER BY id").fetchall()) != left:
+            await record.news(1.0)
+    assert await record.look(lambda c: c.execute("SELECT count(*) FROM hit").fetchone()) == (2,)
+
+
 async def test_a_disk_that_takes_nothing_pauses_recording_visibly_and_all_is_there_afterwards(tmp_path: Path) -> None:
     blocked = tmp_path / "state"
     blocked.write_text("a file where the directory should be")
@@ -183,6 +279,20 @@ async def test_a_disk_that_takes_nothing_pauses_recording_visibly_and_all_is_the
         (note,) = await tape.stop(stop_at(i=3), LINES)
         assert note.startswith("recording goes on")
         assert await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
+
+
+async def test_a_disk_that_is_full_pauses_recording_and_all_is_there_when_it_has_room_again(
+    record: Record, tmp_path: Path
+) -> None:
+    """SQLite says the same of a file that must not grow as it says of a disk without room."""
+    tape = record.begin(facts(tmp_path), None)
+    await tape.stop(stop_at(i=1), LINES)
+    await record.change(lambda pen: pen.connection.execute("PRAGMA max_page_count=1").fetchall())
+    (note,) = await tape.stop(stop_at(**{f"v{n}": f"{n}" * 1500 for n in range(20)}), LINES)
+    assert note.startswith("recording is paused: ") and "full" in note
+    await record.change(lambda pen: pen.connection.execute("PRAGMA max_page_count=100000").fetchall())
+    await tape.stop(stop_at(i=3), LINES)
+    assert await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
 
 
 async def test_a_record_that_is_a_link_is_not_written_through_and_that_is_said(record: Record, tmp_path: Path) -> None:
@@ -348,11 +458,13 @@ async def test_a_record_of_a_newer_version_is_refused_by_name_and_debugging_goes
     newer = sqlite3.connect(path)
     newer.execute(f"PRAGMA user_version={schema.NEWEST + 1}")
     newer.close()
+    before = path.read_bytes()
     async with opened(tmp_path) as record:
         (note,) = await record.begin(facts(tmp_path), None).stop(stop_at(), LINES)
         assert "written by a newer Stillframe" in note
         with pytest.raises(Unsupported, match="newer Stillframe"):
             await all_hits(record, tmp_path)
+    assert path.read_bytes() == before
 
 
 OLD = {int(path.stem.rpartition("-")[2]): path for path in Path(__file__).parent.glob("old/version-*.sql")}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stillframe.model import exact
+from stillframe.render.changes import change
 from stillframe.render.escape import apart, escape, lines, quoted, shorten, source
 
 WILD = st.text(st.characters(), max_size=80) | st.text(
@@ -49,6 +52,16 @@ def test_quoted_text_is_one_line_that_ends_where_it_ends(text: str) -> None:
     assert '"' not in inner.replace("\\\\", "").replace('\\"', "")
 
 
+@given(st.lists(WILD | st.dictionaries(WILD, WILD, max_size=3), max_size=3))
+def test_json_holds_nothing_that_steers_a_terminal_and_is_read_as_the_very_same(value: list[object]) -> None:
+    for said in (exact.harmless(exact.encode(value)).decode(), exact.indented(value)):
+        assert harmless(said, "\n") and "\n" not in exact.harmless(exact.encode(value)).decode()
+        assert escape(said.replace("\n", "")) == said.replace("\n", ""), "as in the text: zero widths, too"
+        assert json.loads(said) == value
+    plain = exact.encode(["héllo wörld", "日本語", "🐙 ok"])
+    assert exact.harmless(plain) == plain
+
+
 @given(st.text(max_size=80), st.integers(1, 60))
 def test_shortened_text_is_never_longer_and_says_that_it_was_cut(text: str, limit: int) -> None:
     short = shorten(text, limit)
@@ -78,3 +91,11 @@ def test_of_two_long_values_the_part_is_told_by_which_they_differ() -> None:
 @given(WILD, WILD, WILD, st.integers(8, 60))
 def test_two_values_told_apart_stay_within_the_limit(same: str, old: str, new: str, limit: int) -> None:
     assert all(len(each) <= limit for each in apart(same + old, same + new, limit))
+
+
+def test_a_part_that_differs_deep_inside_is_told_by_its_place_and_not_by_what_is_left_of_both_texts() -> None:
+    def stock(lots: int) -> str:
+        rows = ", ".join(["Lot(…)"] * lots)
+        return f"Stock(lots=defaultdict({{'A': deque([Lot(…), Lot(…), Lot(…)]), 'B': deque([{rows}])}}), moved=24)"
+
+    assert change("s", stock(4), stock(5), 160) == "s.lots['B'][4] = Lot(…), …"

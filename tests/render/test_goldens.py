@@ -169,6 +169,7 @@ def own(name: str) -> Any:
     return name if known and " r1" not in golden.read_text() else pytest.param(name, marks=pytest.mark.own_daemon)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [own(each) for each in STORIES if not each.endswith(OF_18)])
 def test_what_a_user_reads(user: User, name: str) -> None:
     name += OF_18 if name + OF_18 in STORIES and is_18() else ""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json as plain
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stillframe.dispatch import Dispatched, ErrorReply, Reply
+from stillframe.errors import BY_CODE
 from stillframe.model.backend import Tool
 from stillframe.model.outcomes import Exited, SourceLine, Stop
 from stillframe.model.values import Frame, Frames, Value, Values
@@ -34,7 +36,7 @@ def stop(locals: int, frames: int, printed: int, lines: int, wide: int) -> Stop:
         stack_total=frames,
         locals=tuple(Value(name=f"n{number}", type="str", value="v" * wide) for number in range(locals)),
         locals_total=locals,
-        output="é\n" * printed,
+        output="é\x9b\x7f\n" * printed,
         number=1,
     )
 
@@ -47,6 +49,7 @@ def test_a_stop_of_any_size_stays_within_the_budget(
     text = json(envelope(stop(locals, frames, printed, lines, wide)), budget)
     assert len(text.encode()) <= budget + 1
     assert text.endswith("\n") and text.count("\n") == 1
+    assert not {"\x9b", "\x7f"} & set(text), "no terminal is steered, cut or whole"
     reply = plain.loads(text)
     assert (reply["ok"], reply["op"], reply["session"], reply["via"]["tool"]) == (True, "state", "shop", "debugpy")
     result = reply["result"]
@@ -67,6 +70,7 @@ def test_the_smallest_budget_leaves_the_outcome_and_says_what_is_gone() -> None:
     assert told["cut"][0]["part"] == "result"
 
 
+@pytest.mark.long
 @settings(max_examples=40)
 @given(st.integers(0, 1500), st.integers(0, 90_000), st.integers(1000, 70000))
 def test_lists_and_printed_text_stay_within_the_budget(number: int, printed: int, budget: int) -> None:
@@ -125,3 +129,22 @@ def test_a_probe_of_any_number_of_places_keeps_the_verdict_of_each() -> None:
     assert [each["state"] for each in result["places"]] == ["reached"] * 300
     assert result["end"]["exit_code"] == 3
     assert result["cut"]
+
+
+EXIT_CODES = {
+    1: {"eval_failed", "launch_failed", "unsupported", "not_found"},
+    2: {"usage"},
+    3: {"no_session", "wrong_state", "stale_handle", "busy"},
+    4: {"adapter_unresponsive"},
+    5: {"adapter_missing"},
+    6: {"adapter_died", "protocol_error"},
+    7: {"denied"},
+    8: {"store_full"},
+    70: {"internal"},
+}
+
+
+def test_every_error_has_the_exit_code_that_is_promised() -> None:
+    assert {name: cls.exit_code for name, cls in BY_CODE.items()} == {
+        name: code for code, names in EXIT_CODES.items() for name in names
+    }

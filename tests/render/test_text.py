@@ -18,6 +18,7 @@ from stillframe.model.values import Frame, Frames, Modules, Thread, Value, Value
 from stillframe.model.values import Module as LoadedModule
 from stillframe.model.views import OutputPage, ProbedPlace, ProbeReport, Threads
 from stillframe.render.outcomes import Room
+from stillframe.render.parts import value_list
 from stillframe.render.replies import text
 from stillframe.render.reports import printed as printed_of
 from stillframe.render.text import spelled
@@ -204,3 +205,60 @@ def test_what_a_runtime_wrote_of_an_error_itself_is_said_in_a_word(stderr: str, 
     )
     assert rows[0] == f"stderr: the error's own report, {lines} lines"
     assert not any("main" in row for row in rows)
+
+
+GROUP = """\
+  + Exception Group Traceback (most recent call last):
+  |   File "/lib/routing.py", line 9, in app
+  |     await handle()
+  |   File "/app/api.py", line 33, in group
+  |     async with TaskGroup() as tg:
+  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | Traceback (most recent call last):
+    |   File "/app/api.py", line 31, in job
+    |     raise ValueError("job 2")
+    | ValueError: job 2
+    +------------------------------------
+"""
+
+
+@pytest.mark.parametrize(("text", "dropped"), [(GROUP, 0), (GROUP[80:], 80)])
+def test_a_group_that_a_library_reports_is_said_in_a_word_where_all_that_is_in_it_was_told(
+    text: str, dropped: int
+) -> None:
+    def told(what: str) -> list[str]:
+        end = Exited(exit_code=1, stderr=text + "INFO: on\n", dropped=dropped)
+        return printed_of(end, Room(4000), told=(Failure(what=what, kind="exception"),))
+
+    assert told("ValueError: job 2")[0].startswith("stderr: the error's own report, ")
+    assert told("ValueError: job 2")[-1] == 'stderr: "INFO: on\\n"'
+    assert any("ValueError: job 2" in row for row in told("ValueError: job 1"))
+
+
+def test_a_long_value_leaves_room_for_the_short_ones_behind_it() -> None:
+    held = (
+        Value(name="session", type="Session", value=f"<Session {'x' * 190}>"),
+        Value(name="request", type="dict", value=f"{{'body': '{'y' * 190}'}}"),
+        Value(name="amount", type="int", value="3"),
+        Value(name="fee", type="float", value="0.3"),
+    )
+    both = value_list(held, None, 300)
+    assert both.startswith("session=<Session x") and both.endswith(", amount=3, fee=0.3"), both
+    assert len(both) <= 300 and "shown" not in both
+    assert value_list(held, None, 60) == "amount=3, fee=0.3, … (2 of 4 shown)", "rather whole than begun"
+    assert value_list(held[:2], None, 60).endswith(", … (1 of 2 shown)")
+    assert value_list(held[2:], 9, 60) == "amount=3, fee=0.3, … (2 of 9 shown)"
+
+
+@pytest.mark.parametrize("budget", [300, 400, 1000])
+def test_what_all_hits_have_alike_takes_no_room_from_what_differs(budget: int) -> None:
+    same = Value(name="session", type="Session", value=f"<Session {'x' * 190}>")
+    hits = tuple(
+        Hit(hit=f"h{n}", run="r1", session="shop", time=1.0, reason="breakpoint", place="a.py:3", function="f",
+            locals=(same, Value(name="fee", type="int", value=str(n))), locals_total=2)
+        for n in (1, 2, 3)
+    )  # fmt: skip
+    out = said(Hits(run="r1", total=3, hits=hits), budget)
+    assert all(f"fee={n}" in out for n in (1, 2, 3)) and "in each of them: session=<Session x" in out, out
+    assert len(out) <= budget

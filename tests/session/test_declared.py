@@ -80,6 +80,27 @@ async def test_a_declared_debugger_is_driven_through_its_transport(here: Path, w
         assert (await dbg.stop()).left == (), "a debugger that waits for more ends with what it debugged"
 
 
+ASKS = {"request": "launch", "configuration": {"__child": 7, "name": "worker"}}
+
+
+@pytest.mark.parametrize("way", ["stdio", "tcp"])
+async def test_a_session_that_the_debugger_asks_for_is_a_child_that_stops_and_ends_with_its_parent(
+    here: Path, way: str
+) -> None:
+    started = [{"answer": {}}, {"ask": "startDebugging", "arguments": ASKS}]
+    declare(entry(way=way, script={"configurationDone": started, "child": {}}))
+    async with stillframe.Debugger(cwd=str(here)) as dbg:
+        stop = await dbg.launch("a.foo", breaks=["a.foo:3"])
+        assert isinstance(stop, stillframe.Stop) and stop.breakpoints == ("b1",), "its own program runs on"
+        parent, child = (await dbg.sessions()).sessions
+        assert (parent.name, parent.state, parent.children) == ("a", "running", (child.name,))
+        assert (child.parent, child.state, child.breakpoints) == ("a", "stopped", 1)
+        assert (await dbg.locals(session=child.name)).values[0].value == "1"
+        ended = await dbg.stop(session="a")
+        assert (ended.action, ended.left) == ("terminated", ())
+        assert {each.state for each in (await dbg.sessions()).sessions} == {"exited"}
+
+
 LAUNCH = """
 attach = { pid = "${pid}", host = "${host}", where = "${port}" }
 env = { TELL = "${program}" }
@@ -196,13 +217,23 @@ def chosen(here: Path, *command: str) -> str:
 
 def test_the_users_own_come_first_then_ours_the_projects_and_the_catalogue(here: Path) -> None:
     (here / "x.py").touch()
-    (here / "folder").mkdir()
+    (here / "folder" / "deep").mkdir(parents=True)
     (here / "folder" / "Foofile").touch()
+    (here / "folder" / "deep" / "app").write_bytes(b"\x7fELF")
+    (here / "folder" / "deep" / "x.py").touch()
+    native = chosen(here, "folder/deep/app")
+    assert native in ("gdb", "lldb")
     assert chosen(here, "c.php") == "php-debug" and chosen(here, "php", "c.php") == "php-debug"
     (here / "stillframe.toml").write_text(
         "[adapters.theirs]\ncommand = ['x']\nclaims = ['*.py', '*.php']\nroots = ['Foofile']"
     )
     assert (chosen(here, "x.py"), chosen(here, "c.php"), chosen(here, "folder")) == ("python", "theirs", "theirs")
+    below = ("folder/deep", "folder/deep/app", "folder/deep/x.py")
+    assert [chosen(here, each) for each in below] == ["theirs", native, "python"], "a sign further up tells of a folder"
+    declare("[adapters.mine]\ncommand = ['x']\nroots = ['Foofile']")
+    assert [chosen(here, each) for each in below] == ["mine", "mine", "python"], "and of a binary, before its kind does"
+    (here / "folder" / "deep" / "__main__.py").touch()
+    assert chosen(here, "folder/deep") == "python", "a nearer one counts"
     declare("[adapters.mine]\ncommand = ['x']\nclaims = ['*.py', '*.php']")
     assert (chosen(here, "x.py"), chosen(here, "c.php")) == ("mine", "mine")
 

@@ -15,6 +15,8 @@ from stillframe.adapters.launchtypes import Configured, configured
 from stillframe.adapters.trust import trust
 from stillframe.errors import Denied, LaunchFailed, NotFound, UsageError
 from stillframe.model.plans import AttachPlan, Caller, Plan
+from stillframe.ops.programs import RunTerms
+from stillframe.ops.projects import configured_plans
 
 from .test_declared import declare, entry, told
 
@@ -95,6 +97,43 @@ async def test_a_python_configuration_is_launched_as_it_says(tmp_path: Path) -> 
             await dbg.launch(config="My App")
         with pytest.raises(UsageError, match="--config says what is run"):
             await dbg.launch("app.py", config="My App")
+
+
+async def test_whose_code_is_stepped_through_is_what_the_call_says(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("import json\ntext = json.dumps([1])\nprint(text)\n")
+    write(tmp_path, {"name": "it", "type": "python", "program": "${workspaceFolder}/app.py", "justMyCode": False})
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        with pytest.raises(UsageError, match="--just-my-code and --all-code exclude each other"):
+            await dbg.launch(config="it", just_my_code=True, all_code=True)
+        await dbg.launch(config="it", just_my_code=True, breaks=["app.py:2"])
+        assert (await dbg.status()).just_my_code is True
+        over = await dbg.step()
+        assert isinstance(over, stillframe.Stop) and over.frame is not None
+        assert over.frame.line == 3, "not a line of json's"
+        assert (await dbg.continue_()).output == "[1]\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "just_mine", "children", "wanted"),
+    [
+        ({}, None, True, (True, True)),
+        ({"justMyCode": False, "subProcess": False}, None, True, (False, False)),
+        ({"justMyCode": False}, True, True, (True, True)),
+        ({"justMyCode": True}, False, False, (False, False)),
+        ({"request": "attach", "processId": 1}, False, False, (False, False)),
+    ],
+)
+def test_what_a_call_does_not_say_is_as_the_configuration_has_it(
+    tmp_path: Path, given: dict[str, Any], just_mine: bool | None, children: bool, wanted: tuple[bool, bool]
+) -> None:
+    (tmp_path / "x.py").touch()
+    program = {} if "request" in given else {"program": "x.py"}
+    write(tmp_path, {"name": "it", "type": "python", **program, **given})
+    (found,) = configured_plans(
+        Caller(str(tmp_path), os.environ), "it", RunTerms(children=children),
+        just_mine=just_mine, stop_on_entry=False, record=False,
+    )  # fmt: skip
+    assert (found.plan.just_my_code, found.plan.children) == wanted
 
 
 async def test_a_compound_starts_each_of_its_configurations(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from stillframe.faces.cli import parser
@@ -42,7 +43,10 @@ def test_the_front_matter_is_as_the_format_wants_it_and_the_page_is_short() -> N
     assert TEXT.count("\n") < 100
     for link in re.findall(r"\]\(([^)]+)\)", TEXT):
         assert (SKILL / link).is_file(), link
-    assert front_matter(AGENT)["name"] == "stillframe-debugger"
+    head = front_matter(AGENT)
+    assert head["name"] == "stillframe-debugger" and 0 < len(head["description"]) <= 1024
+    assert not {"Edit", "Write"} & set(head["tools"].split(", ")), "it finds, and changes nothing"
+    assert re.findall(r"^- \*\*(.+)\*\*:", AGENT, re.MULTILINE) == ["Cause", "Evidence", "Change", "Not known"]
 
 
 @pytest.mark.parametrize("line", CALLS)
@@ -92,19 +96,51 @@ def test_the_call_for_a_red_test_shows_where_and_why_it_is_red(tmp_path: Path) -
         subprocess.run(["dbg", "daemon", "stop"], env=env, capture_output=True, timeout=150, check=True)
 
 
+WORD = {"type": "string", "minLength": 1}
+ARGUMENT = {
+    "oneOf": [
+        {"properties": {"type": {"const": "positional"}, "value": WORD}, "required": ["type", "value"]},
+        {"properties": {"type": {"const": "named"}, "name": WORD}, "required": ["type", "name"]},
+    ]
+}
+PACKAGE = {
+    "properties": {
+        "registryType": WORD,
+        "identifier": WORD,
+        "version": {**WORD, "not": {"const": "latest"}},
+        "transport": {"properties": {"type": {"const": "stdio"}}, "required": ["type"]},
+        "packageArguments": {"type": "array", "items": ARGUMENT},
+        "runtimeArguments": {"type": "array", "items": ARGUMENT},
+    },
+    "required": ["registryType", "identifier", "transport"],
+    "dependentRequired": {"runtimeArguments": ["runtimeHint"]},
+}
+SERVER = {
+    "properties": {
+        "$schema": {"pattern": "/2025-12-11/"},
+        "name": {"type": "string", "minLength": 3, "maxLength": 200, "pattern": "^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$"},
+        "title": {**WORD, "maxLength": 100},
+        "description": {**WORD, "maxLength": 100},
+        "version": {**WORD, "maxLength": 255},
+        "packages": {"type": "array", "items": PACKAGE},
+    },
+    "required": ["name", "description", "version"],
+}
+"""What the registry's published schema of 2025-12-11 asks of the fields that we have, and which it requires."""
+
+
 def test_the_registry_s_file_names_this_version_and_a_command_that_exists() -> None:
     server = json.loads((ROOT / "server.json").read_text())
     (package,) = server["packages"]
     assert (server["version"], package["version"]) == (__version__, __version__)
-    assert len(server["description"]) <= 100
     assert [each["value"] for each in package["packageArguments"]] == ["mcp"]
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     # uvx takes no `--from` beside the name@version that a client puts behind these.
     assert [(each["name"], each["value"]) for each in package["runtimeArguments"]] == [("--with", *extras["mcp"])]
-    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])
     assert (package["registryType"], package["identifier"], package["transport"]) == (
         "pypi",
         "stillframe",
         {"type": "stdio"},
     )
+    jsonschema.Draft202012Validator(SERVER).validate(server)
     assert f"mcp-name: {server['name']}" in (ROOT / "README.md").read_text()

@@ -92,6 +92,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made.says("dbg daemon stop")
 
 
+@pytest.mark.long
 def test_a_crash_a_wrong_value_and_one_iteration(project: Project) -> None:
     project.file("app.py", APP)
     assert "ValueError: no such cart at app.py:5" in project.says(TABLE["a crash, a failing exit code"])
@@ -112,6 +113,7 @@ def test_a_crash_a_wrong_value_and_one_iteration(project: Project) -> None:
     assert runs and project.says(f"dbg diff {runs[-1]} {runs[0]}")
 
 
+@pytest.mark.long
 def test_a_server_and_a_hang(project: Project) -> None:
     if shutil.which("curl") is None:
         pytest.skip("no curl here")
@@ -134,6 +136,7 @@ def test_a_server_and_a_hang(project: Project) -> None:
         stuck.wait()
 
 
+@pytest.mark.long
 def test_a_red_test_what_worked_before_and_a_flake(project: Project) -> None:
     for number in range(4):
         project.commit(number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -76,12 +77,14 @@ class User:
 
 def ended(process: subprocess.Popen[bytes]) -> Said:
     out, err = process.communicate(timeout=DEADLINE)
-    for stream in (out, err):
-        assert not set(stream) & set(CONTROLS), stream
-    return Said(out.decode(), err.decode(), process.returncode)
+    said = Said(out.decode(), err.decode(), process.returncode)
+    for text in (said.out, said.err):
+        assert not STEERS.search(text), text
+    return said
 
 
-CONTROLS = bytes(set(range(32)) - set(b"\n\t")) + b"\x7f"
+STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
+"""What steers a terminal, or hides text on it: C0, DEL, C1, bidi, zero widths."""
 
 
 def result(said: Said) -> dict[str, Any]:

@@ -44,6 +44,7 @@ def home() -> Path:
     return Path(os.environ["HOME"])
 
 
+@pytest.mark.long
 def test_every_agent_gets_the_skill_and_the_server_where_it_looks_and_loses_them_again(user: User) -> None:
     before = {path for path in home().rglob("*") if "state" not in path.parts}
     first = user.json("install", *AGENTS)["placed"]
@@ -86,6 +87,7 @@ def test_every_agent_gets_the_skill_and_the_server_where_it_looks_and_loses_them
     assert {path for path in home().rglob("*") if "state" not in path.parts} == before
 
 
+@pytest.mark.long
 def test_profiles_that_do_not_see_the_settings_of_the_first_are_told_of(user: User) -> None:
     assert "profiles" not in user.ok("install", "vscode")
     profile = Path(os.environ["XDG_CONFIG_HOME"], "Code/User/profiles/5552b383")
@@ -102,6 +104,17 @@ def test_a_skill_that_another_agent_reads_stays_for_it(user: User) -> None:
     assert skill.is_file() and not (home() / ".gemini").exists()
     user.ok("uninstall", "codex")
     assert not (home() / ".agents").exists()
+
+
+def test_what_a_project_has_for_vs_code_alone_goes_with_it_and_stays_where_copilot_has_it_too(user: User) -> None:
+    """Both look for skills and sub-agents in the same places."""
+    user.file("pyproject.toml", "")
+    user.ok("install", "vscode", "--project")
+    assert {each["state"] for each in user.json("uninstall", "vscode", "--project")["placed"]} == {"removed"}
+    assert [path.name for path in user.here.iterdir()] == ["pyproject.toml"]
+    user.ok("install", "vscode", "copilot", "--project")
+    assert "SKILL.md (Copilot reads it, too)" in user.ok("uninstall", "vscode", "--project")
+    assert (user.here / ".github/skills/stillframe/SKILL.md").is_file()
 
 
 def test_settings_are_merged_with_their_comments_and_backed_up(user: User) -> None:
@@ -124,6 +137,7 @@ def test_settings_are_merged_with_their_comments_and_backed_up(user: User) -> No
     assert (cursor.read_text(), codex.read_text()) == (CURSOR, CODEX)
 
 
+@pytest.mark.long
 def test_what_somebody_has_edited_is_kept_and_said_to_be(user: User) -> None:
     user.ok("install", "claude", "cursor")
     skill, settings = home() / ".claude/skills/stillframe/SKILL.md", home() / ".cursor/mcp.json"
@@ -141,6 +155,7 @@ def test_what_somebody_has_edited_is_kept_and_said_to_be(user: User) -> None:
     assert "my own words" not in skill.read_text() and "MINE" not in settings.read_text()
 
 
+@pytest.mark.long
 def test_a_project_gets_files_that_can_be_shared_and_a_dry_run_changes_nothing(user: User) -> None:
     user.file("pyproject.toml", "")
     planned = user.json("install", *AGENTS, "--project", "--dry-run")
@@ -151,6 +166,10 @@ def test_a_project_gets_files_that_can_be_shared_and_a_dry_run_changes_nothing(u
     for name, key in ((".mcp.json", "mcpServers"), (".cursor/mcp.json", "mcpServers"), (".vscode/mcp.json", "servers")):
         entry = json.loads((user.here / name).read_text())[key]["stillframe"]
         assert (entry["command"], entry["args"]) == ("dbg", ["mcp", "--answers", "text", "--allow", "inspect"])
+    codex = tomllib.loads((user.here / ".codex/config.toml").read_text())["mcp_servers"]["stillframe"]
+    gemini = json.loads((user.here / ".gemini/settings.json").read_text())["mcpServers"]["stillframe"]
+    assert [each["args"][-2:] for each in (codex, gemini)] == [["--allow", "inspect"]] * 2
+    assert "--answers" in codex["args"] and "--answers" not in gemini["args"]
     texts = [path.read_text() for path in user.here.rglob("*") if path.is_file()]
     assert not any(str(home()) in text for text in texts)
     for folder in (".agents", ".claude", ".github"):
@@ -160,6 +179,10 @@ def test_a_project_gets_files_that_can_be_shared_and_a_dry_run_changes_nothing(u
     }  # fmt: skip
     # A newer entry of our own takes the place of an older one.
     assert "updated" in user.ok("install", "cursor", "--project", "--mcp")
+    user.ok("install", *AGENTS, "--project")
+    assert {each["state"] for each in user.json("install", *AGENTS, "--project")["placed"]} == {"unchanged"}
+    assert {each["state"] for each in user.json("uninstall", *AGENTS, "--project")["placed"]} == {"removed"}
+    assert [path.name for path in user.here.iterdir()] == ["pyproject.toml"]
 
 
 UNSOUND = (
@@ -178,6 +201,7 @@ def test_settings_that_are_not_sound_are_left_as_they_are(user: User, text: str)
     assert path.read_text() == text
 
 
+@pytest.mark.long
 def test_agents_are_named_or_found_and_nothing_else_is_taken(user: User) -> None:
     user.fails("install", code=2, error="usage")
     user.fails("install", "emacs", code=2, error="usage")
@@ -221,6 +245,7 @@ def test_an_agent_whose_files_a_variable_has_elsewhere_is_served_there(
     assert list(elsewhere.iterdir()) == [], "no folder of ours stays either"
 
 
+@pytest.mark.long
 def test_the_skill_or_the_server_alone_comes_and_goes(user: User) -> None:
     def there() -> tuple[bool, bool]:
         return (home() / ".claude.json").exists(), (home() / ".claude/skills/stillframe/SKILL.md").exists()
@@ -256,6 +281,7 @@ def test_what_is_no_plain_file_is_neither_read_nor_replaced(user: User) -> None:
     assert not (home() / ".claude.json").exists()
 
 
+@pytest.mark.long
 def test_a_folder_that_may_not_be_written_to_leaves_all_else_as_it_was(bound_user: User) -> None:
     closed = home() / ".gemini"
     closed.mkdir(mode=0o500)
@@ -353,6 +379,15 @@ def test_one_file_that_cannot_be_read_leaves_the_others_as_they_are(user: User) 
     assert [each for each in sorted(home().rglob("*")) if "state" not in each.parts] == [
         each for each in before if "state" not in each.parts
     ]
+
+
+@pytest.mark.parametrize("text", ['{"mcpServers": {}}\n', "{}", "", "\n"])
+def test_settings_that_held_nothing_are_the_users_all_the_same(user: User, text: str) -> None:
+    file = user.file(".cursor/mcp.json", text)
+    user.ok("install", "cursor", "--project", "--mcp")
+    assert "stillframe" in file.read_text()
+    user.ok("uninstall", "cursor", "--project", "--mcp")
+    assert [(each.name, each.read_text()) for each in file.parent.iterdir()] == [("mcp.json", text)]
 
 
 @pytest.mark.parametrize(

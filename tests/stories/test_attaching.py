@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from ..guard import free_port
-from .conftest import User
+from .conftest import User, eventually
 from .test_racing import LOOP, running
 
 
@@ -28,6 +28,7 @@ def program(user: User) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
+@pytest.mark.long
 def test_a_process_joined_by_pid_stops_is_looked_into_and_runs_on(user: User, program: subprocess.Popen[str]) -> None:
     text = user.ok("attach", "--pid", str(program.pid), "--break", "loop.py:4")
     assert f"pid-{program.pid} stopped: b1 hit 1 at loop.py:4 in turn" in text
@@ -40,6 +41,13 @@ def test_a_process_joined_by_pid_stops_is_looked_into_and_runs_on(user: User, pr
     assert user.json("detach")["action"] == "detached"
     assert "had been detached already" in user.ok("stop")
     assert running(program.pid)
+    held = user.json("attach", "--pid", str(program.pid), "--break", "turn", "--name", "unused", "--lease", "1")
+    assert held["state"] == "stopped"
+    assert running(program.pid), "nobody used the session, so it let the program go"
+    named = ("--session", "unused")
+    eventually(lambda: user.json("status", *named)["state"] == "detached", "it is not told to have been let go")
+    assert user.ok("state", *named).endswith("note: nobody used it for 1 s, so it was let go\n")
+    assert "unused detached, since nobody used it for 1 s" in user.ok("history")
     assert program.poll() is None
 
 
@@ -55,6 +63,7 @@ def test_what_we_only_joined_is_not_restarted_nor_joined_twice(user: User, progr
     assert running(program.pid)
 
 
+@pytest.mark.long
 @pytest.mark.own_daemon
 def test_a_debugpy_server_is_joined_by_its_address_and_left_running(user: User) -> None:
     user.file("loop.py", LOOP)
@@ -126,6 +135,7 @@ def test_a_server_that_is_no_debugger_is_told_by_what_it_says(user: User) -> Non
         server.communicate()
 
 
+@pytest.mark.long
 @pytest.mark.own_daemon
 def test_a_held_program_that_was_joined_runs_on_when_the_daemon_is_killed(
     user: User, program: subprocess.Popen[str]
@@ -141,6 +151,7 @@ def test_a_held_program_that_was_joined_runs_on_when_the_daemon_is_killed(
     assert running(program.pid)
 
 
+@pytest.mark.long
 @pytest.mark.own_daemon
 def test_what_a_killed_daemon_was_attached_to_is_joined_again_with_its_breakpoints(
     user: User, program: subprocess.Popen[str]

@@ -19,7 +19,8 @@ def held(user: User) -> User:
 
 
 def test_programs_that_cannot_be_run_say_why(user: User) -> None:
-    assert "missing.py" in user.fails("launch", "missing.py", code=1, error="launch_failed")
+    for missing in ("missing.py", "missing.js", "missing.mjs", "missing.ts"):
+        assert f"no such file: {user.here / missing}" in user.fails("launch", missing, code=1, error="launch_failed")
     (user.here / "folder").mkdir()
     assert "folder" in user.fails("launch", "folder", code=1, error="launch_failed")
     assert "nowhere.txt" in user.fails("launch", "-c", "1", "--stdin", "nowhere.txt", code=1, error="launch_failed")
@@ -31,6 +32,10 @@ def test_a_command_that_is_not_there_is_named_as_such(user: User) -> None:
     assert said.code in (1, 2)
     assert "nosuchprogram" in said.err
     assert "not found" in said.err or "no such" in said.err.lower() or "PATH" in said.err
+    own = user.file("web/.venv/bin/nosuchprogram", "#!/bin/sh\n")
+    own.chmod(0o755)
+    said = user.fails("launch", "-C", "web", "--", "nosuchprogram", code=1, error="launch_failed")
+    assert "no such program: nosuchprogram on PATH; there is .venv/bin/nosuchprogram" in said
     user.file("app.py", "x = 1\n")
     for words in (
         ("crash", "python3 app.py"),
@@ -198,6 +203,7 @@ def test_places_that_cannot_be_are_failed_never_set(held: User) -> None:
     assert "never hit: b2 failed (app.py has 3 lines), b3 " in end
 
 
+@pytest.mark.long
 def test_conditions_that_fail_say_so_and_do_not_end_the_program(user: User) -> None:
     user.file("loop.py", "for n in range(3):\n    print(n)\n")
     said = user.says("launch", "loop.py", "--break", "loop.py:2 if nope > 1")

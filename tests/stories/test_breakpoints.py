@@ -44,6 +44,7 @@ def local(stop: dict[str, Any], name: str) -> str | None:
     return next((each["value"] for each in stop["locals"] if each["name"] == name), None)
 
 
+@pytest.mark.long
 def test_every_form_of_a_place_stops_there(project: User) -> None:
     forms = {
         "late.py:3": ("late.py", 3, "help"),
@@ -231,3 +232,21 @@ def test_breakpoints_keep_their_ids_when_the_program_is_run_again(user: User) ->
     ]
     assert user.json("break", "app.py:2")["id"] == "b5", "an id is never given twice"
     user.ok("stop")
+
+
+def test_a_place_in_no_file_names_the_file_that_may_be_meant(user: User) -> None:
+    user.file("src/shop/core/calc.py", "def mean(xs):\n    return sum(xs) / len(xs)\n")
+    user.file("src/shop/other/rate.py", "")
+    user.file("app.py", "import sys\nsys.path.insert(0, 'src')\nfrom shop.core.calc import mean\nprint(mean([1, 2]))\n")
+    meant = "no such file; there is src/shop/core/calc.py"
+    for place in ("calc.py:2", "core/calc.py:2", "src/shop/core/clac.py:2"):
+        assert f"never hit: b1 failed ({meant})\n" in user.ok("launch", "app.py", "--break", place)
+        assert user.ok("probe", place, "--eval", "xs", "--", "python", "app.py").startswith(
+            f"{place} unbound: {meant}\n"
+        )
+        told = user.ok("trace", place, "--", "python", "app.py").splitlines()[0]
+        assert told.startswith(f"{place}: no such place") and told.endswith(": the nearest are src/shop/core/calc.py")
+        text = place.replace(":2", '@"return"')
+        said = user.fails("launch", "app.py", "--break", text, code=1, error="not_found")
+        assert "cannot be read: No such file or directory; there is src/shop/core/calc.py" in said
+    assert "never hit: b1 failed (no such file)\n" in user.ok("launch", "app.py", "--break", "none.py:2")

@@ -121,6 +121,7 @@ def test_the_end_of_a_child_does_not_answer_for_its_parent_that_lives_on(user: U
     assert "app exited 0" in said.out and "the end" in said.out
 
 
+@pytest.mark.long
 def test_a_parent_that_runs_on_says_that_its_child_has_ended(user: User) -> None:
     user.file("app.py", LINGERS)
     user.ok("launch", "app.py", "--break", "app.py:4")
@@ -159,6 +160,7 @@ serve([5, 0])
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [each for each in ("3.9", "3.12") if each in INTERPRETERS])
 def test_a_daemon_is_the_program_that_started_it_and_nothing_of_it_is_left(user: User, version: str) -> None:
     user.file("daemon.py", DAEMON)
@@ -181,3 +183,20 @@ def test_a_daemon_is_the_program_that_started_it_and_nothing_of_it_is_left(user:
 
 def _is_gone(pid: int) -> bool:
     return not psutil.pid_exists(pid)
+
+
+UNHEARD = """import ctypes, os, time
+if not os.fork():
+    if not ctypes.CDLL(None).fork():  # which no debugger sees, and which has the lines of its parent open
+        os.close(1), os.close(2)
+        time.sleep(60)
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_a_child_that_has_ended_is_not_said_to_live_on_though_its_line_is_open(user: User) -> None:
+    user.file("app.py", UNHEARD)
+    end = user.json("launch", "app.py")
+    assert end["state"] == "exited" and not end.get("notes")
+    user.ok("stop")

@@ -228,6 +228,9 @@ def test_the_text_says_each_verdict_in_a_line(user: User) -> None:
     ]
     assert "> 4      seen.append(price)" in rows
     assert rows[-1] == "recorded: values only (--hold keeps it live)"
+    claimed = user.ok("probe", "prices.py:4", "--expect", "len(seen) < 500").splitlines()
+    assert claimed[-1] == "not recorded: counted (--hold keeps it live)"
+    assert user.says("hits", "--run", "probe-prices").out.startswith("no hits in r"), "and that is so"
     user.json("probe", "prices.py:4", "--expect", "price != '12.50'", "--hold")
     assert user.json("eval", "price")["values"][0]["value"] == "'12.50'", "held at the first counter-example"
     user.ok("stop")

@@ -6,6 +6,7 @@ import re
 import sys
 
 import psutil
+import pytest
 
 from .conftest import User, eventually, gone
 
@@ -156,6 +157,7 @@ match sys.argv[1]:
 """
 
 
+@pytest.mark.long
 def test_each_way_to_fail_is_named_and_a_good_end_is_none(user: User) -> None:
     user.file("ways.py", WAYS)
 
@@ -429,6 +431,10 @@ def test_a_held_crash_is_an_ordinary_session_until_it_is_stopped(user: User) -> 
     text = user.ok("crash", "--hold", "--", "python3", "shop.py")
     assert text.splitlines()[-1].startswith("held: session crash-shop, given up after 10 minutes unused")
     assert user.ok("eval", "len(cart) * 2", "user").splitlines() == ["len(cart) * 2 = 4", "user = 'ann'"]
+    assert [each["value"] for each in user.json("expand", "cart")["values"]] == [
+        "{'price': 2.0, 'qty': 12}", "{'price': 4.0}",
+    ]  # fmt: skip
+    assert user.json("frame", "f1")["frame"]["function"] == "<module>"
     held: psutil.Process = user.pid()
     user.ok("stop")
     eventually(lambda: gone(held), "the program was left behind")
@@ -464,6 +470,15 @@ if pick():
 """
 
 
+KINDS = """\
+import pathlib
+before = pathlib.Path("kinds").read_text() if pathlib.Path("kinds").exists() else ""
+pathlib.Path("kinds").write_text(before + ".")
+raise (ValueError if len(before) == 1 else KeyError)("no")
+"""
+
+
+@pytest.mark.long
 def test_runs_again_and_again_tell_how_often_it_fails_and_what_is_otherwise_then(user: User) -> None:
     user.file("flaky.py", FLAKY)
     report = user.json("crash", "--repeat", "9", "--until-fail", "--", "python3", "flaky.py")
@@ -481,8 +496,13 @@ def test_runs_again_and_again_tell_how_often_it_fails_and_what_is_otherwise_then
     text = user.ok("crash", "--repeat", "2", "--", "python3", "seldom.py")
     assert "\nfirst difference: seldom.py:15 in pick, hit 1: returned False -> True\n" in text, text
     assert "further runs failed, recorded with the calls that it made, " in text
-    text = user.ok("crash", "--repeat", "2", "--", "python3", "-c", "raise OSError('no')")
-    assert text.startswith("failed 2 of 2 runs, one kind of failure; the first was run 1\n")
+    assert text.startswith("failed 1 of 2 runs, one kind of failure; the first was run ")
+    user.file("kinds.py", KINDS)
+    text = user.ok("crash", "--repeat", "3", "--", "python3", "kinds.py")
+    assert text.startswith(
+        "failed 3 of 3 runs, 2 kinds of failure; the first was run 1\n"
+        "  2x KeyError at kinds.py:4 in <module>\n  1x ValueError at kinds.py:4 in <module>\n"
+    ), text
     user.fails("crash", "--repeat", "0", "flaky.py", code=2, error="usage")
     user.fails("crash", "--repeat", "2", "--hold", "flaky.py", code=2, error="usage")
 
@@ -517,6 +537,32 @@ def test_who_ends_a_node_program_with_a_failing_code_is_told_and_can_be_held_the
     asks = "test -e up && touch asked; exec sleep 600"  # which is waited for no longer than the program
     fine = user.ok("crash", "--ready", "serving", "--do", asks, "--", "node", "fine.js")
     assert "ended well: exit 0 after" in fine, "what was caught on the way did not call for the command"
+
+
+THROWING = """\
+const fs = require('fs');
+for (let at = 0; at < 150; at++) try { JSON.parse('x' + at); } catch {}
+function price(name) {
+  const known = { a: { net: 3 } };
+  return known[name].net;
+}
+const timer = setInterval(() => {
+  if (!fs.existsSync('asked')) return;
+  clearInterval(timer);
+  try { price('c'); } catch {}
+}, 5);
+console.log('serving');
+"""
+
+
+def test_an_error_of_an_answer_is_told_however_many_a_server_threw_and_caught_as_it_came_up(user: User) -> None:
+    user.file("server.js", THROWING)
+    rows = user.ok("crash", "--ready", "serving", "--do", "touch asked", "--", "node", "server.js").splitlines()
+    assert rows[0].startswith(
+        "TypeError: Cannot read properties of undefined (reading 'net') at server.js:5 in price, "
+    ), rows
+    assert "  name='c', known={a: {net: 3}}" in rows or "  known={a: {net: 3}}, name='c'" in rows, rows
+    assert not any("JSON" in row for row in rows), "what was caught before is no answer"
 
 
 SERVER = """\
@@ -570,3 +616,47 @@ def test_an_error_that_a_framework_caught_is_what_a_server_is_asked_about(user: 
     rows = user.ok("crash", "--ready", "serving", "--do", asks, "--", "python", "pool.py").splitlines()
     assert rows[0].startswith("KeyError: 'c' at pool.py:6 in price; exit 1 after "), rows
     assert not any(row.startswith("also: ") for row in rows), "one that was caught and raised again is one"
+
+
+GROUPS = """\
+import asyncio, logging
+
+async def job(n):
+    await asyncio.sleep(0)
+    if n:
+        raise ValueError(f"job {n}") if n == 1 else KeyError(n)
+
+async def main():
+    try:
+        async with asyncio.TaskGroup() as tg:
+            for n in range(3):
+                tg.create_task(job(n))
+    except* ValueError:
+        logging.exception("lost")
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="the groups of exceptions of 3.11")
+def test_of_two_groups_that_say_the_same_only_the_report_of_the_one_that_was_told_is_left_out(user: User) -> None:
+    user.file("groups.py", GROUPS)
+    text = user.ok("crash", "--", sys.executable, "groups.py")
+    assert "\n  KeyError: 2 at groups.py:6 in job\n" in text and "\nstderr: the error's own report, " in text, text
+    _, _, printed = text.rpartition("\nstderr:")
+    assert "| ValueError: job 1\n" in printed and "KeyError: 2" not in printed, text
+
+
+def test_an_exit_in_a_library_after_an_error_that_was_only_printed_tells_how_to_stop_there(user: User) -> None:
+    user.file(
+        "app.py",
+        "import argparse\nsaid = ''\ndef bad():\n    raise ValueError('no config')\n"
+        "try:\n    bad()\nexcept ValueError as error:\n    said = str(error)\nargparse.ArgumentParser().exit(1, said)\n",
+    )
+    told = user.ok("crash", "--", "python", "app.py").splitlines()
+    assert told[0].startswith("SystemExit: 1 at app.py:9 in <module>; exit 1 after "), told
+    (note,) = (row for row in told if row.startswith("note: "))
+    assert note.endswith("dbg launch --catch raised -- python app.py stops at one that is caught in silence"), note
+    stopped = user.ok("launch", "--catch", "raised", "--", "python", "app.py")
+    assert "stopped: ValueError: no config at app.py:4 in bad\n" in stopped, stopped
+    user.ok("stop")

@@ -28,12 +28,16 @@ def gate(user: User) -> Path:
 def launched(user: User) -> psutil.Process:
     """The program, when it waits at the gate, by the kernel's own word."""
     assert user.json("launch", "keeps.py", "--ready", "up")["state"] == "running"
-    process = user.pid()
+    return at_the_gate(user.pid())
+
+
+def at_the_gate(process: psutil.Process) -> psutil.Process:
     openat = "257 "
     eventually(lambda: Path(f"/proc/{process.pid}/syscall").read_text().startswith(openat), "it never came to the gate")
     return process
 
 
+@pytest.mark.long
 def test_pause_and_stack_of_a_program_that_lets_nobody_run_say_so_and_stop_ends_it(user: User, gate: Path) -> None:
     process = launched(user)
     hangs = user.start("hang", "--ready", "up", "--timeout", "1", "--", "python", "keeps.py")
@@ -55,3 +59,29 @@ def test_a_program_that_lets_nobody_run_is_left_and_runs_on(user: User, gate: Pa
     assert not gone(process)
     gate.write_text("")
     eventually((user.here / "over").exists, "it goes on to its end")
+
+
+SLY = """
+import ctypes
+class Sly:
+    def __repr__(self):
+        ctypes.PyDLL(None).open(b"gate", 0)
+        return "sly"
+sly = Sly()
+print("here")  # held
+"""
+
+
+@pytest.mark.long
+def test_a_stop_at_a_value_that_lets_nobody_run_is_told_without_its_frame_and_stop_ends_it(
+    user: User, gate: Path
+) -> None:
+    user.file("sly.py", SLY)
+    user.file("stillframe.toml", "request_timeout = 11\n")  # longer than a stop is read
+    held = user.json("launch", "sly.py", "--break", 'sly.py@"# held"')
+    assert held == {"state": "stopped", "reason": "breakpoint", "notes": ["its frame could not be read within 10 s"]}
+    said = user.fails("locals", code=4, error="adapter_unresponsive")
+    assert "the debugger did not answer stop within 11 s" in said
+    process = user.pid()
+    assert user.json("stop")["action"] == "terminated"
+    assert gone(process)

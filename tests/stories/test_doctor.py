@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from stillframe.adapters import finding
+from stillframe.adapters.gdb import GDB
 from stillframe.adapters.go import GO
 from stillframe.adapters.rust_formatters import FOR_LLDB, folders
 
@@ -50,6 +51,7 @@ def debuggers(health: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {each["adapter"]: each for each in health["debuggers"]}
 
 
+@pytest.mark.long
 def test_missing_is_told_from_broken_and_both_from_ready(user: User, lonely: dict[str, str]) -> None:
     found = debuggers(user.json("doctor", env=lonely))
     assert (found["python"]["state"], found["python"]["tool"], found["python"]["proof"]) == (
@@ -100,6 +102,7 @@ def test_a_broken_tool_hides_no_good_one_and_what_is_not_executable_is_not_missi
     assert found(f"{good}:{first}").path == f"{first}/dlv"
 
 
+@pytest.mark.long
 def test_the_exit_code_is_about_the_languages_that_were_asked_for(user: User, lonely: dict[str, str]) -> None:
     assert user.says("doctor", "py", env=lonely).code == 0
     said = user.says("doctor", "python", "golang", "--json", env=lonely)
@@ -109,6 +112,7 @@ def test_the_exit_code_is_about_the_languages_that_were_asked_for(user: User, lo
     assert "cobol" in user.fails("doctor", "cobol", code=2, error="usage")
 
 
+@pytest.mark.long
 def test_it_tells_of_the_daemon_and_works_where_none_can_be(user: User, lonely: dict[str, str], tmp_path: Path) -> None:
     def told(**more: str) -> str:
         return user.says("doctor", "kotlin", env={**lonely, **more}).out
@@ -134,6 +138,7 @@ def test_it_tells_of_the_daemon_and_works_where_none_can_be(user: User, lonely: 
     user.ok("stop")
 
 
+@pytest.mark.long
 def test_the_programs_that_prove_a_debugger_are_not_in_the_users_record(user: User, lonely: dict[str, str]) -> None:
     for found in (user.says("doctor", "python", env=lonely), user.says("doctor", "python", env=lonely)):
         assert "stopped a program and ran it to its end" in found.out
@@ -147,6 +152,7 @@ def test_it_says_that_no_record_can_be_made(user: User, lonely: dict[str, str], 
     assert f"record: {blocked}/stillframe/record.sqlite cannot be made: {blocked} is no folder" in said
 
 
+@pytest.mark.long
 def test_declared_debuggers_are_greeted_once_they_are_trusted(user: User, lonely: dict[str, str]) -> None:
     adapter = Path(__file__).parents[1] / "fakes" / "adapter.py"
     user.file(
@@ -171,6 +177,15 @@ def test_declared_debuggers_are_greeted_once_they_are_trusted(user: User, lonely
     assert listed["go"]["roots"] == ["go.mod"]
 
 
+def test_a_program_of_no_language_that_is_known_is_told_what_can_be_debugged_here(
+    user: User, lonely: dict[str, str]
+) -> None:
+    user.file("thing.xyz", "?\n")
+    said = user.says("launch", "thing.xyz", env=lonely)
+    assert (said.code, said.out) == (2, "")
+    assert said.err == "error usage: cannot tell how to debug thing.xyz; adapters here: python (try: dbg doctor)\n"
+
+
 def test_a_launch_that_lacks_its_debugger_names_setup(user: User, lonely: dict[str, str]) -> None:
     user.file("main.go", "package main\n\nfunc main() {}\n")
     said = user.says("launch", "main.go", env=lonely)
@@ -193,6 +208,7 @@ def test_a_dry_run_shows_the_exact_commands_and_runs_none(user: User, lonely: di
     assert user.ok("setup", "python", "--dry-run", env=lonely) == "nothing is missing\n"
 
 
+@pytest.mark.long
 def test_what_reads_rusts_containers_is_a_package_of_its_own_where_the_toolchain_lacks_it(
     user: User, tmp_path: Path
 ) -> None:
@@ -279,6 +295,7 @@ def test_an_installer_that_fails_is_told_with_its_last_words(user: User, tmp_pat
     assert "no route to host" in said.err, "it is shown while it runs, too"
 
 
+@pytest.mark.long
 def test_what_is_installed_goes_into_the_tools_directory_and_is_found_there(user: User, tmp_path: Path) -> None:
     """The real installer of real packages, from a registry that the test keeps: a wheel with a gdb in it."""
     gdb = shutil.which(
@@ -296,8 +313,13 @@ def test_what_is_installed_goes_into_the_tools_directory_and_is_found_there(user
     done = user.json("setup", "gdb", "--yes", env=env)
     assert [each["state"] for each in done["steps"]] == ["done", "done"]
     assert {each["language"]: each["ok"] for each in done["proofs"]}["C"] is True
-    found = debuggers(user.json("doctor", "gdb", env=env))["gdb"]
+    both = debuggers(user.json("doctor", "c", env=env))
+    found = both["gdb"]
     assert (found["state"], found["path"]) == ("ready", str(tmp_path / "tools" / "gdb" / "bin" / "gdb"))
+    assert (found["taken_for"], both["lldb"].get("taken_for")) == (["C", "C++", "Rust"], None)
+    hidden = {**env, "STILLFRAME_TOOLS": str(tmp_path / "none")}
+    if both["lldb"]["state"] == "ready" and finding.find(GDB.needs[0], {**os.environ, **hidden}, ".").problem:
+        assert "s), and launch takes it for c, c++, rust" in user.ok("doctor", "lldb", env=hidden)
 
 
 def wheel(folder: Path, gdb: str) -> None:

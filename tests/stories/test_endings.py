@@ -28,6 +28,7 @@ ENDINGS = {
 }
 
 
+@pytest.mark.long
 def test_an_end_is_told_by_its_code_or_its_signal(user: User) -> None:
     wrong = {}
     for name, (code, exit_code, signal) in ENDINGS.items():
@@ -60,6 +61,7 @@ STUBBORN = {
 }
 
 
+@pytest.mark.long
 def test_stop_ends_whatever_the_program_does(user: User) -> None:
     for name, code in STUBBORN.items():
         user.file("stubborn.py", code.format(in_="print('in', flush=True)\n"))

@@ -71,6 +71,34 @@ def test_raised_stops_in_your_code_wherever_it_is_handled(user: User) -> None:
     assert told["exit_code"] == 1
 
 
+POOL = """\
+from concurrent.futures import ThreadPoolExecutor
+
+def careful(n):
+    try:
+        return 1 // n
+    except ZeroDivisionError:
+        return -1
+
+def job(n):
+    careful(n)
+    return 2 // n
+
+with ThreadPoolExecutor() as pool:
+    print(pool.submit(job, 0).exception())
+"""
+
+
+def test_user_stops_where_an_exception_leaves_your_code_for_a_library_that_catches_it(user: User) -> None:
+    user.file("job.py", POOL)
+    told = user.json("launch", "job.py", "--catch", "user")
+    assert (told["exception"]["type"], told["exception"]["mode"]) == ("ZeroDivisionError", "user")
+    assert (told["frame"]["line"], told["frame"]["function"]) == (11, "job"), "not line 5, which your own code handles"
+    assert user.ok("exception").startswith("ZeroDivisionError: integer division or modulo by zero, leaving your code\n")
+    assert user.ok("catch", "uncaught") == "catch uncaught\n"
+    assert user.json("restart")["state"] == "exited", "in the end it was caught"
+
+
 def test_what_is_no_class_name_is_refused_and_a_name_of_no_class_is_said_to_be_one(user: User) -> None:
     user.file("raise.py", PROGRAM)
     user.ok("launch", "raise.py", "--stop-on-entry")

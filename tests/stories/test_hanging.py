@@ -6,6 +6,7 @@ import re
 import sys
 
 import psutil
+import pytest
 
 from ..backends.npm import newer_node
 from .conftest import User, eventually
@@ -63,6 +64,7 @@ thread.join()
 """
 
 
+@pytest.mark.long
 def test_threads_are_told_by_place_with_what_they_wait_for_and_who_holds_it(user: User) -> None:
     user.file("locks.py", LOCKS)
     report = user.json("hang", "--timeout", "2", "--ready", "up", "--", "python3", "locks.py")
@@ -111,6 +113,7 @@ process.join()
 """
 
 
+@pytest.mark.long
 def test_a_process_whose_queue_nobody_reads_is_told_by_its_parent_and_by_itself(user: User) -> None:
     user.file("fed.py", FED)
     report = user.json("hang", "--timeout", "2", "--", "python3", "fed.py")
@@ -148,6 +151,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.long
 def test_tasks_are_told_with_what_they_await_and_a_cycle_of_them_is_named(user: User) -> None:
     user.file("tasks.py", TASKS)
     text = user.ok("hang", "--timeout", "2", "--ready", "up", "--do", "true", "--hold", "--", "python3", "tasks.py")
@@ -167,6 +171,16 @@ def test_tasks_are_told_with_what_they_await_and_a_cycle_of_them_is_named(user: 
     assert "<module> tasks.py:22" in user.ok("stack"), "what is kept can be looked at"
     small = user.ok("hang", "--budget", "400")
     assert len(small) <= 400 and small.startswith("hang-tasks still running; ")
+    user.ok("stop")
+
+
+def test_a_program_that_spins_is_held_where_it_does(user: User) -> None:
+    user.file("spin.py", "def spin(items):\n    while items:\n        pass\nspin([1, 2])\n")
+    held = user.json("hang", "--timeout", "1", "--hold", "--", "python3", "spin.py")["held"]
+    assert held == {"session": "hang-spin", "lease": 600.0}
+    assert user.json("eval", "len(items)")["values"][0]["value"] == "2"
+    assert [each["value"] for each in user.json("expand", "items")["values"]] == ["1", "2"]
+    assert user.json("frame", "f1")["frame"]["line"] == 4
     user.ok("stop")
 
 
@@ -199,6 +213,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.long
 def test_a_pool_that_waits_for_itself_and_a_task_that_blocks_its_loop_are_told_as_that(user: User) -> None:
     user.file("pooled.py", POOLED)
     report = user.json("hang", "--timeout", "2", "--", "python3", "pooled.py")
@@ -228,6 +243,7 @@ with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
 """
 
 
+@pytest.mark.long
 def test_tasks_of_a_loop_of_another_make_are_told_too_and_one_that_waits_for_itself(user: User) -> None:
     user.file("alone.py", ALONE)
     rows = user.ok("hang", "--timeout", "2", "--ready", "up", "--", sys.executable, "alone.py").splitlines()
@@ -335,6 +351,7 @@ never();
 """
 
 
+@pytest.mark.long
 def test_of_pending_promises_it_tells_who_awaits_what_and_a_cycle_of_them_is_named(user: User) -> None:
     user.file("awaits.js", AWAITS)
     report = user.json("hang", "--timeout", "1", "--ready", "up", "--", "node", "awaits.js")
@@ -366,6 +383,7 @@ def test_of_pending_promises_it_tells_who_awaits_what_and_a_cycle_of_them_is_nam
     assert rows[-2:] == ['output: "bye\\n"', "recorded: values only"]
 
 
+@pytest.mark.long
 def test_a_program_that_ends_does_not_hang_and_a_crash_that_takes_too_long_is_told_as_a_hang(user: User) -> None:
     user.file("late.py", "import os, time\nwhile not os.path.exists('go'):\n    time.sleep(0.01)\ntime.sleep(1.5)\n")
     late = user.ok("hang", "--timeout", "50", "--do", "touch go", "--", "python3", "late.py")

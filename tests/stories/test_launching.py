@@ -39,6 +39,7 @@ def test_a_whole_command_behind_two_dashes_is_run_as_a_shell_would(user: User) -
     assert "['--break', '1']" in user.json("output", "--since", "0.0.0.0")["stdout"]
 
 
+@pytest.mark.long
 def test_a_module_and_a_piece_of_code_are_launched_too(user: User) -> None:
     user.file("pack/__init__.py", "")
     user.file("pack/tool.py", "import sys\nname = __name__\nprint(name, sys.argv[1:])\n")
@@ -99,13 +100,15 @@ def test_the_interpreter_asked_for_runs_it(user: User, version: str) -> None:
     assert user.json("continue")["output"] == f"({version.replace('.', ', ')})\n"
 
 
-def test_the_active_environment_and_a_venv_beside_the_program_are_found(user: User) -> None:
+def test_the_active_environment_and_a_venv_beside_or_above_the_program_are_found(user: User) -> None:
     user.file("app/where.py", "import sys\nprint(sys.prefix)\n")
-    for name in ("active", "app/.venv"):
+    user.file("other/below/where.py", "import sys\nprint(sys.prefix)\n")
+    for name in ("active", "app/.venv", "other/venv"):
         user.file(f"{name}/pyvenv.cfg", f"home = {sys.base_prefix}/bin\n")
         (user.here / name / "bin").mkdir()
         (user.here / name / "bin/python").symlink_to(sys.executable)
     assert user.json("launch", "app/where.py")["output"] == f"{user.here / 'app/.venv'}\n"
+    assert user.json("launch", "other/below/where.py")["output"] == f"{user.here / 'other/venv'}\n"
     active = user.json("launch", "app/where.py", env={"VIRTUAL_ENV": str(user.here / "active")})
     assert active["output"] == f"{user.here / 'active'}\n"
 

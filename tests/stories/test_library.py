@@ -40,6 +40,7 @@ with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
 WAITS = "import threading\nprint('up', flush=True)\nthreading.Event().wait()\n"
 
 
+@pytest.mark.long
 async def test_a_program_and_a_shell_share_a_session(user: User) -> None:
     user.file("app.py", "def f(a):\n    b = a + 1\n    return b\n\nprint(f(1))\n")
     async with stillframe.connect(cwd=str(user.here)) as dbg:

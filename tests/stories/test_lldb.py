@@ -107,6 +107,21 @@ async def test_a_hash_table_by_another_name_and_an_owner_of_something_abstract_a
     await dbg.stop()
 
 
+async def test_what_a_header_keeps_is_no_local_of_a_function_that_has_lines_of_its_numbers(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "rates.h").write_text("\n\n\nstatic int rate = 4;\n")
+    (tmp_path / "main.cpp").write_text(
+        '#include "rates.h"\nint main() {\n  static int runs = 1;\n  int n = rate;\n  n += runs;\n  return n - 5;\n}\n'
+    )
+    stop = stopped(await dbg.launch("main.cpp", breaks=["main.cpp:5"], adapter="lldb"))
+    assert sorted(each.name for each in stop.locals) == ["n", "runs"]
+    (passed,) = stopped(await dbg.next()).trail
+    assert [(each.name, each.new) for each in passed.changes] == [("n", "5")]
+    page = await dbg.expand(next(each.ref for each in (await dbg.scopes()).scopes if each.name == "globals"))
+    assert any(each.name.endswith("rate") for each in page.values)
+
+
 def xcrun(folder: Path, body: str) -> None:
     """The command of Xcode's that tells where things are."""
     (folder / "xcrun").write_text(f"#!/bin/sh\n{body}\n")
@@ -152,7 +167,10 @@ async def test_gdb_is_chosen_where_there_is_one_lldb_stands_in_for_it_and_who_na
     assert lldb is not None
     (tmp_path / "lldb-dap").symlink_to(lldb)
     assert understand(replace(plan, env=without)).adapter == "lldb"
-    (tmp_path / "lldb-dap").unlink()
+    (tmp_path / "lldb-dap").rename(tmp_path / "lldb-dap-22")
+    assert find(LLDB.needs[0], without, ".").path == str(tmp_path / "lldb-dap-22"), "as Debian calls it"
+    assert understand(replace(plan, env=without)).adapter == "lldb"
+    (tmp_path / "lldb-dap-22").unlink()
     xcrun(tmp_path, f'[ "$1 $2" = "--find lldb-dap" ] && echo {lldb}')
     assert understand(replace(plan, env=without)).adapter == "lldb"
     (tmp_path / "xcrun").unlink()
@@ -286,6 +304,7 @@ async def test_no_thread_of_a_core_moves_however_many_there_are(dbg: stillframe.
     await dbg.stop()
     stop = stopped(await dbg.attach(core="left.core", program="dies", adapter="lldb"))
     assert len((await dbg.threads()).threads) == 2
+    assert [each.value for each in (await dbg.locals()).values if each.name == "n"] == ["3"]
     for moving in (dbg.continue_, dbg.next):
         with pytest.raises(WrongState, match="core"):
             await moving()

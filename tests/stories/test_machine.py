@@ -21,6 +21,28 @@ def line(mark: str) -> int:
     return next(at for at, text in enumerate(SOURCE.splitlines(), 1) if text.endswith(f"// @{mark}"))
 
 
+def is_written_paged_and_stepped_below_its_lines(user: User) -> None:
+    """What the verbs make of their words, at a stop of a program in which `calls` is a number of four bytes."""
+    assert re.fullmatch(r"wrote 4 bytes at 0x[0-9a-f]+\n", user.ok("memory", "calls", "--write", "07000000"))
+    assert user.json("memory", "calls", "--write", "KgA=", "--as", "base64", "--partial")["size"] == 2
+    assert user.json("eval", "calls")["values"][0]["value"] == "42"
+    for words in (("--write", "0a1"), ("--write", "KgA", "--as", "base64")):
+        assert "is no " in user.fails("memory", "calls", *words, code=2, error="usage")
+    for verb in ("modules", "sources"):
+        whole = user.json(verb, "--count", "2")
+        second = user.json(verb, "--start", "1", "--count", "1")
+        assert (second[verb], second["start"], second["total"]) == (whole[verb][1:], 1, whole["total"])
+    told = user.json("disasm", "--count", "3")["instructions"]
+    counted = user.json("break-insn", told[2]["address"], "--hit", "2")
+    assert counted["state"] == "bound"
+    for verb, at in (("step", 1), ("next", 2)):
+        user.ok(verb, "--instruction")
+        assert user.json("status")["instruction"] == told[at]["address"]
+    stop = user.json("continue")
+    assert (stop["breakpoints"], user.json("status")["instruction"]) == ([counted["id"]], told[2]["address"])
+
+
+@pytest.mark.long
 def test_a_variable_is_watched_memory_is_read_and_the_run_is_gone_back_through(user: User) -> None:
     found = find(GDB.needs[0], os.environ, ".")
     if not found.path or found.problem:
@@ -53,6 +75,7 @@ def test_a_variable_is_watched_memory_is_read_and_the_run_is_gone_back_through(u
     assert user.json("stop")
 
 
+@pytest.mark.long
 def test_lldb_is_asked_for_by_name_and_runs_it_again_with_what_was_wanted(user: User) -> None:
     found = find(LLDB.needs[0], os.environ, ".")
     if not found.path or found.problem:
@@ -65,12 +88,18 @@ def test_lldb_is_asked_for_by_name_and_runs_it_again_with_what_was_wanted(user: 
     assert f"b1 hit 1 at machine.c:{line('calls')} in add" in again
     assert "watch sum" in again, "what cannot be wanted again is said"
     assert "b = 3" in user.ok("eval", "b")
+    user.ok("unbreak", "all")
+    user.ok("break", f"machine.c:{line('sum')}")
+    user.ok("restart")
+    user.ok("unbreak", "all")
+    is_written_paged_and_stepped_below_its_lines(user)
     assert "registers" in user.json("capabilities")["can"]
     assert "cannot record" in user.fails(
         "launch", "--adapter", "lldb", "--record", "machine.c", code=1, error="unsupported"
     )
 
 
+@pytest.mark.long
 def test_whoever_may_only_look_runs_nothing_by_naming_a_place_in_memory(user: User) -> None:
     """gdb reckons what it is given: it calls functions, sets variables and, by `$_shell`, runs commands."""
     found = find(GDB.needs[0], os.environ, ".")
@@ -97,4 +126,7 @@ def test_whoever_may_only_look_runs_nothing_by_naming_a_place_in_memory(user: Us
     for verb, where in (("memory", "&calls"), ("memory", "$rsp + 8"), ("disasm", "main"), ("disasm", "$pc")):
         assert user.ok(verb, where, "--allow", "inspect")
     assert user.ok("memory", "*&calls + (char *)&calls - calls", "--count", "1"), "exec takes any expression"
+    user.ok("until", f"machine.c:{line('sum')}")
+    user.ok("unbreak", "all")
+    is_written_paged_and_stepped_below_its_lines(user)
     user.ok("stop")

@@ -123,6 +123,7 @@ def test_shop(basket, shop):
 """
 
 
+@pytest.mark.long
 def test_what_a_fixture_gave_is_told_by_the_calls_of_the_fixture(user: User) -> None:
     user.file("test_shop.py", FIXTURES)
     rows = user.ok("test", "test_shop.py::test_priced").splitlines()
@@ -170,6 +171,7 @@ class TestPlain:
 """
 
 
+@pytest.mark.long
 def test_what_was_prepared_before_a_test_is_told_by_the_calls_that_prepared_it(user: User) -> None:
     user.file("test_shop.py", PREPARED)
     for words in (("--runner", "unittest", "test_shop"), ("--runner", "pytest", "test_shop.py::Shop")):

@@ -6,6 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
 import stillframe
 from stillframe.adapters import adapters
 from stillframe.adapters.finding import find
@@ -22,6 +24,7 @@ def present() -> list[str]:
     return [name for name in FIRST if name == "python" or (name in found and shutil.which(compilers.get(name, "sh")))]
 
 
+@pytest.mark.long
 async def test_steps_in_many_sessions_of_mixed_debuggers_do_not_meet(tmp_path: Path) -> None:
     async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
         held = [(f"{name}-{number}", *FIRST[name]) for number in range(2) for name in present()]

@@ -87,6 +87,53 @@ def test_step_goes_into_a_generator_and_finish_comes_back(user: User) -> None:
     user.ok("stop")
 
 
+def test_what_changed_in_a_caller_meanwhile_is_not_said_of_a_line_of_what_it_called(user: User) -> None:
+    user.file(
+        "nest.py",
+        "def half(n):\n    h = n / 2\n    return h\n\ndef run():\n    total = 0\n    for n in range(4):\n"
+        "        total += half(n)\n        n += 0\n    return total\n\nprint(run())\n",
+    )
+    user.ok("launch", "nest.py", "--break", "nest.py:9", "--break", "nest.py:3")
+    told = user.ok("continue", "--count", "3")
+    assert told.startswith(
+        "nest.py:3 in half\nnest.py:9 in run\nnest.py:3 in half\n"
+        "since held in run before: n 0 -> 1, total 0.0 -> 0.5\nnest stopped: b1 "
+    ), told
+    user.ok("stop")
+
+
+def test_a_stop_that_is_told_again_says_what_returned_there_and_what_did_not(user: User) -> None:
+    user.file(
+        "due.py",
+        "def rate(n):\n    r = n / 10\n    return r\n\ndef due(n):\n    part = rate(n)\n    return n - part\n\n"
+        "total = sum(map(due, [10]))\n",
+    )
+    user.ok("launch", "due.py", "--break", "due.py:6")
+    assert "due stopped: step at due.py:7 in due (rate returned 1.0)\n" in user.ok("next")
+    again = user.ok("state")
+    assert again.startswith("due stopped: step at due.py:7 in due (rate returned 1.0)\n"), "it returned to line 6"
+    assert "\nlocals: n=10, part=1.0\n" in again, "with everything, as ever"
+    user.ok("stop")
+    user.ok("launch", "due.py", "--break", "due.py:3")
+    assert "due stopped: returned 1.0 to due.py:6 in due\n" in user.ok("finish")
+    assert user.ok("state").startswith("due stopped: returned 1.0 to due.py:6 in due\n")
+    user.ok("stop")
+
+
+def test_several_calls_are_finished_and_the_debugger_is_named_when_it_is_spoken_to(user: User) -> None:
+    user.file("down.py", "def down(n):\n    if n:\n        return down(n - 1) + 1\n    return 0\n\nprint(down(3))\n")
+    user.ok("launch", "down.py", "--break", "down.py:4")
+    told = user.ok("finish", "--count", "2")
+    head = "down.py:4 in down\ndown.py:3 in down\ndown stopped: returned 1 to down.py:3 in down\n"
+    assert told.startswith(head), "of each call its last line"
+    assert (user.ok("eval", "n"), user.ok("raw", "n").split("] ")[1]) == ("n = 2\n", "2\n")
+    assert user.ok("raw", "n").startswith("[via debugpy ")
+    user.file("stillframe.toml", "always_via = true\n")
+    assert user.ok("eval", "n").startswith("[via debugpy ") and user.ok("finish").startswith("[via debugpy ")
+    assert "exited 0" in user.ok("continue")
+
+
+@pytest.mark.long
 def test_the_words_that_agents_guess_do_the_same(user: User) -> None:
     user.file("steps.py", STEPS)
     user.ok("run", "steps.py", "-b", "steps.py:12")
@@ -134,7 +181,7 @@ def test_until_and_jump_go_where_they_are_told(user: User) -> None:
     user.ok("unbreak", "--all")
     user.ok("finish")
     assert "(try: dbg next)" in user.fails("jump", "steps.py:22", code=1, error="not_found")
-    user.ok("stop")
+    assert "note: steps.py:12 was not reached" in user.ok("until", "steps.py:12"), "which it has passed by then"
 
 
 def test_a_pause_of_a_thread_that_is_blocked_is_running_with_its_place(user: User) -> None:
@@ -219,6 +266,38 @@ async def main():
 
 asyncio.run(main())
 """
+
+
+SERVES = """\
+import socket, socketserver, threading
+
+class Handler(socketserver.StreamRequestHandler):
+    def handle(self):
+        text = self.rfile.readline()
+        answer = text.upper()
+        self.wfile.write(answer)
+
+with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+    threading.Thread(target=server.serve_forever).start()
+    with socket.create_connection(server.server_address) as client:
+        client.sendall(b"x\\n")
+        print(client.recv(9))
+        print(client.recv(9))
+    server.shutdown()
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.11", "3.13") if each in INTERPRETERS])
+def test_steps_through_a_servers_handler_end_where_it_returns(user: User, version: str) -> None:
+    user.file("serves.py", SERVES)
+    user.ok("launch", "serves.py", "--break", "serves.py:6", "--python", INTERPRETERS[version])
+    told = user.json("next", "9")
+    assert (told["state"], told["reason"], told["frame"]["line"]) == ("stopped", "return", 7)
+    whole = user.ok("state")
+    assert "stopped: returned None at serves.py:7 in " in whole
+    assert "\n  7          self.wfile.write(answer)\n" in whole, "a line that has run is not marked"
+    assert user.json("continue")["exit_code"] == 0
+    assert user.json("output", "--since", "0.0.0.0")["stdout"] == "b'X\\n'\nb''\n"
 
 
 @pytest.mark.parametrize("version", [each for each in ("3.11", "3.13") if each in INTERPRETERS])

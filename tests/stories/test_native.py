@@ -21,7 +21,16 @@ import stillframe
 from stillframe.adapters.finding import find
 from stillframe.adapters.gdb import GDB
 from stillframe.adapters.lldb import LLDB
-from stillframe.errors import Busy, EvalFailed, LaunchFailed, NotFound, Unsupported, UsageError, WrongState
+from stillframe.errors import (
+    AdapterMissing,
+    Busy,
+    EvalFailed,
+    LaunchFailed,
+    NotFound,
+    Unsupported,
+    UsageError,
+    WrongState,
+)
 from stillframe.model.outcomes import AnyOutcome, Exited, Lost, Stop
 from stillframe.render.reports import crash as rendered
 from stillframe.session.reporting import DEEP
@@ -83,6 +92,7 @@ def exited(outcome: AnyOutcome) -> Exited:
 # Built and run
 
 
+@pytest.mark.long
 async def test_a_program_gets_its_arguments_and_its_environment_exactly_and_its_streams_stay_apart(
     dbg: stillframe.Debugger, binary: Path
 ) -> None:
@@ -107,6 +117,7 @@ async def test_a_source_is_built_again_only_when_something_that_it_is_made_of_ch
     assert exited(await dbg.launch("main.c")).exit_code == 14
 
 
+@pytest.mark.skipif(not shutil.which("make") and os.environ.get("STILLFRAME_ALL") != "1", reason="no make here")
 async def test_what_makes_the_program_runs_first_and_again_before_a_restart(
     dbg: stillframe.Debugger, tmp_path: Path
 ) -> None:
@@ -116,11 +127,11 @@ async def test_what_makes_the_program_runs_first_and_again_before_a_restart(
         await dbg.launch("./made")
     with pytest.raises(LaunchFailed, match=r"(?s)'echo \$MORE; cc -g no.c' failed with exit code 1:\nwords\n.*no\.c"):
         await dbg.launch("./made", build="echo $MORE; cc -g no.c", env=["MORE=words"])
-    end = exited(await dbg.launch("./made", build="echo making && cc -g made.c -o made"))
+    end = exited(await dbg.launch("./made", build="echo making && make made"))
     assert (end.exit_code, end.output) == (3, "")
     (note,) = end.notes
-    assert note.startswith("built by 'echo making && cc -g made.c -o made' in ")
-    assert (await dbg.output(kind="console")).console == "making\n"
+    assert note.startswith("built by 'echo making && make made' in ")
+    assert (await dbg.output(kind="console")).console == "making\ncc -g made.c -o made\n"
     (tmp_path / "made.c").write_text("int main(void) { return 14; }\n")
     assert exited(await dbg.restart()).exit_code == 14
 
@@ -158,6 +169,13 @@ async def test_what_cannot_be_run_says_why(dbg: stillframe.Debugger, tmp_path: P
     (tmp_path / "bad.c").write_text("int main(void) { return nothing; }\n")
     with pytest.raises(LaunchFailed, match=r"(?s)failed:.*bad\.c:1:25: error: .nothing. undeclared"):
         await dbg.launch("bad.c")
+    (tmp_path / "bad.cpp").write_text("int main() { return nothing; }\n")
+    with pytest.raises(LaunchFailed, match=r"(?s)failed:.*bad\.cpp:1:21: error: .nothing. was not declared"):
+        await dbg.launch("bad.cpp")
+    if shutil.which("rustc") is not None:
+        (tmp_path / "bad.rs").write_text("fn main() { nothing(); }\n")
+        with pytest.raises(LaunchFailed, match=r"(?s)rustc failed:\nerror\[E0425\].*bad\.rs:1:13"):
+            await dbg.launch("bad.rs")
     with pytest.raises(LaunchFailed, match="no such file"):
         await dbg.launch("missing.c")
     shutil.copy(binary, tmp_path / "unmarked").chmod(0o644)
@@ -166,6 +184,35 @@ async def test_what_cannot_be_run_says_why(dbg: stillframe.Debugger, tmp_path: P
     made_for_another_machine(binary, tmp_path / "foreign")
     with pytest.raises(LaunchFailed, match="a program for s390x"):
         await dbg.launch("./foreign")
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")
+async def test_a_program_of_another_language_is_never_given_to_gdb_where_its_own_debugger_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gdb: str
+) -> None:
+    (tmp_path / "main.go").write_text("package main\n\nfunc main() {}\n")
+    run("go", "build", "-ldflags=-s -w", "-o", "made", "main.go", cwd=tmp_path)
+    (tmp_path / "app.rb").write_text("puts 1\n")
+    (tmp_path / "script").write_text("#!/usr/bin/env ruby\nputs 1\n")
+    (tmp_path / "app.js").write_text("1\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "gdb").write_text(f'#!/bin/sh\nexec "{gdb}" "$@"\n')
+    (tmp_path / "bin" / "gdb").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("STILLFRAME_TOOLS", str(tmp_path / "none"))
+    delve = "dlv is not installed: go install github.com/go-delve/delve/cmd/dlv@latest"
+    ruby, node = "no ruby on PATH: apt install ruby", "no node on PATH: apt install nodejs"
+    lines = {"./made": delve, "main.go": delve, "app.rb": ruby, "script": ruby, "app.js": node}
+    commands = {"./made": delve, "go run main.go": delve, "ruby app.rb": ruby, "node app.js": node}
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        for program, line in lines.items():
+            with pytest.raises(AdapterMissing) as missing:
+                await dbg.launch(program)
+            assert (missing.value.message, missing.value.hint and missing.value.hint.op) == (line, "setup"), program
+        for command, line in commands.items():
+            with pytest.raises(AdapterMissing) as missing:
+                await dbg.launch(command=tuple(command.split()))
+            assert missing.value.message == line, command
 
 
 def made_for_another_machine(program: Path, copy: Path) -> None:
@@ -179,6 +226,7 @@ def run(*words: str, cwd: Path) -> None:
     subprocess.run(words, cwd=cwd, check=True, capture_output=True)
 
 
+@pytest.mark.long
 async def test_a_program_without_debug_information_and_a_source_that_is_newer_are_said_to_be_so(
     dbg: stillframe.Debugger, tmp_path: Path
 ) -> None:
@@ -208,6 +256,7 @@ def _installed(adapter: Any) -> Any:
 by_each = pytest.mark.parametrize("kind", [_installed(GDB), _installed(LLDB)])
 
 
+@pytest.mark.long
 @by_each
 async def test_a_program_without_any_names_is_held_before_its_main_and_there(
     dbg: stillframe.Debugger, tmp_path: Path, kind: str
@@ -218,12 +267,38 @@ async def test_a_program_without_any_names_is_held_before_its_main_and_there(
     stop = stopped(await dbg.launch("./bare", stop_on_entry=True, adapter=kind))
     assert stop.reason == "entry"
     assert any("is given main's address" in note for note in stop.notes)
+    assert [each for each in stop.notes if each.startswith("bare has no debug information: build it with -g")]
     (given,) = (await dbg.registers("rdi")).values
     address = given.value.split()[0]
     made = await dbg.break_insn(address)
     assert stopped(await dbg.continue_()).breakpoints == (made.id,)
-    assert int((await dbg.disasm(count=1)).instructions[0].address, 0) == int(address, 0)
+    first, second = (await dbg.disasm(count=2)).instructions
+    assert int(first.address, 0) == int(address, 0)
+    made = await dbg.break_insn(first.address, offset=int(second.address, 0) - int(first.address, 0))
+    assert (made.state, stopped(await dbg.continue_()).breakpoints) == ("bound", (made.id,))
+    assert (await dbg.disasm(count=1)).instructions[0].address == second.address
     assert exited(await dbg.continue_()).exit_code == 5
+    process = await asyncio.create_subprocess_exec("sleep", "1000")
+    try:
+        joined = await dbg.attach(pid=process.pid, adapter=kind, timeout=0)
+        assert any("has no debug information: build it with -g" in note for note in joined.notes)
+        assert (await dbg.stop()).action == "detached"
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def test_the_outermost_call_cannot_be_finished_and_the_refusal_names_what_goes_on(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "one.c").write_text("int main(void) {\n    int n = 3;\n    n += 1;\n    return n;\n}\n")
+    stopped(await dbg.launch("one.c", breaks=["one.c:3"], adapter="gdb"))
+    with pytest.raises(WrongState, match="no call of the program made this one") as refused:
+        await dbg.finish()
+    assert refused.value.hint is not None and refused.value.hint.op == "continue"
+    stop = stopped(await dbg.next())
+    assert (stop.frame and stop.frame.line, stop.local("n")) == (4, "4"), "it is held as before"
+    assert exited(await dbg.continue_()).exit_code == 4
 
 
 async def test_a_program_reads_what_input_gives_it(dbg: stillframe.Debugger, binary: Path) -> None:
@@ -267,6 +342,7 @@ async def test_structs_texts_arrays_and_pointers_are_told_and_expanded(dbg: stil
     assert (end.action, end.exit_code) == ("terminated", None), "gdb 18.1 says 0 of what it killed"
 
 
+@pytest.mark.long
 async def test_a_fatal_signal_stops_with_its_address_and_is_how_the_program_ends(
     dbg: stillframe.Debugger, binary: Path, tmp_path: Path
 ) -> None:
@@ -297,6 +373,7 @@ async def test_what_crash_holds_has_no_breakpoints_of_ours(dbg: stillframe.Debug
     assert isinstance(end, Exited) and (end.signal, end.never_hit) == ("SIGSEGV", ())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ending", "adapter"), [("c", "gdb"), ("c", "lldb"), ("rs", "gdb")])
 async def test_a_stack_that_overflows_is_called_so_and_its_calls_are_not_told_as_all_that_there_were(
     dbg: stillframe.Debugger, tmp_path: Path, ending: str, adapter: str
@@ -354,6 +431,7 @@ async def test_a_step_over_a_call_that_never_returns_can_be_paused(dbg: stillfra
     assert (await dbg.stop()).action == "terminated"
 
 
+@pytest.mark.long
 async def test_many_threads_a_fork_and_much_output(dbg: stillframe.Debugger, binary: Path) -> None:
     stop = stopped(await dbg.launch(str(binary), "many", breaks=["twice"]))
     assert stop.local("number") == "4"
@@ -398,16 +476,31 @@ async def test_a_running_program_is_joined_looked_into_and_runs_on(
         await dbg.attach(pid=2**22 + 1, adapter="gdb")
 
 
-async def test_the_next_program_of_a_name_is_joined(dbg: stillframe.Debugger, binary: Path, tmp_path: Path) -> None:
+@pytest.mark.long
+@by_each
+async def test_the_next_program_of_a_name_is_joined(
+    dbg: stillframe.Debugger, binary: Path, tmp_path: Path, kind: str
+) -> None:
     late = Path(shutil.copy(binary, tmp_path / f"late{os.getpid()}"))
-    joining = asyncio.create_task(dbg.attach(wait_for=late.name))
     begun: list[asyncio.subprocess.Process] = []
-    try:
+
+    async def joined(**how: Any) -> Any:
+        joining = asyncio.create_task(dbg.attach(wait_for=late.name, adapter=kind, **how))
         while not joining.done():  # the first one may have been there before anybody looked
             begun.append(await asyncio.create_subprocess_exec(str(late), "wait", stdout=asyncio.subprocess.DEVNULL))
             await asyncio.wait({joining}, timeout=5)
-        await joining
-        assert (await dbg.status()).pid in [each.pid for each in begun]
+        return await joining
+
+    try:
+        stop = stopped(await joined(breaks=["twice"]))
+        assert stop.frame is not None and stop.frame.function == "twice"
+        pid = (await dbg.status()).pid
+        assert pid in [each.pid for each in begun]
+        assert (await dbg.stop()).action == "detached"
+        assert (psutil.pid_exists(pid), tracer(pid)) == (True, 0)
+        # The time is for the program to come up in: where no stop is wanted, none is waited for.
+        async with asyncio.timeout(300):
+            assert isinstance(await joined(timeout=3000), stillframe.Running)
         assert (await dbg.stop()).action == "detached"
     finally:
         for each in begun:
@@ -435,6 +528,7 @@ async def test_a_core_is_looked_at_and_does_not_move(
     assert stop.exception is not None
     assert stop.exception.type == "SIGSEGV"
     assert (await dbg.eval("argc")).values[0].value == "2"
+    assert [each.value for each in (await dbg.locals()).values if each.name == "argc"] == ["2"]
     for moving in (dbg.continue_(), dbg.next()):
         with pytest.raises(WrongState, match="core"):
             await moving
@@ -443,6 +537,7 @@ async def test_a_core_is_looked_at_and_does_not_move(
         await dbg.attach(core=str(binary))
 
 
+@pytest.mark.long
 async def test_a_core_tells_whose_it_is_and_is_not_read_with_another_program(
     dbg: stillframe.Debugger, binary: Path, tmp_path: Path, gdb: str
 ) -> None:
@@ -462,6 +557,7 @@ async def test_a_core_tells_whose_it_is_and_is_not_read_with_another_program(
     assert (stop.frame.line if stop.frame else 0) == mark("@crash")
 
 
+@pytest.mark.long
 async def test_a_program_behind_gdbserver_is_joined(
     dbg: stillframe.Debugger, binary: Path, gdb: str, tmp_path: Path
 ) -> None:
@@ -510,6 +606,7 @@ def tracer(pid: int) -> int:
 # A debugger that fails
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "stopped"])
 async def test_a_debugger_that_fails_takes_its_program_along(
     dbg: stillframe.Debugger, binary: Path, how: signal.Signals
@@ -535,6 +632,7 @@ async def test_a_debugger_that_fails_takes_its_program_along(
 # Projects
 
 
+@pytest.mark.long
 async def test_a_cargo_project_is_built_and_run_by_its_directory_a_command_or_a_test(
     dbg: stillframe.Debugger, tmp_path: Path
 ) -> None:
@@ -555,8 +653,13 @@ async def test_a_cargo_project_is_built_and_run_by_its_directory_a_command_or_a_
     assert stop.exception is not None
     assert (stop.exception.type, stop.frame.line if stop.frame else 0) == ("panic", 9)
     await dbg.stop()
+    (tmp_path / "src" / "main.rs").write_text("fn main() {\n    nothing();\n}\n")
+    for start in (dbg.launch("src"), dbg.launch(command=command)):
+        with pytest.raises(LaunchFailed, match=r"(?s)cargo failed:.*error\[E0425\].*src/main\.rs:2:5"):
+            await start
 
 
+@pytest.mark.long
 async def test_a_file_of_a_cargo_project_runs_the_program_that_it_is_a_source_of_and_a_stray_one_itself(
     dbg: stillframe.Debugger, tmp_path: Path
 ) -> None:
@@ -607,6 +710,7 @@ fn main() {
 """
 
 
+@pytest.mark.long
 async def test_a_function_that_rust_makes_for_each_type_is_stopped_at_by_its_name_for_all_of_them(
     dbg: stillframe.Debugger, tmp_path: Path
 ) -> None:
@@ -743,3 +847,40 @@ async def test_what_a_project_brings_for_its_debugger_to_run_is_not_run(
     else:
         assert stopped(await dbg.launch("held.py")).frame is not None
     assert sorted(os.listdir(tmp_path)) == [".gdbinit", ".lldbinit", ".pdbrc", "held.py"]
+
+
+WORDY_PANIC = """\
+fn fail(total: usize) {
+    panic!("too much: {}", total);
+}
+fn main() {
+    std::panic::set_hook(Box::new(|info| {
+        eprintln!("thread 'main' {}", info);
+        for call in 0..200 {
+            eprintln!("  {}: somewhere in a library", call);
+        }
+    }));
+    if std::env::args().count() > 1 {
+        let _ = std::panic::catch_unwind(|| fail(6));
+    }
+    let _ = std::thread::spawn(|| fail(7)).join();
+    fail(8);
+}
+"""
+
+
+async def test_what_a_panic_says_is_told_where_it_stops_however_long_its_backtrace_is(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    if shutil.which("rustc") is None:
+        pytest.skip("rustc is not installed")
+    (tmp_path / "wordy.rs").write_text(WORDY_PANIC)
+    for debugger in ("gdb", "lldb"):
+        stop = stopped(await dbg.launch("wordy.rs", adapter=debugger))
+        assert stop.exception is not None and stop.exception.type == "panic"
+        assert "too much: 7" in stop.stderr_began and "0: somewhere" in stop.stderr_began
+        assert "too much" not in stop.stderr
+        await dbg.stop()
+    report = await dbg.crash("wordy.rs", "one that is caught first", adapter="gdb")
+    assert report.failure is not None and report.failure.what == "panic: too much: 7"
+    assert [each.what for each in report.also] == ["panic: too much: 8"]

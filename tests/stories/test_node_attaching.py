@@ -125,6 +125,7 @@ def test_lines_of_what_a_running_program_was_compiled_from_are_places_at_once(he
         running.end()
 
 
+@pytest.mark.long
 @pytest.mark.own_daemon
 def test_a_process_that_is_held_runs_on_when_the_daemon_is_killed_and_can_be_joined_again(here: User) -> None:
     running = run(here, "--inspect-port=0", "loop.js")
@@ -169,6 +170,7 @@ def test_a_program_that_waits_for_its_debugger_is_held_at_its_first_line(here: U
         running.end()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", [PLACE, f"{PLACE} if i == 0", "tick"])
 def test_a_program_that_is_joined_before_node_can_load_our_code_is_held_like_any_other(here: User, place: str) -> None:
     if subprocess.run([NODE, "--inspect-wait", "--version"], capture_output=True).returncode:
@@ -179,6 +181,32 @@ def test_a_program_that_is_joined_before_node_can_load_our_code_is_held_like_any
         assert (stop["reason"], stop["frame"]["line"], stop["locals"][1]["name"]) == ("breakpoint", 4, "i")
         here.ok("detach")
         running.ticks_on()
+    finally:
+        running.end()
+
+
+AT_ONCE = """\
+let i = 0;
+function tick() {
+  i += 1;
+}
+tick();
+tick();
+setInterval(tick, 1000);
+"""
+
+
+@pytest.mark.parametrize("turn", ["0", "1"])
+def test_conditions_hold_in_a_program_that_runs_before_our_code_is_in_it(here: User, turn: str) -> None:
+    if subprocess.run([NODE, "--inspect-wait", "--version"], capture_output=True).returncode:
+        pytest.skip("this Node has no --inspect-wait (20.15 has)")
+    here.file("once.js", AT_ONCE)
+    running = run(here, "--inspect-wait=127.0.0.1:0", "once.js")
+    try:
+        stop = here.json("attach", running.address(), "--break", f"once.js:3 if i == {turn}")
+        assert (stop["reason"], stop["hit"], stop["frame"]["line"]) == ("breakpoint", 1, 3)
+        assert here.json("eval", "i")["values"][0]["value"] == turn
+        here.ok("detach")
     finally:
         running.end()
 
@@ -200,6 +228,7 @@ def test_workers_of_a_running_program_are_held_too_and_let_go(here: User) -> Non
         running.end()
 
 
+@pytest.mark.long
 def test_a_program_that_takes_the_signal_for_itself_is_left_alone_and_named(here: User) -> None:
     here.file("own.js", "process.on('SIGUSR1', () => console.log('mine'));\nrequire('./loop.js');\n")
     running = run(here, "--inspect-port=0", "own.js")

@@ -22,6 +22,7 @@ ENDS = {
     "an error": ("throw new Error('boom')", {"exit_code": 1}, "Error: boom"),
     "a rejection": ("Promise.reject(new Error('lost'))", {"exit_code": 1}, "Error: lost"),
     "an abort": ("process.abort()", {"signal": "SIGABRT"}, ""),
+    "the code of one": ("process.exit(134)", {"exit_code": 134}, ""),
     "a crash": ("process.kill(process.pid, 'SIGSEGV')", {"signal": "SIGSEGV"}, ""),
     "a kill": ("process.kill(process.pid, 'SIGKILL')", {"signal": "SIGKILL"}, ""),
     "a missing module": ("require('./nope')", {"exit_code": 1}, "Cannot find module './nope'"),
@@ -39,6 +40,15 @@ def test_an_end_is_told_as_it_was_with_nothing_but_the_programs_own_words(user: 
     assert {name: end[name] for name in ("exit_code", "signal") if name in end} == how
     assert said in end.get("stderr", "")
     assert "ebugger" not in end.get("stderr", ""), "no word of the inspector"
+
+
+def test_a_heap_that_is_full_is_a_stop_and_then_the_end_by_v8_in_its_own_words(user: User) -> None:
+    user.file("app.js", "const kept = [];\nfor (;;) kept.push(new Array(1e4).fill(kept.length + 0.5));\n")
+    stop = user.json("launch", "--", "node", "--max-old-space-size=20", "app.js")
+    assert (stop["state"], stop["reason"], stop["frame"]["line"]) == ("stopped", "out of memory", 2)
+    end = user.json("continue")
+    assert (end["state"], end["signal"], end.get("exit_code")) == ("exited", "SIGABRT", None)
+    assert re.search("FATAL ERROR: .*heap out of memory", end["stderr"])
 
 
 def test_a_step_over_the_end_is_the_end(user: User) -> None:
@@ -102,6 +112,7 @@ def test_a_program_that_closes_the_inspector_is_told_as_such(user: User) -> None
     eventually(lambda: gone(process), "what we launched is ended, though we lost sight of it")
 
 
+@pytest.mark.long
 def test_an_answer_beyond_all_bounds_ends_the_connection_by_name(user: User) -> None:
     user.file("app.js", "const big = 'z'.repeat(80e6);\nglobalThis.here = 1;\nconsole.log(big.length);\n")
     user.ok("launch", "app.js", "--break", "app.js:2")

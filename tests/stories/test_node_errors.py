@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+
+import pytest
+
 from .conftest import User
 
 AGAIN = """\
@@ -199,3 +203,19 @@ def test_a_promise_that_a_stream_rejects_for_whoever_handles_it_is_no_failure(us
     said = user.ok("crash", "--", "node", "reads.mjs")
     assert said.startswith("SyntaxError: ") and " at reads.mjs:6 in <module>; exit 1" in said, said
     assert "also: " not in said
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+def test_an_error_that_a_program_behind_npm_caught_before_its_bad_end_is_told(user: User) -> None:
+    user.file("package.json", '{"name": "x", "scripts": {"lint": "node lint.js"}}')
+    user.file("rule.js", "module.exports = (node) => {\n  const kind = node.init.type;\n  return kind;\n};\n")
+    user.file(
+        "lint.js",
+        "try {\n  require('./rule.js')({ name: 'odd' });\n} catch (error) {\n  console.error(error.message);\n"
+        "  process.exitCode = 2;\n}\n",
+    )
+    report = user.json("crash", "--", "npm", "run", "lint")
+    assert (report["end"]["exit_code"], "failure" in report) == (2, False)
+    handled = report["handled"]
+    assert handled["what"] == "TypeError: Cannot read properties of undefined (reading 'type')"
+    assert (handled["process"], handled["stack"]["frames"][0]["line"]) == ("crash-npm.1", 2)

@@ -8,7 +8,9 @@ import pytest
 
 import stillframe
 from stillframe.errors import UsageError
-from stillframe.model.views import ProbedPlace
+from stillframe.model.outcomes import Exited
+from stillframe.model.views import ProbedPlace, ProbeReport
+from stillframe.render.probes import report as rendered
 
 SHOP = """\
 class Shop {
@@ -68,13 +70,58 @@ async def test_a_million_hits_are_all_counted(tmp_path: Path) -> None:
         report = await dbg.probe("often.js:2", eval=["n"], expect=["n < 999999"], command=["node", "often.js"])
     (claim,), (value,) = report.places[0].claims, report.places[0].gathered
     assert (claim.held, claim.violated, value.least, value.most) == (999_999, 1, "0", "999999")
+    assert not report.places[0].at_least
 
 
 async def test_hits_before_a_kill_are_counted(tmp_path: Path) -> None:
     (terminated,) = await probed(tmp_path, "SIGTERM", at=("shop.js:4",), expect=["true"])
     assert 1500 - 16 < terminated.count <= 1500
+    assert terminated.at_least
+    assert terminated.message == (
+        "at least: the program was killed, and up to 15 hits just before that are not counted"
+    )
+    text = rendered(ProbeReport(command=("node",), places=(terminated,), end=Exited()), 4000)
+    assert text.startswith(f"shop.js:4 reached at least {terminated.count:,} times\n"), text
 
 
 async def test_a_claim_that_is_no_expression_is_refused_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--expect price >= is no expression of JavaScript"):
         await probed(tmp_path, at=("shop.js:4",), expect=["price >="])
+
+
+ENDS = """\
+const each = (list, f) => list.forEach(f)
+const sums = []
+each([1, 2, 3], (n) => {
+  const double = n * 2
+  if (n === 3) return
+  sums.push(double)
+})
+function short() { sums.push(7)
+}
+function always(n) {
+  if (n) sums.pop()
+  return n
+}
+async function later(n) {
+  await null; sums.push(n)
+}
+short()
+always(1)
+later(8)
+"""
+
+
+async def test_the_brace_that_ends_a_function_is_looked_at_once_its_last_line_has_run(tmp_path: Path) -> None:
+    (tmp_path / "ends.js").write_text(ENDS)
+    at = tuple(f"ends.js:{line}" for line in (7, 9, 13, 16))
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        report = await dbg.probe(*at, expect=["sums.length > 1"], command=["node", "ends.js"])
+    callback, short, always, later = report.places
+    (claim,) = callback.claims
+    assert (callback.count, claim.held, claim.violated) == (2, 1, 1), "not where a return has left it before"
+    assert claim.counter is not None
+    assert {each.name: each.value for each in claim.counter.locals}["double"] == "2"
+    assert [each.count for each in (short, later)] == [1, 1]
+    assert always.actual is not None
+    assert always.actual.line == 15, "the next line with code, where a return is the last one"

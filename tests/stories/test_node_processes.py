@@ -113,6 +113,7 @@ def test_children_of_node_that_are_not_followed_run_as_if_nobody_looked(node: Us
     assert list(listed(node)) == ["parent"]
 
 
+@pytest.mark.long
 def test_many_children_at_once_all_stop_and_none_hangs_when_they_go_on(node: User) -> None:
     node.file(
         "parent.js", "const cp = require('child_process');\nfor (let i = 0; i < 12; i++) cp.fork('./child.js', [i]);\n"
@@ -186,6 +187,7 @@ def test_worker_threads_are_child_sessions_with_the_familys_breakpoints(node: Us
     assert {each["exit_code"] for each in listed(node).values()} == {0}
 
 
+@pytest.mark.long
 def test_twenty_workers_that_nobody_holds_run_to_their_end(node: User) -> None:
     end = node.json("launch", "worker.js", "20")
     assert (end["state"], end["exit_code"]) == ("exited", 0)
@@ -349,6 +351,7 @@ def test_make_that_runs_node_and_python_has_both_as_children_and_its_own_words_o
     assert (output["stdout"], output["stderr"]) == ("child made 42\npy 2\n", "over\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("more", [(), ("--no-children",)])
 def test_npm_runs_a_script_whose_node_is_debugged(node: User, more: tuple[str, ...]) -> None:
     need("npm")
@@ -374,6 +377,7 @@ def test_every_file_of_a_test_run_is_a_child_session(node: User) -> None:
     )
 
 
+@pytest.mark.long
 def test_shebangs_code_and_directories_run_as_node_runs_them(node: User) -> None:
     node.file("tool", "#!/usr/bin/env node\nconsole.log('tool', process.argv.slice(2).join());\n").chmod(0o755)
     node.file("pkg/package.json", '{"main": "m.js"}')
@@ -398,6 +402,7 @@ def test_a_directory_that_nobody_runs_is_said_to_be_one(node: User) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_library_in_a_directory_with_spaces_and_quotes_follows_children(node: User, tmp_path: Path) -> None:
     home = tmp_path / 'my "own" dir'
     shutil.copytree(Path(stillframe.__file__).parent, home / "stillframe", ignore=shutil.ignore_patterns("__pycache__"))

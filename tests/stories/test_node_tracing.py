@@ -306,4 +306,32 @@ def test_of_a_large_value_the_part_is_told_that_a_line_changed(user: User) -> No
     assert lines["10"].endswith("  this.items['s9']=Item {sku: 's9', qty: 40}"), text
     assert lines["11"].endswith("  this.log[0]=['s9', 40]"), text
     assert lines["12"].endswith("  this.named['a-b']=40"), text
-    assert lines["13"].endswith("  this.named={}"), text
+    assert lines["13"].endswith("  this.named['a-b'] (gone)"), text
+
+
+CLOSED = """\
+function* count() {
+  let i = 0;
+  try {
+    while (true) yield i++;
+  } finally {
+    i = -1;
+  }
+}
+for (const x of count()) if (x > 1) break;
+"""
+
+
+def test_a_generator_that_is_closed_tells_where_it_waited_and_what_its_finally_ran(user: User) -> None:
+    user.file("closed.js", CLOSED)
+    rows = user.ok("trace", "count", "--", "node", "closed.js").splitlines()
+    assert "suspended at line 4, then closed, and ran on to line 6" in rows, rows
+    user.file(
+        "closed.py",
+        "def one():\n    try:\n        yield 1\n    finally:\n        done = True\n\nfor x in one():\n    break\n",
+    )
+    rows = user.ok("trace", "one", "--", "python3", "closed.py").splitlines()
+    assert "suspended at line 3, then closed, and ran on to line 5" in rows, rows
+    user.file("plain.js", "function* one() {\n  yield 1;\n  yield 2;\n}\nfor (const x of one()) break;\n")
+    rows = user.ok("trace", "one", "--", "node", "plain.js").splitlines()
+    assert "suspended at line 2, then closed: it did not come to its end" in rows, rows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .conftest import User
 
 LOOP = """function total(items) {
@@ -32,6 +34,12 @@ def test_variables_that_have_a_value_are_told_wherever_the_program_is_held(user:
     told = user.json("next")
     (line,) = told["trail"]
     assert {"name": "sum", "old": "0", "new": "6"} in line["changes"]
+
+
+def test_a_variable_of_the_file_that_is_only_spread_is_told_where_it_is_used(user: User) -> None:
+    user.file("spread.js", "const rest = [1, 2];\nfunction all() {\n  return [0, ...rest];\n}\nall();\n")
+    stop = user.json("launch", "spread.js", "--break", "spread.js:3")
+    assert [(each["name"], each["value"]) for each in stop["locals"]] == [("rest", "[1, 2]")]
 
 
 def test_an_expression_that_fails_while_it_is_awaited_leaves_the_program_alone(user: User) -> None:
@@ -122,6 +130,7 @@ for (const row of rows) console.log(new Price(row).gross);
 """
 
 
+@pytest.mark.long
 def test_private_names_can_be_asked_for_wherever_their_class_has_them(user: User) -> None:
     user.file("price.js", PRIVATE)
     (place,) = user.json(

@@ -51,13 +51,14 @@ def test_a_hundred_megabytes_without_a_newline_are_bounded_and_counted(user: Use
 
 
 def test_bytes_that_are_no_text_and_controls_are_shown_not_sent(user: User) -> None:
-    user.file("raw.py", "import sys\nsys.stdout.buffer.write(b'ok\\xff\\xfe \\x1b[2J\\0end\\n')\n")
+    odd = r"b'ok\xff\xfe \x1b[2J\0\xe2\x80\xaeend\x7f\xc2\x9b2J\n'"
+    user.file("raw.py", f"import sys\nsys.stdout.buffer.write({odd})\n")
     text = user.ok("launch", "raw.py")
-    assert 'output: "ok\\\\xff\\\\xfe \\x1b[2J\\x00end\\n"' in text
+    assert 'output: "ok\\\\xff\\\\xfe \\x1b[2J\\x00\\u202eend\\x7f\\x9b2J\\n"' in text
     assert user.json("state")["state"] == "exited"
     exact = user.json("output", "--since", "0.0.0.0")
-    assert exact["stdout"] == "ok\\xff\\xfe \x1b[2J\0end\n"
-    assert "\\x1b[2J" in user.ok("output")
+    assert exact["stdout"] == "ok\\xff\\xfe \x1b[2J\0\u202eend\x7f\x9b2J\n"
+    assert "\\x1b[2J\\x00\\u202eend" in user.ok("output")
 
 
 def test_a_character_split_over_two_writes_is_told_whole(user: User) -> None:
@@ -117,3 +118,28 @@ def test_a_cursor_of_an_earlier_run_loses_nothing_of_the_present_one(user: User)
     user.fails("wait", "--do", "touch done", code=3, error="wrong_state")
     assert not (user.here / "done").exists(), "there is nothing that it could make the program do"
     assert "pid" not in user.json("tool")
+
+
+WORDY = """
+import os, sys
+
+print("error: bad json in orders.json", file=sys.stderr)
+for depth in range(200):
+    print(f"  {depth}: somewhere in a library", file=sys.stderr)
+sys.stderr.flush()
+os._exit(int(sys.argv[1]))
+"""
+
+
+def test_how_the_words_of_a_program_began_is_told_where_it_fails_and_nothing_else_says_why(user: User) -> None:
+    user.file("wordy.py", WORDY)
+    for words in (("crash", "--"), ("launch", "--")):
+        rows = user.ok(*words, "python3", "wordy.py", "1").splitlines()
+        began = rows.index("stderr began:")
+        assert rows[began + 1] == "  error: bad json in orders.json"
+        assert "    199: somewhere in a library" in rows[rows.index("stderr:", began) :]
+        assert "stderr began:" not in user.ok(*words, "python3", "wordy.py", "0")
+    end = user.json("crash", "--", "python3", "wordy.py", "1")["end"]
+    whole = 31 + sum(len(f"  {depth}: somewhere in a library\n") for depth in range(200))
+    assert end["stderr_began"].startswith("error: bad json in orders.json\n  0: ")
+    assert len(end["stderr_began"]) + end["dropped"] + len(end["stderr"]) == whole

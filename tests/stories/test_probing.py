@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import psutil
 import pytest
@@ -23,35 +24,62 @@ for n in range(1, 5):
     price("fig", n)
 print("end", sys.argv[1:])
 """
+SCRIPT = """\
+const words = process.argv.slice(2);
+
+function price(item, count) {
+  const cost = item.length * count;
+  return cost;
+}
+function never() {
+  return "unreached";
+}
+for (let n = 1; n < 5; n++) price("fig", n);
+console.log("end", words);
+module.exports = { never };
+"""
+"""The same in JavaScript, line 5 and line 8 with it; `never` is used, though nobody calls it."""
+TOLD = {
+    "py": ("python3", PROGRAM, "NameError", "end ['--flag']\n"),
+    "js": ("node", SCRIPT, "ReferenceError", "end [ '--flag' ]\n"),
+}
 
 
 def by_place(report: dict[str, object]) -> dict[str, dict[str, object]]:
     return {each["location"]: each for each in report["places"]}  # type: ignore[attr-defined]
 
 
-def test_each_place_is_reached_not_reached_or_unbound(user: User) -> None:
-    user.file("shop.py", PROGRAM)
+def local(hit: dict[str, Any], name: str) -> str:
+    (found,) = [each["value"] for each in hit["locals"] if each["name"] == name]
+    return str(found)
+
+
+@pytest.mark.parametrize("ending", TOLD)
+def test_each_place_is_reached_not_reached_or_unbound(user: User, ending: str) -> None:
+    runner, text, raised, printed = TOLD[ending]
+    name = user.file(f"shop.{ending}", text).name
     report = user.json(
-        "probe", "shop.py:5", "shop.py:8", "shop.py:900", "other.py:3", "never", "--eval", "cost", "--eval", "nope",
-        "--hits", "3", "--", "python3", "shop.py", "--flag",
+        "probe", f"{name}:5", f"{name}:8", f"{name}:900", f"other.{ending}:3", "never", "--eval", "cost",
+        "--eval", "nope", "--hits", "3", "--", runner, name, "--flag",
     )  # fmt: skip
     places = by_place(report)
     assert {where: each["state"] for where, each in places.items()} == {
-        "shop.py:5": "reached",
-        "shop.py:8": "not_reached",
-        "shop.py:900": "unbound",
-        "other.py:3": "unbound",
+        f"{name}:5": "reached",
+        f"{name}:8": "not_reached",
+        f"{name}:900": "unbound",
+        f"other.{ending}:3": "unbound",
         "never": "not_reached",
     }
-    reached = places["shop.py:5"]
+    reached = places[f"{name}:5"]
     assert reached["count"] == 3
     assert [hit[0]["value"] for hit in reached["values"]] == ["3", "6", "9"]  # type: ignore
-    assert "NameError" in reached["values"][0][1]["value"]  # type: ignore[index]
-    assert [hit["locals"][0]["value"] for hit in reached["hits"]] == ["'fig'"] * 3  # type: ignore
-    assert "36" not in str(places["shop.py:8"])
+    assert raised in reached["values"][0][1]["value"]  # type: ignore[index]
+    assert [local(hit, "item") for hit in reached["hits"]] == ["'fig'"] * 3  # type: ignore
+    assert [(hit["frame"]["function"], hit["frame"]["line"]) for hit in reached["hits"]] == [("price", 5)] * 3  # type: ignore
+    assert "36" not in str(places[f"{name}:8"])
     assert (report["end"]["state"], report["end"]["exit_code"]) == ("exited", 0)
-    assert report["end"]["output"] == "end ['--flag']\n"
-    assert report["command"] == ["python3", "shop.py", "--flag"]
+    assert report["end"]["output"] == printed
+    assert report["command"] == [runner, name, "--flag"]
     assert user.json("sessions")["sessions"] == []
 
 
@@ -76,6 +104,7 @@ def test_a_place_with_a_condition_and_no_command_at_all(user: User) -> None:
     assert report["places"][0]["state"] == "reached", "a source behind the --"
 
 
+@pytest.mark.long
 def test_a_program_that_fails_or_runs_on_is_reported_as_such(user: User) -> None:
     user.file("fail.py", "x = 1\nraise ValueError('bad')\n")
     report = user.json("probe", "fail.py:1")
@@ -87,12 +116,14 @@ def test_a_program_that_fails_or_runs_on_is_reported_as_such(user: User) -> None
     assert not psutil.pid_exists(int((user.here / "pid").read_text()))
 
 
+@pytest.mark.long
 @pytest.mark.own_daemon
-def test_without_a_daemon_it_does_the_same_in_the_calling_process(user: User) -> None:
-    user.file("shop.py", PROGRAM)
-    words = ("probe", "shop.py:5", "price", "--hits", "2", "--eval", "count", "--no-daemon")
+@pytest.mark.parametrize("ending", TOLD)
+def test_without_a_daemon_it_does_the_same_in_the_calling_process(user: User, ending: str) -> None:
+    name = user.file(f"shop.{ending}", TOLD[ending][1]).name
+    words = ("probe", f"{name}:5", "price", "--hits", "2", "--eval", "count", "--no-daemon")
     text = user.ok(*words)
-    assert "shop.py:5 reached (2 hits taken)" in text
+    assert f"{name}:5 reached (2 hits taken)" in text
     report = user.json(*words)
     assert [each["state"] for each in report["places"]] == ["reached", "reached"]
     assert "no daemon runs" in user.says("daemon").out

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
 import os
+import re
 import shutil
 import signal
+import sqlite3
 import stat
 import subprocess
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,6 +96,7 @@ func main() {
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "text", "line", "path", "function", "tool"),
     [("shop.c", NATIVE, 5, "item.qty", "total", "gdb"), ("shop.go", GO, 9, "it.qty", "main.total", "dlv")],
@@ -102,13 +112,48 @@ def test_runs_of_compiled_programs_are_recorded_and_asked_the_same_way(
     assert [each["hit"] for each in found["hits"]] == ["h3", "h4"]
     assert {each["function"] for each in found["hits"]} == {function}
     assert user.ok("hits", "--count-by", "k") == "2 4\n"
+    crossed = user.json("cross", "total")
+    assert (crossed["symbol"], crossed["total"], "notes" in crossed) == (function, 4, False)
+    assert [each["line"] for each in crossed["source"] if each.get("here")] == [line]
+    (first,) = user.json("disasm", crossed["disassembly"][0].partition(" ")[0], "--count", "1")["instructions"]
+    assert (first["line"], first.get("here")) == (line - 2, None), "from the first instruction of the function on"
+    item = path.partition(".")[0]
+    changed = {each["name"] for each in user.json("hit-diff", "h2", "h4")["differences"]}
+    assert changed == {"out", item}
+    assert "0 .. 6 over 4 hits" in user.ok("hit-trend", f"{name}:{line}", "out")
+    stops = user.json("events", "--kind", "stop")["events"]
+    assert [(each["hit"], each["text"]) for each in stops] == [
+        (f"h{number}", f"breakpoint at {name}:{line} in {function}") for number in (1, 2, 3, 4)
+    ]
     user.ok("save", "one")
+    user.ok("export", "one.jsonl")
+    if tool == "gdb":  # which runs whatever it is given as an expression, and a name in an import may be anything
+        lines = (user.here / "one.jsonl").read_text().splitlines(keepends=True)
+        evil = json.dumps(f'$_shell("touch {user.here}/ran").total')
+        user.file("forged.jsonl", sealed(each.replace('"symbol":"total"', f'"symbol":{evil}') for each in lines))
+        user.ok("import", "forged.jsonl", "--name", "forged")
+        assert "no disassembly: " in user.ok("cross", "total", "--run", "forged", "--allow", "inspect")
+        assert not (user.here / "ran").exists()
     user.ok("stop")
+    user.file(name, text.replace("* k", "* k + 1"))
     run_through(user, f"{name}:{line}", 2, name)
     user.ok("stop")
-    different = user.json("diff", "one")["different"]
-    assert [(each["hits"], each.get("first")) for each in different] == [([4, 2], None)]
     assert "post mortem" in user.ok("locals")
+    (different,) = user.json("diff", "one")["different"]
+    assert (different["hits"], different["first"]) == ([4, 2], 1)
+    assert [(each["name"], each["old"], each["new"]) for each in different["differences"]] == [("out", "0", "1")]
+    user.ok("import", "one.jsonl", "--name", "again")
+    for run in ("one", "again"):
+        user.ok("replay", run)
+        stop = user.json("continue", "--count", "2")
+        assert user.json("state")["locals"] == stop["locals"]
+        shown = {each["name"]: each["value"] for each in user.json("locals")["values"]}
+        assert (shown["k"], shown["out"]) == ("2", "4")
+        assert user.json("stack")["frames"][0]["function"] == function
+        (here,) = (each["text"] for each in user.json("source")["lines"] if each.get("here"))
+        assert here.strip() == "return out" + ";" * name.endswith(".c"), "as it was then"
+        assert "is not held at an exception" in user.fails("exception", code=1, error="not_found")
+        user.ok("stop")
 
 
 CPP = """\
@@ -133,19 +178,55 @@ fn main() { let mut cart = Cart { sum: 0 }; cart.add(2); println!("{}", cart.sum
 """
 
 
+GO_METHOD = """\
+package main
+
+type cart struct{ sum int }
+
+func (c *cart) add(price int) {
+	c.sum += price
+}
+
+func main() {
+	c := &cart{}
+	c.add(2)
+	c.sum--
+}
+"""
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
-    ("name", "text", "line", "function", "compiler"),
-    [("shop.cpp", CPP, 5, "shop::Cart<int>::add", "c++"), ("shop.rs", RUST, 4, "shop::Cart::add", "rustc")],
+    ("name", "text", "line", "function", "adapter", "needed"),
+    [
+        ("shop.cpp", CPP, 5, "shop::Cart<int>::add", "gdb", "c++"),
+        ("shop.rs", RUST, 4, "shop::Cart::add", "gdb", "rustc"),
+        ("shop.cpp", CPP, 5, "shop::Cart<int>::add", "lldb", "c++"),
+        ("shop.rs", RUST, 4, "shop::Cart::add", "lldb", "rustc"),
+        ("shop.go", GO_METHOD, 6, "main.(*cart).add", "go", "go"),
+    ],
 )
-def test_functions_are_recorded_by_their_plain_names(
-    user: User, name: str, text: str, line: int, function: str, compiler: str
+def test_functions_are_recorded_by_their_plain_names_and_told_with_their_instructions(
+    user: User, name: str, text: str, line: int, function: str, adapter: str, needed: str
 ) -> None:
-    if not shutil.which(compiler) or not (shutil.which("gdb") or any(tools_directory(os.environ).rglob("gdb"))):
-        pytest.skip(f"gdb or {compiler} is not installed")
+    tool = {"gdb": "gdb", "lldb": "lldb-dap*", "go": "dlv"}[adapter]
+    folders = [*map(Path, os.environ["PATH"].split(":")), *tools_directory(os.environ).glob("*/bin")]
+    if not shutil.which(needed) or not any(any(each.glob(tool)) for each in folders):
+        pytest.skip(f"{tool} or {needed} is not installed")
     user.file(name, text)
-    user.ok("launch", name, "--break", f"{name}:{line}")
-    user.ok("stop")
+    user.ok("launch", "--adapter", adapter, name, "--break", f"{name}:{line}")
     assert [each["function"] for each in user.json("hits", f"{name}:{line}")["hits"]] == [function]
+    crossed = user.json("cross", function)
+    assert (crossed["symbol"], crossed["total"]) == (function, 1)
+    assert [each["line"] for each in crossed["source"] if each.get("here")] == [line]
+    here = user.json("disasm", "--count", "1")["instructions"][0]
+    addresses = [each.partition(" ")[0] for each in crossed["disassembly"]]
+    if adapter == "go":  # Delve knows no method by its name
+        assert addresses[0] == here["address"] and "from where f0 goes on" in crossed["notes"][0]
+        return
+    first = user.json("disasm", addresses[0], "--count", "1")["instructions"][0]
+    assert int(first["address"], 0) < int(here["address"], 0), "from its first instruction on"
+    assert (first["symbol"], first["line"], "notes" in crossed) == (here["symbol"], line - 1, False)
 
 
 @pytest.fixture(params=["shop.py", "shop.js"])
@@ -181,6 +262,8 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     assert {each["function"] for each in found["hits"]} == {"Cart.total"}
     assert user.json("hits", "Cart.total")["hits"][4]["step"] is True
     assert user.ok("hits", place, "--count-by", "item.qty").split("\n")[:4] == ["0 1", "1 1", "2 1", "3 1"]
+    assert user.ok("hits", place, "--count-by", "item.qty", "--top", "2").startswith("0 1\n1 1\n")
+    assert len(user.json("hits", place, "--count-by", "item.qty", "--top", "2")["groups"]) == 2
     assert user.ok("hits", "--count-by", "k", "--no-steps") == "2 4\n"
     for words in (("--where", "item.qty.more == 1"), ("--count-by", "item.nope")):
         assert "recorded in these hits" in user.fails("hits", place, *words, code=1, error="not_found")
@@ -193,6 +276,8 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     assert "deeper than what was recorded" in user.ok("hits", place, "--where", f"{cart}.note == 'a note'")
     assert "0 .. 3 over 4 hits" in user.ok("hit-trend", place, "item.qty", "--plot", "t.svg")
     assert (user.here / "t.svg").read_text().startswith("<svg")
+    spark = user.json("hit-trend", place, "item.qty")["spark"]
+    assert len(spark) == 4 and list(spark) == sorted(set(spark)) and spark in user.ok("hit-trend", place, "item.qty")
     user.ok("hit-trend", place, "item.qty", "--plot", "t.svg")
     assert "is no drawing" in user.fails("hit-trend", place, "item.qty", "--plot", program, code=2, error="usage")
     changed = user.json("hit-diff", "h1", "h4")["differences"]
@@ -211,6 +296,9 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     assert [(each["breakpoint"], each["state"], each["hits"]) for each in told["breakpoints"]] == [("b1", "bound", 4)]
     assert user.json("hits")["total"] == 5
     assert "post mortem, from the record: r1.h5" in user.ok("locals")
+    assert user.json("locals", "--frame", "f0", "--thread", "t1") == user.json("locals")
+    for other in (("locals", "--frame", "f1"), ("expand", cart, "--frame", "f1"), ("stack", "--thread", "t2")):
+        user.fails(*other, code=1, error="not_found")
     kept = {each["name"]: each for each in user.json("locals", "--hit", "h4")["values"]}
     assert [each["value"] for each in kept[cart]["children"] if each["name"] == "last"] == ["3"]
     assert "Cart.total" in user.ok("stack", "--hit", "h2")
@@ -224,6 +312,7 @@ def test_hits_are_listed_counted_filtered_and_followed_while_the_program_is_held
     assert "recorded there" in user.fails("expand", f"{cart}.nope", code=1, error="not_found")
 
 
+@pytest.mark.long
 def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_through_again(
     user: User, program: str
 ) -> None:
@@ -265,7 +354,8 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     assert other["saved"] == ["after"], "not with itself, though it is the run that the current session goes through"
     assert "not recorded here" in user.says("eval", "nothing").out + user.says("eval", "nothing").err
     assert "(try: dbg replay r1)" in user.fails("restart", code=3, error="wrong_state")
-    assert "try" not in user.fails("memory", "0", code=1, error="unsupported")
+    assert "(try: dbg capabilities)" in user.fails("memory", "0", code=1, error="unsupported")
+    user.ok("capabilities")
     again = user.json("continue", "--count", "3")
     assert "5 of 6" in again["notes"][0] and "total 6\n" in again["output"], "what had been printed by then"
     assert "total 0\n" in user.json("output")["stdout"]
@@ -294,6 +384,58 @@ def test_what_ran_since_a_session_ended_is_what_is_asked_about(user: User) -> No
     assert "r1.h1" in user.ok("locals"), "the last stop of the session itself"
     assert user.json("hits", "--session", "app")["run"] == "r1"
     assert user.json("history")["runs"][0]["command"] == ["python", "app.py"], "as it was asked for"
+
+
+def test_a_run_from_below_the_project_has_its_places_its_error_and_the_fates_of_its_breakpoints(user: User) -> None:
+    user.file("stillframe.toml", "")
+    user.file("app.py", "import late\ndef price(n):\n    return 10 / n\nprice(late.n)\n")
+    user.file("late.py", "n = 5\nn = 0\n")
+    below = User(user.here / "sub")
+    below.here.mkdir()
+    began = time.time()
+    below.ok("launch", "../app.py", "--break", "../app.py:1")
+    assert below.ok("break", "../late.py:2").startswith("b2 pending")
+    assert below.ok("break", "../app.py:900").startswith("b3 failed")
+    below.ok("unbreak", "b3")
+    assert "b2 hit 1" in below.ok("continue")
+    below.ok("continue")
+    error = below.json("exception")
+    below.ok("stop")
+    told = user.json("hits")["hits"]
+    assert [each["place"] for each in told] == ["app.py:1", "late.py:2", "app.py:3"], "as they are called from the root"
+    assert [each.get("exception") for each in told] == [None, None, "ZeroDivisionError: division by zero"]
+    assert began <= told[0]["time"] <= told[1]["time"] <= told[2]["time"] <= time.time()
+    assert below.json("hits", "../app.py:3")["hits"][0]["place"] == "../app.py:3"
+    fates = ["b1 bound", "b2 pending", "b3 failed", "b3 removed", "b2 bound"]
+    seen = [each["text"] for each in user.json("events", "--kind", "breakpoint", "--since", "0")["events"]]
+    assert [each for at, each in enumerate(seen) if each not in seen[:at]] == fates
+    fate = {each["breakpoint"]: each for each in user.json("history", "r1")["breakpoints"]}
+    assert {id: (each["state"], each["hits"]) for id, each in fate.items() if id != "b3"} == {
+        "b1": ("bound", 1),
+        "b2": ("bound", 1),
+    }
+    assert (fate["b3"]["state"], fate["b3"]["message"]) == ("removed", "app.py has 4 lines")
+    user.ok("launch", "app.py", "--break", "app.py:1")
+    user.ok("continue")
+    user.ok("stop")
+    compared = user.json("diff", "r1", "r2")
+    assert (compared["both"], [each["value"] for each in compared["only_first"]]) == (2, ["late.py:2 in <module>"])
+    user.ok("replay", "r1")
+    user.ok("continue", "--count", "2")
+    again = user.json("exception")
+    assert (again["type"], again["message"]) == (error["type"], error["message"])
+    user.ok("stop")
+    user.ok("export", "run.html", "--run", "r1")
+    assert "division by zero" in (user.here / "run.html").read_text()
+    user.ok("export", "run.jsonl", "--run", "r1")
+    kept = [json.loads(each) for each in (user.here / "run.jsonl").read_text().splitlines()]
+    assert [each["module"] for each in kept if each["kind"] == "hit"] == ["__main__", "late", "__main__"]
+    hashed = {each["file"]: each["digest"] for each in kept if each["kind"] == "source"}
+    for name in ("app.py", "late.py"):
+        text = (user.here / name).read_bytes().removesuffix(b"\n")
+        assert hashed[name] == hashlib.blake2b(text, digest_size=16).hexdigest()
+    missed = user.fails("hits", "--run", "nope", code=1, error="not_found")
+    assert "no run nope is recorded here; there are: app (r2)" in missed
 
 
 def test_the_source_of_a_function_is_shown_as_it_is_at_a_stop(user: User) -> None:
@@ -350,6 +492,33 @@ def test_events_come_once_each_by_their_cursor_and_never_wait_behind_a_running_c
     user.fails("events", "--since", "soon", code=2, error="usage")
 
 
+def sealed(lines: Iterable[str]) -> str:
+    """An export with an end that fits the lines before its last one, whoever wrote them."""
+    *body, _ = lines
+    text = "".join(body)
+    end = {"kind": "end", "lines": len(body), "digest": hashlib.sha256(text.encode()).hexdigest()}
+    return f"{text}{json.dumps(end)}\n"
+
+
+def without_texts(lines: Iterable[str], file: str) -> Iterator[str]:
+    """An export whose hits are all in the second line of another file, of which it has no text."""
+    for line in map(json.loads, lines):
+        if line["kind"] == "source":
+            continue
+        if line["kind"] == "hit":
+            line |= {"file": file, "line": 2, "source": 0}
+            line["frames"] = [each | {"file": file, "line": 2} for each in line["frames"]]
+        yield json.dumps(line) + "\n"
+
+
+def everything_recorded() -> list[list[Any]]:
+    """All runs of the record with what belongs to them, but not the calls that were made."""
+    path = Path(os.environ["XDG_STATE_HOME"]) / "stillframe" / "record.sqlite"
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as record:
+        tables = ("run", "hit", "place", "source", "value", "cell", "saved")
+        return [record.execute(f"SELECT * FROM {each}").fetchall() for each in tables]
+
+
 def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program: str, tmp_path: Path) -> None:
     run_through(user, f"{program}:8", 3, program)
     user.ok("export", "early.jsonl")
@@ -372,54 +541,99 @@ def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program
     whole = (tmp_path / "run.jsonl").read_text()
     lines = whole.splitlines(keepends=True)
     bad = {
-        "cut.jsonl": "".join(lines[:-1]),
-        "half.jsonl": whole[: len(whole) // 2],
-        "changed.jsonl": whole.replace('"t1"', '"t2"'),
-        "foreign.jsonl": '{"a": 1}\n',
-        "empty.jsonl": "",
-        "escape.jsonl": whole.replace(f'"file":"{program}"', '"file":"../../etc/passwd"'),
-        "newer.jsonl": whole.replace('"format":1', '"format":9'),
-        "binary.jsonl": "\x00\x01\x02",
+        "cut.jsonl": ("".join(lines[:-1]), "its end is missing"),
+        "half.jsonl": (whole[: len(whole) // 2], "is no line of an export"),
+        "changed.jsonl": (whole.replace('"t1"', '"t2"'), "was changed or cut"),
+        "foreign.jsonl": ('{"a": 1}\n', "is no line of an export"),
+        "empty.jsonl": ("", "is empty"),
+        "escape.jsonl": (
+            sealed(each.replace(f'"file":"{program}"', '"file":"../../etc/passwd"') for each in lines),
+            "names a file outside its project: '../../etc/passwd'",
+        ),
+        "newer.jsonl": (
+            sealed(each.replace('"format":1', '"format":9') for each in lines),
+            "is of format 9, made by a newer Stillframe",
+        ),
+        "binary.jsonl": ("\x00\x01\x02", "is no line of an export"),
     }
-    for name, text in bad.items():
+    before = everything_recorded()
+    for name, (text, why) in bad.items():
         there.file(name, text)
-        there.fails("import", name, code=2, error="usage")
+        assert why in there.fails("import", name, code=2, error="usage"), name
+    assert everything_recorded() == before
     os.mkfifo(there.here / "pipe.jsonl")
     there.fails("import", "pipe.jsonl", code=2, error="usage")
     assert "is no plain file" in there.fails("import", ".", code=2, error="usage")
     there.fails("import", "absent.jsonl", code=1, error="not_found")
     assert there.json("history")["total"] == 1
     assert "was live when it was exported" in there.ok("import", "../early.jsonl")
+    # A file of this machine that an import names and brings no text of is not shown as the import's.
+    private = there.file("private", "what stands here\n" * 3)
+    there.file("theirs.jsonl", sealed(without_texts(lines, str(private))))
+    there.ok("import", "theirs.jsonl", "--name", "private")
+    told = there.ok("replay", "private")
+    assert f"stopped: breakpoint at {private.name}:2 in " in told
+    said = [
+        there.says(*each) for each in (("state",), ("frame", "f0"), ("stack",), ("source",), ("cross", "Cart.total"))
+    ]
+    said += [there.says("source", "private:2"), there.says("next")]
+    assert "stands here" not in told + "".join(each.out + each.err for each in said)
 
 
-def test_the_page_of_an_export_shows_everything_in_a_real_browser_and_runs_nothing_of_the_programs(user: User) -> None:
+@pytest.fixture
+def rendered(user: User) -> Callable[[str], str]:
+    """What a real browser makes of a page, as its text."""
     names = ("chromium-headless-shell", "chromium", "google-chrome")
     browser = next((found for name in names if (found := shutil.which(name))), None)
     if browser is None:
         pytest.skip("no browser is installed (./dev test installs chromium-headless-shell)")
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={user.here}/profile", "--dump-dom")
+
+    def dump(address: str) -> str:
+        return subprocess.run(
+            [browser, *flags, address], capture_output=True, text=True, timeout=100, check=True
+        ).stdout
+
+    return dump
+
+
+def test_the_page_of_an_export_shows_everything_in_a_real_browser_and_runs_nothing_of_the_programs(
+    user: User, rendered: Callable[[str], str]
+) -> None:
     evil = "</script><script>document.title='run'</script><img src=x onerror=document.title='run'>"
     user.file("page.py", f"evil = {evil!r}\nfor i in range(3):\n    x = i * 7\nprint(evil)\n")
     user.ok("launch", "page.py", "--break", "page.py:3")
     user.ok("next", "--count", "4")
     user.ok("stop")
     user.ok("export", "page.html")
-    command = [
-        browser,
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--user-data-dir={user.here}/profile",
-        "--dump-dom",
-    ]
-    done = subprocess.run(
-        [*command, (user.here / "page.html").as_uri() + "#h3"], capture_output=True, text=True, timeout=100, check=True
-    )
-    shown = done.stdout
+    shown = rendered((user.here / "page.html").as_uri() + "#h3")
     assert 'data-ready="5"' in shown and "<title>page - Stillframe</title>" in shown
     assert shown.count('<button data-index="') == 5 and "h3 " in shown.partition('id="view"')[2]
     for text in ("for i in range(3):", "&lt;/script&gt;", "Stack", "Locals"):
         assert text in shown.partition('id="view"')[2], text
     assert "http" not in (user.here / "page.html").read_text().replace("http-equiv", "")
+
+
+MEASURED = """<script>
+const rects = (cell) => { const all = document.createRange(); all.selectNodeContents(cell); return all.getClientRects().length; };
+const cells = [...document.querySelectorAll('td:first-child')];
+document.documentElement.dataset.torn = cells.filter((cell) => rects(cell) > 1).map((cell) => cell.textContent).join(' ');
+const right = (id) => document.querySelector(id).getBoundingClientRect().right;
+document.documentElement.dataset.inside = String(right('#filter') <= right('nav'));
+</script></html>"""
+
+
+def test_names_stand_whole_on_the_page_beside_long_values(user: User, rendered: Callable[[str], str]) -> None:
+    user.file("wide.py", "customers = ['somebody with a name'] * 40\nmargin = 6.82\nprint(margin)\n")
+    user.ok("launch", "wide.py", "--break", "wide.py:3")
+    user.ok("stop")
+    user.ok("export", "wide.html")
+    text = re.sub("<meta http-equiv=[^>]*>", "", (user.here / "wide.html").read_text())
+    (user.here / "measured.html").write_text(text.replace("</html>", MEASURED))
+    shown = rendered((user.here / "measured.html").as_uri())
+    assert ">margin<" in shown and ">customers<" in shown
+    assert 'data-torn=""' in shown, "no name is broken into lines"
+    assert 'data-inside="true"' in shown, "the filter stands inside of its column"
 
 
 def test_secrets_are_nowhere_on_disk_and_what_is_left_out_says_so(user: User) -> None:
@@ -447,10 +661,13 @@ def test_secrets_are_nowhere_on_disk_and_what_is_left_out_says_so(user: User) ->
     assert shown["login"] == "{'user': 'ann', 'password': '[redacted: named password]'}"
     assert "looks like an AWS key" in shown["key"]
     assert "lion77roar" not in user.ok("until", "secrets_.py:9")
-    user.ok("stop")
+    os.kill(daemon_pid(user), signal.SIGKILL)  # whatever was left for later stays undone
     user.ok("export", "run.jsonl")
     assert "enter('ann', '[redacted: named password]')" in (user.here / "run.jsonl").read_text(), "nor in the files"
     state = Path(os.environ["XDG_STATE_HOME"]) / "stillframe"
+    with contextlib.closing(sqlite3.connect(f"file:{state / 'record.sqlite'}?mode=ro", uri=True)) as record:
+        texts = b"".join(zlib.decompress(text) for (text,) in record.execute("SELECT text FROM source"))
+    assert b"enter('ann', '[redacted: named password]')" in texts and b"lion77roar" not in texts
     for path in [*state.glob("record*"), user.here / "run.jsonl"]:
         for secret in ("tiger99", key, "abcdef0123456789", "lion77roar"):
             assert secret.encode() not in path.read_bytes(), (path.name, secret)
@@ -472,6 +689,46 @@ def test_a_full_disk_pauses_recording_visibly_and_debugging_goes_on(user: User) 
     resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
     assert any(note.startswith("recording goes on") for note in user.json("continue")["notes"])
     assert [each["hit"] for each in user.json("hits")["hits"]] == ["h1", "h2", "h3", "h4", "h5", "h6"]
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Path]:
+    """A file system of a megabyte where the record goes."""
+    home = Path(os.environ["XDG_STATE_HOME"])
+    home.mkdir(parents=True, exist_ok=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "stillframe-test", str(home)], capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        yield home
+    finally:  # the daemon still has its log open there
+        subprocess.run(["umount", "--lazy", str(home)], check=True)
+
+
+def test_a_disk_without_room_pauses_recording_and_every_stop_is_there_once_it_has_some(
+    small_disk: Path, user: User
+) -> None:
+    user.file("loop.py", "rows = []\nfor i in range(400):\n    text = str(i) * 400\n    rows.append(text)\n")
+    user.ok("launch", "loop.py", "--break", "loop.py:4")
+    filler = small_disk / "filler"
+    with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+        while file.write(b"x" * 4096):
+            pass
+    assert shutil.disk_usage(small_disk).free == 0
+    held = user.json("continue", "--count", "3")
+    assert any(note.startswith("recording is paused: ") and "full" in note for note in held["notes"]), held["notes"]
+    assert "recording is paused" in user.ok("history")
+    assert (user.ok("eval", "i"), user.json("next")["frame"]["line"]) == ("i = 3\n", 2)
+    filler.unlink()
+    assert any(note.startswith("recording goes on") for note in user.json("continue")["notes"])
+    found = user.json("hits")["hits"]
+    assert [each["hit"] for each in found] == ["h1", "h2", "h3", "h4", "h5", "h6"]
+    told = [value["value"] for each in found for value in each["locals"] if value["name"] == "i"]
+    assert told == ["0", "1", "2", "3", "3", "4"], "with what was seen while nothing could be written"
+    with contextlib.closing(sqlite3.connect(f"file:{small_disk}/stillframe/record.sqlite?mode=ro", uri=True)) as record:
+        assert record.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
 def test_a_home_that_takes_nothing_pauses_recording_visibly_and_debugging_goes_on(bound_user: User) -> None:
@@ -506,6 +763,7 @@ def test_what_is_pruned_is_gone_and_what_is_saved_or_live_stays(user: User) -> N
     assert user.json("hits")["total"] == 1
 
 
+@pytest.mark.long
 def test_pruning_by_size_makes_the_record_that_small_whatever_fills_it(user: User) -> None:
     user.file("loud.py", "for i in range(20):\n    print('x' * 50_000)\n")
     user.file("a.py", "for i in range(5):\n    y = i\n")
@@ -521,6 +779,22 @@ def test_pruning_by_size_makes_the_record_that_small_whatever_fills_it(user: Use
     assert done["bytes_before"] > 3e6 and done["bytes_after"] <= limit * 1e6
     # No more than it takes: the newest of the loud ones is still there.
     assert "loud" in [each["session"] for each in user.json("history")["runs"]]
+
+
+def test_a_daemon_keeps_the_record_within_its_bounds_for_as_long_as_it_lives(
+    user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STILLFRAME_RECORD_MEGABYTES", "1.5")
+    user.file("loud.py", "for i in range(12):\n    print('x' * 50_000)\n")
+    for number in range(1, 5):
+        user.ok("launch", "loud.py")
+        if number == 1:
+            user.ok("save", "good")
+
+    def kept() -> list[str]:
+        return [each["run"] for each in user.json("history")["runs"]]
+
+    eventually(lambda: kept() == ["r4", "r1"], "the record has outgrown its bounds")
 
 
 def test_names_that_are_paths_are_refused(user: User) -> None:
@@ -542,6 +816,60 @@ def test_a_stop_of_another_thread_that_a_step_lets_go_is_recorded_too_without_it
     assert [(each["hit"], each["breakpoints"]) for each in found] == [("h1", ["b1"]), ("h2", ["b1"])]
     assert len({each["thread"] for each in found}) == 2
     assert "locals" in found[0] and "locals" not in found[1]
+
+
+def test_hits_tell_first_what_their_condition_asks_and_a_class_of_numbers_is_compared_as_numbers(user: User) -> None:
+    user.file(
+        "pay.py",
+        "from decimal import Decimal\n"
+        "def pay(n):\n"
+        "    a1, a2, a3, a4, a5, a6, a7, a8 = range(8)\n"
+        "    due = Decimal(n) / 4\n"
+        "    label = str(n * 10)\n"
+        "    return due\n"
+        "for n in range(5):\n    pay(n)\n",
+    )
+    run_through(user, "pay.py:6", 5, "pay.py")
+    user.ok("save", "pay-run")
+    found = user.json("hits", "--where", "due >= 0.75 and label")["hits"]
+    assert [each["hit"] for each in found] == ["h4", "h5"]
+    assert [each["name"] for each in found[0]["locals"]][:2] == ["due", "label"]
+    assert "  due=Decimal('0.75'), label='30', n=3, " in user.ok("hits", "--where", "due >= 0.75 and label")
+    assert "0 .. 1 over 5 hits" in user.ok("hit-trend", "pay.py:6", "due")
+    # What cannot hold in any hit is no mere "no hits": a text is no number, and an object no text.
+    told = "note: label was no number in 5 hits: '0' (1), '10' (1), '20' (1)\n"
+    assert user.ok("hits", "--where", "label > 5") == f"no hits in r1\n{told}"
+    assert user.ok("hits", "--where", "label > 5", "--count-by", "n").endswith(told)
+    for word in ("pay-run", "r1"):
+        told = user.fails("hits", word, code=1, error="not_found")
+        assert f"; {word} is a run (try: dbg hits --run {word})" in told
+    assert "note: due was no text in 5 hits: Decimal('0') (1), " in user.ok("hits", "--where", "due == 'much'")
+    assert user.ok("hits", "--where", "due > 9 and label == 'x'") == "no hits in r1\n"
+    user.ok("stop")
+
+
+def test_a_condition_compares_dates_as_dates_and_takes_remainders_and_lists(user: User) -> None:
+    user.file(
+        "due.py",
+        "import datetime\n"
+        "def due(n):\n"
+        "    when = datetime.datetime(2025, 9, 30, 8) + datetime.timedelta(days=30 * n)\n"
+        "    order = {'day': when.date(), 'n': n}\n"
+        "    return when\n"
+        "for n in range(5):\n    due(n)\n",
+    )
+    run_through(user, "due.py:5", 5, "due.py")
+
+    def found(condition: str) -> list[str]:
+        return [each["hit"] for each in user.json("hits", "--where", condition)["hits"]]
+
+    assert found("when > '2025-12-01'") == ["h4", "h5"], "as texts, all come behind it"
+    assert found("order.day == '2025-10-30' or when < '2025-10-01'") == ["h1", "h2"]
+    assert found("n % 2 == 1") == found("order.n % 2") == found("n in (1, 3)") == ["h2", "h4"]
+    assert found("n not in [1, 3] and when >= order.day") == ["h1", "h3", "h5"]
+    assert user.ok("hits", "--where", "when > '2027-01-01'") == "no hits in r1\n", "a date can be compared with one"
+    assert "note: when was no number in 5 hits: " in user.ok("hits", "--where", "when % 2 == 1")
+    user.ok("stop")
 
 
 def test_hits_of_children_are_called_by_their_runs_wherever_they_are_told_beside_their_parents(user: User) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from stillframe.registry import OPERATIONS
 
 from .conftest import User
 
+BENCH = Path(__file__).resolve().parents[2] / "bench"
 PROGRAM = """\
 def f(a, items):
     b = a + 1
@@ -90,6 +92,9 @@ def test_settings_are_told_as_they_hold_with_who_says_so(user: User) -> None:
     assert "there is no setting budgt; there are wait, lease," in user.fails(
         "config", "budgt", code=1, error="not_found"
     )
+    user.file("stillframe.toml", "timeout = 3\nalways-via = true\n[adapters.mine]\nclaims = []\n")
+    assert user.ok("config").splitlines()[-2] == f"note: timeout in {said} is no setting, and changes nothing"
+    assert user.ok("config", "wait") == "wait = 30\n"
 
 
 def test_json_may_stand_before_or_after_the_verb(user: User) -> None:
@@ -193,6 +198,7 @@ REPORTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("verb", REPORTS)
 def test_a_report_of_any_budget_begins_with_its_verdict_and_ends_with_what_was_recorded(user: User, verb: str) -> None:
     user.file("loud.py", LOUD)
@@ -247,16 +253,12 @@ def test_an_error_of_any_length_is_bounded(user: User) -> None:
 
 
 def test_the_standard_job_takes_four_calls_and_few_characters(user: User) -> None:
-    user.file(
-        "count.py",
-        "def tally(words):\n    seen = {}\n    for word in words:\n        seen[word] = seen.get(word, 0) + 1\n"
-        "    return seen\n\nprint(tally(['a', 'b', 'a', 'c', 'b', 'a']))\n",
-    )
+    user.file("program.py", (BENCH / "program.py").read_text())
     said = [
-        user.ok("launch", "count.py", "--break", "count.py:4"),
-        user.ok("eval", "len(words)", "words[0]"),
+        user.ok("launch", "program.py", "--break", 'program.py@"seen = {}"'),
+        user.ok("eval", "len(words)"),
         user.ok("next", "--count", "10"),
-        user.ok("unbreak", "--all") and user.ok("continue"),
+        user.ok("continue"),
     ]
-    assert sum(map(len, said)) <= 1100, said
-    assert "exited 0" in said[-1]
+    assert sum(map(len, said)) <= 700, said
+    assert "program exited 0" in said[-1]

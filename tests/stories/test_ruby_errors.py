@@ -136,3 +136,65 @@ def test_to_look_at_a_failure_calls_no_method_that_its_line_names(user: User) ->
     assert report["end"]["output"] == "taken\n"
     told = {each["name"]: each["value"] for each in report["failure"]["stack"]["frames"][0]["values"]}
     assert told == {"times": "nil", "self": "#<Line @items=[1, 2]>"}
+
+
+RUNNER = """\
+module Failure
+  def self.===(error)
+    [NoMemoryError, SignalException].none? { |each| each === error }
+  end
+end
+
+module Runner
+  @failed = 0
+  def self.check(name)
+    yield
+  rescue Failure => e
+    @failed += 1
+    puts "#{name}: #{e.message}"
+  end
+  at_exit { exit 1 if @failed > 0 }
+end
+"""
+CHECKS = """\
+require 'runner'
+def price(line) = line[:price] * line.fetch(:qty)
+
+Runner.check('good') { price({ price: 2, qty: 2 }) }
+Runner.check('bad') { price({ price: 7 }) }
+Runner.check('worse') { raise 'no order' } if ARGV.any?
+Runner.check('careful') { price({}) rescue 0 }
+exit Integer(ENV['CODE']) if ENV['CODE']
+"""
+
+
+def test_a_run_of_tests_that_fails_tells_the_errors_that_its_runner_rescued(user: User, gems: Path) -> None:
+    (gems / "runner.rb").write_text(RUNNER)
+    user.file("checks.rb", CHECKS)
+    report = user.json("crash", "--", "ruby", "checks.rb", "all")
+    failure = report["failure"]
+    assert (report["verdict"], report["end"]["exit_code"]) == ("handled", 1)
+    assert (failure["what"], failure["stack"]["frames"][0]["line"]) == ("KeyError: key not found: :qty", 2)
+    assert {each["name"]: each["value"] for each in failure["stack"]["frames"][0]["values"]}["line"] == "{:price=>7}"
+    assert [each["what"] for each in report["also"]] == ["RuntimeError: no order"]
+    rows = user.ok("crash", "--", "ruby", "checks.rb").splitlines()
+    assert rows[0].startswith(
+        "KeyError: key not found: :qty at checks.rb:2 in price, which library code caught; exit 1 "
+    )
+    assert "note: dbg launch --catch user -- ruby checks.rb is held where it leaves your code" in rows
+    assert user.json("launch", "--catch", "user", "--", "ruby", "checks.rb")["frame"]["line"] == 2
+    user.says("stop")
+
+
+def test_an_error_that_a_library_handled_before_an_exit_is_told_beside_it_and_none_at_a_good_end(
+    user: User, gems: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (gems / "runner.rb").write_text(RUNNER.replace("exit 1 if", "nil if"))
+    user.file("checks.rb", CHECKS)
+    monkeypatch.setenv("CODE", "3")
+    report = user.json("crash", "--", "ruby", "checks.rb")
+    assert (report["verdict"], report["failure"]["kind"], report["end"]["exit_code"]) == ("crashed", "exit", 3)
+    assert (report["handled"]["what"], "also" in report) == ("KeyError: key not found: :qty", False)
+    monkeypatch.setenv("CODE", "0")
+    report = user.json("crash", "--", "ruby", "checks.rb")
+    assert (report["verdict"], "failure" in report, "handled" in report) == ("ended well", False, False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -36,6 +37,7 @@ def git(user: User, *words: str) -> None:
     subprocess.run(["git", *who, *words], cwd=user.here, check=True, capture_output=True)
 
 
+@pytest.mark.long
 def test_a_crash_is_told_beside_the_revision_that_had_none(user: User) -> None:
     user.file("app.py", APP)
     user.file("prices.py", GOOD)
@@ -66,6 +68,27 @@ def test_a_crash_is_told_beside_the_revision_that_had_none(user: User) -> None:
     assert "what to run stands behind --" in user.fails("probe", "app.py:8", "app.py", code=2, error="usage")
     assert "app.py:8 reached" in user.ok("probe", "app.py:8", "--", "app.py"), "and so does a file that is no command"
     assert user.fails("crash", "--since", "nosuch", "--", "python", "app.py", code=2, error="usage")
+    assert user.json("sessions")["sessions"] == []
+
+
+@pytest.mark.long
+def test_a_revision_that_would_run_the_present_tree_is_refused_by_each_verb(user: User) -> None:
+    user.file("lib/prices.py", GOOD)
+    insert = f"sys.path.insert(0, {str(user.here / 'lib')!r})"
+    user.file("app.py", APP.replace("import sys\n", f"import sys\n{insert}\n"))
+    user.file("test_app.py", "def test_total():\n    import app\n    assert app.total(['x2']) == 3\n")
+    git(user, "init", "-q")
+    git(user, "add", ".")
+    git(user, "commit", "-qm", "one")
+    user.file("lib/prices.py", BAD)
+    ran = f"--since HEAD: the run of it ran {user.here / 'lib' / 'prices.py'}, a file of the present tree"
+    since = ("--since", "HEAD")
+    for words in (
+        ("crash", *since, "--", "python", "app.py"),
+        ("probe", "lib/prices.py:3", "--eval", "text", *since, "--", "python", "app.py"),
+        ("test", "test_app.py", "--once", "--python", sys.executable, *since),
+    ):
+        assert ran in user.fails(*words, code=1, error="unsupported")
     assert user.json("sessions")["sessions"] == []
 
 
@@ -112,6 +135,7 @@ console.log(main([1, 5, 9]));
 """
 
 
+@pytest.mark.long
 def test_the_first_difference_may_lie_in_a_call_that_had_returned(user: User) -> None:
     user.file("stock.py", STOCK)
     user.file("bins.js", BINS)
@@ -162,6 +186,7 @@ func TestTen(t *testing.T) {
 """
 
 
+@pytest.mark.long
 def test_a_failing_test_of_go_is_built_and_compared_in_both_revisions(user: User) -> None:
     if shutil.which("go") is None or find(GO.needs[0], os.environ, "/").path is None:
         pytest.skip("go and dlv are not installed")

@@ -115,6 +115,7 @@ def lines(report: TraceReport) -> list[int]:
     return [each.line for each in life(report).steps if isinstance(each, Step)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("adapter", [GDB, LLDB], ids=["gdb", "lldb"])
 async def test_a_native_call_tells_what_it_returned(
     dbg: stillframe.Debugger, need: Callable[[Adapter], None], adapter: Adapter
@@ -130,6 +131,7 @@ async def test_a_native_call_tells_what_it_returned(
     assert lines(whole)[-1] == life(whole).at == 17
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("adapter", "file", "condition", "fault"),
     [
@@ -146,6 +148,9 @@ async def test_calls_in_which_the_condition_did_not_hold_are_not_said_to_be_none
     need(adapter)
     told = await dbg.trace("add", command=[file], condition=condition, adapter=adapter.name)
     assert life(told).number is None, "it is the second one, which nobody has counted"
+    tool = told.how.removeprefix("steps, ")
+    assert told.how != tool
+    assert f"\nnote: seen by steps of {tool}, at most 400: the calls" in rendered(told, 4000)
     assert [each.value for each in life(told).arguments if each.name == "pieces"] == ["2"]
     none = await dbg.trace("add", command=[file], condition="pieces > 9", adapter=adapter.name)
     assert (none.verdict, none.calls) == ("not chosen", 0)
@@ -155,6 +160,52 @@ async def test_calls_in_which_the_condition_did_not_hold_are_not_said_to_be_none
     assert fault.split()[0] in rendered(wrong, 4000)
     missing = await dbg.trace("take_one_away", command=[file], adapter=adapter.name)
     assert missing.verdict == "no such function"
+
+
+@pytest.mark.parametrize(
+    ("adapter", "file", "line", "value", "seen"),
+    [
+        (GDB, "cart.c", 4, "cart->pieces", ("0", "2")),
+        (LLDB, "cart.c", 4, "cart->pieces", ("0", "2")),
+        (RUBY, "cart.rb", 4, "sum", ("2", "3")),
+    ],
+    ids=["gdb", "lldb", "ruby"],
+)
+async def test_claims_are_checked_at_stops_and_said_to_be_so(
+    dbg: stillframe.Debugger,
+    need: Callable[[Adapter], None],
+    adapter: Adapter,
+    file: str,
+    line: int,
+    value: str,
+    seen: tuple[str, str],
+) -> None:
+    need(adapter)
+    claims = [f"{value} < {seen[1]}", f"{value} >= 0"]
+    report = await dbg.probe(f"{file}:{line}", eval=[value], expect=claims, command=[file], adapter=adapter.name)
+    (place,), (note,) = report.places, report.notes
+    (told,) = place.gathered
+    assert (place.state, told.distinct, told.least, told.most) == ("reached", place.count, *seen), place
+    assert [(each.held, each.violated) for each in place.claims] == [(place.count - 1, 1), (place.count, 0)]
+    counter = place.claims[0].counter
+    assert counter is not None
+    assert (counter.hit, counter.frame and counter.frame.line) == (place.count, line)
+    assert note.startswith("each hit was a stop of ")
+    assert note.endswith("; at most 1,000 of a place are looked at")
+
+
+async def test_no_more_than_four_hundred_steps_are_taken_and_that_is_said(
+    dbg: stillframe.Debugger, need: Callable[[Adapter], None], tmp_path: Path
+) -> None:
+    need(RUBY)
+    (tmp_path / "many.rb").write_text(
+        "def many(n)\n  sum = 0\n  while sum < n\n    sum += 1\n  end\n  sum\nend\nmany(1000)\n"
+    )
+    told = await dbg.trace("many", command=["many.rb"])
+    assert (life(told).end, life(told).cut, life(told).lines) == ("running", ("lines",), 400)
+    assert isinstance(told.end, Exited)
+    assert told.end.cause == "ended by the trace, which had seen 400 steps of the call"
+    assert "… too many lines: what followed was not written down\n" in rendered(told, 4000)
 
 
 async def test_a_ruby_call_tells_what_it_returned_also_where_the_program_ends_with_it(
@@ -169,6 +220,7 @@ async def test_a_ruby_call_tells_what_it_returned_also_where_the_program_ends_wi
     assert last.end.notes == ("Cart#add returned 3, and nothing of your code went on with that",)
 
 
+@pytest.mark.long
 async def test_a_call_that_outlasts_the_time_is_not_said_to_have_been_seen(
     dbg: stillframe.Debugger, need: Callable[[Adapter], None], tmp_path: Path
 ) -> None:

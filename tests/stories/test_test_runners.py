@@ -51,6 +51,7 @@ def values(frame: dict[str, Any]) -> dict[str, str]:
     return {each["name"]: each["value"] for each in frame["values"]}
 
 
+@pytest.mark.long
 def test_nodes_own_runner_is_found_held_at_the_failure_and_recorded_for_the_calls(user: User) -> None:
     user.file("shop.js", SHOP)
     imports = 'const { describe, it } = require("node:test");\nconst assert = require("node:assert");\n'
@@ -212,6 +213,7 @@ RUNNERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_runner_of_the_project_is_found_and_its_failure_told_with_the_locals_of_its_frame(
     user: User, runner: str
@@ -230,6 +232,8 @@ def test_a_runner_of_the_project_is_found_and_its_failure_told_with_the_locals_o
     assert first["id"] == f"{name}::shop::adds up"
     assert values(first["frames"][0])["got"] == "NaN", report
     assert first["frames"][0]["source"][-1]["text"].strip() == claim
+    said = user.fails("test", "adds upp", *PATIENT, code=1, error="not_found")
+    assert f"{runner} finds no test that matches adds upp; nearest: {name}::adds up" in said, said
     if runner == "jest":  # which makes errors inside as it shows an undefined, and catches them
         user.file("lacks.test.js", "test('lacks', () => { expect({ v: 3, c: undefined }).toEqual({ v: 4 }); });\n")
         report = user.json("test", "lacks.test.js", *PATIENT)
@@ -248,6 +252,25 @@ def test_a_runner_of_the_project_is_found_and_its_failure_told_with_the_locals_o
         assert [(each["function"], each["line"]) for each in far["frames"]] == [("<anonymous>", 3)], far
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("runner", ["jest", "mocha"])
+def test_a_run_that_was_held_at_a_red_test_goes_on_to_the_end_that_it_has_by_itself(user: User, runner: str) -> None:
+    if not (GUESTS / runner).is_dir():
+        missing(f"{runner} (./dev test brings it)")
+    (user.here / "node_modules").symlink_to(GUESTS)
+    name, imports, claim = RUNNERS[runner]
+    user.file("package.json", f'{{"private": true, "scripts": {{"test": "{runner}"}}}}')
+    user.file("shop.js", SHOP)
+    user.file(name, imports + BODY.replace("CLAIM", claim))
+    assert user.json("test", "--hold", *PATIENT)["held"]["session"] == "test"
+    end = user.json("continue", *PATIENT)
+    assert (end["state"], end["exit_code"]) == ("exited", 1), end
+    assert "ENOENT" not in end.get("stderr", ""), "its report still has a place"
+    if runner == "jest":  # which takes words behind a reporter for further ones
+        assert user.json("test", "--once", *PATIENT, "--", "npx", "jest", "shop")["counts"]["total"] == 3
+
+
+@pytest.mark.long
 def test_mocha_tells_what_was_compared_as_it_is_and_what_ran_when_it_did_not_end(user: User) -> None:
     if not (GUESTS / "mocha").is_dir():
         missing("mocha (./dev test brings it)")
@@ -377,6 +400,7 @@ func ExampleTotal() {
 """
 
 
+@pytest.mark.long
 def test_a_failing_go_test_is_held_where_it_says_so(user: User) -> None:
     if shutil.which("go") is None or find(GO.needs[0], os.environ, "/").path is None:
         missing("go, or dlv,")
@@ -441,6 +465,7 @@ mod tests {
 """
 
 
+@pytest.mark.long
 def test_a_panicking_rust_test_is_held_where_it_panics(user: User) -> None:
     if shutil.which("cargo") is None or shutil.which("gdb") is None:
         missing("cargo, or gdb,")
@@ -454,6 +479,8 @@ def test_a_panicking_rust_test_is_held_where_it_panics(user: User) -> None:
     assert values(first["frames"][0])["got"] == "3"
     assert report["notes"] == ["the calls that made these values are not told: what cargo runs has no recorder"]
     assert "green, 1 passed (1 deselected)" in user.ok("test", "tests::good", *PATIENT)
+    said = user.fails("test", "tests::adds_upp", *PATIENT, code=1, error="not_found")
+    assert "cargo finds no test that matches tests::adds_upp; nearest: adds_up" in said, said
     user.file(
         "src/lib.rs", "/// ```\n/// assert_eq!(shop::total(&[2, 3]), 6);\n/// ```\n" + RUST.replace("got, 5", "got, 3")
     )
@@ -496,6 +523,7 @@ mod tests {
 """
 
 
+@pytest.mark.long
 def test_files_and_directories_of_a_cargo_workspace_choose_their_tests(user: User) -> None:
     if shutil.which("cargo") is None or shutil.which("gdb") is None:
         missing("cargo, or gdb,")
@@ -516,3 +544,19 @@ def test_files_and_directories_of_a_cargo_workspace_choose_their_tests(user: Use
     totals = {each: user.json("test", each, "--once", *PATIENT)["counts"]["total"] for each in places}
     assert totals == {".": 5, "app": 3, "lib": 2, "lib/tests": 1}
     assert "green, 1 passed" in user.ok("test", "app/src/main.rs::begins", *PATIENT)
+
+
+@pytest.mark.long
+def test_a_cargo_test_that_was_chosen_by_a_word_or_has_a_namesake_in_the_workspace_is_looked_at(user: User) -> None:
+    if shutil.which("cargo") is None or shutil.which("gdb") is None:
+        missing("cargo, or gdb,")
+    user.file("Cargo.toml", '[workspace]\nmembers = ["one", "two"]\nresolver = "2"\n')
+    test = "    #[test]\n    fn it_works() {\n        let got = SUM;\n        assert_eq!(got, 4);\n    }\n"
+    for name, made in (("one", "2 + 2"), ("two", "3 + 2")):
+        user.file(f"{name}/Cargo.toml", f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n')
+        user.file(f"{name}/src/lib.rs", "#[cfg(test)]\nmod tests {\n" + test.replace("SUM", made) + "}\n")
+    for words in (("test",), ("test", "--", "cargo", "test", "-p", "two", "works")):
+        told = user.json(*words, *(() if len(words) > 1 else PATIENT))
+        assert (told["verdict"], told["counts"]["failed"], told["ran"]) == ("red", 1, 2), words
+        assert told["failures"][0]["file"] == "two/src/lib.rs"
+        assert values(told["failures"][0]["frames"][0])["got"] == "5", "of the second run, under a debugger"

@@ -49,6 +49,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 def test_djangos_tests_are_run_by_manage_py_wherever_the_call_comes_from(user: User) -> None:
     packages = Path(sys.prefix, "guests", ".".join(map(str, sys.version_info[:2])), "site-packages")
     if not (packages / "django").is_dir():

@@ -104,6 +104,7 @@ def test_pytest_is_found_and_its_first_failure_explained_with_operands_locals_an
     assert user.json("sessions")["sessions"] == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("plugins")
 def test_a_held_test_stands_in_the_frame_that_failed(user: User) -> None:
     user.file("price.py", PRICE)
@@ -118,6 +119,7 @@ def test_a_held_test_stands_in_the_frame_that_failed(user: User) -> None:
     report = user.json("test", "test_deep", "--hold", *OURS)
     assert (report["verdict"], report["held"]) == ("red", {"session": "test-pytest", "lease": 600.0})
     assert user.json("eval", "item['sku'] + 1")["values"][0]["value"] == "2"
+    assert [each["name"] for each in user.json("expand", "item")["values"]] == ["['sku']"]
     assert user.json("frame", "f1")["frame"]["function"] == "test_deep"
     user.ok("stop")
     green = user.ok("test", "test_good", "--hold", *OURS)
@@ -158,6 +160,7 @@ def test_group():
 """
 
 
+@pytest.mark.long
 def test_what_an_error_came_from_and_what_a_group_of_them_holds_is_told_with_values(user: User) -> None:
     user.file("test_load.py", GROUPED)
     rows = user.ok("test", "test_load.py::test_cause", *OURS).splitlines()
@@ -168,6 +171,8 @@ def test_what_an_error_came_from_and_what_a_group_of_them_holds_is_told_with_val
     noted = rows[at + 1]
     assert noted.startswith("    noted: step 0; step 1; ") and "; step 11; … 6 more notes; step 18; " in noted
     assert rows[at + 2] == "    tail='x', text='b=x', head='b', _='='"
+    short = user.ok("test", "--all", "test_load.py::test_group", *OURS).splitlines()
+    assert "  holds ValueError: invalid literal for int() with base 10: 'x' at test_load.py:3 in parse" in short
     told = user.ok("crash", "-c", "import test_load; test_load.test_group()")
     assert "    noted: step 0; " in told.replace("      noted", "    noted"), "of a member by crash, too"
 
@@ -185,6 +190,7 @@ def test_n(n):
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("runner", FAILING)
 def test_of_more_failures_than_are_told_all_are_run_and_counted(user: User, runner: str) -> None:
     user.file("test_many.py", FAILING[runner])
@@ -198,6 +204,7 @@ def test_of_more_failures_than_are_told_all_are_run_and_counted(user: User, runn
         assert cut["failures"][0]["id"] == report["failures"][0]["id"] and len(cut["failures"]) < 20
 
 
+@pytest.mark.long
 def test_green_says_green_and_what_matches_nothing_names_the_nearest(user: User) -> None:
     user.file("price.py", PRICE)
     user.file("tests/test_price.py", TESTS)
@@ -221,6 +228,7 @@ def test_c():
 """
 
 
+@pytest.mark.long
 def test_a_file_of_tests_that_does_not_import_is_told_with_the_reason(user: User) -> None:
     user.file("test_bad.py", "import no_such_module\n\ndef test_a():\n    pass\n")
     user.file("test_ok.py", "def test_b():\n    pass\n")
@@ -302,6 +310,10 @@ def test_unittest_tells_the_same_of_its_assertions_subtests_and_classes(user: Us
     text = user.ok("test", "tests/test_price.py::Price::test_again", *OURS, "--once", "--runner", "unittest")
     assert ": 1 of 1 failed\n" in text
     assert "self.assertEqual(got, 40)    got=30" in text
+    said = user.fails(
+        "test", "tests/test_price.py::Price::test_agian", *OURS, "--runner", "unittest", code=1, error="not_found"
+    )
+    assert "nearest: tests/test_price.py::Price::test_again" in said, said
     # What failed in a part of a test was handled there: the calls up to it led to it.
     text = user.ok("test", "tests/test_price.py::Price::test_parts", *OURS, "--runner", "unittest")
     assert "(part=2)" in text and "ran 2x" in text and "net(basket=[20], code='B') = 20" in text, text
@@ -338,6 +350,7 @@ def test_a_test_that_a_signal_ended_is_told_with_the_calls_that_its_runtime_wrot
     assert "in ctypes inside of it" in user.ok("test", "--runner", runner)
 
 
+@pytest.mark.long
 def test_tests_that_do_not_end_or_take_the_process_down_are_told_as_unfinished(user: User) -> None:
     user.file(
         "test_kill.py",
@@ -377,6 +390,7 @@ class Flaky(unittest.TestCase):
 """
 
 
+@pytest.mark.long
 def test_a_flaky_test_is_counted_and_its_first_difference_told(user: User) -> None:
     user.file("test_flaky.py", FLAKY)
     report = user.json("test", "--repeat", "4", *OURS)
@@ -423,6 +437,7 @@ class Seldom(unittest.TestCase):
 """
 
 
+@pytest.mark.long
 def test_of_a_flaky_test_the_first_difference_is_the_call_that_returned_otherwise(user: User) -> None:
     user.file("test_seldom.py", SELDOM)
     text = user.ok("test", "test_seldom.Seldom.test_returns", "--repeat", "2", *OURS)
@@ -437,6 +452,7 @@ def test_of_a_flaky_test_the_first_difference_is_the_call_that_returned_otherwis
     assert "(no difference there that passing runs do not have among themselves; " in text
 
 
+@pytest.mark.long
 def test_the_same_tests_in_an_earlier_revision_show_the_first_difference(user: User) -> None:
     user.file("price.py", "def net(amount):\n    return amount - 10\n")
     user.file(
@@ -461,6 +477,7 @@ def test_the_same_tests_in_an_earlier_revision_show_the_first_difference(user: U
     )
 
 
+@pytest.mark.long
 def test_the_first_difference_is_the_line_that_made_it_though_what_was_returned_shows_nothing(user: User) -> None:
     user.file(
         "parts.py", "def halves(items):\n    cut = len(items) // 2\n    return iter([items[:cut], items[cut:]])\n"

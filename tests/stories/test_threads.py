@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .conftest import User
+from .conftest import User, eventually
 
 THREADS = """\
 import threading
@@ -50,13 +50,14 @@ def test_a_worker_that_stops_is_shown_and_the_others_can_be_looked_into(user: Us
     assert frames["thread"] == main
     assert frames["frames"][-1]["function"] == "<module>"
     last = frames["frames"][-1]["id"]
-    said = user.says("eval", "len(threads)", "--thread", main, "--frame", last)
-    blocked = (
-        said.err.startswith("error wrong_state: ") and "native code" in said.err
-    )  # in join(): nobody can run there
-    assert said.out == "len(threads) = 2\n" or blocked, said
     names = {each["name"] for each in user.json("locals", "--thread", main, "--frame", last)["values"]}
     assert "threads" in names
+    page = user.json("expand", "threads", "--thread", main, "--frame", last)
+    assert (page["total"], "worker-1" in page["values"][0]["value"]) == (2, True)
+    assert user.json("state", "--thread", main)["thread"] == main
+    scopes = {each["name"]: each["ref"] for each in user.json("scopes", "--thread", main, "--frame", last)["scopes"]}
+    assert names <= {each["name"] for each in user.json("expand", scopes["locals"])["values"]}
+    user.fails("exception", "--thread", main, code=1, error="not_found")
     shown = user.json("source", "--thread", main)["lines"]
     assert next(each["line"] for each in shown if each.get("here")) in (11, 12), "where it waits"
     selected = user.json("thread", main)
@@ -68,6 +69,75 @@ def test_a_worker_that_stops_is_shown_and_the_others_can_be_looked_into(user: Us
     assert second["thread_name"] != stop["thread_name"]
     assert user.json("until", "pool.py:13", "--thread", second["thread"])["frame"]["line"] == 13
     assert user.json("continue")["output"] == "joined\n"
+
+
+LOOPING = """\
+import threading
+looping = []
+
+def half(n):
+    return n // 2
+
+def work(number):
+    mine = number
+    looping.append(number)
+    while number:
+        mine = mine + 0
+    mine = half(mine)
+    return mine
+
+for n in (10, 20):
+    threading.Thread(target=work, args=(n,), name=f"worker-{n}").start()
+while len(looping) < 2: pass
+print("both loop")  # held
+while True: n = 30
+"""
+
+
+def test_every_verb_that_takes_a_thread_acts_on_that_one(user: User) -> None:
+    """The program is held in its main thread, while both workers loop."""
+    user.file("two.py", LOOPING)
+    user.ok("launch", "two.py", "--break", 'two.py@"# held"')
+
+    def all_are_held() -> dict[str, str]:
+        listed = user.json("threads")["threads"]
+        return (
+            {each["name"]: each["id"] for each in listed} if {each["state"] for each in listed} == {"stopped"} else {}
+        )
+
+    names = eventually(all_are_held, "the workers are never held")
+    other, mine = (("--thread", names[f"worker-{n}"]) for n in (10, 20))
+    assert user.ok("set", "number", "0", *mine) == "number = 0\n"
+    assert user.ok("eval", "number", "mine", *mine) == "number = 0\nmine = 20\n"
+    assert user.ok("eval", "number", "mine", *other) == "number = 10\nmine = 10\n"
+    assert [user.ok("raw", "number", *each).split("] ")[1] for each in (mine, other)] == ["0\n", "10\n"]
+    assert user.ok("eval", "n") == "n = 20\n", "which is the main thread's, as before"
+    assert user.ok("frame", *mine).startswith("f0 two.py:1") and user.json("threads")["focus"] == mine[1]
+    user.ok("thread", names["MainThread"])
+
+    def moved(*words: str) -> tuple[int, str]:
+        told = user.json(*words, *mine)
+        assert (told["state"], told["thread"], told["thread_name"]) == ("stopped", mine[1], "worker-20")
+        return told["frame"]["line"], told["frame"]["function"]
+
+    after = {11: 10, 10: 12}
+    line = user.json("stack", *mine)["frames"][0]["line"]
+    assert moved("next") == (after[line], "work")
+    assert line == 10 or moved("next") == (12, "work")
+    user.ok("thread", names["MainThread"])
+    assert moved("step") == (5, "half")
+    user.ok("thread", names["MainThread"])
+    assert moved("finish") == (12, "work")
+    assert moved("next") == (13, "work")
+    user.ok("thread", names["MainThread"])
+    assert moved("jump", "two.py:12") == (12, "work")
+    assert user.json("continue", *mine, "--timeout", "0")["state"] == "running"
+    ended = "it was not let go, or its loop not left"
+    eventually(lambda: mine[1] not in {each["id"] for each in user.json("threads")["threads"]}, ended)
+    held = user.json("pause", *other, "--timeout", "30")
+    assert (held["state"], held["thread"], held["frame"]["function"]) == ("stopped", other[1], "work")
+    user.fails("next", "--thread", "t99", code=1, error="not_found")
+    user.ok("stop")
 
 
 def test_a_coroutine_stops_steps_and_finishes_like_a_function(user: User) -> None:

@@ -30,7 +30,10 @@ def counted():
 
 def use():
     given = list(counted())
-    return next(windows(range(9), 3)), len(given)
+    lines = map(str, [1, 2])
+    some = (n for n in "ab")
+    taken = [*some, *lines]
+    return next(windows(range(9), 3)), len(given), taken
 
 use(); list(windows(range(4), 3))
 """
@@ -50,10 +53,13 @@ def test_a_generator_is_told_by_what_it_gave_and_what_it_filled_by_what_it_holds
     ], "what a line changed before it gave a value"
     text = user.ok("trace", "use", "--python", INTERPRETERS[version], "--", "python", "giving.py")
     assert "counted() yields 1, {'password': '[redacted: named password]'}, = 1 giving.py:12" in text
+    (taken,) = (line for line in text.splitlines() if "taken = [" in line)
+    assert "lines <map, 2 left> -> <map, 0 left>" in taken and "<genexpr>, closed>" in taken, "they are used up"
     assert "windows(items=range(0, 9), n=3) yields (0, 1, 2), is suspended giving.py:4" in text
 
 
 STOCK = """\
+import logging
 from dataclasses import dataclass
 
 @dataclass
@@ -66,11 +72,14 @@ class Stock:
         self.items = {f"s{n}": Item(f"s{n}", n) for n in range(count)}
         self.log = []
         self.keys = {}
+        self.logger = logging.getLogger("stock")
 
     def take(self, sku, qty):
         self.items[sku] = Item(sku, qty)
         self.log.append((sku, qty))
         self.keys["password"] = "hunter2 and more"
+        self.items[sku].qty -= 1
+        self.logger.debug("taken")
         return len(self.log)
 
 Stock(12).take("s9", 40)
@@ -82,10 +91,12 @@ def test_of_a_large_value_the_part_is_told_that_a_line_changed(user: User, versi
     user.file("stock.py", STOCK)
     text = user.ok("trace", "take", "--python", INTERPRETERS[version], "--", "python", "stock.py")
     assert re.search(
-        r"15 +self.items\[sku\] = Item\(sku, qty\) +self.items\['s9'\]=Item\(sku='s9', qty=40\)\n", text
+        r"17 +self.items\[sku\] = Item\(sku, qty\) +self.items\['s9'\]=Item\(sku='s9', qty=40\)\n", text
     ), text
-    assert re.search(r"16 +self.log.append\(\(sku, qty\)\) +self.log\[0\]=\('s9', 40\)\n", text), text
+    assert re.search(r"18 +self.log.append\(\(sku, qty\)\) +self.log\[0\]=\('s9', 40\)\n", text), text
     assert re.search(r"self.keys\['password'\]='?\[redacted: named password\]'?\n", text), text
+    assert re.search(r"20 +self.items\[sku\].qty -= 1 +self.items\['s9'\].qty=39\n", text), "three levels deep"
+    assert re.search(r"21 +self.logger.debug\(.taken.\)\n", text), "what a library keeps inside is no news"
     assert "hunter2" not in text.replace('= "hunter2 and more"', "")
     assert "__create_fn__" not in text
 
@@ -268,3 +279,89 @@ def test_that_large_values_are_not_compared_whole_is_said(user: User) -> None:
     )
     told = user.ok("trace", "fill", "--", "node", "large.js")
     assert "note: of values with more than 4,096 parts, a change in the middle is not seen\n" in told
+
+
+TAKING = """\
+def large(n): return {"name": "item number %d" % n, "list": [x * 1000 + n for x in range(10)], "other": "more text %d" % n}
+
+class Shelf:
+    def __init__(self):
+        self.items = {"k%d" % n: large(n) for n in range(5)}
+
+def take(held, row, shelf):
+    held.pop("k2")
+    row.pop()
+    del row[0]
+    row.insert(1, 7)
+    shelf.items.popitem()
+    held["z"] = held.pop("k1")
+    return len(row)
+
+take({"k%d" % n: large(n) for n in (1, 2, 3)}, [large(n) for n in range(6)], Shelf())
+"""
+
+TAKING_IN_NODE = """\
+const numbers = (n) => Array.from({ length: 10 }, (_, x) => x * 1000 + n);
+const large = (n) => ({ name: `item number ${n}`, list: numbers(n), other: `more text ${n}` });
+function take(held, object, row) {
+  held.delete('k2');
+  delete object.b;
+  row.pop();
+  row.shift();
+  row.splice(1, 0, 'new');
+  delete held.get('k1').other;
+  return row.length;
+}
+take(new Map([1, 2, 3].map((n) => [`k${n}`, large(n)])), { a: large(1), b: large(2) }, [1, 2, 3, 4, 5].map(large));
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.13") if each in INTERPRETERS])
+def test_what_was_taken_out_of_a_large_value_is_told_and_what_only_moved_is_not(user: User, version: str) -> None:
+    user.file("take.py", TAKING)
+    life = trace(user, version, "take", "take.py")["life"]
+    parts = {
+        each["line"]: [(part["path"], part["value"]) for part in each["changes"][0]["parts"]]
+        for each in life["steps"][:-1]
+    }
+    assert [parts[line] for line in (8, 9, 10, 11, 12)] == [
+        [("['k2']", "(gone)")],
+        [("[5]", "(gone)")],
+        [("[0]", "(gone)")],
+        [("[1]", "7 (inserted)")],
+        [(".items['k4']", "(gone)")],
+    ]
+    assert [(path, value[:30]) for path, value in parts[13]] == [
+        ("['z']", "{'name': 'item number 1', 'lis"),
+        ("['k1']", "(gone)"),
+    ]
+
+
+def test_what_was_taken_out_of_a_large_value_in_node_is_told(user: User) -> None:
+    user.file("take.js", TAKING_IN_NODE)
+    told = re.sub(" +", " ", user.ok("trace", "take", "--", "node", "take.js"))
+    for line in (
+        "held.delete('k2'); held['k2'] (gone)\n",
+        "delete object.b; object.b (gone)\n",
+        "row.pop(); row[4] (gone)\n",
+        "row.shift(); row[0] (gone)\n",
+        "row.splice(1, 0, 'new'); row[1]='new' (inserted)\n",
+        "delete held.get('k1').other; held['k1'].other (gone)\n",
+    ):
+        assert line in told, told
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.13") if each in INTERPRETERS])
+def test_what_a_step_changed_inside_of_a_large_value_is_told(user: User, version: str) -> None:
+    user.file("take.py", TAKING)
+    user.ok("launch", "take.py", "--python", INTERPRETERS[version], "--break", "take.py:8")
+    assert user.ok("next", "6").splitlines()[:5] == [
+        "take.py:8 held['k2'] (gone)",
+        "take.py:9 row[5] (gone)",
+        "take.py:10 row[0] (gone)",
+        "take.py:11 row[1] = 7 (inserted)",
+        "take.py:12 shelf.items['k4'] (gone)",
+    ]
+    again = user.json("state")["frame"]
+    assert again["line"] == 14 and "parts" not in str(user.json("state")["locals"])
+    user.ok("stop")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import Any
 
@@ -130,6 +131,7 @@ else:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [each for each in ("3.11", "3.13") if each in INTERPRETERS])
 def test_what_never_ends_is_told_as_far_as_it_came(user: User, version: str) -> None:
     user.file("odd.py", ODD)
@@ -176,6 +178,7 @@ def test_a_function_is_found_by_the_name_that_a_crash_gives_it(user: User, versi
     assert (life["function"], life["at"], life["end"]) == ("outer.inner", 3, "raised")
 
 
+@pytest.mark.long
 @pytest.mark.own_daemon
 def test_a_call_that_cannot_be_told_is_said_why(user: User) -> None:
     user.file("shop.py", SHOP)
@@ -251,13 +254,27 @@ def test_every_process_of_a_run_is_recorded_and_a_held_one_is_at_the_call(user: 
     assert [each["command"] for each in report["end"]["do"]] == ["touch go; exec sleep 600"]
     known, long = (dict(each) for _, each in rows(report["life"]["steps"][:2]))
     assert known == {"known": "(datetime.date(2026, 1, 2), Decimal('1.50'), <Colour.RED: 1>)"}
-    assert long["many"] == "[0, 1, 2, 3, 4, 5, 6, 7, … 1,192 more]"
+    assert long["many"] == "[0, 1, 2, 3, 4, 5, 6, 7, … 1,192 more (1,200 ints, 0 to 1199)]"
     assert long["word"].endswith("x'… of 1,200")
     user.file("shop.py", SHOP)
     held = user.json("trace", "total", "--call", "2", "--hold", "--", "python3", "shop.py")["held"]
     assert held == {"session": "shop", "lease": 600, "again": True}
     assert user.json("eval", "items")["values"][0]["value"] == "[{'price': 1}]"
     user.ok("stop")
+
+
+@pytest.mark.parametrize("how", ["env -i python3 app.py", "python3 -S app.py", "env -i node app.js"])
+def test_that_no_program_had_a_recorder_is_said_and_nothing_of_its_calls(user: User, how: str) -> None:
+    user.file("app.py", "def f(n):\n    return n + 1\nprint(f(1))\n")
+    user.file("app.js", "function f(n) {\n  return n + 1;\n}\nconsole.log(f(1));\n")
+    runner = how.split()[-2] if how.startswith("env") else "python3"
+    command = ("--", "sh", "-c", how.replace(runner, shutil.which(runner) or runner, 1))
+    reason = "nothing was recorded: no Python or Node in it loaded the recorder (those in isolated mode, -I, -E or -S,"
+    report = user.json("trace", "f", *command)
+    assert (report["verdict"], report.get("life"), report["end"]["exit_code"]) == ("not recorded", None, 0), report
+    assert report["notes"][0].startswith(reason)
+    (place,) = user.json("probe", f"{how.split()[-1]}:2", "--expect", "n < 1", *command)["places"]
+    assert (place["state"], place["message"].startswith(reason)) == ("unbound", True), place
 
 
 @pytest.mark.skipif("3.11" not in INTERPRETERS, reason="from 3.12 on nobody takes a recorder's place")
@@ -272,3 +289,68 @@ def test_a_tracer_that_takes_the_recorders_place_is_named(user: User) -> None:
     assert unheard["message"] == "not recorded: whether it was reached cannot be told (see the note)"
     assert heard["message"] == "counted as long as the recorder heard of the program (see the note)"
     assert any("another tracer (other, other.py:3) took the place of the recorder" in each for each in report["notes"])
+
+
+PLAIN = """\
+def price(item):
+    return item["price"] * 2
+
+def total(items):
+    out = 0
+    for item in items:
+        out += price(item)
+    return out
+
+import logging
+try:
+    1 / 0
+except ZeroDivisionError:
+    logging.exception("logged")
+total([{"price": 3}, {"pice": 4}])
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_report_of_the_very_error_that_was_told_is_said_in_a_word(user: User, version: str) -> None:
+    user.file("plain.py", PLAIN)
+
+    def told(*words: str) -> str:
+        return user.ok(*words, "--python", INTERPRETERS[version], "--", "python", "plain.py")
+
+    own, line = "\nstderr: the error's own report, ", "line 2, in price"
+    for text in (
+        told("trace", "price", "--call", "2"),
+        told("trace", "total", "--depth", "1"),
+        told("probe", "plain.py:2", "--expect", 'item["price"] > 0'),
+        told("probe", "plain.py:2", "--eval", 'item["price"]'),
+    ):
+        assert own in text and line not in text and "ZeroDivisionError" in text, text
+    deep = told("trace", "total", "--depth", "1")
+    assert " price(item={'pice': 4}) ! KeyError: 'price' plain.py:1\n" in deep, "in whichever turn it failed"
+    for text in (
+        told("trace", "total"),  # which does not tell where the call that it made failed
+        told("trace", "price"),  # of which another call failed
+        told("probe", "plain.py:2", "--eval", "len(item)"),
+        told("probe", "plain.py:7", "--expect", 'item["price"] > 0'),  # equal, but not the very one
+    ):
+        assert own not in text and line in text, text
+
+
+def test_the_report_of_another_process_is_said_in_a_word_where_the_error_was_told(user: User) -> None:
+    user.file(
+        "pool.py",
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "def parse(row):\n    return int(row)\n"
+        "def work(rows):\n    return [parse(each) for each in rows]\n"
+        "if __name__ == '__main__':\n    with ProcessPoolExecutor(2) as pool:\n"
+        "        print(list(pool.map(work, ['12', '3x'])))\n",
+    )
+
+    def told(*words: str) -> str:
+        return user.ok("trace", *words, "--", sys.executable, "pool.py")
+
+    deep = told("parse", "--if", "row == 'x'")
+    assert "\nstderr: the error's own report, " in deep and "_RemoteTraceback" not in deep, deep
+    assert "ValueError: invalid literal" in told("work", "--if", "'x' in rows").partition("\nstderr:")[2], (
+        "where, it did not tell"
+    )

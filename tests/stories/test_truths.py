@@ -8,10 +8,11 @@ import socket
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from ..conftest import INTERPRETERS
-from .conftest import User
+from .conftest import User, eventually
 
 LOOP = "total = 0\nfor i in range(5):\n    total += i\n    print(total)\n"
 
@@ -207,6 +208,7 @@ def test_a_process_that_a_signal_stopped_is_said_to_be_that_at_once(user: User) 
     user.ok("launch", "loop.py", "--timeout", "0")
     process = user.pid()
     process.suspend()
+    eventually(lambda: process.status() == psutil.STATUS_STOPPED, "the program is stopped")
     for words in (("pause",), ("break", "loop.py:4"), ("threads",)):
         assert f"kill -CONT {process.pid}" in user.fails(*words, code=3, error="wrong_state")
     assert any(f"kill -CONT {process.pid}" in note for note in user.json("wait", "--timeout", "0")["notes"])
@@ -314,6 +316,47 @@ def test_a_comprehension_and_a_function_that_begins_with_a_loop_count_once_on_ev
     python = INTERPRETERS[version]
     report = user.json("probe", "counted.py:2", "counted.py:3", "f", "--hits", "9", "--", python, "counted.py")
     assert [each["count"] for each in report["places"]] == [1, 1, 2]
+
+
+TURNED = """\
+def number(text):
+    return int(text)
+
+def read(rows):
+    try:
+        return {name: [number(one) for one in row if one] for name, row in rows.items()}
+    finally:
+        rows.clear()
+
+def other(rows):
+    try:
+        return [row[9] for row in rows]
+    except IndexError:
+        return rows[len(rows)]
+
+try:
+    other(["no"])
+except IndexError:
+    pass
+read({"a": ["1"], "b": ["2", "x", "3"]})
+"""
+
+
+@pytest.mark.parametrize("version", sorted(INTERPRETERS))
+def test_the_turn_of_a_comprehension_that_failed_is_told_on_every_version_and_its_line_counted_once(
+    user: User, version: str
+) -> None:
+    user.file("turned.py", TURNED)
+    user.file("test_turned.py", "from turned import other\n\ndef test_other():\n    other(['ann'])\n")
+    python = INTERPRETERS[version]
+    frames = user.json("crash", "--", python, "turned.py")["failure"]["stack"]["frames"]
+    told = {value["name"]: value["value"] for frame in frames for value in frame.get("values", ())}
+    assert (told["one"], told["name"], told["row"]) == ("'x'", "'b'", "['2', 'x', '3']")
+    place = user.json("probe", "turned.py:6", "--eval", "len(rows)", "--", python, "turned.py")["places"][0]
+    assert place["count"] == 1, "unbinding its variables is no second hit"
+    user.ok("launch", "--python", python, "turned.py", "--catch", "off", "--break", "turned.py:14")
+    assert "row=" not in user.ok("locals"), "the error was caught, and the comprehension is over"
+    user.ok("stop")
 
 
 def test_the_stack_of_a_running_program_is_not_called_empty(user: User) -> None:

@@ -15,7 +15,7 @@ from stillframe.adapters.finding import find
 from stillframe.adapters.gdb import GDB
 from stillframe.adapters.go import GO
 from stillframe.adapters.lldb import LLDB
-from stillframe.adapters.python_joining import check_process
+from stillframe.adapters.python.joining import check_process
 from stillframe.errors import NotFound
 from stillframe.transport import tracing
 
@@ -46,6 +46,7 @@ def program(shut: User) -> str:
     return str(shut.here / "waits")
 
 
+@pytest.mark.long
 def test_a_debugger_that_may_not_trace_says_so(shut: User, program: str) -> None:
     # gdb itself says of a program that never began that it exited with 0.
     assert f" s: never began: {FORBIDDEN}\n" in shut.ok("launch", program, "--break", "main")
@@ -79,7 +80,7 @@ async def test_what_the_kernel_is_set_to_is_told(
 
 _AS_SOMEBODY = "import os, sys; os.geteuid() or os.setuid(65534); "
 _HIDES = "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); print('hidden', flush=True); input()"
-_JOINS = "from stillframe.adapters.python_joining import check_process; "
+_JOINS = "from stillframe.adapters.python.joining import check_process; "
 
 
 def test_a_process_that_hides_itself_or_has_ended_cannot_be_joined_and_that_is_said() -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
+
+import pytest
 
 from .conftest import User
 
@@ -77,7 +81,7 @@ def test_a_million_elements_and_thirty_megabytes_are_told_by_their_ends_and_thei
     assert (held["text"]["total"], held["text"]["truncated"]) == (30_000_000, True)
     assert "RuntimeError" in str(held["rude"]["value"]) and "no repr today" in str(held["rude"]["value"])
     assert held["rude"]["error"] is True
-    assert "ref" in held["ring"] or "..." in str(held["ring"]["value"]) or "…" in str(held["ring"]["value"])
+    assert held["ring"]["value"] == "[1, [...]]"
     page = user.json("expand", str(held["numbers"]["ref"]), "--start", "999998")
     assert [each["value"] for each in page["values"]] == ["999998", "999999"]
     assert page["total"] == 1_000_000
@@ -104,6 +108,7 @@ def test_text_that_could_steer_a_terminal_is_shown_not_sent(user: User) -> None:
     assert user.json("continue")["output"] == "end\n"
 
 
+@pytest.mark.long
 def test_a_repr_that_never_returns_is_told_as_such_and_stepping_goes_on(user: User) -> None:
     user.file("big.py", BIG)
     told = user.json("launch", "big.py", "endless", "--break", "big.py:33")
@@ -136,19 +141,20 @@ def test_ten_thousand_frames_are_counted_and_paged(user: User) -> None:
     assert user.json("continue")["output"] == "end\n"
 
 
-def test_hundreds_of_threads_are_listed_by_pages(user: User) -> None:
+@pytest.mark.long
+def test_a_thousand_threads_are_listed_by_pages(user: User) -> None:
     user.file(
         "many.py",
         "import threading\nthreading.stack_size(64 * 1024)\ngate = threading.Event()\n"
-        "ts = [threading.Thread(target=gate.wait) for _ in range(300)]\n"
+        "ts = [threading.Thread(target=gate.wait) for _ in range(1000)]\n"
         "for t in ts: t.start()\nx = 1  # here\ngate.set()\nfor t in ts: t.join()\nprint('end')\n",
     )
     told = user.json("launch", "many.py", "--break", "many.py:6", "--timeout", "60")
     assert told["frame"]["line"] == 6
     text = user.ok("threads")
     assert len(text) <= 4000
-    page = user.json("threads", "--start", "290", "--count", "100")
-    assert (page["total"], len(page["threads"])) == (301, 11)
+    page = user.json("threads", "--start", "990", "--count", "100")
+    assert (page["total"], len(page["threads"])) == (1001, 11)
     assert user.json("continue", "--timeout", "60")["output"] == "end\n"
 
 
@@ -200,4 +206,157 @@ def test_a_function_that_called_itself_is_one_word_of_the_stack(user: User) -> N
     told = user.ok("launch", "deep.py")
     assert "stack: f0 fact deep.py:3 < f1-f19 fact deep.py:4 x 19 < … 32 more\n" in told
     assert "passed: fact deep.py:3 < fact deep.py:4 x" in user.ok("exception")
+    user.ok("stop")
+
+
+MANY_PYTHON = """\
+import unittest
+
+try:
+    import numpy
+    table = numpy.arange(-5, 1000)
+except ImportError:
+    table = None
+
+def look(numbers, by_name, table):
+    doubled = [2 * each for each in numbers]
+    doubled.append(-1)
+    assert len(numbers) == 3
+    return doubled
+
+class Looks(unittest.TestCase):
+    def test_look(self):
+        look(list(range(1000)), dict.fromkeys("abcdefghijklmnop", 1.5), table)
+
+if __name__ == "__main__":
+    Looks().test_look()
+"""
+MANY_NODE = """\
+const test = require('node:test');
+
+function look(numbers, map, table) {
+  const doubled = numbers.map((each) => each * 2);
+  doubled.push(-1);
+  if (numbers.length > 3) throw new Error('too many');
+  return doubled;
+}
+
+function start() {
+  const numbers = Array.from({ length: 1000 }, (_, at) => at);
+  look(numbers, new Map(numbers.map((each) => [`k${each}`, each])), Float64Array.from(numbers));
+}
+
+if (process.env.NODE_TEST_CONTEXT) test('look', start);
+else start();
+"""
+UNITTEST = ("--python", sys.executable, "--once", "many.Looks.test_look", "--runner", "unittest")
+GUESTS = Path(sys.prefix, "guests", ".".join(map(str, sys.version_info[:2])), "site-packages")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("file", "text", "run", "tests", "place", "claim", "words"),
+    [
+        pytest.param(
+            "many.py", MANY_PYTHON, (sys.executable,), UNITTEST, "many.py:12",
+            "len(numbers) < 3", ("1,000 ints, 0 to 999", "16 keys to float, 1.5 each", "1,001 ints, -1 to 1998"), id="python",
+        ),
+        pytest.param(
+            "many.test.js", MANY_NODE, ("node",), ("many.test.js",), "many.test.js:6",
+            "numbers.length < 3", ("1,000 numbers, 0 to 999", "string to number, 0 to 999", "1,000, 0 to 999"), id="node",
+        ),
+    ],
+)  # fmt: skip
+def test_every_verb_says_what_all_of_a_long_value_is_like(
+    user: User,
+    file: str,
+    text: str,
+    run: tuple[str, ...],
+    tests: tuple[str, ...],
+    place: str,
+    claim: str,
+    words: tuple[str, ...],
+) -> None:
+    user.file(file, text)
+    env = {"PYTHONPATH": str(GUESTS)} if file.endswith(".py") and GUESTS.is_dir() else {}
+    if env:
+        words = (*words, "-5 to 999")  # the array's
+    for verb in (
+        ("crash", "--", *run, file),
+        ("test", *tests),
+        ("trace", "look", "--", *run, file),
+        ("probe", place, "--eval", "numbers", "--expect", claim, "--", *run, file),
+    ):
+        told = user.ok(*verb, env=env)
+        assert [each for each in words if each not in told] == [], told
+
+
+PATHS = """\
+class Line:
+    def __init__(self, sku, qty):
+        self.sku, self.qty = sku, qty
+
+class Cart:
+    def __init__(self, lines):
+        self.lines = lines
+
+    @property
+    def asked(self):
+        open("asked", "w").close()
+        return 7
+
+STORE = {"items": [{"sku": "A"}], "turns": list(range(3000))}
+
+def check(cart, order, at):
+    return cart, order  # line 17
+
+check(Cart([Line("a", 1), Line("b", [2, {"deep": ("x" * 300)}])]), {"lines": [{"sku": "A"}], 5: "five", "none": []}, 1)
+"""
+
+
+def test_a_path_below_a_variable_is_walked_through_what_the_values_hold(user: User) -> None:
+    user.file("paths.py", PATHS)
+    user.ok("launch", "paths.py", "--break", "paths.py:17")
+
+    def expand(path: str) -> list[tuple[str, str]]:
+        page = user.json("expand", path, "--allow", "inspect")
+        return [(each["name"], each["value"]) for each in page["values"]]
+
+    assert expand("cart.lines[1].sku") == [("cart.lines[1].sku", "'b'")], "what holds nothing more is told itself"
+    assert expand("cart.lines[at].qty[0]") == [("cart.lines[at].qty[0]", "2")]
+    assert expand("cart.lines[-1]")[0] == ("sku", "'b'")
+    assert expand("cart.lines[1].qty[1].deep")[1][0] == "[160:300]", "a long text by slices"
+    assert (
+        expand("order['lines'][0]") == expand('order["lines"][0]') == expand("order.lines[0]") == [("['sku']", "'A'")]
+    )
+    assert expand("order[5]") == [("order[5]", "'five'")]
+    assert expand("STORE.turns[2500]") == [("STORE.turns[2500]", "2500")], "of the module, and far behind"
+    for path, said in (
+        ("cart.lins", "there is no cart.lins: it has lines (try: dbg eval cart.lins)"),
+        ("cart.lines[2]", "there is no cart.lines[2]: it has [0], [1] (try"),
+        ("cart.asked.x", "there is no cart.asked: it has lines (try: dbg eval cart.asked.x)"),
+        ("order['none'][0]", "there is no order['none'][0]: order['none'] is [], without such parts"),
+        ("order[5].x", "there is no order[5].x: order[5] is 'five', without such parts"),
+        ("crt.lines", "there is no variable crt.lines in this frame; there are cart (try: dbg eval crt.lines)"),
+        ("STORE.turns[9000]", "it has [0], [1], [2], [3], [4], [5], [6], [7], … 2,992 more (try"),
+    ):
+        assert said in user.fails("expand", path, code=1, error="not_found"), path
+    assert not (user.here / "asked").exists(), "nothing of the program ran"
+    user.ok("stop")
+
+
+def test_the_parts_of_a_secret_are_left_out_by_name_path_and_handle(user: User) -> None:
+    user.file(
+        "login.py",
+        "password = 'tig' + 'er99'\ntoken = 'x9' * 400\nlogin = {'password': password, 'api_key': token}\nprint(1)\n",
+    )
+    user.ok("launch", "login.py", "--break", "login.py:4")
+    short = user.fails("expand", "password", code=1, error="not_found")
+    assert "holds nothing more than it shows: [redacted: named password]" in short and "tiger99" not in short
+    for word, name in (
+        ("token", "token"), ("login['password']", "password"), ("login.api_key", "api_key"), ("v1", "token"),
+    ):  # fmt: skip
+        told = user.ok("expand", word, "--text", "5")
+        assert told.endswith(f" = [redacted: named {name}]\n") and told.count("\n") == 1, told
+    assert "[0:160] = 'x9x9" in user.ok("expand", "token", "--reveal")
     user.ok("stop")

@@ -120,7 +120,7 @@ def test_a_wrapper_whose_programs_all_run_is_told_to_be_waited_for(app: User) ->
     (app.here / "asks.py").write_text("print('up', flush=True)\nfor line in open(0):\n    line.strip()\n")
     app.ok("launch", "--stdin", "-", "--ready", "up", "--break", "asks.py:3", "--", "sh", "-c", f"{PY} asks.py; true")
     said = app.fails("continue", "--do", "true", "--session", "sh", code=3, error="wrong_state")
-    assert "debugged in it: sh.1 (try: dbg wait --do true)" in said
+    assert "debugged in it: sh.1 (try: dbg wait --do true --session sh)" in said
     app.ok("input", "a")
     assert "sh.1 stopped: b1 hit 1" in app.ok("wait")
     said = app.fails("continue", "--do", "true", "--session", "sh", code=3, error="wrong_state")

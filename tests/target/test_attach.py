@@ -245,6 +245,7 @@ def test_what_cannot_be_attached_to_is_told_in_one_line(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.long
 def test_a_process_whose_interpreter_is_not_up_yet_is_joined_when_it_is(tmp_path: Path) -> None:
     """It waits for the first line of the settings of its virtual environment, before it can run any code."""
     python, settings = tmp_path / "venv" / "bin" / "python", tmp_path / "venv" / "pyvenv.cfg"
@@ -290,6 +291,7 @@ print("over", flush=True)
 """
 
 
+@pytest.mark.long
 def test_a_process_that_keeps_the_interpreter_in_native_code_says_so_and_is_unharmed(tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(KEEPING)
@@ -339,6 +341,7 @@ print("over", flush=True)
 """
 
 
+@pytest.mark.long
 def test_a_process_whose_threads_all_want_the_lock_is_joined_and_left_again_and_again(
     settrace_python: str, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from .wireclient import PATIENCE, Target
 
 PROGRAM = """
-import _thread, functools, sys
+import _thread, functools, sys, threading
 def work(key):
     return {}[key]
 class Odd:
@@ -42,6 +42,16 @@ for tried, arguments in [(work, (3,)), (part, ()), (Odd(), ()), (int, ("x",)), (
 refused(3, ())
 refused(work, [1])
 refused(work, (), 3)
+print(threading.Thread().name, file=sys.stderr)
+def named():
+    mine = threading.current_thread()
+    print(mine.name, type(mine) is threading._DummyThread, file=sys.stderr)
+    mine.name = "clerk"
+    print(mine.name, file=sys.stderr)
+    reported.release()
+_thread.start_new_thread(named, ())
+reported.acquire()
+print(threading.Thread().name, file=sys.stderr)
 """
 
 
@@ -60,6 +70,7 @@ def test_their_errors_are_reported_as_in_a_plain_run(
     code, _printed, said = target.end()
     assert (code, _without_addresses(said)) == (0, _without_addresses(plain.stderr))
     assert "KeyError: 3" in said
+    assert said.endswith("\nThread-1\nDummy-2 True\nclerk\nThread-3\n"), "only the one that asked took a number"
 
 
 def _without_addresses(text: str) -> str:
@@ -67,13 +78,14 @@ def _without_addresses(text: str) -> str:
 
 
 ENDS = """
-import _thread, sys
+import _thread, sys, threading
 def inner(key):
     return {}[key]
 def work(key):
     inner(key)
 _thread.start_new_thread(work, (3,))
 sys.stdin.read()
+print(threading.Thread().name)
 """
 
 
@@ -89,6 +101,8 @@ def test_they_are_held_once_where_they_were_raised(
         thread = peer.stopped(reason="exception")
         told = peer.stop(thread)
         assert [each["function"] for each in told["frames"]] == ["inner", "work"], told
+        names = {each["id"]: each["name"] for each in peer.request("threads")["threads"]}
+        assert names[thread] == "Dummy", "it has no number, since the program did not ask for one"
         peer.resume("continue", thread)
         assert target.process.stderr is not None
         while target.process.stderr.readline() not in (b"KeyError: 3\n", b""):
@@ -97,3 +111,5 @@ def test_they_are_held_once_where_they_were_raised(
         target.process.stdin.close()
         assert "stopped" not in [each["event"] for each in peer.rest()]
         assert target.process.wait(PATIENCE) == 0
+        assert target.process.stdout is not None
+        assert target.process.stdout.read() == b"Thread-1\n", "no look of ours took a number"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from stillframe.adapters.python_logs import log_text
+from stillframe.adapters.python.logs import log_text
 
 from .conftest import PYTHONS
 from .wireclient import PATIENCE, LineEnded, NeverCame, Peer, Target

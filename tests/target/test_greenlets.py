@@ -90,6 +90,34 @@ def test_threads_are_seen_where_gevent_is_installed_and_not_used(run_to: RunTo, 
     assert (code, err) == (0, "") and out.startswith("True Thread-1 (work) False")
 
 
+ASKING = """
+import http.client, selectors, socket, socketserver, urllib.request
+from http.server import BaseHTTPRequestHandler, HTTPServer
+import threading
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(204)
+        self.end_headers()
+    def log_message(self, *told): pass
+server = HTTPServer(("127.0.0.1", 0), Handler)
+thread = threading.Thread(target=server.handle_request)
+thread.start()
+print(urllib.request.urlopen("http://127.0.0.1:%d/" % server.server_port).status)  # @here
+thread.join()
+print([m.__name__ for m in (http.client, socketserver) if m.socket is not socket], selectors.select.select.__name__)
+"""
+
+
+def test_modules_of_the_library_know_the_real_socket_where_gevent_is_installed_and_not_used(
+    run_to: RunTo, guests: Guests
+) -> None:
+    python, env = guests
+    target, peer, thread = run_to(python, ASKING, env=env)
+    peer.resume("continue", thread)
+    peer.rest()
+    assert target.end() == (0, "204\n[] select\n", "")
+
+
 SWITCHING = """
 import greenlet
 def inner(n):
@@ -106,3 +134,28 @@ def test_a_bare_greenlet_is_stopped_in(run_to: RunTo, guests: Guests) -> None:
     peer.resume("continue", thread)
     peer.rest()
     assert target.end() == (0, "8\n", "")
+
+
+SPAWNED = """
+from gevent import monkey; monkey.patch_all()
+import gevent, greenlet
+def work(n):
+    return n * 2  # @here
+def plain(n):
+    return n * 3
+job = gevent.spawn(work, 2)
+job.join()
+print(job.value, greenlet.greenlet(plain).switch(4))
+"""
+
+
+def test_a_step_off_the_end_of_a_greenlet_of_gevent_is_held_there(run_to: RunTo, guests: Guests) -> None:
+    python, env = guests
+    target, peer, thread = run_to(python, SPAWNED, env=env)
+    peer.resume("next", thread)
+    peer.stopped(reason="return")
+    stop = peer.stop(thread)
+    assert (stop["frames"][0]["function"], [one["value"] for one in stop["returned"]]) == ("work", ["4"])
+    peer.resume("continue", thread)
+    peer.rest()
+    assert target.end() == (0, "4 12\n", "")

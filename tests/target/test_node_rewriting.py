@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stillframe.adapters.node_recording import FOLDER, NodeRecorder
+from stillframe.adapters.node.recording import FOLDER, NodeRecorder
 from stillframe.adapters.recorders import read, write_ask
 from stillframe.model.plans import Plan
 from stillframe.model.recorder import Ask, Found, Note, ProbeAsk, Tally, TraceAsk, Where

@@ -36,13 +36,13 @@ def mark(text: str, name: str) -> int:
     return 1 + next(i for i, row in enumerate(text.splitlines()) if name in row)
 
 
-def moved(peer: Peer, thread: int, *commands: str) -> list[Any]:
+def moved(peer: Peer, thread: int, *commands: str, reason: str = "step") -> list[Any]:
     """Where each of these moves ended: function and line."""
     peer.request("setBreakpoints", source={"path": peer.stop(thread)["frames"][0]["file"]}, breakpoints=[])
     passed = []
     for command in commands:
         peer.resume(command, thread)
-        peer.stopped(reason="step")
+        peer.stopped(reason=reason)
         stop = peer.stop(thread)
         top = stop["frames"][stop["at"]]
         passed.append((top["function"], top["line"]))
@@ -352,7 +352,7 @@ def test_functions_that_a_library_called_are_held_as_they_return(run_to: RunTo, 
     ):
         top = peer.stop(thread)["frames"][0]
         function, line = top["function"], mark(CALLED, "# @" + kind)
-        assert moved(peer, thread, "stepOut") == [(function, line)]
+        assert moved(peer, thread, "stepOut", reason="return") == [(function, line)]
         assert [(one["name"], one["value"]) for one in peer.stop(thread)["returned"]] == [(function, value)]
         if following:
             next_one = [{"line": mark(CALLED, "# @" + following)}]
@@ -360,6 +360,162 @@ def test_functions_that_a_library_called_are_held_as_they_return(run_to: RunTo, 
             peer.resume("continue", thread)
             thread = peer.stopped(reason="breakpoint")
     assert_runs_to_its_end(target, peer, thread)
+
+
+ENDS = """
+import asyncio, functools, sys, threading
+async def handles(n):
+    await asyncio.sleep(0)
+    for each in range(n):  # @task
+        each += 1
+async def awaited(n):
+    return n + 1  # @awaited
+async def main():
+    tasks = {asyncio.ensure_future(handles(1))}
+    for task in list(tasks):
+        task.add_done_callback(tasks.discard)
+    while tasks:
+        await asyncio.sleep(0)
+    found = await asyncio.ensure_future(awaited(1))
+    print(found)  # @waits
+def called(n):
+    asyncio.get_running_loop().call_soon(soon, n)
+def soon(n):
+    return n * 2  # @soon
+async def later():
+    called(3)
+    await asyncio.sleep(0)
+def works(left):
+    if left:  # @thread
+        left.pop()
+class Server(threading.Thread):
+    def run(self):
+        works([1])
+        self.done = True  # @run
+def compare(a, b):
+    return a - b  # @compare
+asyncio.run(main())
+asyncio.run(later())
+for make in (functools.partial(threading.Thread, target=works, args=([],)), Server):
+    thread = make()
+    thread.start()
+    thread.join()
+print(sorted([2, 1], key=functools.cmp_to_key(compare)), sys.getprofile())
+print("over")
+"""
+
+
+def test_a_step_off_the_end_of_what_nothing_of_the_users_called_is_held_there(run_to: RunTo, python: str) -> None:
+    target, peer, thread = run_to(python, ENDS, "# @task")
+    file = peer.stop(thread)["frames"][0]["file"]
+
+    def at(kind: str) -> int:
+        return mark(ENDS, "# @" + kind)
+
+    def until(kind: str) -> int:
+        peer.request("setBreakpoints", source={"path": file}, breakpoints=[{"line": at(kind)}])
+        peer.resume("continue", thread)
+        found = peer.stopped(reason="breakpoint")
+        peer.request("setBreakpoints", source={"path": file}, breakpoints=[])
+        return found
+
+    def stepped(reason: str, command: str = "next") -> tuple[int, list[str]]:
+        peer.resume(command, thread)
+        assert peer.event("stopped")["reason"] == reason
+        stop = peer.stop(thread)
+        return stop["frames"][stop["at"]]["line"], [one["value"] for one in stop["returned"]]
+
+    peer.request("setBreakpoints", source={"path": file}, breakpoints=[])
+    assert stepped("step")[0] == at("task") + 1
+    assert stepped("step")[0] == at("task")
+    assert stepped("return") == (at("task"), ["None"])
+    thread = until("awaited")
+    assert stepped("step")[0] == at("waits"), "which goes on with it"
+    thread = until("soon")
+    assert stepped("return") == (at("soon"), ["6"])
+    thread = until("thread")
+    assert stepped("return", "stepIn") == (at("thread"), ["None"])
+    thread = until("run")
+    assert stepped("return") == (at("run"), ["None"])
+    thread = until("compare")
+    assert stepped("step")[0] >= mark(ENDS, "print(sorted"), "its caller goes on, by way of the library"
+    peer.resume("continue", thread)
+    assert target.end() == (0, "2\n[1, 2] None\nover\n", "")
+
+
+DRIVEN = """
+import _thread, contextlib, queue, socket, socketserver, threading, weakref
+@contextlib.contextmanager
+def opened(n):
+    yield n
+    n += 1  # @generator
+def uses():
+    with opened(1):
+        n = 1
+    return n
+class Handler(socketserver.BaseRequestHandler):
+    def handle(self):
+        answer = b"yes"
+        self.request.sendall(answer)  # @handler
+def asks(server):
+    with socket.create_connection(server.server_address) as line:
+        line.recv(3)
+    server.shutdown()
+def alone(held):
+    held.add(1)  # @alone
+uses()
+with socketserver.TCPServer(("127.0.0.1", 0), Handler) as server:
+    threading.Thread(target=asks, args=(server,)).start()
+    server.serve_forever()  # @serves
+held, ended = set(), queue.SimpleQueue()
+gone = weakref.ref(held, ended.put)
+_thread.start_new_thread(alone, (held,))
+del held
+ended.get()
+print("over")
+"""
+
+
+def test_a_generators_end_is_its_callers_to_go_on_with_and_a_handlers_and_a_bare_threads_nobodys(
+    run_to: RunTo, python: str
+) -> None:
+    target, peer, thread = run_to(python, DRIVEN, "# @generator")
+    file = peer.stop(thread)["frames"][0]["file"]
+    assert moved(peer, thread, "next")[0][0] == "uses"
+    for kind in ("handler", "alone"):
+        peer.request("setBreakpoints", source={"path": file}, breakpoints=[{"line": mark(DRIVEN, "# @" + kind)}])
+        peer.resume("continue", thread)
+        thread = peer.stopped(reason="breakpoint")
+        assert moved(peer, thread, "next", reason="return")[0][1] == mark(DRIVEN, "# @" + kind)
+    assert_runs_to_its_end(target, peer, thread)
+
+
+BROKEN = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+def divides(n):
+    return n / 0  # @here
+with ThreadPoolExecutor(1) as pool:
+    print(type(pool.submit(divides, 1).exception()).__name__, pool.submit(sys.getprofile).result())
+print("over")
+"""
+
+
+@pytest.mark.parametrize("command", ["next", "stepIn", "stepOut"])
+def test_a_step_off_what_nobody_goes_on_with_is_held_as_an_exception_leaves_it(
+    run_to: RunTo, python: str, command: str
+) -> None:
+    target, peer, thread = run_to(python, BROKEN)
+    peer.resume(command, thread)
+    said = peer.event("stillframe", kind="untraced")["message"]
+    assert peer.stopped(reason="step") == thread
+    by_error = "divides raised ZeroDivisionError: division by zero"
+    assert said == (by_error if monitored(python) else "divides is left by an exception that it does not catch")
+    top = peer.stop(thread)["frames"][0]
+    assert (top["function"], top["line"]) == ("divides", mark(BROKEN, "@here"))
+    peer.resume("continue", thread)
+    assert not [event for event in peer.rest() if event["event"] == "stopped"]
+    assert target.end() == (0, "ZeroDivisionError None\nover\n", "")
 
 
 FAILING = """

@@ -303,6 +303,7 @@ print("over")
 """
 
 
+@pytest.mark.long
 def test_a_thousand_threads_do_not_slow_a_stop_to_a_halt(run_to: RunTo, new_python: str) -> None:
     target, peer, thread = run_to(new_python, THREADS)
     assert peer.stop(thread)["frames"][0]["line"] == 10

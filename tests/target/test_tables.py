@@ -113,7 +113,7 @@ def test_of_a_long_value_it_is_told_what_all_of_it_is_like(run_to: RunTo, deep_p
         "prices": "416 floats, 1 str",
         "orders": "41 dicts, 40 of them with keys sku qty",
         "louds": "20 Louds",
-        "by_name": "300 keys to int",
+        "by_name": "300 keys to int, 0 to 299",
     }
     assert told["record"]["value"] == "Row(id=1, name='ann')"
     assert told["mapped"]["value"] == "Mapped(id=7)"
@@ -166,6 +166,7 @@ here = 1  # @here
 TORCH = tensors.environment()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(TORCH is None, reason="no torch here: ./dev test unpacks Debian's")
 def test_tensors_are_told_by_shape_kind_and_first_numbers(run_to: RunTo) -> None:
     _, peer, thread = run_to(tensors.PYTHON, TENSORS, env=TORCH)
@@ -238,6 +239,7 @@ print(asked)
 """
 
 
+@pytest.mark.long
 def test_objects_are_told_by_the_fields_of_their_class_and_rows_by_what_was_loaded(
     run_to: RunTo, guests: Guests
 ) -> None:
@@ -266,10 +268,10 @@ def test_objects_are_told_by_the_fields_of_their_class_and_rows_by_what_was_load
 
 
 KEPT = """
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("sfr_compare", sys.argv[1])
-compare = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(compare)
+import importlib, sys, types
+recorder = sys.modules["recorder"] = types.ModuleType("recorder")
+recorder.__path__ = sys.argv[1:]
+compare = importlib.import_module("recorder.sf_compare")
 import numpy as np, pandas as pd
 table, column = pd.DataFrame({"a": [1, 2], "b": ["p", "q"]}), pd.Series([1.0, 2.0])
 large, things = np.zeros(100000), np.array([1, "x"], dtype=object)
@@ -291,8 +293,7 @@ print([changes(table, lambda value: value["x"].sum()), changes(column, lambda va
 
 def test_what_changed_in_a_table_is_seen_and_what_only_reads_it_changes_nothing(guests: Guests) -> None:
     python, env = guests
-    compare = Path(stillframe.__file__).parent / "_target" / "recording" / "sfr_compare.py"
-    done = subprocess.run(
-        [python, "-c", KEPT, str(compare)], env={**os.environ, **env}, capture_output=True, text=True, timeout=120
-    )
+    ours = Path(stillframe.__file__).parent / "_target"
+    command = [python, "-c", KEPT, str(ours / "recording"), str(ours)]
+    done = subprocess.run(command, env={**os.environ, **env}, capture_output=True, text=True, timeout=120)
     assert done.stdout == f"{[True] * 6}\n{[False] * 3}\n", done.stderr

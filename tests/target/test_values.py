@@ -78,6 +78,8 @@ def main():
     error = KeyError("k")
     red = Colour.RED
     numbers_ = numbers(); next(numbers_)
+    items = iter([1, 2, 3]); next(items); used = map(str, [1]); list(used); closed = map(str, (n for n in [1])); list(closed)
+    pairs, found, asked, walked = zip("abc", [1, 2]), filter(None, [0, 1]), map(str, numbers()), enumerate({1: 2})
     cells = array.array("i", range(100))
     space = types.SimpleNamespace(a=1)
     lock = threading.Lock()
@@ -115,6 +117,13 @@ EXPECTED = {
     "error": ("KeyError", "KeyError('k')", None),
     "red": ("Colour", "<Colour.RED: 1>", None),
     "numbers_": ("generator", "<generator numbers, suspended at line 37>", None),
+    "items": ("list_iterator", "<list_iterator, 2 left>", None),
+    "used": ("map", "<map, 0 left>", None),
+    "closed": ("map", "<map, 0 left>", None),
+    "pairs": ("zip", "<zip, 2 left>", None),
+    "found": ("filter", "<filter, at most 2 left>", None),
+    "asked": ("map", "<map>", None),
+    "walked": ("enumerate", "<enumerate, 1 left>", None),
     "space": ("SimpleNamespace", "namespace(a=1)", None),
     "lock": ("lock", "<unlocked _thread.lock object>", None),
 }

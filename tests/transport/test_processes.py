@@ -17,12 +17,14 @@ import pytest
 
 import stillframe
 from stillframe.errors import LaunchFailed
-from stillframe.transport.folders import private_folder
+from stillframe.transport.folders import private_folder, remove_folder
 from stillframe.transport.guardian import GUARDIAN
 from stillframe.transport.guardian_program import start_time
 from stillframe.transport.process import Exit, spawn
 from stillframe.transport.streams import Listener, dial, dial_unix
 from stillframe.transport.trees import MARK, end_tree, marked, wait_pid
+
+from ..guard import Guard
 
 PATIENCE = 20
 
@@ -272,6 +274,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.long
 async def test_a_debugger_of_what_lives_on_may_leave_by_itself_and_is_then_asked_to(tmp_path):
     source = str(Path(stillframe.__file__).parent.parent)
     host = await asyncio.create_subprocess_exec(
@@ -358,3 +361,11 @@ async def test_children_of_a_program_that_ended_stay_guarded_until_we_let_go_of_
 def test_a_start_time_tells_one_process_from_the_next_of_the_same_number():
     assert start_time(os.getpid()) == start_time(os.getpid())
     assert start_time(2**22 + 1) is None
+
+
+async def test_a_folder_of_ours_that_outlives_a_test_is_found_by_its_guard(guard: Guard) -> None:
+    (guard.temporary / "the-programs-own").mkdir()
+    folder = private_folder()
+    assert guard.litter() == [f"temporary tmp/{Path(folder).name}"]
+    remove_folder(folder)
+    assert guard.litter() == []

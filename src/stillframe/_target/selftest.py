@@ -30,7 +30,8 @@ NAMES = {
     "pydevd_file_utils": "get_abs_path_real_path_and_base_from_frame exists _get_relative_filename_abs_path",
     "_pydev_bundle.pydev_monkey": (
         "patch_new_process_functions _on_forked_process monkey_patch_os monkey_patch_module create_fork "
-        "undo_patch_thread_modules threading_modules_to_patch _NewThreadStartupWithTrace get_original_start_new_thread"
+        "undo_patch_thread_modules threading_modules_to_patch _NewThreadStartupWithTrace get_original_start_new_thread "
+        "threading.current_thread"
     ),
     "_pydevd_bundle.pydevd_filtering": "ExcludeFilter",
     "_pydevd_bundle.pydevd_collect_bytecode_info": "ReturnInfo",
@@ -38,7 +39,9 @@ NAMES = {
     "_pydev_bundle.pydev_log": "_pydevd_log_exception",
     "_pydevd_bundle.pydevd_breakpoints": "get_exception_class ExceptionBreakpoint LineBreakpoint.has_condition",
     "_pydev_bundle.pydev_is_thread_alive": "is_thread_alive",
-    "_pydev_bundle._pydev_saved_modules": "ThreadingEvent thread threading time _queue",
+    "_pydev_bundle._pydev_saved_modules": (
+        "ThreadingEvent thread threading._DummyThread threading._active threading._newname time _queue"
+    ),
     "_pydevd_bundle.pydevd_command_line_handling": "process_command_line get_pydevd_file",
     "_pydevd_bundle.pydevd_constants": (
         "HTTP_JSON_PROTOCOL set_protocol get_global_debugger set_global_debugger PYDEVD_USE_SYS_MONITORING RETURN_VALUES_DICT "
@@ -57,7 +60,10 @@ NAMES = {
         "CMD_STEP_OVER_MY_CODE CMD_STEP_RETURN CMD_STEP_RETURN_MY_CODE CMD_SMART_STEP_INTO"
     ),
     "_pydevd_bundle.pydevd_net_command": "NetCommand.call_after_send NetCommand.send NetCommand._after_send",
-    "_pydevd_bundle.pydevd_net_command_factory_json": "NetCommandFactoryJson.make_io_message",
+    "_pydevd_bundle.pydevd_net_command_factory_json": (
+        "NetCommandFactoryJson.make_io_message NetCommandFactoryJson.make_thread_suspend_single_notification "
+        "NetCommandFactoryJson.make_thread_suspend_message"
+    ),
     "_pydevd_bundle.pydevd_dont_trace_files": "PYDEV_FILE",
     "_pydevd_bundle.pydevd_daemon_thread": "PyDBDaemonThread.do_kill_pydev_thread",
     "_pydevd_bundle.pydevd_utils": "get_non_pydevd_threads",

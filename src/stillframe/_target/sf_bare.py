@@ -3,15 +3,19 @@
 pydevd 1.8.22 starts something of its own in the program's stead, which Python then names as what the thread was started by.
 """
 
+import functools
 import sys
+import types
 
 from _pydev_bundle import pydev_monkey
-from _pydev_bundle._pydev_saved_modules import thread
+from _pydev_bundle._pydev_saved_modules import thread, threading
 from _pydevd_bundle import sf_reported
 from _pydevd_bundle.pydevd_constants import get_global_debugger
 
 WORDS = "Exception ignored in thread started by"
 OURS = "_bootstrap"  # of threading.Thread, which reports errors by itself, and by which pydevd knows the thread
+DUMMY = "Dummy-%d"  # how Python names the object of one, once somebody asks for it
+DEBUGGERS = ("pydevd", "_pydevd_bundle", "_pydev_bundle")  # what our own modules are imported from, too
 
 
 class Report:
@@ -88,7 +92,64 @@ def _made(init):
     return made
 
 
+class Threading:
+    """The threading module, for pydevd's start of such a thread. Python has no object for one before the program asks for it,
+    and pydevd asks at once: what it gets has a number only when the program wants to know its name, so that those of the
+    program's other threads are not shifted."""
+
+    def __getattr__(self, name):
+        return getattr(threading, name)
+
+    def current_thread(self):
+        if thread.get_ident() in threading._active:
+            return threading.current_thread()
+        return _unnumbered(threading._DummyThread)()
+
+
+@functools.lru_cache(maxsize=None)
+def _unnumbered(plain):
+    """Python's class of such objects, which it becomes as soon as it has its number."""
+    module = plain.__init__.__globals__
+
+    class Unnumbered(plain):
+        def __init__(self):
+            begin = types.FunctionType(plain.__init__.__code__, dict(module, _newname=_no_name))
+            begin(self)
+
+        def _become_plain(self, name=None):
+            numbered = module["_newname"](DUMMY)
+            self.__class__ = plain
+            self._name = numbered if name is None else name
+
+        @property
+        def _name(self):
+            if _asks_for_itself(sys._getframe(1), module):
+                return DUMMY.partition("-")[0]
+            self._become_plain()
+            return self._name
+
+        @_name.setter
+        def _name(self, name):
+            if name != DUMMY:
+                self._become_plain(name)
+
+    Unnumbered.__name__ = Unnumbered.__qualname__ = plain.__name__
+    return Unnumbered
+
+
+def _no_name(template):
+    return template
+
+
+def _asks_for_itself(frame, module):
+    """Whether it is the debugger that looks, and not the program by way of the threading module."""
+    while frame is not None and frame.f_globals is module:
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in DEBUGGERS
+
+
 def patch():
     Report.learn()
+    pydev_monkey.threading = Threading()
     startup = pydev_monkey._NewThreadStartupWithTrace
     startup.__init__ = _made(startup.__init__)

@@ -16,6 +16,7 @@ from _pydevd_bundle import (
     sf_last,
     sf_patches,
     sf_pdb,
+    sf_turns,
 )
 from _pydevd_bundle.pydevd_api import PyDevdAPI
 
@@ -93,6 +94,7 @@ def begin(db):
         db.wait_for_ready_to_run()
         sf_greenlets.hide_threads()
         sf_endings.watch(db)
+        sf_turns.watch()
         sf_last.begin(db)
     names = itertools.count(1).__next__
     sf_greenlets.real_threading()._counter = names  # the program's first thread is Thread-1, as in a plain run

@@ -9,7 +9,7 @@ import re
 import sys
 import types
 
-from _pydevd_bundle import sf_raised, sf_reported, sf_values
+from _pydevd_bundle import sf_compare, sf_raised, sf_reported, sf_turns, sf_values
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_CAUGHT_EXCEPTION
 from _pydevd_bundle.pydevd_constants import RETURN_VALUES_DICT
@@ -53,6 +53,7 @@ class Returns(dict):
         dict.__init__(self)
         self.key = next(_invocations)
         self.entered = False  # whether a breakpoint on the function has been come to here
+        self.prints = {}  # of the locals that are told in part: what they held when the program was last held here
 
     @classmethod
     def of(cls, frame):
@@ -100,6 +101,8 @@ class Stop:
         self._drop_runpy(frames)
         self.kept = {}
         self.returned = _NONE
+        self.changed = {}  # by name, in the frame that is told: found once, however often the stop is asked for
+        sf_compare.is_own = functools.partial(_is_users_class, db)  # nothing of this stop: that one stays
 
     @classmethod
     def of(cls, db, thread_id):
@@ -172,12 +175,26 @@ class Stop:
         for index, key in self.mark(at).items():
             if index < len(shown):
                 body["frames"][index]["key"] = key
-        body.update(locals=[], locals_total=len(rows), returned=[], exception=None)
+        body.update(locals=[], locals_total=len(rows), returned=[], exception=None, changed={})
         for name, value in rows[:count]:
             body["locals"].append(stuck_value(name, value))
-            body["locals"][-1] = sf_values.describe(name, value, bounds, self.keep)
+            row = body["locals"][-1] = sf_values.describe(name, value, bounds, self.keep)
+            parts = self.parts_changed(Returns.of(shown[at]), name, value, row["truncated"])
+            if parts:
+                body["changed"][name] = [[path, _part(part, came, bounds)] for path, part, came in parts]
         body["returned"] = self.tell_returned(bounds)
         body["exception"] = self.tell_exception(bounds)
+
+    def parts_changed(self, record, name, value, is_cut):
+        """The parts of a local that are others than when the program was last held in this frame, where its text is cut."""
+        if name not in self.changed:
+            before = record.prints.pop(name, _NONE)
+            self.changed[name] = ()
+            if is_cut:
+                now = record.prints[name] = sf_compare.held(value)
+                if before is not _NONE and not sf_compare.is_same(before, now):
+                    self.changed[name] = _parts(before, now, value)
+        return self.changed[name]
 
     def tell_inside(self, body, most, bounds):
         """Add what is inside of locals whose text is cut, so many parts of all of them, as long as there are some left."""
@@ -271,8 +288,28 @@ class Stop:
         return told
 
 
+def _is_users_class(db, kind):
+    """What a library's object holds inside is no news."""
+    file = getattr(sys.modules.get(type.__dict__["__module__"].__get__(kind)), "__file__", None)
+    return type(file) is str and db.in_project_roots_filename_uncached(os.path.abspath(file))
+
+
+def _parts(before, now, value):
+    try:
+        return sf_compare.changed_parts(before, now, value)
+    except (IndexError, RuntimeError):  # a thread that is not held has changed it meanwhile
+        return ()
+
+
+def _part(value, came, bounds):
+    """What a part holds now. Words of ours are in brackets: no text of a value is."""
+    if value is sf_compare.GONE:
+        return "(gone)"
+    return sf_values.describe("", value, bounds, _no_reference)["value"] + (" (inserted)" if came else "")
+
+
 def _no_reference(value):
-    """What an exception holds is told in short, and is not kept to be looked into: it has no reference."""
+    """What is told in short, of an exception or a part, is not kept to be looked into: it has no reference."""
 
 
 def _file_of(frame):
@@ -340,8 +377,9 @@ def stop_of_reference(db, number):
 
 
 def snapshot(frame):
-    """The frame's locals as a dict of our own: 3.13 gives a live proxy, earlier versions a shared dict."""
-    return dict(frame.f_locals)
+    """The frame's locals as a dict of our own: 3.13 gives a live proxy, earlier versions a shared dict. Of one that an error
+    left in the middle of a comprehension also what that was at."""
+    return {**frame.f_locals, **sf_turns.of(frame)}
 
 
 def argument_names(code):

@@ -9,7 +9,7 @@ import gc
 import os
 import sys
 
-from _pydevd_bundle import sf_imports
+from _pydevd_bundle import sf_imports, sf_unused
 
 SWITCH = "GEVENT_SUPPORT"
 PREFIX = "greenlet_"  # of the ids under which greenlets stand among threads
@@ -55,17 +55,31 @@ def prepare(path):
     _pydevd_bundle.pydevd_gevent_integration = sys.modules[__name__]
     for name in COPIED:
         __import__(name)
-    kept = {name: sys.modules.pop(name) for name in COPIED}
-    try:
-        from _pydev_bundle import _pydev_saved_modules as saved
-    finally:
-        sys.modules.update(kept)
+    saved, kept = _import_copies()
     _Modules.real, _Modules.own = kept["threading"], saved.threading
     if not _is_patched():
         for name in SHARED:
             if hasattr(_Modules.real, name):
                 _Modules.kept[name] = getattr(_Modules.own, name)
                 setattr(_Modules.own, name, getattr(_Modules.real, name))
+
+
+def _import_copies():
+    """pydevd's modules, with copies in them, and the real ones by name.
+
+    What was imported on the way knows the copies: the program's `import http.client` gets one that knows the real ones.
+    """
+    before = set(sys.modules)
+    kept = {name: sys.modules.pop(name) for name in COPIED}
+    try:
+        with sf_unused.LeftOut():
+            from _pydev_bundle import _pydev_saved_modules as saved
+    finally:
+        sys.modules.update(kept)
+        for name in set(sys.modules) - before:
+            if not name.startswith("_pydev"):
+                del sys.modules[name]
+    return saved, kept
 
 
 def settle(given):

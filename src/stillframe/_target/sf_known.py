@@ -6,6 +6,7 @@ import enum
 import types
 
 from .sf_fields import attributes_of, class_attribute, is_loaded, loaded
+from .sf_iterators import ITERATORS, iterator_form
 
 NAMED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 PAUSABLE = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
@@ -31,6 +32,8 @@ def known_form(value, kind):
         return "<module %r>" % value.__dict__.get("__name__")
     if kind in PAUSABLE:
         return "<%s %s, %s>" % (kind.__name__, value.__qualname__, pausable_state(value))
+    if kind in ITERATORS:
+        return iterator_form(value)
     if kind is type:
         return "<class %s>" % type.__repr__(value)[7:-1] if type.__repr__(value).startswith("<class") else None
     if issubclass(kind, enum.Enum):

@@ -1,4 +1,4 @@
-"""Steps that end as a function is left: `finish` where nobody of the user's called it, and `next` off a return until 3.11.
+"""Steps that end as a function is left: `finish` where a library called it, and `next` off a return until 3.11.
 
 pydevd 1.8.22 takes `finish` of a function that a library called (a coroutine that an event loop runs, a handler, a callback)
 for a step back to the user's code, which may be the end of the event loop: what the function returned is never told. We hold
@@ -11,7 +11,7 @@ import sys
 
 import pydevd
 from _pydev_bundle._pydev_saved_modules import thread, threading
-from _pydevd_bundle import pydevd_api, sf_values
+from _pydevd_bundle import pydevd_api, sf_ends, sf_values
 from _pydevd_bundle.pydevd_collect_bytecode_info import ReturnInfo
 from _pydevd_bundle.pydevd_comm_constants import (
     CMD_STEP_INTO,
@@ -23,16 +23,15 @@ from _pydevd_bundle.pydevd_comm_constants import (
     CMD_STEP_RETURN_MY_CODE,
 )
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
+from _pydevd_bundle.pydevd_net_command_factory_json import NetCommandFactoryJson
+from _pydevd_bundle.sf_ends import SUSPENDABLE, YIELDS
 from _pydevd_bundle.sf_frames import Returns, is_returning, left_frame
 
-SUSPENDABLE = 0x20 | 0x80 | 0x200  # of a code's flags: generators and coroutines
 _RETURNS = (CMD_STEP_RETURN, CMD_STEP_RETURN_MY_CODE)
 _OVERS = (CMD_STEP_OVER, CMD_STEP_OVER_MY_CODE)
 _STEPS = _OVERS + (CMD_STEP_INTO, CMD_STEP_INTO_MY_CODE, CMD_STEP_INTO_COROUTINE)
 LEFT = "%s is left by an exception that it does not catch"  # sys.settrace has no word of what it is
 _ARRIVES = dis.opmap.get("PUSH_EXC_INFO", -1)  # from 3.11 on, and of the line of a `with` that an exception leaves
-# Until 3.10 a frame that waits is at the instruction before.
-_YIELDS = frozenset(dis.opmap[name] for name in ("YIELD_VALUE", "YIELD_FROM", "SEND") if name in dis.opmap)
 
 
 class _Kept:
@@ -52,6 +51,7 @@ class _Going:
     handled = {}  # the exception that was being handled as the step began, by its marks
     raised = {}  # what left the frame that the step began in, as text
     thrown = {}  # what was raised in that frame last, or came into it, as text
+    ends = set()  # those that are held as a frame returns that a library called
 
 
 def _step(db, thread_id, command, *arguments, **options):
@@ -65,6 +65,8 @@ def follow(frame, event):
     ident = thread.get_ident()
     asked = _Going.asked.pop(ident, None)
     left = _Going.finishing.pop(ident, None)
+    sf_ends.leave()
+    _Going.ends.discard(ident)
     for table in (_Going.over, _Going.handled, _Going.raised, _Going.thrown):
         table.pop(ident, None)
     db, one = get_global_debugger(), threading._active.get(ident)
@@ -75,9 +77,12 @@ def follow(frame, event):
     if event == "return" and frame is left:
         if info.pydev_step_cmd in _STEPS:  # nothing more happens in this frame
             _go(db, info, CMD_STEP_INTO_MY_CODE if db.get_use_libraries_filter() else CMD_STEP_INTO, None, frame.f_back)
-    elif asked in _RETURNS and _is_called_by_library(db, frame):
-        _Going.finishing[ident] = frame
-        _go(db, info, asked, frame, frame)
+    elif asked in _RETURNS + _STEPS and _is_called_by_library(db, frame):
+        if asked in _RETURNS:
+            _Going.finishing[ident] = frame
+            _go(db, info, asked, frame, frame)
+        if sf_ends.is_nobodys(frame, lambda one: not _is_filtered(db, one)):
+            sf_ends.watch(frame, asked)
     elif asked in _OVERS and not PYDEVD_USE_SYS_MONITORING and not frame.f_code.co_flags & SUSPENDABLE:
         _Going.over[ident] = (frame, asked)
 
@@ -92,9 +97,9 @@ def _go(db, info, command, stop_frame, traced):
 def _is_called_by_library(db, frame):
     """Whether this is code of the user's, but for a module's, that returns to code that is not."""
     back = frame.f_back
-    if frame.f_code.co_name == "<module>" or back is None or not db.get_use_libraries_filter():
+    if frame.f_code.co_name == "<module>" or not db.get_use_libraries_filter() or _is_filtered(db, frame):
         return False
-    return not _is_filtered(db, frame) and _is_filtered(db, back)
+    return sf_ends.is_outermost(frame) if back is None else _is_filtered(db, back)
 
 
 def _is_filtered(db, frame):
@@ -107,16 +112,42 @@ def _do_wait_suspend(self, one, frame, event, arg, exception_type=None):
     held = _Going.finishing.get(thread.get_ident())
     if event == "return" and held is not None and held.f_back is frame and exception_type is None:
         code, at = held.f_code.co_code, held.f_lasti
-        if not PYDEVD_USE_SYS_MONITORING and _YIELDS.intersection(code[at : at + 3 : 2]):  # `return await …` only waits
+        if not PYDEVD_USE_SYS_MONITORING and YIELDS.intersection(code[at : at + 3 : 2]):  # `return await …` only waits
             one.additional_info.pydev_state = STATE_RUN
             _go(self, one.additional_info, CMD_STEP_RETURN_MY_CODE, held, held)
             return
         name, frame = getattr(held.f_code, "co_qualname", held.f_code.co_name), held
         if PYDEVD_USE_SYS_MONITORING or code[at] == dis.opmap["RETURN_VALUE"]:
             Returns.of(held)[name] = arg
+            _Going.ends.add(thread.get_ident())
         elif not told:
             Hooks.say(self, {"kind": "untraced", "message": LEFT % name})
     _Kept.do_wait_suspend(self, one, frame, event, arg, exception_type)
+
+
+def _hold(frame):
+    """A frame is held as it returns, at the end of a step."""
+    _Going.finishing[thread.get_ident()] = frame
+    _Going.ends.add(thread.get_ident())
+
+
+def _hold_left(frame):
+    """A frame is held as an exception leaves it, at the end of a step."""
+    _Going.finishing[thread.get_ident()] = frame
+    _Going.raised.setdefault(thread.get_ident(), LEFT % getattr(frame.f_code, "co_qualname", frame.f_code.co_name))
+
+
+def _naming_ends(tell):
+    """pydevd's word of a stop, where one at a return is called so."""
+
+    def told(self, *arguments, **options):
+        made = tell(self, *arguments, **options)
+        body = (made.as_dict or {}).get("body") or {}  # one of the two says nothing, whichever the client did not want
+        if thread.get_ident() not in _Going.ends or body.get("reason") != "step":
+            return made
+        return type(made)(made.id, made.seq, dict(made.as_dict, body=dict(body, reason="return")), is_json=True)
+
+    return told
 
 
 def unwound(frame, error):
@@ -159,7 +190,7 @@ def _tell_raised(db, frame, event):
     elif event == "line" and frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _ARRIVES:
         text = text or came or "an exception leaves this block"  # it is handled from here on; 3.11 cannot tell it yet
     elif event == "return" and not PYDEVD_USE_SYS_MONITORING:
-        text = _left_by_error(left_frame(sys._getframe(1)), frame)
+        text = text or _left_by_error(left_frame(sys._getframe(1)), frame)
     if text is not None:
         Hooks.say(db, {"kind": "untraced", "message": text})
     return text is not None
@@ -169,7 +200,7 @@ def _left_by_error(left, frame):
     """What to say where a step comes back to a frame from one that did not return to it, else None."""
     if left is None or left.f_back is not frame or left.f_lasti < 0 or is_returning(left):
         return None
-    if _YIELDS.intersection(left.f_code.co_code[left.f_lasti : left.f_lasti + 3 : 2]):
+    if sf_ends.is_waiting(left):
         return None
     return LEFT % getattr(left.f_code, "co_qualname", left.f_code.co_name)
 
@@ -200,7 +231,7 @@ def _lines_left(code, use_func_first_line=False):
     line, waits = None, {}
     for one in dis.get_instructions(code):
         line = one.starts_line or line
-        waits[line] = waits.get(line, False) or one.opcode in _YIELDS or one.opname == "RETURN_GENERATOR"
+        waits[line] = waits.get(line, False) or one.opcode in YIELDS or one.opname == "RETURN_GENERATOR"
     lines = [each for each, found in waits.items() if not found]
     return _Kept.return_info(code, use_func_first_line) + [ReturnInfo(each) for each in lines]
 
@@ -210,5 +241,8 @@ def patch():
     pydevd.collect_return_info = _lines_left
     pydevd_api.internal_step_in_thread = _step
     pydevd.PyDB.do_wait_suspend = _do_wait_suspend
+    for name in ("make_thread_suspend_single_notification", "make_thread_suspend_message"):
+        setattr(NetCommandFactoryJson, name, _naming_ends(getattr(NetCommandFactoryJson, name)))
+    sf_ends.Hooks.hold, sf_ends.Hooks.hold_left = staticmethod(_hold), staticmethod(_hold_left)
     if sys.version_info < (3, 12):
         Returns.left = staticmethod(_left)

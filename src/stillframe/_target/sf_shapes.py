@@ -50,7 +50,11 @@ def _of_dict(value):
     if len(keys) > 1 or len(values) > KINDS:
         return None
     told = ", ".join(_counted(count, one) for one, count in values.most_common())
-    return "%s keys to %s" % (_number(len(value)), told if len(values) > 1 else next(iter(values)).__name__)
+    if len(values) > 1:
+        return "%s keys to %s" % (_number(len(value)), told)
+    (one,) = values
+    extremes = _range(value.values()) if one is int or one is float else ""
+    return "%s keys to %s%s" % (_number(len(value)), one.__name__, extremes)
 
 
 def _range(items):

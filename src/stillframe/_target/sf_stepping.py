@@ -10,7 +10,7 @@ exception before we are asked.
 import sys
 
 from _pydev_bundle._pydev_saved_modules import thread, threading
-from _pydevd_bundle import sf_leaving
+from _pydevd_bundle import sf_ends, sf_leaving
 from _pydevd_bundle.pydevd_comm_constants import (
     CMD_SMART_STEP_INTO,
     CMD_STEP_INTO,
@@ -45,6 +45,7 @@ class _Tool:
     number = None
     lock = threading.Lock()
     began = {}  # thread to the frame that it was last let go in, while it steps
+    ends = set()  # codes whose returns we hear of
 
 
 def follow(frame):
@@ -60,10 +61,15 @@ def follow(frame):
             _listen()
         elif not wanted and _Tool.number is not None:
             _leave()
+        code = sf_ends.watched_code()
+        if code is not None and _Tool.number is not None:
+            _Tool.ends.add(code)
+            _monitoring.set_local_events(_Tool.number, code, _monitoring.events.PY_RETURN)
 
 
 def forget():
     """Stop listening: the program goes on without us."""
+    sf_ends.forget()
     with _Tool.lock:
         if _Tool.number is not None:
             _leave()
@@ -86,6 +92,7 @@ def _listen():
     _monitoring.register_callback(number, events.PY_THROW, _resumed)
     _monitoring.register_callback(number, events.PY_YIELD, _suspended)
     _monitoring.register_callback(number, events.RAISE, _raised)
+    _monitoring.register_callback(number, events.PY_RETURN, _returned)
     resumes = events.PY_RESUME | events.PY_THROW | events.PY_YIELD
     _monitoring.set_events(number, events.PY_UNWIND | events.RAISE | resumes)
     _Tool.number = number
@@ -95,7 +102,10 @@ def _leave():
     number, _Tool.number = _Tool.number, None
     events = _monitoring.events
     _monitoring.set_events(number, 0)
-    for event in (events.PY_UNWIND, events.RAISE, events.PY_RESUME, events.PY_THROW, events.PY_YIELD):
+    while _Tool.ends:
+        _monitoring.set_local_events(number, _Tool.ends.pop(), 0)
+    heard = (events.PY_UNWIND, events.RAISE, events.PY_RESUME, events.PY_THROW, events.PY_YIELD, events.PY_RETURN)
+    for event in heard:
         _monitoring.register_callback(number, event, None)
     _Tool.began.clear()
     _monitoring.free_tool_id(number)
@@ -121,6 +131,8 @@ def _unwound(code, offset, error):
     """A frame is left by an exception: a step that waited in it goes on in whatever frame of the user's is next."""
     if _Tool.began.get(thread.get_ident()) is sys._getframe(1):
         sf_leaving.unwound(sys._getframe(1), error)
+        if not isinstance(error, _ENDS):
+            sf_ends.left(sys._getframe(1))
     db, info = _stepping(_STAYING)
     if db is None:
         return
@@ -137,6 +149,10 @@ def _raised(code, offset, error):
     """An exception is raised in a frame, or comes into it: where that leads a step to a `with`, it is told with it."""
     if _Tool.began.get(thread.get_ident()) is sys._getframe(1) and not isinstance(error, _ENDS) and error.__traceback__:
         sf_leaving.thrown(error)
+
+
+def _returned(code, offset, value):
+    sf_ends.returned(sys._getframe(1), value)
 
 
 def _resumed(code, offset, error=None):

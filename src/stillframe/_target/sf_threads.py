@@ -1,8 +1,9 @@
 """Threads that pydevd could not hold, blocked in native code, and greenlets that wait: told from the others, and looked into."""
 
+import posix
 import sys
 
-from _pydev_bundle._pydev_saved_modules import ThreadingEvent, _queue, time
+from _pydev_bundle._pydev_saved_modules import ThreadingEvent, _queue, thread, time
 from _pydevd_bundle import pydevd_utils, sf_frames, sf_greenlets, sf_patches
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_constants import STATE_SUSPEND, get_thread_id
@@ -38,19 +39,24 @@ class Crowd:
     """Every thread of the program while some are held: which are, and which are not because they are blocked."""
 
     def __init__(self):
-        self._seen = {}  # thread to the place where it was met, since when, and how often
+        self._seen = {}  # thread to the place where it was met, since when, how often, and its wakes by then
         self._kept = {}  # thread to the place where it was looked into, and the values that references stand for
 
     def states(self, db):
         """[(thread, its pydevd id, HELD | BLOCKED | RUNNING)], as soon as that can be told of each."""
         until, looks = time.monotonic() + PATIENCE, 0
         while True:
-            rows = [(one, *self._state(db, one)) for one in pydevd_utils.get_non_pydevd_threads()]
+            rows = self._rows(db)
             looks += 1
             over = looks > LOOKS[1] and time.monotonic() > until
             if over or not any(state is None for _, _, state in rows):
                 return [(one, thread_id, state or RUNNING) for one, thread_id, state in rows]
             ThreadingEvent().wait(POLL)  # lets the others run: nothing tells when a thread is blocked
+
+    def _rows(self, db):
+        """By one look at where all of them are: there may be a thousand."""
+        tops = _tops()
+        return [(one, *self._state(db, one, tops)) for one in pydevd_utils.get_non_pydevd_threads()]
 
     def state(self, db, thread_id):
         """The state of one thread; RUNNING for one that is gone."""
@@ -59,28 +65,34 @@ class Crowd:
             return BLOCKED if sf_greenlets.frame_of(thread_id) is not None else RUNNING
         until, looks = time.monotonic() + PATIENCE, 0
         while True:
-            state = self._state(db, one)[1]
+            state = self._state(db, one, _tops())[1]
             looks += 1
             if state is not None or (looks > LOOKS[1] and time.monotonic() > until):
                 return state or RUNNING
             ThreadingEvent().wait(POLL)
 
-    def _state(self, db, one):
+    def _state(self, db, one, tops):
         thread_id = get_thread_id(one)
         if db.suspended_frames_manager.get_frame_tracker(thread_id) is not None:
             return thread_id, HELD
         info = getattr(one, "additional_info", None)
-        place = _place(thread_id)
-        if info is None or info.pydev_state != STATE_SUSPEND or place is None:
+        top = tops.get(one.ident)
+        if info is None or info.pydev_state != STATE_SUSPEND or top is None:
             return thread_id, RUNNING
-        if _is_being_held(db, one):
+        if _is_being_held(db, top):
             return thread_id, None
+        place = _point(top)
         now = time.monotonic()
-        before, since, looks = self._seen.get(thread_id, (None, now, 0))
+        before, since, looks, wakes = self._seen.get(thread_id, (None, now, 0, None))
         if before != place:
             since, looks = now, 0
-        self._seen[thread_id] = (place, since, looks + 1)
-        return thread_id, BLOCKED if looks >= LOOKS[0] and now - since >= SETTLED else None
+        is_settled = looks >= LOOKS[0] and now - since >= SETTLED
+        if is_settled or looks == LOOKS[0] - 1:
+            woken, wakes = wakes, _wakes(one)
+            if is_settled and woken != wakes:  # it waits for its turn with the interpreter, not for anything else
+                is_settled, looks = False, 0
+        self._seen[thread_id] = (place, since, looks + 1, wakes)
+        return thread_id, BLOCKED if is_settled else None
 
     def rows(self, db):
         told = []
@@ -134,6 +146,13 @@ class Crowd:
         self._kept.clear()
 
 
+def _tops():
+    """The innermost frame of every thread but the calling one, whose own would hold itself and all the others."""
+    tops = sys._current_frames()
+    tops.pop(thread.get_ident(), None)
+    return tops
+
+
 def _top(thread_id):
     """The innermost frame of a thread, or of a greenlet that waits for its turn; None for one that is gone."""
     one = pydevd_find_thread_by_id(thread_id)
@@ -142,7 +161,27 @@ def _top(thread_id):
 
 def _place(thread_id):
     frame = _top(thread_id)
-    return None if frame is None else (id(frame), frame.f_lasti)
+    return None if frame is None else _point(frame)
+
+
+def _point(frame):
+    return id(frame), frame.f_lasti
+
+
+def _wakes(one):
+    """How often a thread has gone to sleep and woken up by itself, as the kernel counts; None where nothing tells.
+
+    One that waits for the interpreter looks every 5 ms whether that is free, and may be kept from running for much longer on a
+    busy machine: it is about to be held, though it stands still like one that is blocked.
+    """
+    try:
+        file = posix.open("/proc/self/task/%d/status" % one.native_id, posix.O_RDONLY)
+        try:
+            return posix.read(file, 4096).partition(b"\nvoluntary_ctxt_switches:")[2].split()[0]
+        finally:
+            posix.close(file)
+    except (OSError, TypeError, AttributeError, IndexError):
+        return None
 
 
 def _has_frame(frame, frame_id):
@@ -161,9 +200,9 @@ def _greenlet_name(db, one):
     return "greenlet " + name
 
 
-def _is_being_held(db, one):
+def _is_being_held(db, frame):
     """Whether the thread is in pydevd's code already, called by code of the program: it will be held in a moment."""
-    frame, within = sys._current_frames().get(one.ident), False
+    within = False
     for _ in range(DEPTH):
         if frame is None:
             return False

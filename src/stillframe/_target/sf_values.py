@@ -6,7 +6,8 @@ import itertools
 import re
 import types
 
-from . import sf_known, sf_shapes, sf_tables, sf_watch  # beside pydevd in a debugged program, else beside `sf_plain`
+# Beside pydevd in a debugged program, else beside `sf_plain`.
+from . import sf_known, sf_shapes, sf_tables, sf_turns, sf_watch  # noqa: F401 (whoever reads frames has their turns from here)
 from .sf_errors import held_by, notes_of  # noqa: F401 (given out from here, as `told` is)
 from .sf_fields import attributes_of, class_attribute, fields_of, is_a
 
@@ -129,7 +130,7 @@ class _Writer:
             return self._short(repr(value), room)
         self.cut = True
         head = repr(value[: self.bounds.items]).rstrip("])")
-        return self._short("%s, %s])" % (head, MORE), room)
+        return self._short("%s, %s])" % (head, self._rest(len(value) - self.bounds.items)), room)
 
     def _sequence(self, value, base, start, end, room, depth):
         length = base.__len__(value)
@@ -173,8 +174,12 @@ class _Writer:
         return ", ".join(parts)
 
     def _rest(self, left):
-        """What stands for the items that are left out."""
+        """What stands for the items that are left out, so many."""
         return MORE
+
+    def _kind(self, value, table):
+        """What stands before the first items of an array or table."""
+        return table.kind
 
     def _object(self, value, kind, plain, room, depth):
         known = sf_known.known_form(value, kind)
@@ -185,8 +190,7 @@ class _Writer:
         table, items = sf_tables.table_of(value, self.bounds.seconds), min(self.bounds.items, self.bounds.text)
         head = sf_tables.asked(self.bounds.seconds, table.head, items) if table is not None else None
         if head is not None:
-            start = "<%s> " % table.kind
-            return start + self.text(head, room - len(start), depth)
+            return "<%s> %s" % (self._kind(value, table), self.text(head, room - len(table.kind) - 3, depth))
         if plain is object.__repr__:
             attributes = attributes_of(value)
             if not attributes:

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec.structs import replace
 
 from ..backends import Launch, open_backend
-from ..errors import LaunchFailed, UsageError
+from ..errors import LaunchFailed, Try, UsageError
 from ..model import wording
 from ..model.backend import Backend, Tool
 from ..model.plans import AttachPlan, Plan
 from ..settings import load, project_root
+from . import elf
+from .absent import no_such_file, no_such_program
 from .building import way_to_make
 from .cores import completed
-from .finding import Needs
+from .finding import Needs, find
 
 if TYPE_CHECKING:
     from .declarations import Declarations
@@ -125,22 +127,30 @@ def for_plan(plan: Plan) -> Adapter:
     if plan.adapter:
         return named(plan.adapter, plan.env, plan.cwd)
     others = declared_here(plan.env, plan.cwd)
-    everyone = (*others.user, *_in_order(plan), *others.project, _wrapper())
-    found = next((each for each in everyone if each.understands(plan)), None)
-    found = found or next((each for each in others.catalogue if each.understands(plan)), None)
+    everyone = (*_in_order(plan), *others.project, _wrapper(), *others.catalogue)
+    found = next((each for each in others.user if each.understands(plan)), None) or _below_a_sign(plan, others)
+    found = found or next((each for each in everyone if each.understands(plan)), None)
     if found is not None:
         return found
     if plan.kind == "command" and not _exists(plan):
         way = wording.either("runs without the `--`", "is given as `program`, or behind the interpreter that runs it")
         is_here = f"; the file of that name here {way}" if Path(plan.cwd, plan.command[0]).is_file() else ""
-        raise LaunchFailed(f"no such program: {plan.command[0]}{is_here}")
+        raise no_such_program(plan.command[0], plan.cwd, plan.env, is_here)
     path = Path(plan.cwd, plan.program or "")
     if plan.kind == "file" and not path.exists():
-        raise LaunchFailed(f"no such file: {path}{way_to_make(path, Path(plan.cwd))}")
+        raise no_such_file(path, plan.cwd, way_to_make(path, Path(plan.cwd)))
     if plan.kind == "file" and path.is_dir():
         raise LaunchFailed(f"{path} is a directory without a __main__.py, package.json or index.js")
-    known = ", ".join(each.name for each in (*adapters(), *others.user, *others.project))
-    raise UsageError(f"cannot tell how to debug {' '.join(plan.command) or plan.program!r}; adapters here: {known}")
+    what = " ".join(plan.command) or repr(plan.program)
+    here = ", ".join(_installed(plan, others)) or "none"
+    raise UsageError(f"cannot tell how to debug {what}; adapters here: {here}", hint=Try("doctor"))
+
+
+def _installed(plan: Plan, others: Declarations) -> list[str]:
+    """The adapters whose tool is on this machine, and of use."""
+    found = {each.name: [find(needs, plan.env, plan.cwd) for needs in each.needs] for each in adapters()}
+    ours = [name for name, tools in found.items() if any(each.path and not each.problem for each in tools)]
+    return [*ours, *(each.name for each in others.all if each.found(plan.env, plan.cwd))]
 
 
 def _in_order(plan: Plan) -> Sequence[Adapter]:
@@ -157,6 +167,19 @@ def _in_order(plan: Plan) -> Sequence[Adapter]:
         if near := [each for each in everyone if any((folder / sign).exists() for sign in each.roots)]:
             return (*near, *(each for each in everyone if each not in near))
     return everyone
+
+
+def _below_a_sign(plan: Plan, others: Declarations) -> Adapter | None:
+    """The declared adapter whose sign of a project is nearest above a directory or a binary, which no name tells of; a binary is
+    for the user's own alone, since ours know it by its kind."""
+    path = Path(plan.cwd, plan.program or ".")
+    is_binary = elf.is_elf(path)
+    if plan.kind != "file" or not (is_binary or path.is_dir()):
+        return None
+    if not is_binary and any(each.understands(plan) for each in adapters()):
+        return None
+    declared = others.user if is_binary else others.all
+    return next((each for folder in path.resolve().parents for each in declared if each.is_signed(folder)), None)
 
 
 def understand(plan: Plan) -> Plan:

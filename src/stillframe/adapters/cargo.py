@@ -188,11 +188,14 @@ async def _with_test(found: Sequence[Artifact], words: Words, env: Mapping[str, 
     if len(found) == 1:
         return found[0]
     holding = []
+    exact = tuple(each for each in words.args if each == "--exact")
     for each in found:
-        code, said = await run((each.executable, "--list", *words.filters), cwd=str(Path(each.source).parent), env=env)
+        code, said = await run(
+            (each.executable, "--list", *exact, *words.filters), cwd=str(Path(each.source).parent), env=env
+        )
         if code == 0 and ": test" in said:
             holding.append(each)
-    if len(holding) == 1:
+    if len(holding) == 1 or (holding and exact):
         return holding[0]
     if not holding:
         raise LaunchFailed(f"no test matches {' '.join(words.filters) or 'anything'}")

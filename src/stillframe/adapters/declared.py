@@ -29,10 +29,11 @@ from ..backends.dap.launch import (
     Reach,
     Stdio,
 )
-from ..errors import AdapterMissing, LaunchFailed, Unsupported, UsageError
+from ..errors import AdapterMissing, Unsupported, UsageError
 from ..model.backend import CatchMode, Tool
 from ..model.plans import AttachPlan, Plan
 from . import matches
+from .absent import no_such_file
 from .finding import Needs, tools_directory
 from .interpreters import on_path
 from .placeholders import filled, names_in
@@ -78,7 +79,8 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     claims: tuple[str, ...] = ()
     """File names that it runs, as shell patterns."""
     roots: tuple[str, ...] = ()
-    """Files whose presence makes a directory a program of its kind."""
+    """Files that mark its projects: a directory with one of them, or below one, is a program of its kind; so is a binary below
+    one, for an adapter of the user's own."""
     runs: tuple[str, ...] = ()
     """Commands that run its programs, as `php` in `dbg launch -- php page.php`."""
     types: tuple[str, ...] = ()
@@ -156,8 +158,11 @@ class DeclaredAdapter:
             return self._taken_apart(plan) is not None
         if plan.kind != "file":
             return False
-        path = Path(plan.cwd, plan.program or "")
-        return matches(plan.program or "", self.claims) or any((path / sign).exists() for sign in self.roots)
+        return matches(plan.program or "", self.claims) or self.is_signed(Path(plan.cwd, plan.program or ""))
+
+    def is_signed(self, folder: Path) -> bool:
+        """Whether a directory has one of the files by which its programs are known."""
+        return any((folder / sign).exists() for sign in self.roots)
 
     def understood(self, plan: Plan) -> Plan:
         return (self._taken_apart(plan) or plan) if plan.kind == "command" else plan
@@ -195,7 +200,7 @@ class DeclaredAdapter:
                 raise UsageError(f"{self.name} runs a file, as in: dbg launch PROGRAM --adapter {self.name}")
             path = Path(plan.cwd, plan.program)
             if not path.exists():
-                raise LaunchFailed(f"no such file: {path}")
+                raise no_such_file(path, plan.cwd)
         if plan.stop_on_entry and "stopOnEntry" not in {*names_in(self.declaration.launch), *plan.arguments}:
             raise UsageError(f"{self.name} is not declared to stop at the entry: use --break with its first line")
         given = self.declaration

@@ -18,6 +18,7 @@ _ALSO = {"x86_64": ("i386",), "aarch64": ("arm",)}
 """Machines whose programs another one runs as well."""
 _APART = (".gnu_debuglink", ".note.gnu.build-id")
 _DEBUG = "/usr/lib/debug"
+GO_BUILD_INFO = ".go.buildinfo"
 _SIGNED = (".comment", ".debug_gdb_scripts")
 _RUST = ("rustc", "gdb_load_rust_pretty_printers")
 """Rust 1.63, that of Debian 12, leaves no comment, but names what gdb is to load, as every version does."""
@@ -34,6 +35,8 @@ class Elf(msgspec.Struct, frozen=True):
     sections: frozenset[str]
     compilers: str = ""
     """What the compilers left of themselves: in its comment section, and as the names of scripts for gdb."""
+    made_by_go: str = ""
+    """How Go made it, in its own words: version, modules, and the flags of the build, a line each."""
     apart: bool = False
     """Its debug information is in a file of its own, which is here."""
 
@@ -105,12 +108,13 @@ def read(path: Path) -> Elf | None:
             file.seek(rows[names][1])
             words = file.read(min(rows[names][2], _LARGEST))
             sections = {_word(words, name): (offset, length) for name, offset, length in rows}
-            comment, scripts, link, note = (_content(file, sections.get(name)) for name in (*_SIGNED, *_APART))
+            told = (*_SIGNED, *_APART, GO_BUILD_INFO)
+            comment, scripts, link, note, by_go = (_content(file, sections.get(name)) for name in told)
             apart = any(each.is_file() for each in _debug_files(path, link, note))
     except (OSError, struct.error, IndexError):
         return None
     name = _MACHINES.get(machine, f"machine {machine}")
-    return Elf(name, kind, frozenset(sections), (comment + scripts).decode("latin-1"), apart)
+    return Elf(name, kind, frozenset(sections), (comment + scripts).decode("latin-1"), by_go.decode("latin-1"), apart)
 
 
 def _content(file: BinaryIO, section: tuple[int, int] | None) -> bytes:

@@ -13,8 +13,11 @@ from pathlib import Path
 
 import msgspec
 
-from ..errors import LaunchFailed
+from ..errors import LaunchFailed, Try
 from ..settings import directory
+
+_WHICH = Try("doctor", {"languages": ["python"]})
+"""It tells which one is found, and whether that can be debugged."""
 
 OLDEST, NEWEST = (3, 8), (3, 14)
 _PROBE = "import sys; print(*sys.version_info[:3], sys.implementation.name)"
@@ -46,20 +49,20 @@ def choose(asked: str | None, near: Path, env: Mapping[str, str], cwd: str) -> s
     for name in ("python3", "python"):
         if found := python_on_path(name, env, cwd):
             return found
-    raise LaunchFailed("no python3 on PATH: install one, or name it with --python")
+    raise LaunchFailed("no python3 on PATH: install one, or name it with --python", hint=_WHICH)
 
 
 def _asked(asked: str, env: Mapping[str, str], cwd: str) -> str:
     if "/" not in asked:
         found = python_on_path(asked, env, cwd)
         if found is None:
-            raise LaunchFailed(f"no {asked} on PATH")
+            raise LaunchFailed(f"no {asked} on PATH", hint=_WHICH)
         return found
     path = Path(cwd, asked).expanduser()
     if path.is_dir() and (inside := _in_environment(path)):
         return inside
     if not path.exists():
-        raise LaunchFailed(f"no such interpreter: {path}")
+        raise LaunchFailed(f"no such interpreter: {path}", hint=_WHICH)
     return str(path)
 
 
@@ -135,7 +138,7 @@ async def probe(path: str) -> Interpreter:
     version = (known[0], known[1], known[2])
     if not OLDEST <= version[:2] <= NEWEST:
         span = f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
-        raise LaunchFailed(f"{path} is Python {'.'.join(map(str, version))}; {span} can be debugged")
+        raise LaunchFailed(f"{path} is Python {'.'.join(map(str, version))}; {span} can be debugged", hint=_WHICH)
     return Interpreter(path, version)
 
 
@@ -148,7 +151,7 @@ def identity(path: str) -> str:
         real = os.path.realpath(path)
         stat = Path(real).stat()
     except OSError as error:
-        raise LaunchFailed(f"cannot use {path}: {error.strerror}") from None
+        raise LaunchFailed(f"cannot use {path}: {error.strerror}", hint=_WHICH) from None
     return f"{real}:{stat.st_mtime_ns}:{stat.st_size}"
 
 
@@ -159,17 +162,17 @@ def _run_probe(path: str) -> list[int]:
             errors="replace", check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise LaunchFailed(f"{path} is no working Python: no answer within {_PATIENCE:g} s") from None
+        raise LaunchFailed(f"{path} is no working Python: no answer within {_PATIENCE:g} s", hint=_WHICH) from None
     except OSError as error:
-        raise LaunchFailed(f"cannot run {path}: {error.strerror}") from None
+        raise LaunchFailed(f"cannot run {path}: {error.strerror}", hint=_WHICH) from None
     words = done.stdout.split()
     if done.returncode == 2 and (older := _version_of_old(path)):  # Python 2 knows no -I
         return older
     if done.returncode != 0 or len(words) != 4 or not all(word.isdigit() for word in words[:3]):
         reason = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()[-1]
-        raise LaunchFailed(f"{path} is no working Python: {reason[:200]}")
+        raise LaunchFailed(f"{path} is no working Python: {reason[:200]}", hint=_WHICH)
     if words[3] != "cpython":
-        raise LaunchFailed(f"{path} is {words[3]}; only CPython can be debugged")
+        raise LaunchFailed(f"{path} is {words[3]}; only CPython can be debugged", hint=_WHICH)
     return [int(word) for word in words[:3]]
 
 

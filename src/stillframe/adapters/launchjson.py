@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ..errors import NotFound, UsageError
+from ..errors import NotFound, Try, UsageError
 from .trust import Brought, digest
 
 _COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -52,7 +52,8 @@ class LaunchFile(msgspec.Struct, frozen=True):
             return (found,)
         compound = next((each for each in self.compounds if each.get("name") == name), None)
         if compound is None:
-            raise NotFound(f"no configuration {name!r} in {self.path}; there are: {', '.join(self.names) or 'none'}")
+            there = ", ".join(self.names) or "none"
+            raise NotFound(f"no configuration {name!r} in {self.path}; there are: {there}", hint=Try("configs"))
         members = self.members(compound)
         found_all = [(each, self._configuration(each)) for each in members]
         if missing := [each for each, found in found_all if found is None]:

@@ -17,7 +17,7 @@ from . import adapters, declared_here, understand
 from .declared import DeclaredAdapter
 from .launchjson import IGNORED, LaunchFile, resolved
 from .launchtasks import before_launch
-from .node_command import NAMES as NODE_NAMES
+from .node.command import NAMES as NODE_NAMES
 
 
 class Configured(msgspec.Struct, frozen=True):

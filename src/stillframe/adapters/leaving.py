@@ -135,6 +135,21 @@ def misjudges_errors(plan: Plan) -> bool:
 
 
 @runtime_checkable
+class FailsByHanded(Protocol):
+    """An adapter whose programs may fail by errors that only library code has handled: as tests do that are run by a script."""
+
+    fails_by_handed_errors: bool
+
+
+def fails_by_handed_errors(plan: Plan) -> bool:
+    """Whether errors that library code handles are looked at in each run, since its end alone tells whether they made it fail."""
+    from . import for_plan
+
+    adapter = for_plan(plan)
+    return isinstance(adapter, FailsByHanded) and adapter.fails_by_handed_errors
+
+
+@runtime_checkable
 class TellsHanded(Protocol):
     """An adapter whose debugger tells errors that leave the user's code for library code, which then handles them."""
 

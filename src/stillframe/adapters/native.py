@@ -14,10 +14,11 @@ from ..errors import Busy, LaunchFailed, NotFound
 from ..model.plans import AttachPlan, Plan
 from ..model.values import Frame
 from . import cargo, elf, matches
+from .absent import no_such_file
 from .building import CPP, RUST, Built, C, compiled
 from .cores import left_by
 from .interpreters import on_path
-from .python_joining import check_process
+from .python.joining import check_process
 from .wrappers import WRAPPERS
 
 LANGUAGES = ("C", "C++", "Rust", "native programs")
@@ -80,7 +81,7 @@ def understands(plan: Plan) -> bool:
         return False
     path = Path(plan.cwd, plan.program)
     if path.is_dir():
-        return (path / cargo.MANIFEST).is_file()
+        return cargo.manifest_above(path.resolve()) is not None
     return matches(plan.program, CLAIMS) or path.name == cargo.MANIFEST or elf.is_elf(path)
 
 
@@ -132,7 +133,7 @@ def _file(plan: Plan) -> Path:
     if not Path(plan.cwd).is_dir():
         raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
     if not asked.exists():
-        raise LaunchFailed(f"no such file: {asked}")
+        raise no_such_file(asked, plan.cwd)
     return asked.resolve()
 
 

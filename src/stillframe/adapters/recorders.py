@@ -72,7 +72,10 @@ class Several:
         return added
 
     def unseen(self, plan: Plan) -> str:
-        return "no program that can be recorded came up in it"
+        return (
+            "no Python or Node in it loaded the recorder (those in isolated mode, -I, -E or -S, and with a cleaned environment"
+            " do not)"
+        )
 
 
 def plain(plan: Plan, command: tuple[str, ...], added: dict[str, str]) -> Plan:

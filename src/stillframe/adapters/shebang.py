@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import LaunchFailed
+from ..errors import AdapterMissing, LaunchFailed, Try
 from ..model.plans import Plan
+from .absent import no_such_program
 from .interpreters import on_path
 
 _LONGEST = 500
@@ -32,11 +34,13 @@ def named_interpreter(path: Path, names: re.Pattern[str]) -> tuple[str, ...] | N
     return tuple(words) if words and names.match(Path(words[0]).name) else None
 
 
-def interpreter_meant(plan: Plan, word: str) -> str:
-    """The file of an interpreter as a command names it."""
+def interpreter_meant(plan: Plan, word: str, packages: Mapping[str, str] | None = None) -> str:
+    """The file of an interpreter as a command names it; where there is none, the error says which package brings that name."""
     if "/" in word:
         return str(Path(plan.cwd, word))
     found = on_path(word, plan.env, plan.cwd)
+    if found is None and packages is not None and word in packages:
+        raise AdapterMissing(f"no {word} on PATH: apt install {packages[word]}", hint=Try("setup", {"": word}))
     if found is None:
-        raise LaunchFailed(f"no {word} on PATH")
+        raise no_such_program(word, plan.cwd, plan.env)
     return found

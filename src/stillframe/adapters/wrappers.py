@@ -20,8 +20,8 @@ from ..model.backend import Tool
 from ..model.plans import AttachPlan, Plan
 from .finding import Needs
 from .interpreters import on_path
-from .node_command import NAMES as NODE_NAMES
-from .node_command import RUNNERS, runs_others
+from .node.command import NAMES as NODE_NAMES
+from .node.command import RUNNERS, runs_others
 from .recorders import Records, Several
 from .shebang import first_line
 

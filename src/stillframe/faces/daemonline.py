@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ..errors import Busy, Denied, Internal
+from ..errors import Busy, Denied, Internal, Try
 from .cli import link, rendezvous
 from .cli.catalogue import HASH, VERSION
 from .reads import read_sparingly
@@ -50,6 +50,22 @@ class KeptLines:
 
     def __init__(self) -> None:
         self._idle: list[Line] = []
+        self._closed = False
+
+    async def close(self) -> None:
+        """No line is kept any more; calls that are under way come to their ends."""
+        self._closed = True
+        while self._idle:
+            _, writer = self._idle.pop()
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+
+    def _keep(self, line: Line) -> None:
+        if self._closed:
+            line[1].close()
+        else:
+            self._idle.append(line)
 
     async def ask(self, request: Mapping[str, Any], alive: Alive | None = None) -> Answer:
         data = _encoded(request, b'"keep":true,')
@@ -59,7 +75,7 @@ class KeptLines:
             if answer is not None:
                 return answer
             line[1].close()  # the daemon has closed it, or is another one by now
-        return await _ask(data, alive, self._idle.append)
+        return await _ask(data, alive, self._keep)
 
     async def _on(self, line: Line, data: bytes, alive: Alive | None) -> Answer | None:
         """On a line that was answered before it need not be said that the call was taken, which would wake us for nothing:
@@ -72,7 +88,7 @@ class KeptLines:
             line[1].close()
             raise
         if answer is not None:
-            self._idle.append(line)
+            self._keep(line)
         return answer
 
 
@@ -93,6 +109,9 @@ def _encoded(request: Mapping[str, Any], more: bytes = b"") -> bytes:
 
 
 _ASKER = msgspec.json.encode({"v": 1, "catalogue": HASH, "version": VERSION, "stays": True})[:-1] + b","
+
+
+_LOOK = Try("doctor")
 
 
 async def _ask(data: bytes, alive: Alive | None, keep: Callable[[Line], None] | None = None) -> Answer:
@@ -117,7 +136,7 @@ async def _ask(data: bytes, alive: Alive | None, keep: Callable[[Line], None] | 
         if answer is not None:
             return answer
         await _start_daemon()
-    raise Internal("the daemon went away before it took the call")
+    raise Internal("the daemon went away before it took the call", hint=Try("sessions"))
 
 
 async def _one_try(line: Line, data: bytes, alive: Alive | None, *, taken: bool = False) -> Answer | None:
@@ -135,7 +154,7 @@ async def _open() -> Line:
         await _start_daemon()
         line = await _dial()
     if line is None:
-        raise Internal("no daemon came up")
+        raise Internal("no daemon came up", hint=_LOOK)
     return line
 
 
@@ -166,9 +185,9 @@ async def _start_daemon() -> None:
     except TimeoutError:
         process.kill()
         await process.wait()
-        raise Internal(f"no daemon came up within {START_SECONDS:g} s") from None
+        raise Internal(f"no daemon came up within {START_SECONDS:g} s", hint=_LOOK) from None
     if process.returncode:
-        raise Internal(f"no daemon came up: {said.decode(errors='replace').strip()}")
+        raise Internal(f"no daemon came up: {said.decode(errors='replace').strip()}", hint=_LOOK)
 
 
 async def _read_frames(reader: asyncio.StreamReader, alive: Alive | None, taken: bool) -> Answer | None:
@@ -192,7 +211,7 @@ async def _read_frames(reader: asyncio.StreamReader, alive: Alive | None, taken:
                 if kind == b"h" and alive is not None:
                     await alive()
     if taken:  # it may have been done: to ask again could do it twice
-        raise Internal("the daemon went away in the middle of the call")
+        raise Internal("the daemon went away in the middle of the call", hint=Try("sessions"))
     return None
 
 

@@ -44,9 +44,9 @@ async def host(
     scratch = state / f"{_SCRATCH}{os.getpid()}"
     shelf = Shelf(state / "sessions", KeptDaemon.here(str(reached_in))) if reached_in else None
     record = Record(state, f"{os.getpid()}:{birth(os.getpid())}")
-    if reached_in and record.path.exists():
+    if reached_in:
         usual = settings or settings_.load()
-        record.prune_in_passing(usual.record_days, usual.record_megabytes)
+        record.keep_within(usual.record_days, usual.record_megabytes)
     try:
         async with Sessions(open_plan, settings_.PerProject(settings), scratch, shelf, record) as sessions:
             dispatcher = Dispatcher(sessions, around or Surroundings(), Audit(state / "audit.log"))

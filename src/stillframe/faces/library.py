@@ -22,7 +22,7 @@ def caller_here(cwd: str | None = None) -> Caller:
     """A call from this very process."""
     umask = os.umask(0)
     os.umask(umask)
-    return Caller(cwd=cwd or os.getcwd(), env=_Environment(), umask=umask, client=f"pid:{os.getpid()}")
+    return Caller(cwd=os.path.abspath(cwd or os.getcwd()), env=_Environment(), umask=umask, client=f"pid:{os.getpid()}")
 
 
 class _Environment(Mapping[str, str]):

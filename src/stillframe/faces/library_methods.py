@@ -190,7 +190,10 @@ class Verbs(ABC):
         instruction: bool = False,
         session: str | None = None,
     ) -> AnyOutcome:
-        """Run one line, calls included, and stop at the next line of this frame or of its caller."""
+        """Run one line, calls included, and stop at the next line of this frame or of its caller.
+
+        Where no code of yours goes on behind the end of a function, as of a server's handler, it is held there, with its value.
+        """
         return cast(
             "AnyOutcome",
             await self.call(
@@ -409,6 +412,8 @@ class Verbs(ABC):
         self,
         value: str,
         *,
+        frame: str | None = None,
+        thread: str | None = None,
         start: int = 0,
         count: int = 40,
         text: int | None = None,
@@ -417,12 +422,24 @@ class Verbs(ABC):
     ) -> Values:
         """What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on.
 
-        Of a program that is gone, what was recorded of it at its last stop, by its name or path (`cart.lines`), which is said.
+        A path (`cart.lines[0]`, `order['lines']`) is walked through what the values hold; nothing of the program runs.
+        A handle knows its frame and thread; those given are for a variable's name.
+        Of a program that is gone, what was recorded of it at its last stop, which is said.
         """
         return cast(
             "Values",
             await self.call(
-                "expand", {"value": value, "start": start, "count": count, "text": text, "hit": hit}, session
+                "expand",
+                {
+                    "value": value,
+                    "frame": frame,
+                    "thread": thread,
+                    "start": start,
+                    "count": count,
+                    "text": text,
+                    "hit": hit,
+                },
+                session,
             ),
         )
 

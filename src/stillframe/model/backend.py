@@ -7,14 +7,14 @@ debugger told them, and `Ended` is always the last one, exactly once, whatever h
 from __future__ import annotations
 
 import enum
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
 from .outcomes import Bound
 from .places import HitRule
-from .values import ExceptionInfo, Frame, Frames, Modules, Scope, Thread, Value, Values
+from .values import ExceptionInfo, Frame, Frames, Modules, Part, Scope, Thread, Value, Values
 
 
 class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -143,6 +143,8 @@ class Capture(msgspec.Struct, frozen=True):
     returned: tuple[Value, ...] = ()
     """What functions gave back since the last stop, the newest last, each under the function's name."""
     exception: ExceptionInfo | None = None
+    parts: Mapping[str, tuple[Part, ...]] = {}
+    """By the names of locals that are told in part: what is otherwise inside since the program was last held in that frame."""
 
 
 class Evaluated(msgspec.Struct, frozen=True):

@@ -28,6 +28,8 @@ class Checked(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     notes: tuple[str, ...] = ()
     origin: str = ""
     """The settings that declare it, or the catalogue; empty for one of ours."""
+    taken_for: tuple[str, ...] = ()
+    """The languages whose programs `launch` gives to it, where there is more than one debugger for them."""
     verified: bool
     """Whether our tests debug programs by it."""
 
@@ -137,3 +139,5 @@ class Configured(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     settings: tuple[Setting, ...]
     files: tuple[str, ...]
     """Where settings are looked for, those of the later ones holding."""
+    notes: tuple[str, ...] = ()
+    """What these files say that is no setting."""

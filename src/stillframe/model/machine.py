@@ -98,6 +98,10 @@ class Disassembles(Protocol):
         """Instructions from an address or expression on, or from where the frame is; `offset` counts instructions."""
         ...
 
+    async def entry(self, frame: str, function: str) -> str | None:
+        """Where a function begins, by its name alone, which calls nothing; None where that cannot be told."""
+        ...
+
     async def instruction_pointer(self, frame: str) -> str | None:
         """The address of the instruction at which a frame goes on, where it can be told."""
         ...

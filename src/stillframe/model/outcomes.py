@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from .values import ExceptionInfo, Frame, Value
+from .values import ExceptionInfo, Frame, Part, Value
 
 
 class SourceLine(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -18,13 +18,6 @@ class SourceLine(msgspec.Struct, frozen=True, omit_defaults=True):
     line: int
     text: str
     here: bool = False
-
-
-class Part(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A part of a value, by where it is: `.items['b']`, as it is written behind the value's name."""
-
-    path: str
-    value: str
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -100,6 +93,9 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag
     output: str = ""
     """What the program printed on stdout since the last reply, its newest part; bytes that are no UTF-8 as \\xNN."""
     stderr: str = ""
+    stderr_began: str = ""
+    """Where its own words alone tell why the program failed: the first lines of what it wrote on stderr since the last reply, if
+    `stderr` is only the newest part of that."""
     log: str = ""
     """What log points printed since the last reply."""
     dropped: int = 0
@@ -141,6 +137,8 @@ class Stop(Outcome, frozen=True, kw_only=True, tag="stopped"):
     """Counts the stops of this run from 1."""
     generated: bool = False
     """It was asked for what really runs: the text shows it beside each frame."""
+    whole: bool = False
+    """It is told again with everything, whether or not the program was held in this frame before."""
 
     @property
     def state(self) -> Literal["stopped"]:

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from ..errors import Try
+
 
 class Caller(msgspec.Struct, frozen=True):
     """Where a call came from: its directory, and for a starting verb its whole environment and umask, travel with it."""
@@ -89,3 +91,12 @@ class AttachPlan(msgspec.Struct, frozen=True):
     """Folders that the program was built in or runs in, each with the one here that holds the same files."""
     arguments: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """As for a Plan."""
+
+    @property
+    def again(self) -> Try:
+        """The call that joins it once more."""
+        if self.core is not None:
+            return Try("attach", {"core": self.core} | ({"program": self.program} if self.program else {}))
+        if self.pid is not None:
+            return Try("attach", {"pid": self.pid})
+        return Try("attach", {"address": self.url or f"{self.host}:{self.port}"})

@@ -235,6 +235,8 @@ class Tally(Said, tag="tally", frozen=True):
     place: int
     hits: int
     claims: tuple[tuple[int, int], ...] = ()
+    uncounted: int = 0
+    """Hits that may have come after it was written, so many at the most: of a program that was killed before it came to rest."""
 
 
 class Extent(Said, tag="extent", frozen=True):

@@ -56,6 +56,15 @@ class Given(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     number: int = 1
 
 
+class Shared(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What was printed while a file of tests ran, or the whole run, where the runner does not tell by which test."""
+
+    by: Literal["file", "run"]
+    output: str = ""
+    stderr: str = ""
+    printed: int = 0
+
+
 class TestFailure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One test that failed, or a file of tests that could not be read."""
 
@@ -86,6 +95,8 @@ class TestFailure(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     log: str = ""
     printed: int = 0
     """Characters that it printed in all, where only the last of them are told."""
+    shared: tuple[Shared, ...] = ()
+    """What was printed by nobody knows which test."""
     calls: tuple[MadeCall, ...] = ()
     calls_total: int = 0
     makers: tuple[int, ...] = ()

@@ -27,6 +27,13 @@ class Value(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The text is not the value but why it could not be had: its repr raised, or never returned."""
 
 
+class Part(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A part of a value, by where it is: `.items['b']`, as it is written behind the value's name."""
+
+    path: str
+    value: str
+
+
 class Values(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One page of values; `total` counts all there are, `start` where the page begins."""
 
@@ -38,6 +45,8 @@ class Values(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     stderr: str = ""
     notes: tuple[str, ...] = ()
     """What is worth knowing of what is not among them."""
+    instead: Value | None = None
+    """What is told in their place where secrets are left out: they are the parts of one."""
 
 
 class Frame(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

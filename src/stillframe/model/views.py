@@ -230,6 +230,8 @@ class ProbedPlace(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     count: int = 0
     complete: bool = True
     """False where as many hits were taken as were asked for: there may have been more."""
+    at_least: bool = False
+    """The program was killed, and a few hits just before that may not be counted; `message` says how many."""
     hits: tuple[Stop, ...] = ()
     values: tuple[tuple[Value, ...], ...] = ()
     """For each hit, the values of the expressions asked for."""

@@ -13,7 +13,7 @@ from ..record import chronicle, finding, reading, texts, where
 from ..record.finding import Run, View
 from ..record.record import Record
 from ..registry import Meant
-from ..session.handles import is_value_handle
+from ..session.handles import frame_index, is_value_handle
 from ..session.roll import nobody_here
 from ..session.session import Session
 from .record import chosen
@@ -62,10 +62,26 @@ def _whence(connection: sqlite3.Connection, run: Run, row: reading.Row, *, last:
     return f"post mortem, from the record: r{row.run}.{which} ({row.session} {state})"
 
 
+def _need_recorded(stop: Stop, said: str, frame: str | None, thread: str | None) -> None:
+    """Nobody is told the variables of another frame, or the calls of another thread, than the one asked for."""
+    if thread and thread != stop.thread:
+        raise NotFound(f"of the threads only {stop.thread}, which had stopped, was recorded there ({said})")
+    if frame and stop.frame is not None and frame_index(frame) != frame_index(stop.frame.id):
+        raise NotFound(f"only the variables of {stop.frame.id} were recorded there ({said})", hint=Try("stack"))
+
+
 async def stack(
-    record: Record, meant: Meant, caller: Caller, session: Session | None, hit: str | None, start: int, count: int
+    record: Record,
+    meant: Meant,
+    caller: Caller,
+    session: Session | None,
+    hit: str | None,
+    thread: str | None,
+    start: int,
+    count: int,
 ) -> Frames:
     _, stop, said = await _seen(record, meant, caller, session, hit)
+    _need_recorded(stop, said, None, thread)
     return Frames(
         frames=stop.stack[start : start + count],
         total=stop.stack_total or len(stop.stack),
@@ -76,9 +92,18 @@ async def stack(
 
 
 async def locals(
-    record: Record, meant: Meant, caller: Caller, session: Session | None, hit: str | None, start: int, count: int
+    record: Record,
+    meant: Meant,
+    caller: Caller,
+    session: Session | None,
+    hit: str | None,
+    frame: str | None,
+    thread: str | None,
+    start: int,
+    count: int,
 ) -> Values:
     _, stop, said = await _seen(record, meant, caller, session, hit)
+    _need_recorded(stop, said, frame, thread)
     return Values(
         values=stop.locals[start : start + count],
         total=stop.locals_total or len(stop.locals),
@@ -93,12 +118,15 @@ async def expand(
     caller: Caller,
     session: Session | None,
     hit: str | None,
+    frame: str | None,
+    thread: str | None,
     value: str,
     start: int,
     count: int,
 ) -> Values:
     """The parts of a value as far as they were recorded; handles went with the program."""
     _, stop, said = await _seen(record, meant, caller, session, hit)
+    _need_recorded(stop, said, frame, thread)
     found = _recorded(stop, value, said)
     parts = texts.inside(found)
     if not parts:

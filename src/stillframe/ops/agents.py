@@ -6,7 +6,7 @@ import importlib.util
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -74,8 +74,10 @@ async def uninstall(
     A skill that another agent reads in the same place stays for it.
     """
     chosen = _chosen(agents, all, project, caller.env)
-    places = _places(chosen, caller, project=project, skill=skill or not mcp, mcp=mcp or not skill, allow=None)
-    readers = _readers([each for each in AGENTS.values() if each not in chosen], caller, project=project)
+    wanted = _places(chosen, caller, project=project, skill=skill or not mcp, mcp=mcp or not skill, allow=None)
+    places = list(wanted)
+    going = {each.path for each in places}
+    readers = _readers([each for each in AGENTS.values() if each not in chosen], caller, going, project=project)
     steps = [
         partial(each.keep_for, readers[each.path])
         if isinstance(each, Shipped) and each.path in readers
@@ -145,12 +147,13 @@ def _places(
                 yield Shipped(agent.name, kind, path, text, kept, base)
 
 
-def _readers(others: list[Agent], caller: Caller, *, project: bool) -> dict[Path, str]:
-    """The skills that agents read which have something of ours beside it, each with the name of such an agent."""
+def _readers(others: list[Agent], caller: Caller, going: Set[Path], *, project: bool) -> dict[Path, str]:
+    """The skills that agents read which have something of ours beside it that is not going, each with the name of such an
+    agent. VS Code and Copilot look for sub-agents in the same place, so that one there tells of neither."""
     found: dict[Path, str] = {}
     for agent in others:
         own = list(_places([agent], caller, project=project, skill=True, mcp=True, allow=None))
-        if any(each.kind != "skill" and each.is_there() for each in own):
+        if any(each.kind != "skill" and each.path not in going and each.is_there() for each in own):
             found.update({each.path: agent.title for each in own if each.kind == "skill"})
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from ..model.plans import Caller
 from ..registry import Access, From, Param
 from ..session import family, telling
 from ..session.beside import Beside
-from ..session.evidence import passed
+from ..session.evidence import passed, since
 from ..session.holding import CAPTURE_SECONDS
 from ..session.phases import Phase
 from ..session.ready import Ready
@@ -48,12 +49,18 @@ AFTER_END = 5.0
 """Seconds that what a program left behind when it ended, such as a daemon, is watched."""
 
 
+AFTER_RETURN = 2.0
+"""Seconds that a step gets from the end of a call whose value goes to none of the user's code, unless more are asked for."""
+
+
 def waited_after_do() -> str:
     return f"it was waited for until {AFTER_DO:g} s after the command of {wording.option('do', None)} had ended"
 
 
 LAST_STEP = 1.0
 """Seconds that the last of many steps gets when the time is over, so as to end between two of them."""
+RETURNED = "return"
+"""The reason of a stop at the end of a call that only library code called."""
 CALLED_OFF = "somebody ended this wait by `cancel`; the program was left as it is"
 MOST_PASSED = 500
 """Lines passed that one reply carries; the newest are kept."""
@@ -85,10 +92,14 @@ class Cue(msgspec.Struct, frozen=True):
     ready: Ready | None = None
     do: str | None = None
 
-    async def given(self, session: Session, caller: Caller, seconds: float) -> bool:
+    async def given(
+        self, session: Session, caller: Caller, seconds: float, when_ready: Callable[[], Awaitable[None]] | None = None
+    ) -> bool:
         """Give it as soon as the program is ready; False where that stopped or ended before, so that it may be asked again."""
         if self.ready and await self.ready.wait(session, seconds) is None:
             return False
+        if when_ready is not None:
+            await when_ready()
         if self.do:
             await run_beside(session, self.do, caller)
         return True
@@ -113,7 +124,7 @@ async def settle(
         if member.parent is not None and not member.live:
             # A child's end settles nothing while its family goes on: what was waited for is the next stop, or the end of it all.
             notes = (_how_it_ended(member),)
-            member = await _heard_of_family(member.root, max(0.0, limit - (loop.time() - began)), wait)
+            member = await heard_next(member.root, max(0.0, limit - (loop.time() - began)), wait)
         if member.phase is Phase.STOPPED and not member.settled:
             # The wait was for a stop; to read it has a time of its own.
             await member.root.bell.wait_for(lambda: member.settled or wait.is_called_off, CAPTURE_SECONDS)
@@ -123,13 +134,6 @@ async def settle(
         notes += (CALLED_OFF,) if wait.is_called_off else ()
         outcome = _with_held(session, msgspec.structs.replace(outcome, notes=notes + outcome.notes))
     return From(member, outcome)
-
-
-async def _heard_of_family(root: Session, limit: float, wait: Wait) -> Session:
-    """Go on waiting after a child's end, though not for long where the commands run beside have ended as well."""
-    asked = root.beside
-    limit = min(limit, AFTER_DO) if asked and all(each.ended for each in asked) else limit
-    return await heard_of(root, limit, wait=wait)
 
 
 def _how_it_ended(child: Session) -> str:
@@ -159,6 +163,14 @@ async def heard_of(session: Session, limit: float, *, alone: bool = False, wait:
         limit = max(0.0, limit - (loop.time() - began))
         limit = min(limit, AFTER_DO) if any(each.ended for each in beside) else limit
     return await session.settle(limit, alone=alone, wait=off)
+
+
+async def heard_next(session: Session, limit: float, wait: Wait | None = None) -> Session:
+    """As before, from stop to stop of one question: not for long where the commands run beside ended in between, as a server
+    may raise its error once more when it has answered the request."""
+    asked = session.beside
+    limit = min(limit, AFTER_DO) if asked and all(each.ended for each in asked) else limit
+    return await heard_of(session, limit, wait=wait)
 
 
 async def outlived(session: Session, limit: float) -> bool:
@@ -211,6 +223,7 @@ async def move(
     stepping, asked = how is not Move.CONTINUE, count
     while True:
         before = session.stop
+        leads_nowhere = stepping and before is not None and before.reason == RETURNED
         await session.resume(how, session.thread_id(thread) if thread else None)
         if limit is None:  # looked up when the debugger is at work
             limit = sessions.settings_of(session.origin.root).wait
@@ -218,6 +231,7 @@ async def move(
             await run_beside(session, do, caller)
         do, count = None, count - 1
         left = max(LAST_STEP if trail else 0.0, limit - (loop.time() - began))
+        left = min(left, AFTER_RETURN) if leads_nowhere and timeout is None else left
         told = await settle(sessions, session, left, alone=stepping, news=False)
         outcome = told.result
         if isinstance(outcome, Stop) and told.session is session:
@@ -230,9 +244,16 @@ async def move(
                 session.note(f"{asked - count:,} of {asked:,} {'steps' if stepping else 'times'} in {limit:g} s")
         final = telling.with_news(told.session, outcome)
         if isinstance(final, Running):
-            notes = (*final.notes, "its step is still under way") if stepping and session.live else final.notes
+            notes = (*final.notes, _of_step(leads_nowhere)) if stepping and session.live else final.notes
             final = msgspec.structs.replace(final, after=round(loop.time() - began, 1), notes=notes)
         return From(told.session, with_trail(final, trail))
+
+
+def _of_step(leads_nowhere: bool) -> str:
+    """Why a step came to no stop in its time."""
+    if leads_nowhere:
+        return f"nothing of your code goes on with what returned ({wording.call('wait')} tells the next stop)"
+    return "its step is still under way"
 
 
 def _at_breakpoint(session: Session, stop: Stop) -> bool:
@@ -247,8 +268,19 @@ def _step_done(stop: Stop) -> bool:
 
 def _run_on(before: Stop | None, stop: Stop) -> Stop:
     """A stop on the way, told as a step is: what ran since the program was held before, and what that changed."""
+    if before is not None and before.frame is not None and stop.same_frame and not _in_one_call(before, stop):
+        left = Passed(file=before.frame.file, line=before.frame.line, function=before.frame.function)
+        return msgspec.structs.replace(
+            stop, trail=(left, *([since(stop.frame, stop.changes)] if stop.changes else ())), changes=()
+        )
     line = passed(before, stop.frame, stop.changes, same_frame=stop.same_frame)
     return msgspec.structs.replace(stop, trail=line, changes=())
+
+
+def _in_one_call(before: Stop, stop: Stop) -> bool:
+    """Whether a frame that the program was held in before is the one of the last stop, and not one of an earlier stop."""
+    one, other = ((each.thread, each.stack_total or len(each.stack)) for each in (before, stop))
+    return one == other
 
 
 def with_trail(outcome: AnyOutcome, trail: list[Passed]) -> AnyOutcome:

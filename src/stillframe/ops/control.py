@@ -9,12 +9,13 @@ import msgspec
 
 from ..errors import AdapterUnresponsive, NotFound, StillframeError, Try, Unsupported, UsageError
 from ..model.backend import Capability, Move
-from ..model.outcomes import AnyOutcome, Cancelled, Running
+from ..model.outcomes import AnyOutcome, Cancelled, Exited, Running, Stop
 from ..model.places import Place
 from ..model.plans import Caller
 from ..model.powers import Jumps
 from ..model.values import Frame
 from ..registry import Access, From, Param, operation
+from ..session import holding
 from ..session.breakpoints import locate
 from ..session.session import Session
 from ..session.sessions import Sessions
@@ -95,7 +96,8 @@ _FINER = {Move.NEXT: Move.NEXT_INSTRUCTION, Move.STEP: Move.STEP_INSTRUCTION}
 
 next_ = _stepping(
     Move.NEXT,
-    "Run one line, calls included, and stop at the next line of this frame or of its caller.",
+    "Run one line, calls included, and stop at the next line of this frame or of its caller.\n\n"
+    "Where no code of yours goes on behind the end of a function, as of a server's handler, it is held there, with its value.",
     aliases=("n", "step-over", "over"),
     example="dbg next --count 10",
 )
@@ -154,6 +156,9 @@ async def until(
             session.breakpoints.remove([id])
             if session.live:
                 await session.breakpoints.sync(session.backend)
+    if isinstance(told.result, Exited):
+        notes = (*told.result.notes, f"{at} was not reached")
+        told = msgspec.structs.replace(told, result=msgspec.structs.replace(told.result, notes=notes))
     return told
 
 
@@ -197,7 +202,23 @@ async def pause(
         blocked = await _blocked(session)
         notes = told.result.notes if blocked else (*told.result.notes, STILL_WANTED)
         return From(told.session, msgspec.structs.replace(told.result, blocked=blocked, notes=notes))
+    if thread and told.session is session and isinstance(told.result, Stop) and told.result.thread != thread:
+        return From(session, await _of_thread(session, thread, told.result))
     return told
+
+
+async def _of_thread(session: Session, thread: str, stop: Stop) -> Stop:
+    """The stop, told of the thread that was asked for: a debugger that holds all of them tells of whichever it held first."""
+    id = session.thread_id(thread)
+    try:
+        seen = await holding.look(session, id)
+    except StillframeError as why:  # it has ended, is blocked, or was not held yet: what was told stands
+        return msgspec.structs.replace(stop, notes=(*stop.notes, f"{thread} could not be looked at: {why.message}"))
+    session.focus_thread, session.focus_frame = id, 0
+    return msgspec.structs.replace(
+        seen, reason=stop.reason, output=stop.output, stderr=stop.stderr, log=stop.log, dropped=stop.dropped,
+        notes=(*stop.notes, *seen.notes),
+    )  # fmt: skip
 
 
 async def _blocked(session: Session) -> tuple[Frame, ...]:

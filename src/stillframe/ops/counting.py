@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -37,6 +39,7 @@ from ..session.breakpoints import absolute
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
+from ..settings import file_like
 from .names import near
 from .recorded_run import RecordedRun, recorded_run, where
 
@@ -45,10 +48,13 @@ SAMPLES = 500
 SHOWN = 8
 """Distinct values of one expression that are told."""
 _ELLIPSIS = "…"
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+"""A number as debuggers write it."""
 _WHOLE = {"str", "bytes", "string"}
 """Kinds that are told apart by themselves, however their text is cut."""
 _UNHEARD = "not recorded: whether it was reached cannot be told (see the note)"
 _HEARD = "counted as long as the recorder heard of the program (see the note)"
+_KILLED = "at least: the program was killed, and up to {} hits just before that are not counted"
 _TRUE = {"true": True, "false": False, "none": False, "nil": False, "null": False, "nullptr": False}
 
 
@@ -81,6 +87,11 @@ class PlaceTold(msgspec.Struct):
     @property
     def hits(self) -> int:
         return sum(each.hits for each in self.tallies)
+
+    @property
+    def uncounted(self) -> int:
+        """Hits that may have come beyond these, at the most."""
+        return sum(each.uncounted for each in self.tallies)
 
 
 class Told(msgspec.Struct):
@@ -214,8 +225,18 @@ def _place(run: RecordedRun, number: int, spec: BreakSpec, question: Question, t
         claims=tuple(_claim(run.session, here, index, question) for index in range(len(question.expects))),
         actual=actual,
         also=also,
-        message=f"its condition failed at first: {trouble.error}" if trouble else _HEARD if told.lost else None,
+        at_least=bool(here.uncounted),
+        message=_reserve(here, told, trouble),
     )
+
+
+def _reserve(here: PlaceTold, told: Told, trouble: Failed | None) -> str | None:
+    """What the numbers of a place are to be taken with."""
+    if trouble:
+        return f"its condition failed at first: {trouble.error}"
+    if told.lost:
+        return _HEARD
+    return _KILLED.format(here.uncounted) if here.uncounted else None
 
 
 def _unbound(run: RecordedRun, spec: BreakSpec, here: PlaceTold, told: Told) -> str:
@@ -230,10 +251,16 @@ def _unbound(run: RecordedRun, spec: BreakSpec, here: PlaceTold, told: Told) -> 
     if asked.function:
         names = tuple(dict.fromkeys(told.names))
         close = near(asked.function, names)
-        return "no such function in your code that was loaded" + (
+        return "no such function in your code that was loaded and recorded" + (
             f": the nearest are {', '.join(close)}" if close else ""
         )
-    return f"{run.session.show(asked.file)} was never loaded"
+    if (
+        asked.file
+        and not Path(asked.file).exists()
+        and (meant := file_like(Path(asked.file), Path(run.session.origin.base)))
+    ):
+        return f"no such file; there is {meant}"
+    return f"{run.session.show(asked.file)} was never loaded in a process that was recorded"
 
 
 def _gathered(here: PlaceTold, index: int, expression: str) -> Gathered:
@@ -368,7 +395,28 @@ def by_stops(place: ProbedPlace, evals: tuple[str, ...], expects: tuple[str, ...
         return place
     claims = tuple(_by_hits(text, len(evals) + index, place) for index, text in enumerate(expects))
     values = tuple(each[: len(evals)] for each in place.values)
-    return msgspec.structs.replace(place, claims=claims, values=values)
+    gathered = tuple(_by_values(text, [each[index] for each in values]) for index, text in enumerate(evals))
+    return msgspec.structs.replace(place, claims=claims, values=values, gathered=gathered)
+
+
+def _by_values(expression: str, told: Sequence[Value]) -> Gathered:
+    """What one expression was at all these stops."""
+    fine = [each for each in told if not each.error]
+    numbers = [each.value.strip() for each in fine if _NUMBER.fullmatch(each.value.strip())]
+    seen = list(dict.fromkeys((each.type, each.value) for each in fine))
+    failed = next((number for number, each in enumerate(told, start=1) if each.error), None)
+    return Gathered(
+        expression=expression,
+        distinct=len(seen),
+        cut=any(each.truncated for each in fine),
+        least=min(numbers, key=float, default=None),
+        most=max(numbers, key=float, default=None),
+        others=len(told) - len(numbers),
+        types=tuple(dict.fromkeys(kind for kind, text in seen if not _NUMBER.fullmatch(text.strip()))),
+        values=tuple(text for _, text in seen[:SHOWN]),
+        error=told[failed - 1].value if failed else None,
+        error_hit=failed,
+    )
 
 
 def _by_hits(expression: str, at: int, place: ProbedPlace) -> Claim:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, TypeVar
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from ..adapters.leaving import (
     Leaving,
     Recovering,
+    fails_by_handed_errors,
     leaving_of,
     misjudges_errors,
     recovering_of,
@@ -47,7 +49,7 @@ from .programs import Command, Program, ReadyWord, RunTerms, default_name
 from .recorded_run import recorded_run
 from .repeating import Attempt, Times, UntilFail, check, compare, ended_well, nothing_to_compare
 from .repeating import repeat as repeat_runs
-from .reported import handled_before, unseen, with_ignored
+from .reported import handled_before, programs_of, unseen, with_ignored
 from .sanitized import with_own_words
 from .since import Behind, SinceWord, places_of
 from .since import since as since_revision
@@ -244,10 +246,13 @@ async def run_once(sessions: Sessions, wish: Wish) -> From[CrashReport]:
 
 
 def _catch(wish: Wish) -> tuple[str, ...]:
-    """The errors to look at. What is asked something (`--do`) is mostly a server, whose framework handles all of them."""
+    """The errors to look at. What is asked something (`--do`) is mostly a server, whose framework handles all of them. With
+    `hold` none that may turn out to be of no account: it would be held there."""
     if misjudges_errors(wish.plan):
         return ("uncaught", "raised")
-    return ("uncaught", "user") if wish.do and tells_handed_errors(wish.plan) else ()
+    if wish.do:
+        return ("uncaught", "user") if tells_handed_errors(wish.plan) else ()
+    return ("uncaught", "user") if fails_by_handed_errors(wish.plan) and not wish.hold else ()
 
 
 def _went_on(caught: Failure, failures: Sequence[Failure]) -> bool:
@@ -264,21 +269,30 @@ async def _report(
 ) -> CrashReport:
     patience = max(wish.seconds, sessions.settings(wish.caller.cwd).wait) if wish.ready else wish.seconds
     seen = await watch(
-        session, wish.seconds, lambda seconds: wish.cue.given(session, wish.caller, seconds), patience,
+        session, wish.seconds, partial(wish.cue.given, session, wish.caller), patience,
         hold=wish.hold, exits=exits, recovers=recovers,
     )  # fmt: skip
-    handled = [each for each in seen.answered if not _went_on(each, seen.failures)] if wish.do else []
+    answered = seen.answered if wish.do else seen.handed if _ended_badly(seen) else ()
+    handled = [each for each in answered if not _went_on(each, seen.failures)]
     failure = _primary(seen) or next(iter(handled), None)
-    caught = handled_before(seen, failure)
+    caught = handled_before(seen, failure, programs_of(session))
+    if failure is seen.leaving is not None and not wish.do:
+        caught = caught or next(iter(handled), None)
     report = CrashReport(
         command=wish.plan.command,
         verdict=_verdict(seen, failure),
         end=seen.end,
         failure=failure,
         handled=caught,
-        also=tuple(_bare(each) for each in (*seen.failures, *handled[:MOST_ALSO]) if each is not failure),
+        also=tuple(
+            _bare(each) for each in (*seen.failures, *handled[:MOST_ALSO]) if each is not failure and each is not caught
+        ),
         also_total=max(0, seen.total + len(handled) - (failure is not None)),
-        notes=(*_notes(seen, failure, wish), *unseen(failure, caught, wish.plan)),
+        notes=(
+            *_notes(seen, failure, wish),
+            *unseen(failure, caught, wish.plan),
+            *_where_to_hold(failure or caught, wish),
+        ),
     )
     report = with_last_words(session, wish.plan, with_own_words(session, report))
     report = with_ignored(session, wish.plan, report)
@@ -309,6 +323,10 @@ def _primary(seen: Watched) -> Failure | None:
     return None if ended_well else seen.leaving
 
 
+def _ended_badly(seen: Watched) -> bool:
+    return isinstance(seen.end, Exited) and bool(seen.end.exit_code)
+
+
 def _verdict(seen: Watched, failure: Failure | None) -> Verdict:
     match seen.end:
         case Running() if failure is None and seen.held is None:
@@ -337,6 +355,13 @@ def _notes(seen: Watched, failure: Failure | None, wish: Wish) -> tuple[str, ...
     if failure is None and isinstance(seen.end, Exited) and seen.end.exit_code:
         notes.append(_unexplained(seen.end.exit_code, wish.plan))
     return tuple(notes)
+
+
+def _where_to_hold(failure: Failure | None, wish: Wish) -> tuple[str, ...]:
+    """How an error that library code handled can be looked at live, where it is only told since the end was bad."""
+    if wish.do or failure is None or failure.exception is None or failure.exception.mode != "user":
+        return ()
+    return (f"dbg launch --catch user -- {shlex.join(wish.plan.command)} is held where it leaves your code",)
 
 
 def _unexplained(code: int, plan: Plan) -> str:

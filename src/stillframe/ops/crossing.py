@@ -7,7 +7,9 @@ from typing import Annotated
 
 import msgspec
 
-from ..errors import StillframeError
+from ..errors import NotFound, StillframeError
+from ..model.backend import Capability
+from ..model.machine import Disassembles, Instruction
 from ..model.outcomes import SourceLine
 from ..model.places import SymbolPlace, parse_place
 from ..model.plans import Caller
@@ -17,7 +19,7 @@ from ..record.finding import Spot, View
 from ..record.record import Record
 from ..registry import Access, Meant, Param, operation
 from ..session.session import Session
-from .machine import disasm
+from .machine import disasm, need
 from .record import RunWord, chosen
 
 AROUND = 3
@@ -26,6 +28,7 @@ MOST_LINES = 60
 SHOWN = 3
 """Hits that are told: the first ones."""
 INSTRUCTIONS = 12
+FRAMES = 100
 
 
 @operation(Access.INSPECT, example="dbg cross total")
@@ -79,7 +82,27 @@ async def _instructions(session: Session | None, symbol: str) -> tuple[tuple[str
     if session is None or not session.live:
         return (), None  # what is gone has no instructions to show
     try:
-        found = await disasm(session, where=symbol, count=INSTRUCTIONS)
+        found, note = await _of_function(session, symbol)
     except StillframeError as error:
         return (), f"no disassembly: {error.message}"
-    return tuple(f"{each.address}  {each.text}" for each in found.instructions), None
+    return tuple(f"{each.address}  {each.text}" for each in found if each.symbol == found[0].symbol), note
+
+
+async def _of_function(session: Session, symbol: str) -> tuple[tuple[Instruction, ...], str | None]:
+    """The first instructions of a function. Its name is never given to the debugger as an expression, which may call and run
+    things: it stands in the record, and that may have come from elsewhere. So it is looked up; where the debugger knows no
+    such name, a call of the function that is under way tells at least where it goes on."""
+    session.need_stopped()
+    need(session, Capability.DISASSEMBLY)
+    backend = session.backend
+    assert isinstance(backend, Disassembles)
+    thread = session.thread_id(None)
+    begin = await backend.entry(await session.frame_id(thread), symbol)
+    if begin is not None:
+        return (await disasm(session, where=begin, count=INSTRUCTIONS)).instructions, None
+    frames = (await backend.stack(thread, 0, FRAMES)).frames
+    at = next((number for number, each in enumerate(frames) if each.function == symbol), None)
+    if at is None:
+        raise NotFound(f"{session.tool.tool} does not know where {symbol} begins, and no call of it is under way")
+    found = (await disasm(session, count=INSTRUCTIONS, frame=f"f{at}")).instructions
+    return found, f"disassembled from where f{at} goes on: {session.tool.tool} does not tell where {symbol} begins"

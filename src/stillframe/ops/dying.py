@@ -56,7 +56,7 @@ def with_last_words(session: Session, plan: Plan, report: CrashReport) -> CrashR
         stack=Witnessed(frames=found.frames, total=found.total),
         notes=(NO_VALUES,),
     )
-    end = msgspec.structs.replace(report.end, stderr=found.rest[-2000:], dropped=0)
+    end = msgspec.structs.replace(report.end, stderr=found.rest[-2000:], stderr_began="", dropped=0)
     return msgspec.structs.replace(report, failure=failure, end=end)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 
 from ..errors import EvalFailed, Try, Unsupported, UsageError
+from ..model import wording
 from ..model.backend import Capability, Evaluated
 from ..model.powers import EvaluatesSafely, Feeds, Prints
 from ..model.values import Value, Values
@@ -23,6 +24,8 @@ PRINTED = 4096
 """Bytes of what an expression printed that its reply carries."""
 EVAL_SECONDS = 10.0
 """Seconds that one expression may run before it is given up."""
+_GIVEN_UP = ("timed out after ", "it did not end within ")
+"""How those of our code that run expressions say so."""
 
 
 @operation(Access.EXEC, name="eval", aliases=("print", "p", "evaluate"), example="dbg eval 'len(items)' 'items[0]'")
@@ -59,7 +62,9 @@ async def eval_(
     results = await evaluate(frame_id, expressions, bounds, timeout)
     printed = await _printed(session)
     if all(each.error for each in results):
-        raise EvalFailed("; ".join(_failure(each, len(results) > 1) for each in results))
+        given_up = any(str(each.error).startswith(_GIVEN_UP) for each in results)
+        told = "; ".join(_failure(each, len(results) > 1) for each in results)
+        raise EvalFailed(told, detail={"given_up": True} if given_up else None)
     values = tuple(session.handles.value(_value(each)) for each in results)
     return Values(values=values, output=printed.get("stdout", ""), stderr=printed.get("stderr", ""))
 
@@ -133,7 +138,8 @@ async def input_(
     session.need_live()
     backend = session.root.backend  # the family reads from the one pipe that we made
     if Capability.INPUT not in backend.capabilities or not isinstance(backend, Feeds):
-        raise Unsupported(f"{session.name} has no standard input to write to; start it with: dbg launch --stdin - …")
+        started = wording.call("launch", stdin="-")
+        raise Unsupported(f"{session.name} has no standard input to write to; start it with: {started}")
     data = text.encode("utf-8", "surrogateescape")
     if not raw and (text or not eof):
         data += b"\n"

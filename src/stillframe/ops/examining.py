@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ..adapters import Adapter, adapters, declared_here
+from ..adapters import Adapter, adapters, declared_here, for_plan
 from ..adapters.declared import DeclaredAdapter
 from ..adapters.finding import Found, Needs, find
 from ..adapters.greeting import Greets, greeted
@@ -17,7 +17,7 @@ from ..adapters.samples import SAMPLES, Sample
 from ..errors import StillframeError, UsageError
 from ..model.backend import Tool
 from ..model.health import Checked
-from ..model.plans import Caller
+from ..model.plans import Caller, Plan
 from ..session.sessions import Sessions
 from .proving import prove
 
@@ -97,9 +97,22 @@ async def _ours(sessions: Sessions, caller: Caller, adapter: Adapter) -> Checked
         tool, proof = await _tried(sessions, caller, adapter)
     except StillframeError as error:
         return msgspec.structs.replace(base, state="broken", problem=_first_line(error.message), notes=notes)
+    taken_for = await asyncio.to_thread(_taken_for, adapter, caller)
     return msgspec.structs.replace(
-        base, tool=tool.tool, version=tool.version, proof=proof, seconds=_since(began), fix=None, notes=notes
-    )
+        base, tool=tool.tool, version=tool.version, proof=proof, seconds=_since(began), fix=None, notes=notes,
+        taken_for=taken_for,
+    )  # fmt: skip
+
+
+def _taken_for(adapter: Adapter, caller: Caller) -> tuple[str, ...]:
+    """Of the languages that there is another debugger for, too, those whose programs a launch gives to this one."""
+    shared = {each for other in adapters() if other is not adapter for each in other.languages}
+    plans = {
+        language: Plan((sample.file,), "file", program=sample.file, cwd=caller.cwd, env=caller.env)
+        for language, sample in samples(adapter)
+        if language in shared
+    }
+    return tuple(language for language, plan in plans.items() if for_plan(plan) is adapter)
 
 
 def best(adapter: Adapter, caller: Caller) -> Found:

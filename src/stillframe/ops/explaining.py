@@ -87,6 +87,7 @@ def _verdict(ran: Ran) -> Verdict:
 async def looked_at(asked: Asked, ran: Ran, report: TestReport) -> tuple[TestReport, Session]:
     """The report with the values of the frame that failed, from a second run under a debugger, where those need one."""
     folder = private_folder()
+    stays = False
     try:
         live = await asked.choice.runner.live(asked.ask, report.failures[0], Path(folder))
         if live is None:
@@ -94,8 +95,12 @@ async def looked_at(asked: Asked, ran: Ran, report: TestReport) -> tuple[TestRep
         seen = await again_under_debugger(
             asked.sessions, asked.caller, live, asked.wait, Cue(do=asked.do), hold=asked.ask.hold
         )
+        if seen is not None and seen.thrown and asked.ask.hold:
+            stays = True
+            seen.session.root.keep(_until_its_end(seen.session.root, folder), "report")
     finally:
-        remove_folder(folder)
+        if not stays:
+            remove_folder(folder)
     report = msgspec.structs.replace(report, ran=report.ran + 1)
     if seen is None:
         note = "a second run, under a debugger, did not fail there, so that no values can be told"
@@ -112,6 +117,14 @@ async def looked_at(asked: Asked, ran: Ran, report: TestReport) -> tuple[TestRep
     held = Held(session=seen.session.name, lease=HOLD_LEASE) if asked.ask.hold else None
     report = msgspec.structs.replace(report, failures=(first, *report.failures[1:]), held=held)
     return report, seen.session if held else ran.session
+
+
+async def _until_its_end(session: Session, folder: str) -> None:
+    """Keep the folder while a run that is held may go on: without a place for its report the runner itself would fail."""
+    try:
+        await session.bell.wait_for(lambda: not session.live, None)
+    finally:
+        remove_folder(folder)
 
 
 async def with_made(asked: Asked, ran: Ran, report: TestReport) -> TestReport:

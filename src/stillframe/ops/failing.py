@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 import msgspec
 
@@ -18,7 +19,7 @@ from ..session import family
 from ..session.phases import Phase
 from ..session.reporting import unlinked, witnessed
 from ..session.session import Session
-from .common import heard_of, outlived
+from .common import heard_next, outlived
 from .origins import with_origin
 from .recovering import recovered
 
@@ -33,6 +34,10 @@ MOST_ALSO = 6
 _NO_FAILURES = ("pause", "step", "return", "entry", "breakpoint", "debugger statement")
 
 
+WhenReady = Callable[[], Awaitable[None]]
+"""Awaited when the program is ready, before it is given what it is to answer."""
+
+
 class Watched(msgspec.Struct):
     """What was seen of one run."""
 
@@ -45,16 +50,16 @@ class Watched(msgspec.Struct):
     raised: list[Failure] = msgspec.field(default_factory=list[Failure])
     """Errors that somebody seemed to handle, the newest ones: where nobody did after all, these have the values."""
     raised_total: int = 0
-    raised_before: int = 0
-    """How many of them there were before it had its cue."""
+    """How many of them there were since it had its cue, or until then."""
+    raised_before: list[Failure] = msgspec.field(default_factory=list[Failure])
+    """Those of them that were kept when it had its cue."""
     handed: list[Failure] = msgspec.field(default_factory=list[Failure])
     """Errors that left the user's code and that library code handled."""
 
     @property
     def answered(self) -> list[Failure]:
         """Errors in the user's code that somebody handled since the program had its cue, the first of them first."""
-        count = self.raised_total - self.raised_before
-        thrown = self.raised[-count:] if count else []
+        thrown = [each for each in self.raised if all(each is not early for early in self.raised_before)]
         return self.handed or [each for each in thrown if each.stack.frames and not each.stack.frames[0].library]
 
     held: Session | None = None
@@ -68,7 +73,7 @@ class Watched(msgspec.Struct):
 
 
 async def watch(
-    session: Session, seconds: float, cue: Callable[[float], Awaitable[bool]], patience: float, *, hold: bool,
+    session: Session, seconds: float, cue: Callable[[float, WhenReady], Awaitable[bool]], patience: float, *, hold: bool,
     exits: Mapping[str, Leaving], recovers: Mapping[str, Recovering],
 ) -> Watched:  # fmt: skip
     """Follow a run from failure to failure to its end, or to the end of the time; `exits` names the breakpoints at functions
@@ -79,10 +84,11 @@ async def watch(
     began = loop.time()
     until = began + patience
     seen = Watched()
+    when_ready = partial(_look_anew, session, seen, session.catch)
     while True:
-        if not seen.cued and await cue(max(0.0, until - loop.time())):
-            seen.cued, until, seen.raised_before = True, loop.time() + seconds, seen.raised_total
-        member = await heard_of(session, max(0.0, until - loop.time()))
+        if not seen.cued and await cue(max(0.0, until - loop.time()), when_ready):
+            seen.cued, until = True, loop.time() + seconds
+        member = await heard_next(session, max(0.0, until - loop.time()))
         stop = member.outcome(news=False)
         if not isinstance(stop, Stop):
             if isinstance(stop, Exited) and await outlived(session, max(0.0, until - loop.time())):
@@ -108,6 +114,13 @@ async def watch(
     told = session.outcome(after=seen.after)
     seen.end = msgspec.structs.replace(told, never_hit=()) if isinstance(told, Exited) else told
     return seen
+
+
+async def _look_anew(session: Session, seen: Watched, rule: CatchRule) -> None:
+    """What matters comes now, however much was thrown and handled as the program came up: it is looked at as from the start."""
+    if seen.raised_total >= MOST_RAISED:
+        await family.set_catch(session, rule)
+    seen.raised_before, seen.raised_total = seen.raised, 0
 
 
 def _exit_of(stop: Stop, exits: Mapping[str, Leaving]) -> Leaving | None:
@@ -153,6 +166,9 @@ async def _raised(member: Session, stop: Stop, seen: Watched) -> None:
 
 async def _handed(member: Session, stop: Stop, seen: Watched, *, live: bool) -> Failure | None:
     """An error that leaves the user's code: noted once, though it may come back into that code and leave it again."""
+    seen.raised_total += 1
+    if seen.raised_total >= MOST_RAISED:
+        await family.set_catch(member.root, CatchRule())
     found = await failure_of(member, stop, live=live)
     if seen.handed and seen.handed[-1].what == found.what:
         return None

@@ -18,7 +18,7 @@ from ..model.plans import Caller
 from ..record.record import Record
 from ..registry import Access, Judged, Param, operation
 from ..session.sessions import Sessions
-from ..settings import candidates, directory, root_of
+from ..settings import candidates, directory, root_of, unknown
 from . import examining, setting_up
 
 Languages = Annotated[
@@ -138,4 +138,8 @@ async def config(
     if not wanted:
         raise NotFound(f"there is no setting {name}; there are {', '.join(known)}")
     told = tuple(Setting(name=each, value=getattr(here, each), origin=origins.get(each)) for each in wanted)
-    return Configured(settings=told, files=tuple(str(path) for path, _ in candidates(Path(root))))
+    files = tuple(str(path) for path, _ in candidates(Path(root)))
+    notes = tuple(
+        f"{other} in {path} is no setting, and changes nothing" for other, path in unknown(project=Path(root))
+    )
+    return Configured(settings=told, files=files, notes=notes if name is None else ())

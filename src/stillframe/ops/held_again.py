@@ -22,7 +22,7 @@ from ..registry import Param
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import heard_of, run_beside
+from .common import heard_next, run_beside
 from .launch import start
 from .private_runs import started
 from .programs import default_name
@@ -69,7 +69,7 @@ async def held_again(
         await readiness.wait(session, wait)
     if do:
         await run_beside(session, do, caller)
-    member = await heard_of(session, wait)
+    member = await heard_next(session, wait)
     stop = member.outcome()
     if isinstance(stop, Stop):
         return Again(member, Held(session=member.name, lease=LEASE, again=True), _otherwise(stop, seen))

@@ -15,7 +15,7 @@ from ..model.places import Place, SymbolPlace
 from ..model.plans import Caller
 from ..model.powers import CutsThreads
 from ..model.sources import HoldsSource, SourceText
-from ..model.values import ExceptionInfo, Frame, Frames, Modules, Thread, Value, Values
+from ..model.values import ExceptionInfo, Frame, Frames, Modules, Thread, Values
 from ..model.views import FrameView, SameStack, Scopes, Source, Threads
 from ..record.record import Record
 from ..registry import Access, From, Meant, Param, operation
@@ -28,6 +28,7 @@ from ..session.session import Session
 from ..session.witness import SHOWN, generated_spot
 from . import afterwards
 from .common import Count, FrameWord, Start, ThreadWord, at_hand
+from .expanding import left_out, meant_value
 
 HitWord = Annotated[
     str | None, Param("a hit of the record instead of what is held now: h3, or r2.h3 of another run", metavar="HIT")
@@ -51,7 +52,7 @@ async def state(session: Session, thread: ThreadWord = None, generated: Generate
     await member.tell_anew()
     outcome = member.outcome()
     if isinstance(outcome, Stop):
-        outcome = msgspec.structs.replace(outcome, same_frame=False, trail=(), changes=(), generated=generated)
+        outcome = msgspec.structs.replace(outcome, whole=True, trail=(), changes=(), generated=generated)
     return From(member, outcome)
 
 
@@ -73,7 +74,7 @@ async def stack(
     Of a program that is gone, those of its last stop, from the record, which is said.
     """
     if session is None or not session.live or hit:
-        return await afterwards.stack(record, meant, caller, session, hit, start, count)
+        return await afterwards.stack(record, meant, caller, session, hit, thread, start, count)
     session.need_debugger()
     if thread is None and session.focus_thread is None:
         session.handles.threads(await session.backend.threads())
@@ -165,7 +166,7 @@ async def locals(
     Of a program that is gone, those of its last stop, from the record, which is said.
     """
     if session is None or not session.live or hit:
-        return await afterwards.locals(record, meant, caller, session, hit, start, count)
+        return await afterwards.locals(record, meant, caller, session, hit, frame, thread, start, count)
     session.need_stopped()
     id = session.thread_id(thread)
     frame_id = await session.frame_id(id, frame_index(frame) if frame else None)
@@ -188,7 +189,11 @@ async def expand(
     meant: Meant,
     caller: Caller,
     record: Record,
-    value: Annotated[str, Param("a value's handle, v3, or a variable's name", positional=True, metavar="V")],
+    value: Annotated[
+        str, Param("a value's handle, v3, a variable's name, or a path below one", positional=True, metavar="V")
+    ],
+    frame: FrameWord = None,
+    thread: ThreadWord = None,
     start: Start = 0,
     count: Count = 40,
     text: Text = None,
@@ -196,38 +201,23 @@ async def expand(
 ) -> Values:
     """What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on.
 
-    Of a program that is gone, what was recorded of it at its last stop, by its name or path (`cart.lines`), which is said.
+    A path (`cart.lines[0]`, `order['lines']`) is walked through what the values hold; nothing of the program runs.
+    A handle knows its frame and thread; those given are for a variable's name.
+    Of a program that is gone, what was recorded of it at its last stop, which is said.
     """
     if session is None or not session.live or hit:
-        return await afterwards.expand(record, meant, caller, session, hit, value, start, count)
+        return await afterwards.expand(record, meant, caller, session, hit, frame, thread, value, start, count)
     session.need_stopped()
-    ref = session.handles.ref(value) if is_value_handle(value) else await _ref_of(session, value)
-    page = await session.backend.expand(ref, bounds_of(session, count, text), start)
-    return msgspec.structs.replace(page, values=session.handles.values(page.values))
-
-
-LOOKED_THROUGH = 1000
-"""Variables of a frame among which one is looked for by its name."""
-
-
-async def _ref_of(session: Session, name: str) -> str:
-    """What the backend calls the value of a variable of the selected frame."""
-    frame_id = await session.frame_id(session.thread_id(None), None)
-
-    async def look(text: int | None) -> Value | None:
-        found = (await session.backend.locals(frame_id, bounds_of(session, LOOKED_THROUGH, text))).values
-        return next((each for each in found if each.name == name), None)
-
-    named = await look(None)
-    if named is None and name[:1].isdigit():
-        raise UsageError(f"{name!r} is no value: they look like v3, or are a variable's name")
-    if named is None:
-        raise NotFound(f"there is no variable {name} in this frame", hint=Try("eval", {"expressions": [name]}))
-    if named.ref is None and named.value[:1] not in ("'", '"') and (short := await look(1)) and short.ref:
-        return short.ref  # what is shown whole may have parts all the same, but only what is cut has a reference
-    if named.ref is None:
-        raise NotFound(f"{name} holds nothing more than it shows: {named.value}")
-    return named.ref
+    if is_value_handle(value):
+        held = session.handles.held(value)
+    else:
+        frame_id = await session.frame_id(session.thread_id(thread), frame_index(frame) if frame else None)
+        whole = max(text or 0, session.bounds.text)  # in short nobody could tell whether it is a secret
+        held = await meant_value(session, frame_id, value, bounds_of(session, count, whole))
+    if held.ref is None:
+        return Values(values=(held,), total=1)
+    page = await session.backend.expand(held.ref, bounds_of(session, count, text), start)
+    return msgspec.structs.replace(page, values=session.handles.values(page.values), instead=left_out(held))
 
 
 @operation(Access.INSPECT, example="dbg threads --stacks")
@@ -347,7 +337,7 @@ async def _held(session: Session, thread: str | None) -> Frame | None:
 def _spot(frame: Frame | None, *, generated: bool) -> tuple[str, int, int]:
     """File, line and column of a frame: of its source, or of what was made from that and really runs."""
     if frame is None or frame.file is None or frame.line is None:
-        raise NotFound("this frame has no source")
+        raise NotFound("this frame has no source", hint=Try("stack"))
     if not generated:
         return frame.file, frame.line, frame.column or 0
     spot = generated_spot(frame.generated) if frame.generated else None
@@ -378,7 +368,7 @@ def _read(
     if not total:
         raise NotFound(f"{Path(file).name} cannot be read")
     if line > total:
-        raise NotFound(f"{Path(file).name} has {total} lines")
+        raise NotFound(f"{Path(file).name} has {total} lines", hint=Try("source", {"at": f"{shown}:{total}"}))
     return Source(file=shown, lines=cache.around(file, line, around, around, column), total=total, notes=notes)
 
 
@@ -402,5 +392,5 @@ async def exception(session: Session, thread: ThreadWord = None) -> ExceptionInf
         return session.stop.exception
     info = await session.backend.exception(session.thread_id(thread))
     if info is None:
-        raise NotFound(f"{session.name} is not held at an exception")
+        raise NotFound(f"{session.name} is not held at an exception", hint=Try("state"))
     return session.witness.show_exception(info)

@@ -26,7 +26,7 @@ from ..session.phases import Phase
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import Cue, Do, RunSeconds, heard_of, outlived, run_beside
+from .common import Cue, Do, RunSeconds, heard_next, outlived, run_beside
 from .counting import Question, by_stops, counted
 from .evaluate import EVAL_SECONDS
 from .held_again import Hold, away, held_again
@@ -213,7 +213,7 @@ async def _watch(
     loop = asyncio.get_running_loop()
     began = loop.time()
     while True:
-        member = await heard_of(session, max(0.0, began + timeout - loop.time()))
+        member = await heard_next(session, max(0.0, began + timeout - loop.time()))
         stop = member.outcome(news=False)
         if not isinstance(stop, Stop):
             if isinstance(stop, Exited) and await outlived(session, max(0.0, began + timeout - loop.time())):

@@ -83,6 +83,8 @@ async def replay(
     plan = Plan(command=info.command, kind="command", cwd=caller.cwd)
     session = await sessions.open(backend, plan, f"replay-{info.session.replace('.', '-')}", caller)
     session.recorded_as = info.run
+    if info.imported:
+        session.sources.belong_elsewhere()
     for (file, _), text in recording.texts.items():
         if text:
             session.sources.lend(file, text)
@@ -192,5 +194,5 @@ async def prune(
         )
 
     if not record.path.exists():
-        raise NotFound("nothing has been recorded yet")
+        raise NotFound("nothing has been recorded yet", hint=Try("launch"))
     return await record.change(write)

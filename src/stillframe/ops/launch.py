@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -42,7 +43,6 @@ from .programs import (
     default_name,
     environment,
     make_plan,
-    pair,
 )
 from .projects import configured_plans
 
@@ -54,7 +54,9 @@ Catch = Annotated[
     tuple[str, ...], Param("exceptions to stop at: uncaught, raised, user, a class name, off", metavar="WHAT")
 ]
 Name = Annotated[str | None, Param("the session's name", metavar="NAME")]
-JustMyCode = Annotated[bool, Param("stop and step in your own code only, which is the default")]
+JustMyCode = Annotated[
+    bool, Param("stop and step in your own code only: the default, unless a configuration says otherwise")
+]
 Config = Annotated[
     str | None,
     Param(
@@ -109,16 +111,16 @@ async def launch(
     A command that runs others (make, uv run, sh -c, a script) runs as it is; what it starts is debugged, as its children.
     A C, C++, Rust or Go source is built by itself; --build runs make, cmake or whatever else makes the program.
     """
+    if just_my_code and how.all_code:
+        raise UsageError("--just-my-code and --all-code exclude each other")
+    just_mine = just_my_code if just_my_code or how.all_code else None
     readiness = Ready.parse(ready) if ready is not None else None
     if readiness:
         await readiness.check_free()
     if config is not None:
         if program or command or any((how.module, how.code, how.cwd, how.python, how.adapter, build)):
             raise UsageError("--config says what is run, how and where; only --env, --stdin and the like go with it")
-        added = dict(pair(each) for each in how.env)
-        wishes = configured_plans(
-            caller, config, env=added, stdin=how.stdin, stop_on_entry=stop_on_entry, record=record
-        )
+        wishes = configured_plans(caller, config, how, just_mine=just_mine, stop_on_entry=stop_on_entry, record=record)
         made = [await make(each.plan) for each in wishes]
     else:
         builds = (Build(build, caller.cwd),) if build else ()
@@ -276,7 +278,10 @@ async def attach(
     host, port, url = parse_address(address) if address is not None else (None, None, None)
     if wait_for is not None:
         patience = sessions.settings_of(root_of(caller)).wait if timeout is None else timeout
+        began = time.monotonic()
         pid = await newcomer(wait_for, patience)
+        # The time is for both: what is left of it is the wait for a stop, where one is to be waited for.
+        timeout = max(patience - (time.monotonic() - began), 0.0) if breaks or do else 0.0
     if bundle is not None:
         pid, adapter = await app_in_simulator(bundle, caller.env, caller.cwd), adapter or "lldb"
     plan = AttachPlan(

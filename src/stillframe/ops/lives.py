@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from ..model.outcomes import Change, Part, Spot
+from ..model.outcomes import Change, Spot
 from ..model.recorder import (
     AnySaid,
     Call,
@@ -28,7 +28,7 @@ from ..model.recorder import (
     Yielded,
 )  # fmt: skip
 from ..model.traces import Life, Step
-from ..model.values import Value
+from ..model.values import Part, Value
 from .folding import Fold
 
 Source = Callable[[str, int], str]
@@ -78,6 +78,10 @@ class LifeNow:
         self._texts = dict(call.arguments)
         self._step: StepNow | None = None
         self._waits = self._closed = False
+        self._waits_at: int | None = None
+        """The line that a generator last gave a value at."""
+        self._ran_on: int | None = None
+        """The last line that ran as it was closed, in a `finally`."""
         self._gave = Gave()
         self._end: Returned | Threw | None = None
         self._raised: Step | None = None
@@ -103,6 +107,7 @@ class LifeNow:
         self._waits = True
         self._gave.take(said.value)
         if self._step is not None:
+            self._waits_at = self._step.line
             self._step.yielded = said.value
             self._step.changes.update(_by_name(said.changes))
 
@@ -114,6 +119,8 @@ class LifeNow:
 
     def closed(self) -> None:
         self._waits, self._closed = True, True
+        if self._step is not None and self._waits_at and self._step.line != self._waits_at:
+            self._ran_on = self._step.line
 
     def ended(self, said: Returned | Threw) -> None:
         self._end = said
@@ -174,7 +181,7 @@ class LifeNow:
             if isinstance(end, Threw)
             else end.value
             if end
-            else "closed"
+            else f"closed{f', and ran on to line {self._ran_on}' if self._ran_on else ''}"
             if self._closed
             else None,
             at=self._at(),
@@ -185,6 +192,8 @@ class LifeNow:
         """The line at hand; of an exception the line that raised it, though others may have run to clean up behind it."""
         if isinstance(self._end, Threw) and self._raised is not None and self._raised.raised == self._end.exception:
             return self._raised.line
+        if self._end is None and self._ran_on and self._waits_at:
+            return self._waits_at
         return self._step.line if self._step else None
 
 

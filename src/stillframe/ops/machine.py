@@ -62,7 +62,7 @@ async def _frame(session: Session, frame: str | None, thread: str | None) -> str
     return await session.frame_id(session.thread_id(thread), frame_index(frame) if frame else None)
 
 
-def _need(session: Session, capability: Capability) -> None:
+def need(session: Session, capability: Capability) -> None:
     """Another debugger of the language may have it, and `raw` reaches this one's own commands."""
     if capability not in session.backend.capabilities:
         raise Unsupported(f"{session.tool.tool} has no {capability.value}", hint=Try("raw"))
@@ -81,7 +81,7 @@ async def disasm(
 ) -> Disassembly:
     """Show instructions of the machine: those about to run, or from an address or function on."""
     session.need_stopped()
-    _need(session, Capability.DISASSEMBLY)
+    need(session, Capability.DISASSEMBLY)
     backend = session.backend
     assert isinstance(backend, Disassembles)
     if not 1 <= count <= MOST_INSTRUCTIONS:
@@ -109,11 +109,11 @@ async def memory(
     """Read memory of the program as hex and text, or write to it."""
     id, backend = await _frame(session, frame, thread), session.backend
     if write is not None:
-        _need(session, Capability.WRITE_MEMORY)
+        need(session, Capability.WRITE_MEMORY)
         assert isinstance(backend, WritesMemory)
         session.touched = True
         return await backend.write_memory(id, where, offset, _bytes(write, form), partial=partial)
-    _need(session, Capability.MEMORY)
+    need(session, Capability.MEMORY)
     assert isinstance(backend, ReadsMemory)
     if not 1 <= count <= MOST_BYTES:
         raise UsageError(f"--count takes 1 to {MOST_BYTES:,} bytes")
@@ -165,7 +165,7 @@ async def sources(
 ) -> SourceFiles:
     """List the source files that the program was made of, as far as its debugger knows."""
     session.need_live()
-    _need(session, Capability.SOURCES)
+    need(session, Capability.SOURCES)
     assert isinstance(session.backend, ListsSources)
     found = await session.backend.sources()
     chosen = [each for each in found if match is None or match in (each.file or each.name)]
@@ -220,7 +220,7 @@ async def break_insn(
     place = parse_place(at)
     if not isinstance(place, AddressPlace):
         raise UsageError(f"{at!r} is no address, as 0x401136 is", hint=Try("disasm"))
-    _need(session, Capability.INSTRUCTION_BREAKPOINTS)
+    need(session, Capability.INSTRUCTION_BREAKPOINTS)
     return await _added(session, AddressPlace(place.address, place.offset + offset), caller, condition, hit)
 
 

@@ -150,9 +150,10 @@ class Entry(msgspec.Struct, frozen=True):
             return self._placed("absent")
         if not force and not _begun_by_us(now):
             return self._placed("kept", note="edited by somebody; --force removes it")
-        rest = spelled_as(raw, self._without(text))
+        pristine = self._pristine(raw, now)
+        rest = spelled_as(raw, self._without(text)) if pristine is None else pristine
         _need_writable(self.path)
-        return self._placed("removed", None if dry_run else self._take_away(raw, self._pristine(raw, now) or rest))
+        return self._placed("removed", None if dry_run else self._take_away(raw, rest))
 
     @property
     def _is_toml(self) -> bool:
@@ -198,9 +199,13 @@ class Entry(msgspec.Struct, frozen=True):
         rest = self._without(unspelled(raw)).split()
         return "".join(rest) in ("", "{}", f'{{"{self.key}":{{}}}}')
 
+    def _is_ours_alone(self, raw: str) -> bool:
+        """Whether our entry is all that a file holds; one without it is somebody's, however empty."""
+        return self._now(unspelled(raw)) is not None and self._holds_nothing(raw)
+
     def _save(self, before: str | None, after: str) -> str | None:
         """Write it, with what was there kept beside it; the path of that."""
-        kept = before is not None and not self._holds_nothing(before)
+        kept = before is not None and not self._is_ours_alone(before)
         if kept and before is not None:
             _keep(self._backup, before, like=self.path)
         _write(self.path, after)

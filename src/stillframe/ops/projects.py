@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -17,25 +16,35 @@ from ..model.plans import Caller, Plan
 from ..model.views import Configuration, Configurations, Trust, TrustedFile
 from ..registry import Access, Param, operation
 from ..session.breakpoints import absolute
+from .programs import RunTerms, pair
 
 
 def configured_plans(
-    caller: Caller, name: str, *, env: Mapping[str, str], stdin: str | None, stop_on_entry: bool, record: bool
+    caller: Caller, name: str, how: RunTerms, *, just_mine: bool | None, stop_on_entry: bool, record: bool
 ) -> tuple[Configured, ...]:
-    """The plans behind a configuration, with what the call adds to them."""
+    """The plans behind a configuration, with what the call adds to them. Whose code is stepped through, and whether children are
+    followed, is what the call says; where it says nothing, what the configuration does."""
     file = launchjson.find(caller.cwd)
     if not name:
         raise UsageError(f"--config needs a name; {file.path} has: {', '.join(file.names) or 'none'}")
+    chosen = [_on_terms(each, how, just_mine) for each in configured(file, name, caller)]
     return tuple(
-        replace(each, plan=_with(each.plan, env, stdin, stop_on_entry, record)) if isinstance(each.plan, Plan) else each
-        for each in configured(file, name, caller)
+        replace(each, plan=_with(each.plan, how, stop_on_entry, record)) if isinstance(each.plan, Plan) else each
+        for each in chosen
     )
 
 
-def _with(plan: Plan, env: Mapping[str, str], stdin: str | None, stop_on_entry: bool, record: bool) -> Plan:
+def _on_terms(wish: Configured, how: RunTerms, just_mine: bool | None) -> Configured:
+    plan = wish.plan
+    mine = plan.just_my_code if just_mine is None else just_mine
+    return replace(wish, plan=replace(plan, just_my_code=mine, children=plan.children and how.children))
+
+
+def _with(plan: Plan, how: RunTerms, stop_on_entry: bool, record: bool) -> Plan:
+    stdin = how.stdin
     return replace(
         plan,
-        env={**plan.env, **env},
+        env={**plan.env, **dict(pair(each) for each in how.env)},
         stdin=stdin if stdin is None or stdin == "-" else str(Path(plan.cwd, stdin)),
         stop_on_entry=plan.stop_on_entry or stop_on_entry,
         record=record,

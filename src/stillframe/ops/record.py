@@ -33,7 +33,7 @@ At = Annotated[
 Where = Annotated[
     str | None,
     Param(
-        "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= in, and, or, not",
+        "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= % in, and, or, not; '2026-01-31'",
         metavar="EXPR",
     ),
 ]
@@ -109,7 +109,7 @@ async def hit_trend(
     caller: Caller,
     record: Record,
     at: Annotated[Place, Param("a place", positional=True, metavar="LOC")],
-    name: Annotated[str, Param("a recorded name, item.qty or len(x)", positional=True, metavar="NAME")],
+    name: Annotated[str, Param("a recorded name, item.qty or len(x)", positional=True, metavar="PATH")],
     where: Where = None,
     plot: Annotated[str | None, Param("draw it into this SVG file", metavar="FILE", access=Access.CONTROL)] = None,
     run: RunWord = None,

@@ -11,6 +11,7 @@ import msgspec
 from ..adapters.leaving import ignored_by, tells_handed_errors
 from ..model.outcomes import Exited
 from ..model.plans import Plan
+from ..model.powers import Wraps
 from ..model.reports import CrashReport, Failure, Witnessed, spot
 from ..session.session import Session
 from .dying import told_calls
@@ -25,17 +26,28 @@ NO_VALUES = (
 )
 
 
-def handled_before(seen: Watched, failure: Failure | None) -> Failure | None:
+OWN: frozenset[str | None] = frozenset({None})
+"""The process whose end is that of the run, as failures name it: by no name at all."""
+
+
+def handled_before(seen: Watched, failure: Failure | None, programs: frozenset[str | None] = OWN) -> Failure | None:
     """The last error that the program caught and reported before it gave up with a failing code, unless its end tells it."""
     if not isinstance(seen.end, Exited) or not seen.end.exit_code:
         return None
     if failure is not None and failure.kind != "exit":
         return _equal_elsewhere(seen.raised, failure)
     told = [each.what for each in _chain(failure)]
-    own = [each for each in seen.raised if each.process is None and each.what not in told]
+    own = [each for each in seen.raised if each.process in programs and each.what not in told]
     if not own:
         return None
     return msgspec.structs.replace(own[-1], notes=(*own[-1].notes, *_several(len(own))))
+
+
+def programs_of(session: Session) -> frozenset[str | None]:
+    """The processes whose end is that of the run: its own, or those that a wrapper runs."""
+    if not isinstance(session.backend, Wraps):
+        return OWN
+    return frozenset(each.name for each in session.family() if each.parent is session)
 
 
 def _equal_elsewhere(raised: Sequence[Failure], failure: Failure) -> Failure | None:
@@ -50,12 +62,14 @@ def _equal_elsewhere(raised: Sequence[Failure], failure: Failure) -> Failure | N
 
 
 def unseen(failure: Failure | None, handled: Failure | None, plan: Plan) -> tuple[str, ...]:
-    """That an error may have been caught in silence, where a program exits with what a call gave (`sys.exit(main())`)."""
+    """That an error may have been caught in silence, where a program exits with what a call gave (`sys.exit(main())`), or where
+    a library ends it as failed (click, by what a command raised)."""
     if failure is None or handled is not None or failure.kind != "exit" or not tells_handed_errors(plan):
         return ()
     top = next(iter(failure.stack.frames), None)
     line = next((each.text for each in top.source if each.here), "") if top is not None and not top.library else ""
-    if _EXITS_WITH_CALL.search(line) is None or _chain(failure):
+    by_library = top is not None and top.folded > 0 and failure.what == "SystemExit: 1"
+    if not (by_library or _EXITS_WITH_CALL.search(line)) or _chain(failure):
         return ()
     again = shlex.join(plan.command)
     return (

@@ -8,7 +8,7 @@ import re
 import msgspec
 
 from ..adapters.runners import Live
-from ..model.backend import Move
+from ..model.backend import CatchRule, Move
 from ..model.outcomes import Stop
 from ..model.plans import Caller
 from ..model.reports import ReportFrame, Witnessed
@@ -57,6 +57,8 @@ async def again_under_debugger(
         error = member.stop.exception if member.stop is not None else None
         stack = await witnessed(member, member.thread_id(None), live=hold)
         seen = Seen(member, stack, error.message if error is not None else "")
+        if hold:  # whoever goes on from here is not to be stopped by each error that the runner throws and catches
+            await family.set_catch(session.root, CatchRule())
         stays = hold
         return seen
     finally:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -41,7 +42,8 @@ def with_own_words(session: Session, report: CrashReport) -> CrashReport:
         return report
     text = "".join(piece.text for piece in session.output.tail(_READ, ("stderr",))[0])
     if failure.what == PANIC:
-        return msgspec.structs.replace(report, failure=with_message(failure, text))
+        first, *also = _with_messages((failure, *report.also), text)
+        return msgspec.structs.replace(report, failure=first, also=tuple(also))
     if begin := _BEGIN.search(text):
         return _with_sanitizer(session, report, failure, text, begin)
     if failure.what.startswith("SIGABRT") and (claims := _ASSERTED.findall(text)):
@@ -50,14 +52,25 @@ def with_own_words(session: Session, report: CrashReport) -> CrashReport:
     return report
 
 
-def with_message(failure: Failure, text: str) -> Failure:
-    """A panic with what it said, if one was told of the line at which it is held."""
+def _with_messages(failures: Sequence[Failure], text: str) -> Iterator[Failure]:
+    """Panics with what each said; of several at one line they are told in the order in which they came."""
+    left = Counter(each.place for each in failures)
+    for each in failures:
+        yield with_message(each, text, left[each.place]) if each.what == PANIC else each
+        left[each.place] -= 1
+
+
+def with_message(failure: Failure, text: str, back: int = 1) -> Failure:
+    """A panic with what it said, if one was told of the line at which it is held: the last one, or so many back from the end,
+    since those that the program itself caught there before were told as well."""
     top = failure.stack.frames[0] if failure.stack.frames else None
-    for each in _PANICKED.finditer(text):
-        if top and (os.path.basename(each["file"]), int(each["line"])) == (os.path.basename(top.file or ""), top.line):
-            said = each["new"] or (each["old"] or "").partition("\n")[0]
-            return msgspec.structs.replace(failure, what=f"{PANIC}: {said}") if said else failure
-    return failure
+    here = (os.path.basename(top.file or ""), top.line) if top else None
+    said = [
+        each["new"] or (each["old"] or "").partition("\n")[0]
+        for each in _PANICKED.finditer(text)
+        if (os.path.basename(each["file"]), int(each["line"])) == here
+    ][-back:]
+    return msgspec.structs.replace(failure, what=f"{PANIC}: {said[0]}") if said and said[0] else failure
 
 
 def _with_sanitizer(
@@ -78,7 +91,7 @@ def _with_sanitizer(
 
 def _without(end: AnyOutcome, stderr: str) -> AnyOutcome:
     """The end with only the other words of standard error; what was left out of it was of the sanitizer's."""
-    return msgspec.structs.replace(end, stderr=stderr[-2000:], dropped=0)
+    return msgspec.structs.replace(end, stderr=stderr[-2000:], stderr_began="", dropped=0)
 
 
 def _stages(said: str, base: str) -> Iterator[str]:

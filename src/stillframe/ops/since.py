@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec.structs import replace
 
 from ..adapters import for_plan
-from ..adapters.revisions import Revision, laid_out, with_its_own_modules
+from ..adapters.revisions import FindsImports, Revision, laid_out, with_its_own_modules
 from ..adapters.runners.shown import shown_from
 from ..errors import Unsupported
 from ..model import wording
@@ -76,7 +76,8 @@ async def since(
             moved = await with_its_own_modules(for_plan(alone), old.moved(alone), old)
         elif alone is not None:
             now = await walk(sessions, caller, plan, present, seconds, cue, leaving=ends)
-        was = await walk(sessions, there, moved, past, seconds, cue, leaving=ends)
+        strange = _present_ones(old, caller, pairs) if isinstance(for_plan(plan), FindsImports) else []
+        was = await walk(sessions, there, moved, [*past, *strange], seconds, cue, leaving=ends)
         _check(old, (frame.file for _, stop in was.seen for frame in stop.stack if frame.file), there)
         recorded = await behind(old, moved, there) if behind is not None else None
     cut = (f"only the first {len(now.seen):,} hits were compared",) if now.cut or was.cut else ()
@@ -150,6 +151,12 @@ def _paired(
         else:
             pairs.append((place, LinePlace(str(old.folder / file.relative_to(old.top)), line)))
     return pairs, (f"not there in {old.name}: {', '.join(new)}",) if new else ()
+
+
+def _present_ones(old: Revision, caller: Caller, pairs: Iterable[tuple[LinePlace, LinePlace]]) -> list[BreakSpec]:
+    """The present lines of the same places, at which a run of the revision is held only where it loads the present file."""
+    present = (LinePlace(absolute(each.file, caller.cwd), each.line) for each, _ in pairs)
+    return [BreakSpec(place=each) for each in present if old.strays([each.file])]
 
 
 def _check(old: Revision, files: Iterable[str], there: Caller) -> None:

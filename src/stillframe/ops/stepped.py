@@ -24,7 +24,7 @@ from ..session.breakpoints import absolute
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import heard_of, run_beside, settle
+from .common import heard_next, run_beside, settle
 from .folding import Fold, inferred
 from .held_again import LEASE
 from .launch import start
@@ -111,7 +111,7 @@ async def _reach(session: Session, wanted: int, deadline: float) -> tuple[Sessio
     loop = asyncio.get_running_loop()
     number = 0
     while True:
-        member = await heard_of(session, max(0.0, deadline - loop.time()))
+        member = await heard_next(session, max(0.0, deadline - loop.time()))
         stop = member.outcome(news=False)
         if not isinstance(stop, Stop):
             end = member.outcome()

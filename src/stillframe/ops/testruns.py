@@ -98,7 +98,7 @@ async def _end(session: Session, wait: float) -> AnyOutcome:
 def _with_words(session: Session, end: AnyOutcome) -> AnyOutcome:
     """The end with more of what was printed than a reply has: what went wrong may stand far above the last lines."""
     texts = {each.stream: each.text for each in session.output.tail(WORDS, ("stdout", "stderr"))[0]}
-    return replace(end, output=texts.get("stdout", ""), stderr=texts.get("stderr", ""))
+    return replace(end, output=texts.get("stdout", ""), stderr=texts.get("stderr", ""), stderr_began="")
 
 
 async def check_matched(asked: Asked, ran: Ran) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -22,6 +23,7 @@ from ..session.breakpoints import absolute
 from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
+from ..settings import file_like
 from .common import Do, RunSeconds
 from .held_again import Hold, away, held_again
 from .lives import TraceTold, told
@@ -187,10 +189,10 @@ def _report(
         how=run.how,
         notes=tuple(notes),
     )
-    return report if life is not None else _nothing(report, at, found)
+    return report if life is not None else _nothing(report, at, found, run.session.origin.base)
 
 
-def _nothing(report: TraceReport, at: Place, found: Sequence[TraceTold]) -> TraceReport:
+def _nothing(report: TraceReport, at: Place, found: Sequence[TraceTold], base: str) -> TraceReport:
     """Why there is no call to tell of, truly, and what may have been meant."""
     names: dict[str, bool] = {}
     for each in found:
@@ -206,4 +208,6 @@ def _nothing(report: TraceReport, at: Place, found: Sequence[TraceTold]) -> Trac
         called = tuple(name for name, did in names.items() if did)
         return msgspec.structs.replace(report, verdict="never called", near=called[:NEAR])
     close = near(str(at), tuple(names)) if isinstance(at, SymbolPlace) else ()
+    if isinstance(at, LinePlace) and not (file := Path(absolute(at.file, base))).exists():
+        close = tuple(filter(None, [file_like(file, Path(base))]))
     return msgspec.structs.replace(report, verdict="no such function", near=close)

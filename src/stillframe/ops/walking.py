@@ -21,7 +21,7 @@ from ..record.comparing import differences
 from ..session.phases import Phase
 from ..session.session import Session
 from ..session.sessions import Sessions
-from .common import NO_CUE, Cue, heard_of
+from .common import NO_CUE, Cue, heard_next
 from .launch import start
 from .private_runs import started
 from .programs import default_name
@@ -73,7 +73,7 @@ async def walk(
         given, left = False, False
         while True:
             given = given or await cue.given(session, caller, max(0.0, deadline - loop.time()))
-            member = await heard_of(session, max(0.0, deadline - loop.time()))
+            member = await heard_next(session, max(0.0, deadline - loop.time()))
             stop = member.outcome(news=False)
             cut = len(seen) >= MOST_HITS
             if cut or not isinstance(stop, Stop):

@@ -32,12 +32,15 @@ class Asking:
             case conditions.Contains(sought, whole):
                 (outer, first), (within, second) = self._words(whole), self._words(sought)
                 return f"(instr({outer}, {within}) > 0)", [*first, *second]
+            case conditions.Remainder(path, divisor, op, wanted):
+                sql, given = self._number(path)
+                return f"(sf_remainder({sql}, ?) {'=' if op == '==' else op} ?)", [*given, divisor, wanted]
             case conditions.Compared(left, op, Path() as right):
                 return self._two_names(left, op, right)
             case conditions.Compared(left, op, Constant(float() as number)):
                 return self._with(left, op, self._number(left), [number])
             case conditions.Compared(left, op, Constant(str() as text)):
-                return self._with_text(left, op, text)
+                return self._with_moment(condition, *self._with_text(left, op, text))
             case conditions.Compared(left, op, Constant(tuple() as words)):
                 return self._one_of(left, op, words)
         raise AssertionError(condition)
@@ -81,6 +84,21 @@ class Asking:
             return self._one_of(path, op, forms)
         return self._with(path, op, self._words(path), [wanted])
 
+    def _moment(self, path: Path) -> SQL:
+        """The date that it shows."""
+        if path.of != "value":
+            return "NULL", []
+        value = f"v{self.number(path.root)}"
+        return f"sf_moment({value}.text, {value}.rest, ?)", [written(path.steps)]
+
+    def _with_moment(self, compared: conditions.Compared, otherwise: str, given: list[Any]) -> SQL:
+        """Compared as dates, where both are such; else as texts."""
+        if compared.moment is None:
+            return otherwise, given
+        moment, steps = self._moment(compared.left)
+        sql = f"CASE WHEN {moment} IS NULL THEN {otherwise} ELSE {moment} {compared.op} ? END"
+        return f"({sql})", [*steps, *given, *steps, compared.moment]
+
     def _one_of(self, path: Path, op: str, words: tuple[str, ...]) -> SQL:
         whole = conditions.is_whole(path)
         sql, parameters = (f"v{self.number(path.root)}.text", []) if whole else self._words(path)
@@ -89,10 +107,14 @@ class Asking:
 
     def _two_names(self, left: Path, op: str, right: Path) -> SQL:
         (n1, p1), (n2, p2) = self._number(left), self._number(right)
+        (m1, r1), (m2, r2) = self._moment(left), self._moment(right)
         (t1, q1), (t2, q2) = self._words(left), self._words(right)
         op = "=" if op == "==" else op
-        sql = f"CASE WHEN {n1} IS NOT NULL AND {n2} IS NOT NULL THEN {n1} {op} {n2} ELSE {t1} {op} {t2} END"
-        return f"({sql})", [*p1, *p2, *p1, *p2, *q1, *q2]
+        sql = (
+            f"CASE WHEN {n1} IS NOT NULL AND {n2} IS NOT NULL THEN {n1} {op} {n2}"
+            f" WHEN {m1} IS NOT NULL AND {m2} IS NOT NULL THEN {m1} {op} {m2} ELSE {t1} {op} {t2} END"
+        )
+        return f"({sql})", [*p1, *p2, *p1, *p2, *r1, *r2, *r1, *r2, *q1, *q2]
 
 
 def length(value: str, steps: tuple[texts.Step, ...]) -> SQL:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
 
-from . import texts
+from . import moments, texts
 
 FALSE = (
     "",
@@ -28,6 +29,16 @@ FALSE = (
     "{}",
     "()",
     "NaN",
+    "0n",
+    "set()",
+    "frozenset()",
+    "Decimal('0')",
+    "Decimal('0.00')",
+    "Fraction(0, 1)",
+    "np.False_",
+    "np.float64(0.0)",
+    "np.int64(0)",
+    "datetime.timedelta(0)",
 )
 """What counts as untrue."""
 
@@ -94,11 +105,24 @@ class Compared(msgspec.Struct, frozen=True):
     def needle(self) -> str | None:
         """What is in every text for which it holds, but for escapes."""
         match self:
-            case Compared(op="==", right=Constant(str() as words)):
+            case Compared(op="==", right=Constant(str() as words)) if self.moment is None:
                 return words
         return None
 
+    @property
+    def moment(self) -> str | None:
+        """The date that a value is compared with, if it is compared with one."""
+        match self:
+            case Compared(left=Path(of="value"), right=Constant(str() as words)):
+                return moments.wanted(words)
+        return None
+
     def judge(self) -> Judge:
+        if self.moment is not None:
+            return functools.partial(_by_moment, self.left, self.by, self.moment, self._judge_as_text())
+        return self._judge_as_text()
+
+    def _judge_as_text(self) -> Judge:
         left, right, by = self.left, self.right, self.by
         if isinstance(right, Path):
             return functools.partial(self._two, right)
@@ -114,7 +138,9 @@ class Compared(msgspec.Struct, frozen=True):
         one, two = texts.number(told), texts.number(other)
         if one is not None and two is not None:
             return by(one, two)
-        first, second = _words(self.left, told), _words(right, other)
+        first, second = moments.shown(told), moments.shown(other)
+        if first is None or second is None:
+            first, second = _words(self.left, told), _words(right, other)
         return None if first is None or second is None else by(first, second)
 
 
@@ -125,6 +151,11 @@ def _by_number(path: Path, by: Operator, wanted: float, seen: Seen) -> Verdict:
     return by(number, wanted)
 
 
+def _by_moment(path: Path, by: Operator, wanted: str, otherwise: Judge, seen: Seen) -> Verdict:
+    moment = moments.shown(seen[path])
+    return otherwise(seen) if moment is None else by(moment, wanted)
+
+
 def _by_words(path: Path, by: Operator, wanted: str, seen: Seen) -> Verdict:
     words = _words(path, seen[path])
     return by(words, wanted) if words is not None else False if by is operator.ne else None
@@ -133,6 +164,37 @@ def _by_words(path: Path, by: Operator, wanted: str, seen: Seen) -> Verdict:
 def _is_one(path: Path, meant: bool, of: tuple[str, ...], seen: Seen) -> Verdict:
     told = seen[path] if is_whole(path) else _words(path, seen[path])
     return None if told is None else (told in of) == meant
+
+
+class Remainder(msgspec.Struct, frozen=True):
+    """What is left of a number that was divided, compared with another; it has the divisor's sign, as in Python."""
+
+    path: Path
+    divisor: float
+    op: str
+    wanted: float
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    @property
+    def judged(self) -> bool:
+        return self.path.of != "type"
+
+    needle: ClassVar[None] = None
+
+    def judge(self) -> Judge:
+        return functools.partial(self._judge, _OPERATORS[self.op])
+
+    def _judge(self, by: Operator, seen: Seen) -> Verdict:
+        rest = remainder(texts.number(seen[self.path]), self.divisor)
+        return None if rest is None else by(rest, self.wanted)
+
+
+def remainder(number: float | None, divisor: float) -> float | None:
+    """None where there is none, as of what is no number."""
+    return number % divisor if number is not None and math.isfinite(number) else None
 
 
 class Contains(msgspec.Struct, frozen=True):
@@ -235,7 +297,7 @@ def _together(every: bool, parts: Sequence[Judge], seen: Seen) -> Verdict:
     return None if neither else every
 
 
-Condition = Compared | Contains | Truth | Not | Several
+Condition = Compared | Remainder | Contains | Truth | Not | Several
 
 
 def is_whole(path: Path) -> bool:

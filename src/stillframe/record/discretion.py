@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from ..model.outcomes import Breakpoint, Change, Part, SourceLine, Spot
-from ..model.values import Frame, Value
+from ..model.outcomes import Breakpoint, Change, SourceLine, Spot
+from ..model.values import Frame, Part, Value, Values
 from ..model.views import ProbedPlace
 from . import redaction
 
@@ -37,6 +37,8 @@ def told(node: Any) -> Any:
 
 
 def _struct(node: msgspec.Struct) -> msgspec.Struct:
+    if type(node) is Values and node.instead is not None:
+        return Values(values=(node.instead,), total=1)
     changed: dict[str, Any] = {}
     for name in _fields_of(type(node)):
         old = getattr(node, name)

@@ -195,8 +195,19 @@ def places(connection: sqlite3.Connection, within: Run, at: Place, view: View) -
         if other := _elsewhere(connection, within, at, view):
             told += f"; {other.handle} ({other.name}) was there"
             raise NotFound(told, hint=Try("hits", {"at": str(at), "run": other.handle}))
+        if isinstance(at, SymbolPlace) and (named := _named_run(connection, within.root, str(at))):
+            raise NotFound(f"{told}; {at} is a run", hint=Try("hits", {"run": named}))
         raise NotFound(told, hint=Try("hits"))
     return found
+
+
+def _named_run(connection: sqlite3.Connection, root: str, word: str) -> str | None:
+    """The word, where it means a run: `hits before` for `hits --run before`."""
+    try:
+        run(connection, root, word)
+    except NotFound:
+        return None
+    return word
 
 
 def _elsewhere(connection: sqlite3.Connection, within: Run, at: Place, view: View) -> Run | None:

@@ -7,13 +7,17 @@ import sqlite3
 from collections.abc import Sequence
 
 from ..model import exact
-from . import glances, texts
-from .pen import ValueRest, number_of
+from . import glances, moments, texts
+from .conditions import remainder
+from .figures import number_of
+from .pen import ValueRest
 
 
 def teach(connection: sqlite3.Connection) -> None:
     """Makes them known to a connection."""
     connection.create_function("sf_number", 3, _sf_number, deterministic=True)
+    connection.create_function("sf_remainder", 2, remainder, deterministic=True)
+    connection.create_function("sf_moment", 3, _sf_moment, deterministic=True)
     connection.create_function("sf_text", 3, _sf_text, deterministic=True)
     connection.create_function("sf_shown", 3, _part, deterministic=True)
     connection.create_function("sf_type", 3, _sf_type, deterministic=True)
@@ -39,6 +43,10 @@ def _found(text: str, rest: str | None, steps: str) -> tuple[str | None, str]:
 def _sf_number(text: str | None, rest: str | None, steps: str) -> float | None:
     found = _part(text, rest, steps)
     return number_of(found) if found is not None else None
+
+
+def _sf_moment(text: str | None, rest: str | None, steps: str) -> str | None:
+    return moments.shown(_part(text, rest, steps) if steps else text)
 
 
 def _sf_text(text: str | None, rest: str | None, steps: str) -> str | None:

@@ -12,10 +12,10 @@ import msgspec
 
 from ..model.recorded import Group, Hits, Trend
 from ..model.recording import PROBED
-from . import asking, finding, functions, reading, stretches, where
+from . import asking, finding, functions, moments, reading, stretches, where
 from .cells import listed as listed_ids
 from .cells import numbers
-from .conditions import Path, Told
+from .conditions import Compared, Condition, Constant, Path, Remainder, Told
 from .scopes import ITS_CELL, Scope, beyond, has_name, need_name, need_part
 
 OF_THE_HIT = {
@@ -27,6 +27,8 @@ OF_THE_HIT = {
     "session": "r.name",
 }
 """What hits can be grouped by beyond recorded names, where no local has that name."""
+LONGEST_EXAMPLE = 60
+"""Characters of a value that a note quotes."""
 
 
 def listed(scope: Scope, start: int, count: int) -> Hits:
@@ -37,13 +39,57 @@ def listed(scope: Scope, start: int, count: int) -> Hits:
         for path in scope.condition.paths if not total else ():
             need_part(scope, path)
     rows = reading.rows(scope.connection, shown)
+    asked = scope.condition.names if scope.condition else ()
     return Hits(
-        hits=tuple(reading.hit(scope.connection, row, scope.view) for row in rows),
+        hits=tuple(reading.hit(scope.connection, row, scope.view, first=asked) for row in rows),
         total=total,
         start=start,
         run=scope.run.handle,
-        notes=(*sampled(scope), *(beyond(scope, scope.condition.paths) if scope.condition else ())),
+        notes=(
+            *sampled(scope),
+            *(beyond(scope, scope.condition.paths) if scope.condition else ()),
+            *unlike(scope, total),
+        ),
     )
+
+
+def unlike(scope: Scope, total: int) -> tuple[str, ...]:
+    """Where no hit fulfils a condition: what it takes for a number, or for a text, and was none in any hit."""
+    if total or scope.condition is None:
+        return ()
+    every = msgspec.structs.replace(scope, condition=None)
+    notes = list[str]()
+    for path, is_number in dict.fromkeys(_kinds(each.condition) for each in scope.condition.conjuncts):
+        if path is None:
+            continue
+        course = _course(every, path)
+        told = Counter(each for each in course.told if each is not None)
+        alike = any(each is not None for each in course.heights) if is_number else any(map(_is_text, told))
+        if told and not alike:
+            shown = ", ".join(f"{_short(text)} ({count:,})" for text, count in told.most_common(3))
+            notes.append(f"{path} was no {'number' if is_number else 'text'} in {told.total():,} hits: {shown}")
+    return tuple(notes)
+
+
+def _kinds(condition: Condition) -> tuple[Path | None, bool]:
+    """What a comparison is about, where it is one with a number or a text; and whether with a number."""
+    match condition:
+        case Compared(left=Path(of="value") as path, right=Constant(float() | str() as constant)):
+            return path, isinstance(constant, float)
+        case Remainder(Path(of="value") as path):
+            return path, True
+    return None, False
+
+
+def _is_text(told: Told) -> bool:
+    """Whether it can be compared with one: a string, or a date."""
+    quoted = isinstance(told, str) and told.lstrip("bBuUrR")[:1] in ("'", '"', "`")
+    return quoted or moments.shown(told) is not None
+
+
+def _short(told: Told) -> str:
+    text = str(told)
+    return text if len(text) <= LONGEST_EXAMPLE else text[: LONGEST_EXAMPLE - 1] + "…"
 
 
 LEAFED = 1000
@@ -105,7 +151,7 @@ def grouped(scope: Scope, by: str, top: int, *, counted: bool) -> Hits:
         total=total,
         without=without,
         run=scope.run.handle,
-        notes=(*sampled(scope), *beyond(scope, dict.fromkeys(paths))),
+        notes=(*sampled(scope), *beyond(scope, dict.fromkeys(paths)), *unlike(scope, total)),
     )
 
 

@@ -30,6 +30,8 @@ class Header(Line, frozen=True, kw_only=True, tag="stillframe-record"):
     format: int
     version: str
     exported: float
+    untrusted: bool = False
+    """That what follows is a program's own words, for whoever reads it: data, never an instruction."""
 
 
 class RunLine(Line, frozen=True, kw_only=True, tag="run"):
@@ -109,7 +111,7 @@ def lines(connection: sqlite3.Connection, run: Run, version: str, now: float) ->
     """A run and its children, line by line, the end last."""
     digest, count = hashlib.sha256(), 0
     for line in _lines(connection, run, version, now):
-        data = exact.encode(line) + b"\n"
+        data = exact.harmless(exact.encode(line)) + b"\n"
         digest.update(data)
         count += 1
         yield data
@@ -117,7 +119,7 @@ def lines(connection: sqlite3.Connection, run: Run, version: str, now: float) ->
 
 
 def _lines(connection: sqlite3.Connection, run: Run, version: str, now: float) -> Iterator[AnyLine]:
-    yield Header(format=FORMAT, version=version, exported=now)
+    yield Header(format=FORMAT, version=version, exported=now, untrusted=True)
     for id in run.members:
         yield _run(connection, id)
     sources = connection.execute(

@@ -36,6 +36,8 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("an account key", re.compile(r"(?<=AccountKey=)[A-Za-z0-9+/=]{40,}|(?<=SharedAccessKey=)[A-Za-z0-9+/=]{30,}")),
 )  # fmt: skip
 _URL = re.compile(r"(?P<head>\b[a-zA-Z][a-zA-Z0-9+.-]{0,30}://[^\s/:@'\"]*:)(?P<secret>[^\s/'\"]+)(?=@)")
+_AUTHORITY = re.compile(r"(?P<head>[\"'][\w.+%-]{0,64}:)(?P<secret>[^\s/:@'\"]{3,})(?=@[\w.-]+(?::\d{1,5})?[\"'])")
+"""The same without its scheme, as those have it who took the address apart: `netloc='ann:x@db:5432'`."""
 _KEY_BEGINS = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 _KEY_ENDS = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]+\Z")
@@ -58,12 +60,18 @@ def marker(why: str) -> str:
 
 def left_out(found: str) -> str:
     """A text with markers in place of what looks like a secret."""
+    if "@" in found:
+        found = _AUTHORITY.sub(_without_password, found)
     if not holds(found, _TELLTALES):
         return found
     for what, shape in SHAPES:
         found = shape.sub(marker(f"looks like {what}"), found)
     found = _without_tails(found) if "-----END" in found else found
-    return _URL.sub(lambda match: match["head"] + marker("password in an address"), found)
+    return _URL.sub(_without_password, found)
+
+
+def _without_password(address: re.Match[str]) -> str:
+    return address["head"] + marker("password in an address")
 
 
 def holds(text: str, words: tuple[str, ...]) -> bool:

@@ -27,10 +27,12 @@ header{grid-column:1/3;padding:.6rem 1rem;border-bottom:1px solid var(--line)}he
 nav{overflow:auto;border-right:1px solid var(--line)}main{overflow:auto;padding:0 1rem 2rem}
 nav button{display:block;width:100%;text-align:left;border:0;border-bottom:1px solid var(--line);background:none;color:inherit;
 font:inherit;padding:.35rem .8rem;cursor:pointer}nav button[aria-current=true]{background:var(--mark)}
-nav small,.dim{color:var(--dim)}input{width:calc(100% - 1.6rem);margin:.5rem .8rem;padding:.3rem;font:inherit}
+nav small,.dim{color:var(--dim)}
+input{width:calc(100% - 1.6rem);box-sizing:border-box;margin:.5rem .8rem;padding:.3rem;font:inherit}
 pre,code,td{font:12.5px/1.5 ui-monospace,monospace}pre{margin:0;overflow:auto}pre .here{background:var(--mark)}
 table{border-collapse:collapse;width:100%}td{border-bottom:1px solid var(--line);padding:.15rem .6rem .15rem 0;vertical-align:top;
-white-space:pre-wrap;word-break:break-word}td.changed{background:var(--mark)}h2{font-size:.95rem;margin:1.1rem 0 .3rem}
+white-space:pre-wrap;word-break:break-word}td:first-child{word-break:normal}td.dim{min-width:6rem}
+td.changed{background:var(--mark)}h2{font-size:.95rem;margin:1.1rem 0 .3rem}
 """
 SCRIPT = """
 'use strict';
@@ -85,7 +87,7 @@ function show(index) {
   const stack = make('table');
   hit.stack.forEach((frame, n) => {
     const row = make('tr');
-    row.append(make('td', 'f' + n, 'dim'), make('td', frame.function), make('td', (frame.file || '') + ':' + (frame.line || '')));
+    row.append(make('td', 'f' + n), make('td', frame.function), make('td', (frame.file || '') + ':' + (frame.line || '')));
     stack.append(row);
   });
   section('Stack', stack);

@@ -7,7 +7,7 @@ import os
 import re
 import sqlite3
 import zlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,6 +15,8 @@ import msgspec
 from ..model import exact
 from ..model.values import Frame, Value
 from . import redaction
+from .figures import number_of
+from .lanes import Lanes
 
 TEXT = 2000
 """Characters of one value that are kept."""
@@ -26,6 +28,10 @@ HIT_CHARACTERS = 64_000
 WHOLE_FILE = 512 * 1024
 """Characters of a source file that is kept whole; of a larger one, what stands around the stop."""
 AROUND = 40
+AT_ONCE = 20_000
+"""Characters of a source file that is written whole together with the first stop in it: some milliseconds."""
+PART = " part"
+"""Behind the hash of a file of which only some lines are kept."""
 CACHED = 10_000
 """Values that are known by their ids at hand, and as many again that were not seen for a while."""
 SECRETS = 200
@@ -33,10 +39,6 @@ SECRETS = 200
 OUTPUT_BYTES = 2 * 1024 * 1024
 """Bytes of each stream of a run that are kept, the newest."""
 
-LONGEST_NUMBER = 60
-"""Characters of a text that is taken for a number."""
-
-_NUMBER = re.compile(r"-?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?:n| '.*)?\Z", re.DOTALL)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,}")
 _IDENTITY = re.compile(r"(?<![\w.])(?:9[3-9]\d{12}|1[0-4]\d{13})(?![\w.])")
 """What CPython's `id` gives on 64 bits of Linux: addresses of the heap, or of what was mapped, in decimal."""
@@ -52,6 +54,15 @@ class ValueRest(msgspec.Struct, frozen=True, omit_defaults=True):
     children: tuple[Value, ...] = ()
 
 
+class Completed(msgspec.Struct, frozen=True):
+    """The whole of a text whose part is kept under this number."""
+
+    id: int
+    file: str
+    digest: str
+    lines: Sequence[str]
+
+
 class Pen:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.connection = connection
@@ -60,13 +71,16 @@ class Pen:
         self._ids: dict[Hashable, int] = {}
         self._values: dict[Hashable, tuple[int, int, str]] = {}
         self._values_before: dict[Hashable, tuple[int, int, str]] = {}
+        self._lanes = Lanes(connection)
         self._kept_output: dict[tuple[int, str], int] = {}
         self._secrets: dict[str, str] = {}
         """Those that names have told, with the markers that stand for them; in memory alone."""
         self.generation = object()
         """Another one for another file: what was written into the one before is not in it."""
-        self.later: list[Callable[[Pen], None]] = []
-        """What can wait until everybody has been answered."""
+        self.later: list[Completed] = []
+        """Texts of files of which a part is written, and the rest can wait until everybody has been answered."""
+        self.holds_secret = False
+        """The log still has a text as it was before a secret was left out of it."""
         self.undo: list[Callable[[], None]] = []
         """Whoever must know that this transaction was rolled back."""
 
@@ -104,6 +118,7 @@ class Pen:
         self._ids.clear()
         self._values.clear()
         self._values_before.clear()
+        self._lanes.forget()
         self._kept_output.clear()
 
     def close(self) -> None:
@@ -136,11 +151,21 @@ class Pen:
         return known
 
     def source(self, file: str, digest: str, lines: Sequence[str], line: int) -> int:
-        """The file's text as it was: whole, or of a large one what stands around the line."""
-        large = sum(map(len, lines)) > WHOLE_FILE if ("source", file, digest, 1) not in self._ids else False
-        begin = max(1, line // AROUND * AROUND - AROUND) if large else 1
-        kept = [each[:500] for each in lines[begin - 1 : begin + 3 * AROUND]] if large else lines
-        return self.source_part(file, digest, kept, begin)
+        """The file's text as it was: whole, or of a large one what stands around the line. To look for secrets in a long text
+        takes a while, so of such a one the part around the line is written with the stop, and the whole in its place later."""
+        whole = ("source", file, digest, 1)
+        if whole in self._ids or (size := sum(map(len, lines))) <= AT_ONCE or self._has_whole(file, digest):
+            return self.source_part(file, digest, lines, 1)
+        begin = max(1, line // AROUND * AROUND - AROUND)
+        part = [each[:500] for each in lines[begin - 1 : begin + 3 * AROUND]]
+        id = self.source_part(file, digest + PART, part, begin)
+        if size <= WHOLE_FILE and not any(each.id == id for each in self.later):
+            self.later.append(Completed(id, file, digest, lines))
+        return id
+
+    def _has_whole(self, file: str, digest: str) -> bool:
+        found = "SELECT 1 FROM source WHERE file=? AND digest=? AND first=1 AND length(text)"
+        return self.connection.execute(found, (file, digest)).fetchone() is not None
 
     def source_part(self, file: str, digest: str, lines: Sequence[str], begin: int) -> int:
         """Lines of a file from a line on."""
@@ -151,35 +176,54 @@ class Pen:
             found = "SELECT id, length(text) FROM source WHERE file=? AND digest=? AND first=?"
             id, filled = self.connection.execute(found, row).fetchone()
             self._ids[key] = int(id)
-            if not filled:  # it is new, or whoever was to fill it died before
-                self.later.append(lambda pen: pen.fill_source(id, lines))
+            if not filled:  # it is new, or of a Stillframe that filled it later and died before
+                self._write_source(id, self._safe_text(lines))
         return self._ids[key]
 
-    def fill_source(self, id: int, lines: Sequence[str]) -> None:
-        """The text itself, when whoever waited for the stop has been answered: to look for secrets in a file takes a while."""
-        self._write_source(id, redaction.without_literals(source_text(lines), self._secrets))
+    def complete(self, id: int, file: str, digest: str, lines: Sequence[str]) -> None:
+        """Put the whole text of a file where a part of it is; where another host has done so, the part stays one."""
+        text = self._safe_text(lines)
+        whole = "UPDATE OR IGNORE source SET digest=?, first=1 WHERE id=?"
+        if self.connection.execute(whole, (digest, id)).rowcount:
+            self._write_source(id, text)
+            self._ids["source", file, digest, 1] = id
+
+    def _safe_text(self, lines: Sequence[str]) -> bytes:
+        return redaction.without_literals(source_text(lines), self._secrets)
 
     def _write_source(self, id: int, text: bytes) -> None:
         self.connection.execute("UPDATE source SET text=? WHERE id=?", (zlib.compress(text, 6), id))
 
-    def _note_secret(self, found: Value) -> None:
-        """What a name has told to be a secret may stand as it is in the files: `login("ann", "tiger99")`."""
+    def _note_secret(self, run: int, found: Value) -> None:
+        """What a name has told to be a secret may stand as it is in the files: `login("ann", "tiger99")`. It leaves them together
+        with what told it; what is written later comes without it."""
         secret = redaction.literal(found)
         if secret is None or secret in self._secrets or len(self._secrets) >= SECRETS:
             return
         known = self._secrets[secret] = redaction.marker_of(found)
-        keys = (key for key in self._ids if isinstance(key, tuple) and len(key) == 4)
-        sources = [self._ids[key] for key in keys]  # those in use; what is filled later comes without it
-        self.later.append(lambda pen: pen.leave_out({secret: known}, sources))
+        self._leave_out({secret: known}, self._sources_of(run))
 
-    def leave_out(self, secrets: dict[str, str], sources: Sequence[int]) -> None:
-        """Write the texts of some files again without secrets that stand in them."""
+    def _sources_of(self, run: int) -> set[int]:
+        """The texts that a run and its family have, and those that were used of late."""
+        kept = self.connection.execute(
+            "SELECT DISTINCT source FROM place WHERE id IN (SELECT place FROM hit WHERE run IN"
+            " (SELECT id FROM run WHERE family=(SELECT family FROM run WHERE id=?)))",
+            (run,),
+        )
+        recent = {id for key, id in self._ids.items() if isinstance(key, tuple) and len(key) == 4}
+        return recent | {each[0] for each in kept}
+
+    def _leave_out(self, secrets: dict[str, str], sources: Iterable[int]) -> None:
+        """Write the texts of some files again without secrets that stand in them, and over what they took up."""
         for id in sources:
             (kept,) = self.connection.execute("SELECT text FROM source WHERE id=?", (id,)).fetchone() or (b"",)
             text = zlib.decompress(kept) if kept else b""
             safe = redaction.without_literals(text, secrets)
             if safe != text:
+                self.connection.execute("PRAGMA secure_delete=1").fetchall()
                 self._write_source(id, safe)
+                self.connection.execute("PRAGMA secure_delete=0").fetchall()
+                self.holds_secret = True
 
     def frame(self, frame: Frame) -> int:
         known = self._ids.get(frame)
@@ -199,13 +243,13 @@ class Pen:
         room = HIT_CHARACTERS
         for each in values[:LOCALS]:
             room -= len(each.value)
-            name, value, mark = self._value(run, each if room > 0 else _emptied(each))
+            name, value, mark = self._value(run, place, each if room > 0 else _emptied(each))
             pairs.append((name, value))
             marks.append(mark)
         digest = hashlib.blake2b("\x1f".join(marks).encode("utf-8", "surrogatepass"), digest_size=8).digest()
         return pairs, int.from_bytes(digest, "big", signed=True)
 
-    def _value(self, run: int, value: Value) -> tuple[int, int, str]:
+    def _value(self, run: int, place: int, value: Value) -> tuple[int, int, str]:
         """The ids of a name and its value, and the mark of both; what was written before in this run is known by all of it."""
         value = bounded(value)
         key = (
@@ -218,8 +262,11 @@ class Pen:
         if known is None:
             safe = redaction.value(value)
             if safe is not value:
-                self._note_secret(value)
-            made = self.insert("INSERT INTO value(type, text, number, total, rest) VALUES(?,?,?,?,?)", value_row(safe))
+                self._note_secret(run, value)
+            made = self._lanes.next((run, place, safe.name))
+            self.connection.execute(
+                "INSERT INTO value(id, type, text, number, total, rest) VALUES(?,?,?,?,?,?)", (made, *value_row(safe))
+            )
             mark = f"{safe.name}\x1f{safe.type}\x1f{same_everywhere(safe.value)}"
             known = self._values[key] = (self.name(clean(safe.name[:TEXT])), made, mark)
         return known
@@ -293,24 +340,6 @@ def _pruned(children: tuple[Value, ...], depth: int) -> tuple[Value, ...]:
 
 def _small(number: int | None) -> int | None:
     return number if number is not None and abs(number) < 2**63 else None
-
-
-def number_of(text: str) -> float | None:
-    """The number that a value's text is; None where it is none."""
-    if len(text) > LONGEST_NUMBER or not _NUMBER.match(text):
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return _written_otherwise(text)
-
-
-def _written_otherwise(text: str) -> float | None:
-    """`10n`, `97 'a'`."""
-    try:
-        return float(text.partition(" ")[0].rstrip("n").replace("_", ""))
-    except ValueError:
-        return None
 
 
 def same_everywhere(text: str) -> str:

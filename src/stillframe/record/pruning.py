@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from ..errors import Try, WrongState
 from ..model.recorded import Pruned
@@ -23,21 +20,6 @@ EVENTS = 200_000
 """Events and operations of no run that are kept."""
 
 
-class InPassing(msgspec.Struct, frozen=True):
-    """Pruning as a job of the writer's."""
-
-    path: Path
-    daemon: str
-    days: float
-    megabytes: float
-
-    def write(self, pen: Pen) -> None:
-        prune(pen, self.daemon, days=self.days or None, megabytes=self.megabytes or None)
-
-    def reduced(self) -> None:
-        return None
-
-
 def prune(
     pen: Pen,
     daemon: str,
@@ -46,9 +28,11 @@ def prune(
     megabytes: float | None,
     root: str | None = None,
     dry_run: bool = False,
+    most: int | None = None,
 ) -> Pruned:
-    """Remove runs that began longer ago than so many days, and the oldest ones until the file is small enough. What each frees
-    is measured, since a run of no hits may have printed megabytes; a dry run does it all, and takes it back."""
+    """Remove runs that began longer ago than so many days, and the oldest ones until the file is small enough, or so many of
+    them. What each frees is measured, since a run of no hits may have printed megabytes; a dry run does it all, and takes it
+    back."""
     connection = pen.connection
     before = _size(connection)
     connection.execute("SAVEPOINT pruning")
@@ -57,7 +41,7 @@ def prune(
     limit = time.time() - days * DAY if days is not None else None
     for run, began, its_hits in _removable(connection, daemon, root):
         is_old = limit is not None and began < limit
-        if not is_old and (megabytes is None or _size(connection) <= megabytes * 1e6):
+        if removed == most or (not is_old and (megabytes is None or _size(connection) <= megabytes * 1e6)):
             break
         if run in saved:
             kept += 1

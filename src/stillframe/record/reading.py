@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -68,8 +69,16 @@ def first_reason(connection: sqlite3.Connection, run: Run) -> str | None:
     return min(found)[1] if found else None
 
 
-def values(connection: sqlite3.Connection, row: Row, most: int | None = None) -> tuple[Value, ...]:
-    pairs = msgspec.json.decode(row.locals, type=list[tuple[int, int]])[:most]
+def values(
+    connection: sqlite3.Connection, row: Row, most: int | None = None, first: Sequence[str] = ()
+) -> tuple[Value, ...]:
+    """The locals of a stop, or so many of them: those that are asked about before the others."""
+    pairs = msgspec.json.decode(row.locals, type=list[tuple[int, int]])
+    if first and most is not None:
+        sql = f"SELECT id FROM name WHERE text IN ({','.join('?' * len(first))})"
+        asked = {each[0] for each in connection.execute(sql, first)}
+        pairs.sort(key=lambda pair: pair[0] not in asked)
+    pairs = pairs[:most]
     if not pairs:
         return ()
     names = _by_id(connection, "SELECT id, text FROM name", [name for name, _ in pairs])
@@ -91,7 +100,9 @@ def rest(row: Row) -> HitRest:
     return exact.decode(row.rest.encode(), HitRest)
 
 
-def hit(connection: sqlite3.Connection, row: Row, view: View, most: int | None = SHOWN) -> Hit:
+def hit(
+    connection: sqlite3.Connection, row: Row, view: View, most: int | None = SHOWN, first: Sequence[str] = ()
+) -> Hit:
     stop = rest(row).stop
     total = len(msgspec.json.decode(row.locals, type=list[Any]))
     wrong = stop.exception
@@ -107,7 +118,7 @@ def hit(connection: sqlite3.Connection, row: Row, view: View, most: int | None =
         thread=row.thread,
         breakpoints=stop.breakpoints,
         count=stop.hit,
-        locals=tuple(msgspec.structs.replace(each, children=()) for each in values(connection, row, most)),
+        locals=tuple(msgspec.structs.replace(each, children=()) for each in values(connection, row, most, first)),
         locals_total=stop.locals_total or total,
         exception=f"{wrong.type}: {wrong.message}" if wrong else None,
     )

@@ -12,9 +12,10 @@ from typing import TypeVar
 from ..errors import Busy, NotFound, StillframeError, StoreFull
 from ..model.recording import BLANK, Operated, RunFacts
 from ..model.recording import Tape as AnyTape
-from . import pruning, schema
+from . import schema
 from .pen import Pen
 from .tape import Called, Tape
+from .upkeep import EVERY_SECONDS, Upkeep
 from .writer import Settled, Told, Writer
 
 T = TypeVar("T")
@@ -74,9 +75,11 @@ class Record:
         """Do something to the record, in a transaction of its own."""
         return await asyncio.to_thread(self._writer.task, what)
 
-    def prune_in_passing(self, days: float, megabytes: float) -> None:
-        """Keep the record within its bounds, when nobody waits for anything."""
-        self._writer.put(Told(pruning.InPassing(self.path, self.daemon, days, megabytes)))
+    def keep_within(self, days: float, megabytes: float, every: float = EVERY_SECONDS) -> None:
+        """Keep the record within its bounds from now on, whenever nobody waits for anything; 0 is no bound."""
+        self._writer.upkeep = Upkeep(self.daemon, days, megabytes, every)
+        if self.path.exists():
+            self._writer.put(Told(Settled()))  # so that the thread begins
 
     # Looking
 

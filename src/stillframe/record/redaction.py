@@ -22,7 +22,7 @@ _STRONG = (
 )
 """Words that name a secret whatever it looks like."""
 _WEAK = (
-    "token|auth|cookie|session[_-]?id|jwt|bearer|dsn|"
+    "token|auth|cookie|j?session[_-]?id|phpsessid|connect\\.sid|jwt|bearer|dsn|"
     "(?:storage|account|master|deploy|service|auth|shared|subscription|license|webhook|host)[_-]?key"
 )
 """Words that name one where the value is a single long word, too: a parser's `token` is '+' or 'while'."""
@@ -41,23 +41,31 @@ _NAME = (
 )
 _QUOTED = r"""(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)"""
 _WRAPPER = r"[A-Za-z_][\w.:]*"
+_ROW = rf"""[\[(]\s*[bBuU]?{_QUOTED}(?:\s*,\s*[bBuU]?{_QUOTED})*\s*,?\s*(?:…|\.\.\.)?\s*[\])]?"""
+"""Texts in a list or tuple, as forms and parsed queries hold even single ones: `{'password': ['x']}`."""
 _NAMED = re.compile(
     rf"""(?P<head>(?P<quote>["']?){_NAME}\\{{0,3}}(?P=quote)\]?
     (?P<middle>\s*(?:=>|:=|==?|:)\s*(?:[bBuUrR](?=["'])|new\s+\w+\()?))
     (?P<value>{_QUOTED}|`[^`]*`?|0x[0-9a-f]+\s(?:<[^<>]*>\s)?{_QUOTED}|{_WRAPPER}\(\s*{_QUOTED}\s*\)
     |(?P<escape>\\+)(?P<inner>["'])(?:(?!(?<!\\)(?P=escape)(?P=inner)).)*(?:(?P=escape)(?P=inner))?
     |(?:basic|bearer|digest|token|negotiate|ntlm|apikey)[ ]+(?:\[redacted[^\]]*\]|[^\s"'`,;\\]+)
+    |{_ROW}
     |[^\s\0,;&)\]}}"'`(\[{{]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
 """A name and its value: bare, quoted, quoted inside of a quoted text (`"{\\"password\\": \\"x\\"}"`), behind an address as C's
-are told, in a class or variant of its own (`SecretStr('x')`, `Some("x")`), or a scheme and what stands behind it."""
+are told, in a class or variant of its own (`SecretStr('x')`, `Some("x")`), a scheme and what stands behind it, or a row."""
 _BESIDE = re.compile(
     rf"""(?P<head>(?:(?P<flag>["'])--?|(?:(?<=\()|(?<=\([bB]))["']){_NAME}["'],\s*[bB]?)
     (?P<value>(?!["']-)(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?))(?(flag)|(?=\)))""",
     re.VERBOSE | re.IGNORECASE,
 )
 """The name beside its value: `['--password', 'x']` of a command line, `(b'x-api-key', b'x')` of a request's headers."""
+_ENTRY = re.compile(
+    rf"""(?P<head>["']{_NAME}["'],\s*(?P<quote>["']?)value(?P=quote)\s*[:=]\s*[bB]?)(?P<value>"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)""",
+    re.IGNORECASE,
+)
+"""`{"name": "DB_PASSWORD", "value": "x"}` of a container's environment, `name='sessionid', value='x'` of a cookie."""
 _AFTER_FLAG = re.compile(
     rf"""(?P<head>--{_NAME}[ \t]+)(?P<value>(?![-<\[]|(?-i:[A-Z_]+)\b)(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s"']+))""",
     re.VERBOSE | re.IGNORECASE,
@@ -69,12 +77,16 @@ _ATTRIBUTE = re.compile(rf"""(?P<head>["']{_NAME}["']\s+value\s*=\s*)(?P<value>"
 """`<add key="Password" value="x"/>`."""
 _TAG = re.compile(r"<(?:[\w.-]+:)?\Z")
 _HINTS = ("pass", "pwd", "secret", "key", "credential", "token", "auth", "connection", "otp", "pin", "ssn", "cookie", "session",
-          "jwt", "bearer", "dsn")  # fmt: skip
+          "sessid", "connect.sid", "jwt", "bearer", "dsn")  # fmt: skip
 """No name tells of a secret without one of these, which is quickly seen."""
 _HINT = re.compile("|".join(_HINTS), re.IGNORECASE)
 _SIGN = re.compile(rf"""([A-Za-z0-9_-]{{0,{2 * LONGEST_NAME}}})(?:\\{{0,3}}["']?\]?\s*[=:]|["'],|["']\s|[ \t>])""")
 """What follows the hint in a name that has its value behind it."""
 _WRAPPED = re.compile(rf"{_WRAPPER}\(\s*(?P<inner>{_QUOTED})\s*\)\Z")
+_ROW_OF_TEXTS = re.compile(rf"{_ROW}\Z")
+_ONE_OF_THEM = re.compile(_QUOTED)
+_LOGIN = re.compile(r"(?:[\w.-]*[_.-])?auth\Z", re.IGNORECASE)
+"""What libraries of HTTP call a pair of a name and a password."""
 _PLAIN_WORDS = re.compile(r"(?:None|null|nil|undefined|true|false|True|False|-?\d{1,3}(?:\.\d+)?|\[redacted.*|\*+|)\Z")
 _MEASURE = re.compile(r"(?:count|len|length|size|min|max|limit|attempts|age|ttl|timeout)s?\Z", re.IGNORECASE)
 """How a name ends that tells of a number: `password_length`."""
@@ -95,8 +107,10 @@ LEAST_WEAK = 12
 def by_name(name: str, text: str, *, is_flag: bool = False) -> str | None:
     """Why a value that goes by this name, or stands behind this flag, is left out; None where it is not."""
     kind = "strong" if is_flag and name.lower().lstrip("-") == "token" else _kind(name)
-    if kind is None or not _is_text(text):
+    if kind is None:
         return None
+    if not _is_text(text):
+        return f"named {_last(name)}" if _is_row_of_secrets(name, kind, text) else None
     body = _bare(text)
     if not body or _PLAIN_WORDS.match(body):
         return None
@@ -131,6 +145,16 @@ def _last(name: str) -> str:
 def _is_text(text: str) -> bool:
     """Whether it is text or bytes; a dict of secrets is looked into instead."""
     return text[:1] not in "[{(<" and (not re.match(r"[\w.$:<>]+\s*[({\[]", text) or _WRAPPED.match(text) is not None)
+
+
+def _is_row_of_secrets(name: str, kind: str, text: str) -> bool:
+    """Whether a list or tuple is of nothing but texts, and one of them a word, as sentences about a password are not."""
+    if text[:1] not in "[(" or not _ROW_OF_TEXTS.match(text):
+        return False
+    words = [_bare(each) for each in _ONE_OF_THEM.findall(text)]
+    if kind == "weak" and (text[0] != "(" or len(words) != 2 or not _LOGIN.match(_last(name))):
+        return False
+    return any(not _PLAIN_WORDS.match(each) and not re.search(r"\s", each) for each in words)
 
 
 def _opaque(body: str) -> bool:
@@ -194,7 +218,7 @@ def _behind_name(line: str, done: int, hint: re.Match[str]) -> re.Match[str] | N
         return None
     is_quoted = begin > done and line[begin - 1] in "\"'"
     if sign[0][-1] == ",":
-        return _BESIDE.match(line, begin - 1) if is_quoted else None
+        return (_BESIDE.match(line, begin - 1) or _ENTRY.match(line, begin - 1)) if is_quoted else None
     if sign[0][-1] in " \t>":
         return _behind_space(line, begin, is_quoted=is_quoted)
     return (_NAMED.match(line, begin - 1) if is_quoted else None) or _NAMED.match(line, begin)
@@ -220,7 +244,8 @@ def _named(match: re.Match[str]) -> str:
     name = match["name"]
     why = by_name(name, value, is_flag=name.startswith("--") or match["head"].lstrip(_QUOTES).startswith("--"))
     if why is None or (_kind(name) == "weak" and match.string[match.end() : match.end() + 1] == "("):
-        return match[0]  # `auth=HTTPBasicAuth(`: the class of what is looked into itself
+        # `auth=HTTPBasicAuth(` is the class of what is looked into itself; a header's text may hold names of its own.
+        return match["head"] + _unnamed(value) if value[0] in _QUOTES else match[0]
     opened = _OPENED.match(value)
     quote = opened[0] if opened else ""
     closed = quote if quote and len(value) > len(quote) and value.endswith(quote) else ""
@@ -266,7 +291,7 @@ def _left_out(found: Value, why: str) -> Value:
 
 def _children(found: Value) -> tuple[Value, ...]:
     """The parts of a value; of a row of them also what stands behind a flag, or in a pair behind a name, that tells."""
-    kept = [value(child) for child in found.children]
+    kept = _of_entry(found.children, [value(child) for child in found.children])
     if len(kept) < 2 or not kept[0].name.strip("[]").isdigit():
         return tuple(kept)
     is_pair = len(kept) == 2 and found.value[:1] == "("
@@ -275,6 +300,16 @@ def _children(found: Value) -> tuple[Value, ...]:
             why = _why_beside(_bare(before.value), found.children[number].value)
             kept[number] = kept[number] if why is None else _left_out(kept[number], why)
     return tuple(_of_command(found.children, _of_key(found.children, kept)))
+
+
+def _of_entry(parts: Sequence[Value], kept: list[Value]) -> list[Value]:
+    """The parts of a value that has a name and a value of its own, as a cookie does."""
+    called = [each.name.strip("'\"").lower() for each in parts]
+    if "name" not in called or "value" not in called:
+        return kept
+    at = called.index("value")
+    why = _why_beside(_bare(parts[called.index("name")].value), parts[at].value)
+    return kept if why is None else [*kept[:at], _left_out(kept[at], why), *kept[at + 1 :]]
 
 
 def _of_key(row: Sequence[Value], kept: list[Value]) -> list[Value]:

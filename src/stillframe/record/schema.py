@@ -6,10 +6,13 @@ import os
 import sqlite3
 from pathlib import Path
 
-from ..errors import NotFound, Unsupported
+from ..errors import NotFound, Try, Unsupported
 
 APPLICATION = 0x53464D52
 """`SFMR` in the file's header, so that somebody else's database is never taken for ours."""
+
+BUSY_SECONDS = 5.0
+"""How long a connection waits for another one."""
 
 VERSION_1 = """
 CREATE TABLE run(
@@ -79,7 +82,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
     connection = sqlite3.connect(
-        path, isolation_level=None, timeout=5.0, cached_statements=256, check_same_thread=False
+        path, isolation_level=None, timeout=BUSY_SECONDS, cached_statements=256, check_same_thread=False
     )  # whoever holds the writer's hand uses it
     try:
         check(connection, path)
@@ -101,13 +104,13 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """A reader's connection, which can change nothing."""
     if not path.exists():
-        raise NotFound("nothing has been recorded yet")
-    connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, isolation_level=None, timeout=5.0)
+        raise NotFound("nothing has been recorded yet", hint=Try("launch"))
+    connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, isolation_level=None, timeout=BUSY_SECONDS)
     try:
         connection.execute("PRAGMA query_only=1")
         check(connection, path)
         if version(connection) == 0:
-            raise NotFound("nothing has been recorded yet")
+            raise NotFound("nothing has been recorded yet", hint=Try("launch"))
     except BaseException:
         connection.close()
         raise

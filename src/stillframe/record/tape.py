@@ -59,6 +59,7 @@ class Tape:
         self._spool = Spool(self._print)
         self._complained: str | None = None
         self._over = False
+        writer.upkeep.run_began()
         self._put(Began(self))
 
     # What a session tells
@@ -112,6 +113,7 @@ class Tape:
         if self._over:
             return
         self._over = True
+        self._writer.upkeep.run_ended()
         self._spool.flush()
         for each in self._known.values():
             if each.hits:

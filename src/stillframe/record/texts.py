@@ -15,11 +15,12 @@ import msgspec
 
 from ..model import exact
 from ..model.values import Value
-from .pen import LONGEST_NUMBER, ValueRest, number_of
+from .figures import LONGEST_NUMBER, bare_number, may_be_wrapped, number_of
+from .pen import ValueRest
 
 _QUOTED = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)"""
 _STRING = re.compile(rf"[bBuUrRfF@]{{0,2}}({_QUOTED})")
-_HEAD = re.compile(r"[\w.:$*&@ <>,]*?(?=[({\[])")
+_HEAD = re.compile(r"(?:<[^<>()\[\]{}]*> |[\w.:$*&@ <>,]*?)(?=[({\[])")
 CAPACITY = r", cap: \d+,(?= \[| nil)"
 """Between the commas of this nothing is told of its own: `[]int len: 2, cap: 4, [7,8]`, as Delve writes what Go counts."""
 COUNTED = rf"(?:\(loaded \d+/\d+\) )?\*?(?:\[\d*\]|map\[)[\w.*\[\]/{{}} -]*?(?: len: \d+{CAPACITY})? (?=\[)"
@@ -246,7 +247,7 @@ def type_of(text: str) -> str:
     """The kind of value that a text shows; only told for parts of a value, whose own type nobody recorded."""
     if _STRING.fullmatch(text):
         return "bytes" if text[:1] in "bB" else "str"
-    if (number := number_of(text)) is not None:
+    if (number := bare_number(text)) is not None:
         return "int" if number.is_integer() and "." not in text and "e" not in text.lower() else "float"
     if text in ("True", "False", "true", "false"):
         return "bool"
@@ -262,7 +263,7 @@ def number(told: str | int | None) -> float | None:
     """What is told as a number; most texts begin like none."""
     if not isinstance(told, str):
         return told
-    return number_of(told) if told[:1].isdigit() or told[:1] == "-" else None
+    return number_of(told) if told[:1].isdigit() or told[:1] == "-" or may_be_wrapped(told) else None
 
 
 TOGETHER = 1024

@@ -1,6 +1,7 @@
 """The language of `--where`: comparisons of recorded names, put into a question for SQLite. None of it is ever run as code.
 
 qty > 3 and (type(price) == 'str' or item.sku != "A-1") and not done and len(items) >= 2 and 'x' in name
+qty % 2 == 1 or sku in ('A-1', 'B-2') or when >= '2026-01-01'
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ import msgspec
 from ..errors import UsageError
 from . import texts
 from .asking import Asking
-from .conditions import Compared, Condition, Constant, Contains, Not, Operand, Path, Several, Truth
+from .conditions import Compared, Condition, Constant, Contains, Not, Operand, Path, Remainder, Several, Truth
 
 LONGEST = 2000
 DEEPEST = 50
 _TOKEN = re.compile(
     r"""\s*(?:(?P<number>-?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)
     |(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    |(?P<op>==|!=|<=|>=|&&|\|\||[<>=~()!])
+    |(?P<op>==|!=|<=|>=|&&|\|\||[<>=~()!%,\[\]])
     |(?P<path>(?:[^\W\d]|[$@])[\w$@]*(?:\??\.(?:[^\W\d]|[$@])[\w$]*|\[\s*(?:\d+|"[^"]*"|'[^']*')\s*\])*))""",
     re.VERBOSE,
 )
@@ -112,8 +113,9 @@ class Reader:
 
     def wrong(self) -> UsageError:
         rest = self._text[self._at :].strip()
+        known = "names, numbers, 'text', == != < <= > >= % in, and, or, not, ( )"
         return UsageError(
-            f"the {self._what} cannot be read at {rest[:40]!r}: use names, numbers, 'text', == != < <= > >= in, and, or, not, ( )"
+            f"the {self._what} cannot be read at {rest[:40]!r}: use {known}"
             if rest
             else f"the {self._what} {self._text!r} ends too soon"
         )
@@ -165,17 +167,47 @@ class Reader:
 
     def _comparison(self) -> Condition:
         left = self.operand()
+        if self._accept("%"):
+            return self._remainder(left)
         negative = self._accept("not") is not None
         op = self._accept("in", "~") if negative else self._accept("==", "=", "!=", "<=", ">=", "<", ">", "in", "~")
         if op is None:
             if negative or not isinstance(left, Path):
                 raise self.wrong()
             return Truth(left)
+        if op == "in" and (closing := {"(": ")", "[": "]"}.get(self._accept("(", "[") or "")):
+            found = self._one_of(left, closing)
+            return Not(found) if negative else found
         right = self.operand()
         if op in ("in", "~"):
             found = Contains(*((left, right) if op == "in" else (right, left)))
             return Not(found) if negative else found
         return self._compared(left, "==" if op == "=" else op, right)
+
+    def _remainder(self, left: Operand) -> Condition:
+        """`n % 2 == 1`; by itself it asks whether anything is left."""
+        divisor, op, wanted = self.operand(), self._accept("==", "=", "!=", "<=", ">=", "<", ">"), Constant(0.0)
+        right = self.operand() if op else wanted
+        match left, divisor, right:
+            case Path(of="value" | "len"), Constant(float() as by), Constant(float() as rest) if by:
+                return Remainder(left, by, "!=" if op is None else "==" if op == "=" else op, rest)
+        raise UsageError(f"the {self._what} takes a remainder as in n % 2 == 1: of what was recorded, by a number")
+
+    def _one_of(self, left: Operand, closing: str) -> Condition:
+        """`n in (1, 3)`: equal to one of them. What stands in round brackets alone is itself, as in Python."""
+        each, several = [self.operand()], closing == "]"
+        while self._accept(","):
+            several = True
+            if self._accept(closing):
+                break
+            each.append(self.operand())
+        else:
+            if not self._accept(closing):
+                raise self.wrong()
+        if not several and not isinstance(each[0], Constant):
+            return Contains(left, each[0])
+        parts = tuple(self._compared(left, "==", one) for one in each)
+        return parts[0] if len(parts) == 1 else Several(False, parts)
 
     def operand(self) -> Operand:
         kind, text = self._take()

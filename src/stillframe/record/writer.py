@@ -29,6 +29,7 @@ from ..errors import Busy, StillframeError, StoreFull
 from . import disk, schema
 from .lingering import LINGER_SECONDS, Lingering
 from .pen import Pen
+from .upkeep import Upkeep
 
 log = logging.getLogger(__name__)
 
@@ -107,6 +108,7 @@ class Writer:
         self.problem: str | None = None
         """Why nothing is written at the moment."""
         self.on_commit: Callable[[], None] = lambda: None
+        self.upkeep = Upkeep()
         self._queue: queue.SimpleQueue[Told | Task | Leave] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -172,7 +174,7 @@ class Writer:
             self._hand.release()
         if time.monotonic() - began > QUICK_SECONDS and disk.waits() != waits:  # or others had the processor
             self._slow_until = time.monotonic() + SLOW_SECONDS
-        if self._pen is not None and self._pen.later:
+        if self._pen is not None and (self._pen.later or self._pen.holds_secret):
             self.put(Told(Settled()))  # the thread does what can wait
         return True
 
@@ -220,13 +222,14 @@ class Writer:
                     return
                 if self._queue.empty():
                     self._checkpoint()
+                    self._tidy()
 
     def _next(self, *, at_once: bool = False) -> Told | Task | Leave | None:
-        """What was told next; None where nothing was, and what lingers has waited long enough."""
+        """What was told next; None where nothing was, and what lingers has waited long enough, or the record is to be tidied."""
         try:
             if at_once:
                 return self._queue.get_nowait()
-            return self._queue.get(timeout=LINGER_SECONDS if self._lingering else None)
+            return self._queue.get(timeout=LINGER_SECONDS if self._lingering else self.upkeep.seconds_left)
         except queue.Empty:
             return None
 
@@ -262,9 +265,9 @@ class Writer:
             try:
                 with self._transaction() as pen:
                     for each in work:
-                        each(pen)
-            except (sqlite3.Error, OSError) as error:  # the hits are there; the text of a source is not
-                log.warning("the record lacks the text of a source: %s", error)
+                        pen.complete(each.id, each.file, each.digest, each.lines)
+            except (sqlite3.Error, OSError) as error:  # the hits are there, with the lines around them
+                log.warning("the record has a part of a source only: %s", error)
 
     def _one_by_one(self, waiting: list[Told]) -> None:
         """One of them cannot be written as it is, through a fault of ours: the others must not suffer for it."""
@@ -361,13 +364,33 @@ class Writer:
             return
         try:
             size = os.stat(f"{self.path}-wal").st_size
-            if size > WAL_BYTES or (last and size):
+            if size > WAL_BYTES or (size and (last or self._pen.holds_secret)):
                 with self._locked():
-                    self._pen.connection.execute(
-                        f"PRAGMA wal_checkpoint({'TRUNCATE' if last else 'PASSIVE'})"
-                    ).fetchall()
+                    self._move_log(self._pen, last=last)
         except (OSError, sqlite3.Error) as error:
             log.info("the record's log stays as it is: %s", error)
+
+    def _move_log(self, pen: Pen, *, last: bool) -> None:
+        """A log with a secret in it is emptied, as soon as no reader needs it; nobody waits for readers but whoever leaves."""
+        whole = last or pen.holds_secret
+        pen.connection.execute(f"PRAGMA busy_timeout={schema.BUSY_SECONDS * 1000 if last else 0:.0f}").fetchall()
+        try:
+            ((busy, _, _),) = pen.connection.execute(f"PRAGMA wal_checkpoint({'TRUNCATE' if whole else 'PASSIVE'})")
+            pen.holds_secret = pen.holds_secret and bool(busy)
+        finally:
+            pen.connection.execute(f"PRAGMA busy_timeout={schema.BUSY_SECONDS * 1000:.0f}").fetchall()
+
+    def _tidy(self) -> None:
+        """Remove a run that is too old, or too much; whoever is told something meanwhile comes before the next one."""
+        if self.upkeep.seconds_left != 0.0:
+            return
+        try:
+            with self._transaction() as pen:
+                self.upkeep.turn(pen)
+        except (OSError, sqlite3.Error, StillframeError) as error:
+            self.upkeep.put_off()
+            log.info("the record stays as large as it is: %s", error)
+        self.on_commit()
 
     def _leave(self) -> None:
         self._checkpoint(last=True)

@@ -9,7 +9,7 @@ from .text import clipped, show
 
 @show.register
 def _hits(result: model.Hits, name: str, budget: int) -> str:
-    notes = "".join(f"\n{row}" for row in recorded.hits_notes(result))
+    notes = "".join(f"\n{row}" for row in recorded.hits_notes(result, budget))
     total = result.total if result.by is None else result.groups_total
     start = result.start if total else 0
     return clipped(recorded.hits_rows(result), budget - len(notes), total=total, start=start) + notes

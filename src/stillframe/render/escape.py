@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterable
 from itertools import takewhile
 
+from ..model.exact import STEERING
+
 _MARKS = re.compile(r", |[{\[(]")
 """Where a part of a value begins."""
 _ENDS = re.compile(r", |[}\])]")
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f"  # C0 and C1, ESC among them
-    "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"  # bidi, zero width, line separators
-    "\ud800-\udfff\ufff9-\ufffb]"  # lone surrogates, interlinear marks
-)
+_UNSAFE = re.compile(f"[\x00-\x1f{STEERING}]")  # C0, ESC among them, and what JSON would leave as it is
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 

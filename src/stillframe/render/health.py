@@ -57,7 +57,8 @@ def _state(each: Checked) -> str:
     match each.state:
         case "ready":
             took = f" ({each.seconds:g} s)" if each.seconds is not None else ""
-            text = f"ok, {_PROOFS[each.proof]}{took}"
+            taken = f", and launch takes it for {', '.join(each.taken_for).lower()}" if each.taken_for else ""
+            text = f"ok, {_PROOFS[each.proof]}{took}{taken}"
         case "untried":
             text = "is there, untried"
         case "missing":
@@ -138,7 +139,8 @@ def _claims(each: AdapterInfo) -> str:
 def setting_rows(result: Configured) -> list[str]:
     """As the files have them, each with where it is said; and the files, where all settings are told."""
     rows = [escape(_setting(each)) for each in result.settings]
-    return rows if len(rows) == 1 else [*rows, escape(f"from {', '.join(result.files)}, later ones holding")]
+    notes = [f"note: {escape(each)}" for each in result.notes]
+    return rows if len(rows) == 1 else [*rows, *notes, escape(f"from {', '.join(result.files)}, later ones holding")]
 
 
 def _setting(each: Setting) -> str:

@@ -1,6 +1,6 @@
 """Replies as JSON, exact, within a number of bytes; what was cut is said in `cut` with what is shown and the total.
 
-Cut in this order: printed text, source, frames, values. The outcome and the totals stay.
+Cut in this order: printed text, source, frames, values. The outcome and the totals stay. Nothing in it steers a terminal.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ _SAID = 200
 
 def json(done: Dispatched, budget: int) -> str:
     """One line of JSON."""
-    data = exact.encode(done.reply)
+    data = exact.harmless(exact.encode(done.reply))
     if len(data) > budget:
         data = _fit(msgspec.to_builtins(done.reply), budget)
     return data.decode() + "\n"
 
 
 def _dumps(reply: Any) -> bytes:
-    return stdlib_json.dumps(reply, separators=(",", ":")).encode()
+    return exact.harmless(stdlib_json.dumps(reply, separators=(",", ":")).encode())
 
 
 def _fit(reply: dict[str, Any], budget: int) -> bytes:

@@ -6,13 +6,27 @@ takes output first and the outcome itself never.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..model import wording
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
+from ..model.reports import Failure, ReportFrame, Witnessed
 from ..model.values import ExceptionInfo
+from . import tracebacks
 from .escape import escape, shorten
-from .parts import beside, breakpoint_row, change, noted, printed, source_lines, stack_line, trail, value_list, where
+from .parts import (
+    beginning,
+    beside,
+    breakpoint_row,
+    change,
+    noted,
+    printed,
+    source_lines,
+    stack_line,
+    trail,
+    value_list,
+    where,
+)
 
 LEFT = 200
 """Characters of the values that are told of a cause, or of a member of a group."""
@@ -42,8 +56,20 @@ def closed(body: str, last: str, budget: int) -> str:
     return f"{shorten(body, budget - len(last) - 1)}\n{last}"
 
 
-def outcome(name: str, result: AnyOutcome, budget: int, *, is_over: bool = False) -> str:
-    """An outcome as far as the budget goes. What `is_over` was a run of one call alone, which no later call is about."""
+def came_up(what: str, function: str, file: str, line: int) -> Failure:
+    """An error that a report tells by what it says and the line that it came up in."""
+    frame = ReportFrame(function=function, file=file, line=line)
+    return Failure(what=what, kind="exception", stack=Witnessed(frames=(frame,)))
+
+
+def own_report(lines: int) -> str:
+    """What is said in place of what a runtime wrote of an error that is told already."""
+    return f"stderr: the error's own report, {lines} line{'s' * (lines > 1)}" if lines else ""
+
+
+def outcome(name: str, result: AnyOutcome, budget: int, *, is_over: bool = False, told: Sequence[Failure] = ()) -> str:
+    """An outcome as far as the budget goes. What `is_over` was a run of one call alone, which no later call is about; what it
+    wrote of errors that are `told` already, each with its line, is said in a word."""
     room = Room(budget)
     match result:
         case Stop():
@@ -59,7 +85,7 @@ def outcome(name: str, result: AnyOutcome, budget: int, *, is_over: bool = False
     for note in result.notes:
         body.append(room.take(f"note: {shorten(escape(note), 400)}"))
     body += [room.take(beside(each)) for each in result.do]
-    body += _printed(result, room, is_over=is_over)
+    body += _printed(result, room, is_over=is_over, told=told)
     return "\n".join(part for part in body if part)
 
 
@@ -80,12 +106,14 @@ def _stop(name: str, stop: Stop, room: Room) -> list[str]:
     head = room.take(headline(name, stop))
     raised = room.take(background(stop.exception, room.left // 2)) if stop.exception else ""
     passed = room.take(trail(stop.trail, room.left // 2)) if stop.trail else ""
-    if stop.same_frame and not stop.trail:
+    mark = " " if stop.reason == "return" else ">"
+    is_known = stop.same_frame and not stop.whole
+    if is_known and not stop.trail:
         told = ", ".join(change(each) for each in stop.changes) or "nothing"
         changed = room.take(shorten(f"changed: {told}", room.left)) if stop.locals else ""
-        return [head, raised, room.take(source_lines(stop.source, room.left - 1)), changed]
-    if stop.same_frame:
-        here = tuple(line for line in stop.source if line.here)
+        return [head, raised, room.take(source_lines(stop.source, room.left - 1, mark)), changed]
+    if is_known:
+        here = tuple(line for line in stop.source if line.here and stop.reason != "return")
         return [passed, head, raised, room.take(source_lines(here, room.left - 1))]
     held = value_list(stop.locals, stop.locals_total, room.left - 9) if stop.locals and room.left > 60 else ""
     locals_ = room.take(f"locals: {held}") if held else ""
@@ -95,7 +123,7 @@ def _stop(name: str, stop: Stop, room: Room) -> list[str]:
         more = stop.stack_total is None
         line = stack_line(stop.stack, stop.stack_total, room.left - 8, generated=stop.generated, more=more)
         stack = room.take(f"stack: {line}")
-    source = room.take(source_lines(stop.source, room.left - 1))
+    source = room.take(source_lines(stop.source, room.left - 1, mark))
     # A trail that only says where the step came from is not worth a line: the stack shows it.
     tells = len(stop.trail) > 1 or any(each.changes for each in stop.trail)
     return [passed if tells else "", head, raised, source, locals_, stack]
@@ -244,11 +272,16 @@ def _never(item: Breakpoint) -> str:
     return f"{item.id} {item.state}"
 
 
-def _printed(result: AnyOutcome, room: Room, *, is_over: bool) -> list[str]:
+def _printed(result: AnyOutcome, room: Room, *, is_over: bool, told: Sequence[Failure]) -> list[str]:
+    stderr, own = result.stderr, 0
+    if told and stderr:
+        stderr, own = tracebacks.without(stderr, told, cut=bool(result.dropped), in_line=True)
+    said = room.take(own_report(own))
     way = "" if is_over else f" ({wording.call('output')})"
     dropped = room.take(f"{result.dropped:,} bytes of output are not shown{way}") if result.dropped else ""
-    parts = [
+    began = "" if told else room.take(beginning("stderr", result.stderr_began, room.left // 2))
+    output, last, log = (
         room.take(printed(name, text, room.left - 1)) if room.left > 40 else ""
-        for name, text in (("output", result.output), ("stderr", result.stderr), ("log", result.log))
-    ]
-    return [*parts, dropped]
+        for name, text in (("output", result.output), ("stderr", stderr), ("log", result.log))
+    )
+    return [said, output, began, last, log, dropped]

@@ -12,11 +12,13 @@ from . import changes
 from .escape import escape, quoted, shorten, source
 
 VALUE = 200
+"""Characters of one value in a list of values."""
+SHORTER = (VALUE, 120, 80, 50, 30)
+"""The same where there is no room for all of them: what is long gives way before anything is left out."""
 BESIDE = 80
 """Characters of a value of which the part that matters is told as well."""
 _OWNER = re.compile(r"[A-Za-z_$][\w$]*(?=\.|\[|->|\?\.)")
 """The name that a part goes by: `order` of `order.lines[0]`."""
-"""Characters of one value in a list of values."""
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 """Which tells nothing, and costs as much as what it colours; JSON and `output` have it."""
 BLOCK = 3
@@ -48,12 +50,12 @@ def size(item: Value) -> str:
     return f" ({item.total:,})" if item.total is not None and (item.truncated or item.ref) else ""
 
 
-def source_lines(lines: Sequence[SourceLine], limit: int) -> str:
-    """Numbered lines, the one about to run marked; only that one where there is no room."""
+def source_lines(lines: Sequence[SourceLine], limit: int, mark: str = ">") -> str:
+    """Numbered lines, the one about to run marked; only that one where there is no room. `mark`: a blank where it has run."""
     if not lines:
         return ""
     width = len(str(max(line.line for line in lines)))
-    rows = [f"{'>' if line.here else ' '} {line.line:>{width}}  {source(line.text)}" for line in lines]
+    rows = [f"{mark if line.here else ' '} {line.line:>{width}}  {source(line.text)}" for line in lines]
     whole = "\n".join(rows)
     if len(whole) <= limit:
         return whole
@@ -157,12 +159,21 @@ def _fold(frames: Sequence[Frame]) -> str:
 
 
 def value_list(values: Sequence[Value], total: int | None, limit: int) -> str:
-    """`a=1, b=2`, as many as there is room for, and how many there are in all where some are missing."""
+    """`a=1, b=2`: all of them where that can be, with less of the long ones; else as many as there is room for, and how many
+    there are in all."""
     whole = max(total or 0, len(values))
     said = f", … ({whole:,} of {whole:,} shown)"
+    room = limit - (len(said) if whole > len(values) else 0)
     owners = {found[0] for item in values if (found := _OWNER.match(item.name))}
-    texts = [value(item, limit=BESIDE if item.name in owners else VALUE) for item in values]
-    shown, count = joined(texts, ", ", limit - (len(said) if whole > len(values) else 0), len(said))
+    shown, count = "", 0
+    for most in SHORTER:
+        texts = [value(item, limit=min(most, BESIDE) if item.name in owners else most) for item in values]
+        shown, count = joined(texts, ", ", room, len(said))
+        if count == len(values) and len(shown) <= limit:
+            break
+    else:  # short values that are told whole are worth more than the beginnings of long ones
+        brief = [text for item, text in zip(values, texts, strict=True) if len(item.value) <= SHORTER[-1]]
+        shown, count = max((shown, count), joined(brief, ", ", room - len(said), 0), key=lambda each: each[1])
     if count == whole:
         return shorten(shown, limit)
     cut = f", … ({count} of {whole:,} shown)"
@@ -187,6 +198,19 @@ def printed(name: str, text: str, limit: int) -> str:
     return f'{name}: "…{quoted(text[-room:])[1:-1][-room:]}"{cut}'
 
 
+def beginning(name: str, text: str, limit: int) -> str:
+    """The first lines of what was printed, as many as there is room for."""
+    shown: list[str] = []
+    room = limit - len(f"{name} began:")
+    for row in _COLOUR.sub("", text).rstrip("\n").split("\n"):
+        told = f"  {shorten(source(row), 400)}"
+        room -= len(told) + 1
+        if room < 0:
+            break
+        shown.append(told)
+    return "\n".join([f"{name} began:", *shown]) if any(map(str.strip, shown)) else ""
+
+
 def block(name: str, rows: Sequence[str], limit: int) -> str:
     """Indented lines under their name, the newest that fit."""
     shown: list[str] = []
@@ -205,7 +229,7 @@ def block(name: str, rows: Sequence[str], limit: int) -> str:
 def change(item: Change) -> str:
     if item.old is None:
         return f"{escape(item.name)} = {shorten(escape(item.new or ''), VALUE)}"
-    return changes.change(item.name, item.old, item.new or "", VALUE)
+    return changes.by_known_parts(item, VALUE) or changes.change(item.name, item.old, item.new or "", VALUE)
 
 
 def trail(passed: Sequence[Passed], limit: int) -> str:
@@ -249,6 +273,8 @@ def breakpoint_row(item: Breakpoint, *, hits: bool = False) -> str:
         row += f" at {place(actual.file, actual.line) if actual else wanted}"
         if actual and asked.line and actual.line != asked.line and not asked.text:
             row += f" (asked for {asked.line}{'' if item.message else ', which holds no code'})"
+        elif actual and actual.column:
+            row += f":{actual.column}" + (f" (asked for {asked.column})" if actual.column != asked.column else "")
         elif asked.symbol and actual:
             row += f" ({escape(asked.symbol)})"
         if item.state == "unconfirmed":

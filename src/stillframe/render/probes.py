@@ -6,10 +6,11 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..model.reports import Failure
 from ..model.views import Claim, Gathered, ProbedPlace, ProbeReport
 from . import parts
 from .escape import escape, shorten
-from .outcomes import closed, outcome
+from .outcomes import came_up, closed, outcome
 from .reports import ending as ended
 from .reports import last_line
 from .sinces import rows as since_rows
@@ -28,14 +29,26 @@ _LINE = re.compile(r"(.*):(\d+)")
 
 def report(result: ProbeReport, budget: int) -> str:
     command = escape(shorten(shlex.join(result.command), 80))
-    ending = outcome(command, result.end, min(budget // 3, 1200), is_over=True)
+    told = tuple(_errors(result.places))
+    ending = outcome(command, result.end, min(budget // 3, 1200), is_over=True, told=told)
     if result.since:
         ending = "\n".join([*since_rows(result.since, ended), ending])
     for note in result.notes:
         ending = f"note: {shorten(escape(note), max(60, min(300, budget // 8)))}\n{ending}"
-    last = last_line(result.held, result.unrecorded, told=any(each.count for each in result.places))
+    seen = any(each.count for each in result.places)
+    only_counted = result.how and not any(each.gathered for each in result.places)
+    last = last_line(result.held, result.unrecorded or ("counted" if only_counted else None), told=seen)
     places = _places(result.places, budget - len(ending) - len(last) - 2)
     return closed(f"{places}\n{ending}", last, budget)
+
+
+def _errors(places: Iterable[ProbedPlace]) -> Iterator[Failure]:
+    """What came of expressions and claims that failed, as the line that they were asked at may have done as well."""
+    for place in places:
+        if (at := place.actual) is not None and at.file and at.line:
+            for what in (*(each.error for each in place.gathered), *(each.error for each in place.claims)):
+                if what:
+                    yield came_up(what, at.symbol or "", at.file, at.line)
 
 
 def _places(places: Sequence[ProbedPlace], room: int) -> str:
@@ -101,7 +114,8 @@ def _verdict(place: ProbedPlace) -> str:
         return "unbound" if place.state == "unbound" else "not reached"
     if not place.complete:
         return f"reached ({place.count} hit{'s' * (place.count > 1)} taken)"
-    return "reached once" if place.count == 1 else f"reached {place.count:,} times"
+    least = "at least " if place.at_least else ""
+    return "reached once" if place.count == 1 else f"reached {least}{place.count:,} times"
 
 
 def _place(place: ProbedPlace, budget: int) -> str:
@@ -137,7 +151,7 @@ def _counted(place: ProbedPlace, head: str, budget: int) -> str:
     rows = [head, *(f"  {_values(each)}" for each in place.gathered), *(f"  {_claim(each)}" for each in place.claims)]
     if place.message:
         rows.append(f"  {escape(place.message)}")
-    if place.values and place.values[0]:
+    if place.values and place.values[0] and not place.gathered:
         rows.append("  first: " + parts.value_list(place.values[0], None, VALUES))
     shown = next((each.counter for each in place.claims if each.counter), place.hits[0] if place.hits else None)
     room = budget - sum(map(len, rows)) - len(rows)
@@ -166,7 +180,8 @@ def _values(found: Gathered) -> str:
         many = f"{found.others:,} " if found.least is not None and len(found.types) == 1 and not found.error else ""
         told.append(("and " if found.least is not None else "") + many + ", ".join(map(escape, found.types[:4])))
     if found.distinct and not found.more and found.distinct <= FEW and (found.distinct > 1 or found.least is None):
-        told.append("(" + ", ".join(shorten(escape(each), 60) for each in found.values) + ")")
+        each_room = max(60, VALUES // max(len(found.values), 1))
+        told.append("(" + ", ".join(shorten(escape(each), each_room) for each in found.values) + ")")
     if found.error:
         told.append(f"failed first at hit {found.error_hit:,}: {shorten(escape(found.error), 120)}")
     return f"{escape(shorten(found.expression, 80))}: {' '.join(told[:1])}{''.join(_joined(each) for each in told[1:])}"

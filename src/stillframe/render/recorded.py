@@ -72,9 +72,9 @@ def hits_rows(result: recorded.Hits) -> list[str]:
     return rows
 
 
-def hits_notes(result: recorded.Hits) -> list[str]:
+def hits_notes(result: recorded.Hits, budget: int) -> list[str]:
     told = in_each(result.hits)
-    rows = [f"in each of them: {value_list(told, None, 600)}"] if told else []
+    rows = [f"in each of them: {value_list(told, None, min(600, budget // 3))}"] if told else []
     if result.without:
         rows.append(f"{escape(result.by or '')} is not recorded in {result.without:,} of {result.total:,} hits")
     return rows + [f"note: {escape(each)}" for each in result.notes]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
@@ -26,7 +27,7 @@ from ..model.reports import (
 )
 from . import parts, sinces, tracebacks
 from .escape import escape, shorten, source
-from .outcomes import Room, background, closed
+from .outcomes import Room, background, closed, own_report
 from .sinces import rows as since_rows
 
 LEAST_GROUP = 100
@@ -41,6 +42,7 @@ _KEPT = {
     None: "recorded: values only",
     "off": "not recorded: recording is turned off",
     "paused": "not recorded: recording is paused",
+    "counted": "not recorded: counted",
 }
 _OWN_REPORT = re.compile(
     r"^(panic: |fatal error: |goroutine \d+ \[.*\]:$"
@@ -59,7 +61,7 @@ def crash(result: CrashReport, budget: int) -> str:
         return _hung(result, msgspec.structs.replace(result.hang, unrecorded=result.unrecorded), budget)
     room = Room(budget)
     rows: list[str] = []
-    last = room.take(last_line(result.held, result.unrecorded, told=_was_held(result.failure)))
+    last = room.take(last_line(result.held, result.unrecorded, told=_was_held(result)))
     if result.repeated:
         rows.append(room.take(repeated_rows(result.repeated)))
     rows.append(room.take(_verdict(result, budget // 3)))
@@ -74,7 +76,7 @@ def crash(result: CrashReport, budget: int) -> str:
         rows += [room.take(each) for each in since_rows(result.since, ending)]
     rows += also + notes
     rows += [room.take(parts.beside(each)) for each in result.end.do]
-    rows += printed(result.end, room, told=_told(result))
+    rows += printed(result.end, room, told=_told(result), is_known=_is_known(result.failure))
     return closed("\n".join(row for row in rows if row), last, budget)
 
 
@@ -87,8 +89,12 @@ def _hung(result: CrashReport, told: HangReport, budget: int) -> str:
     return "\n".join(row for row in (*rows, hang(told, room.left, further)) if row)
 
 
-def _was_held(failure: Failure | None) -> bool:
-    """Whether the debugger saw it: what only the runtime wrote, as it ended, is no stop, and cannot be kept."""
+def _was_held(result: CrashReport) -> bool:
+    """Whether the debugger saw it: what only the runtime wrote, as it ended, is no stop, and cannot be kept; nor is an error
+    that library code handled, except where the program was asked something."""
+    failure = result.failure
+    if failure is not None and failure.exception is not None and failure.exception.mode == "user" and not result.end.do:
+        return False
     return failure is not None and (failure.exception is not None or failure.kind not in ("signal", "exception"))
 
 
@@ -101,6 +107,11 @@ def _told(result: CrashReport) -> tuple[Failure, ...]:
         return handled
     known = not failure.stack.frames or not failure.stack.frames[0].library
     return (failure, *result.also, *handled) if known else ()
+
+
+def _is_known(failure: Failure | None) -> bool:
+    """Whether it is told what went wrong: of a program that only left by a bad code, its own words alone tell."""
+    return failure is not None and failure.kind != "exit"
 
 
 def _before(result: CrashReport) -> str:
@@ -177,7 +188,7 @@ def _also(result: CrashReport, room: Room) -> list[str]:
     return [*rows, room.take(f"also: {more:,} more") if more > 0 else ""]
 
 
-def last_line(held: Held | None, unrecorded: Unrecorded | None, *, told: bool) -> str:
+def last_line(held: Held | None, unrecorded: Unrecorded | Literal["counted"] | None, *, told: bool) -> str:
     """Whether anything of the program is still there to be asked."""
     if held is None:
         return f"{_KEPT[unrecorded]} ({wording.option('hold')} keeps it live)" if told else ""
@@ -349,13 +360,15 @@ def repeated_rows(repeated: Repeated) -> str:
 # Printed text
 
 
-def printed(end: AnyOutcome, room: Room, *, told: tuple[Failure, ...] = ()) -> list[str]:
-    """What the program printed at last; what its runtime wrote of the errors that are told already is said in a word."""
+def printed(end: AnyOutcome, room: Room, *, told: tuple[Failure, ...] = (), is_known: bool = False) -> list[str]:
+    """What the program printed at last; what its runtime wrote of the errors that are told already is said in a word. Where it
+    is not known what went wrong, how its words on stderr began, too."""
     stderr, own = _without_own(end, told) if told else (end.stderr, 0)
-    said = f"stderr: the error's own report, {own} line{'s' * (own > 1)}" if own else ""
     dropped = f"{end.dropped:,} bytes of output are not shown" if end.dropped else ""
-    rows = [room.take(each) for each in (said, dropped) if each]
+    rows = [room.take(each) for each in (own_report(own), dropped) if each]
+    began = "" if told or is_known else room.take(parts.beginning("stderr", end.stderr_began, room.left // 2))
     for name, text in (("output", end.output), ("stderr", stderr)):
+        rows += [began] if name == "stderr" else []
         if text and room.left > 40:
             rows.append(room.take(parts.printed(name, text, room.left - 1)))
     return rows

@@ -25,6 +25,8 @@ ENTRY = 360
 OTHERS = 8
 MESSAGE = 10
 """Lines of what an exception says."""
+MEMBERS = 3
+"""Errors of a group that one short entry names."""
 _PLAIN = re.compile(r"assert ")
 """How pytest repeats the assertion with its values in place."""
 _COMPARES = re.compile(r"Expected values to be|expect\(|assertion `|assertion failed: `\(|NaN ==")
@@ -143,13 +145,18 @@ def _failure(failure: TestFailure, room: Room) -> list[str]:
     rows = [room.take(shorten(title(failure), max(120, room.left // 3)))]
     rows.append(room.take(_what(failure, max(200, room.left // 3))))
     calls = _calls(failure, room.left // 2)
-    spare = len(calls) + 1 + (160 if failure.output or failure.stderr else 0)
+    spare = len(calls) + 1 + (160 if failure.output or failure.stderr or failure.shared else 0)
     rows += _frames(failure, room, spare)
     rows.append(room.take(calls))
     rows += [room.take(f"note: {escape(each)}") for each in failure.notes]
     for name, text in (("output", failure.output), ("stderr", failure.stderr), ("log", failure.log)):
         if text and room.left > 60:
             rows.append(room.take(_printed(name, text, failure.printed, room.left - 1)))
+    for each in failure.shared:
+        whose = "of its whole file" if each.by == "file" else "of the whole run"
+        for name, text in (("output", each.output), ("stderr", each.stderr)):
+            if text and room.left > 60:
+                rows.append(room.take(_printed(f"{name} {whose}", text, each.printed, room.left - 1)))
     return rows
 
 
@@ -280,6 +287,8 @@ def _brief(failure: TestFailure, most: int) -> str:
     line = next((each.text for each in failure.frames[0].source if each.here), "") if failure.frames else ""
     held = "  ".join(parts.value(each, limit=most // 4) for each in failure.operands)
     rows = [f"  {shorten(source(line), 120)}" if line else "", f"  {shorten(escape(said), 160)}" if said else ""]
+    rows += [f"  holds {shorten(escape(' '.join(each.split())), 200)}" for each in failure.members[:MEMBERS]]
+    rows += [f"  … {MEMBERS} of {len(failure.members)} shown"] if len(failure.members) > MEMBERS else []
     return "\n".join(row for row in (*rows, f"  {held}" if held else "") if row)
 
 

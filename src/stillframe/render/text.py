@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
-import msgspec
-
 from ..dispatch import Dispatched, ErrorReply
-from ..model import views, wording
+from ..model import exact, views, wording
 from ..model.agents import Installation
 from ..model.health import AdapterList, Configured, Health, SetUp
 from ..model.machine import Disassembly, Memory, SourceFiles, Written
@@ -63,20 +61,27 @@ def spelled(hint: Mapping[str, Any]) -> str:
     """A next call as a shell line."""
     op = OPERATIONS.get(str(hint["op"]))
     known = {field.name: field.param for field in op.fields} if op is not None else {}
-    words = ["dbg", str(hint["op"])]
+    words, last = ["dbg", str(hint["op"])], list[str]()
+    if once := hint.get("once"):
+        return f"{' '.join(words)} again, once {escape(str(once))}"
     for name, given in hint.get("args", {}).items():
-        several = () if given is True else given if isinstance(given, list | tuple) else [given]  # a switch has no word
+        several = () if given is True else given if isinstance(given, list | tuple) else [given]
         each = [shlex.quote(str(one)) for one in several]
         param = known.get(name)
         flag = (param.flag if param else None) or f"--{name}"
-        words += each if not name or (param and param.positional) else [flag, *each]
-    return " ".join(words)
+        if param and param.last:
+            last = ["--", *each]
+        elif not name or (param and param.positional):
+            words += each
+        else:  # a switch has no word
+            words += [word for one in each for word in (flag, one)] or [flag]
+    return " ".join([*words, *last])
 
 
 @singledispatch
 def show(result: Any, name: str, budget: int) -> str:
     """A result without a text of its own: its JSON, so that nothing is hidden."""
-    return shorten(msgspec.json.encode(result).decode(), budget)
+    return shorten(exact.harmless(exact.encode(result)).decode(), budget)
 
 
 @show.register(Stop)
@@ -266,7 +271,7 @@ def _source_files(result: SourceFiles, name: str, budget: int) -> str:
 @show.register
 def _raw(result: RawReply, name: str, budget: int) -> str:
     if result.body is not None:
-        return shorten(msgspec.json.format(msgspec.json.encode(result.body), indent=1).decode(), budget)
+        return shorten(exact.indented(result.body), budget)
     return lines(shorten(result.text, budget))
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
 
 from ..model import wording
 from ..model.outcomes import Change
+from ..model.reports import Failure
 from ..model.traces import AnyStep, Life, Loop, Step, TraceReport, Turn
 from . import changes, parts
 from .escape import escape, shorten, source
-from .outcomes import closed, outcome
+from .outcomes import came_up, closed, outcome
 from .reports import last_line
 
-WIDTHS = (100, 60, 36, 20)
+WIDTHS = (200, 100, 60, 36, 20)
 """Characters of one value, tried in this order until everything fits."""
 ENDING = 900
 LEAST_LIFE = 240
@@ -26,7 +29,8 @@ _LARGE = 24
 
 def trace(result: TraceReport, budget: int) -> str:
     command = escape(shorten(shlex.join(result.command), 80))
-    ending = outcome(command, result.end, min(budget // 3, ENDING), is_over=True)
+    told = tuple(_errors((result.life,))) if result.life else ()
+    ending = outcome(command, result.end, min(budget // 3, ENDING), is_over=True, told=told)
     notes = [f"note: {shorten(escape(each), 300)}" for each in result.notes]
     foot = "\n".join(each for each in (_others(result), *notes, ending) if each)
     last = last_line(result.held, result.unrecorded, told=result.life is not None)
@@ -35,12 +39,30 @@ def trace(result: TraceReport, budget: int) -> str:
     return closed(f"{head}\n{foot}", last, budget)
 
 
+def _errors(lives: Iterable[Life]) -> Iterator[Failure]:
+    """The errors that these calls ended by, and the calls told line by line in them, each with the line that it came up in."""
+    for life in lives:
+        if life.end == "raised" and life.result and life.file and life.at:
+            yield came_up(life.result, life.function, life.file, life.at)
+        yield from _errors(call for step in life.steps for call in _calls_told(step))
+
+
+def _calls_told(step: AnyStep) -> Iterator[Life]:
+    """The calls of a line; of a loop those of its first turn, which alone is told line by line, and those that failed."""
+    if isinstance(step, Step):
+        yield from step.calls
+        return
+    first, later = step.told[:1], step.told[1:]
+    yield from (call for turn in first for each in turn.steps for call in _calls_told(each))
+    yield from (call for turn in later for each in _raising(turn.steps) for call in each.calls)
+
+
 def _nothing(result: TraceReport) -> str:
     asked = escape(result.asked)
     match result.verdict:
         case "no such function":
             near = f": the nearest are {', '.join(map(escape, result.near))}" if result.near else ""
-            return f"{asked}: no such place in your code that was loaded{near}"
+            return f"{asked}: no such place in your code that was loaded and recorded{near}"
         case "never called":
             at = ", ".join(parts.place(each.file, each.line) for each in result.found[:3])
             ran = f"; called were {', '.join(map(escape, result.near))}" if result.near else ""
@@ -120,8 +142,8 @@ def _end(life: Life, width: int) -> str:
         case "left":
             return f"left{at}: by a return or an exception, the steps do not tell which"
         case "suspended":
-            after = ", then closed" if life.result else ", never resumed"
-            return f"suspended{at}{after}: it did not come to its end"
+            after = f", then {said}" if said else ", never resumed"
+            return f"suspended{at}{after}" + ("" if "ran on" in said else ": it did not come to its end")
         case "ended":
             return f"the program ended before the step{f' from line {life.at}' if life.at else ''} came to another line"
         case "running":
@@ -136,9 +158,8 @@ def _body(life: Life, width: int, deep: int) -> list[str]:
     indent = _indent(life.steps)
     rows = [row for step in life.steps for row in _step(step, width, deep, numbers + 2, indent)]
     if life.cut:
-        rows.append(
-            f"{'  ' * deep}  … too many {' and '.join(life.cut)}: what followed was not written down, but its end"
-        )
+        but = "" if life.end == "running" else ", but its end"
+        rows.append(f"{'  ' * deep}  … too many {' and '.join(life.cut)}: what followed was not written down{but}")
     return rows
 
 
@@ -221,9 +242,7 @@ def _change(change: Change, width: int, *, short: bool = False) -> str:
     if old is None:
         return f"{escape(change.name)}={shorten(escape(new), width)}"
     if change.parts:
-        told = changes.by_part(change.name, old, new, width, sets="=")
-        parts = [f"{escape(change.name + each.path)}={shorten(escape(each.value), width)}" for each in change.parts]
-        return told if told and not told.endswith(changes.CUT) else ", ".join(parts)
+        return changes.by_known_parts(change, width, sets="=")
     if short and len(old) > _LARGE:
         return changes.became(change.name, old, new, width)
     if old != new:
@@ -260,7 +279,17 @@ def _turn(turn: Turn, loop: Loop, width: int, deep: int, numbers: int, indent: i
         lines, first = ([each.line for each in one.steps] for one in (turn, loop.told[0]))
         by = f": lines {shorten(','.join(map(str, lines)), 60)}" if lines != first else ""  # else by what a value is
         why = f"  ({like} like this{by})"
-    return [f"{pad}{f'turn {turn.number:,}:':>{numbers}} {told}{why}".rstrip()]
+    failed = [row for step in _raising(turn.steps) for row in _calls(step, width, deep + 1, numbers)]
+    return [f"{pad}{f'turn {turn.number:,}:':>{numbers}} {told}{why}".rstrip(), *failed]
+
+
+def _raising(steps: Iterable[AnyStep]) -> Iterator[Step]:
+    """The lines of a turn that an error came to out of a call that they made, with that call alone."""
+    for step in steps:
+        if isinstance(step, Loop):
+            yield from (one for turn in step.told for one in _raising(turn.steps))
+        elif step.raised and (calls := tuple(each for each in step.calls if each.end == "raised")):
+            yield msgspec.structs.replace(step, calls=calls)
 
 
 def _summary(steps: Sequence[AnyStep], width: int) -> list[str]:

@@ -33,11 +33,20 @@ from ..model.places import (
     parse_place,
 )
 from ..model.values import Frame
+from ..settings import file_like
 from . import sourcefile
 from .kept import KeptBreakpoint
 
 UNTIL = "until"
 """The id of the hidden breakpoint that `until` runs to."""
+
+NO_FILE = "no such file"
+
+
+@functools.lru_cache(maxsize=64)
+def _instead(file: str, base: str) -> str | None:
+    """The file that may be meant by one that is not there; looked for once, since breakpoints are told often."""
+    return file_like(Path(file), Path(base))
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -79,7 +88,9 @@ class Breakpoints:
             binding = replace(binding, state="bound", message=None)
         actual = None
         if binding is not None and binding.line is not None:
-            actual = Spot(file=self._show(binding.file), line=binding.line)
+            by_column = entry.requested.column is not None and self._by_column()
+            column = binding.column if by_column else None
+            actual = Spot(file=self._show(binding.file), line=binding.line, column=column)
         return Breakpoint(
             id=entry.id,
             requested=entry.requested,
@@ -96,6 +107,8 @@ class Breakpoints:
 
     def _message(self, entry: Entry, binding: Binding | None) -> str | None:
         said = binding.message if binding else None
+        if said == NO_FILE and entry.wanted.file and (instead := _instead(entry.wanted.file, entry.base)):
+            said = f"{NO_FILE}; there is {instead}"
         if entry.requested.column is None or self._by_column():
             return said
         unused = f"column {entry.wanted.column} is not used: this debugger stops at lines"
@@ -279,7 +292,7 @@ def locate(place: Place, base: str) -> tuple[Spot, Wanted]:
             return Spot(file=file, line=line, column=column), Wanted("", file=path, line=line, column=column)
         case TextPlace(file, text):
             path = absolute(file, base)
-            line, column = position_of(path, text)
+            line, column = position_of(path, text, base)
             return Spot(file=file, line=line, text=text), Wanted("", file=path, line=line, column=column)
         case HerePlace(line):
             raise UsageError(f"{line} is no place while nothing is held: name the file too, as in shop.py:{line}")
@@ -308,7 +321,7 @@ def absolute(file: str, base: str) -> str:
     return str(Path(*parts))
 
 
-def position_of(path: str, text: str) -> tuple[int, int | None]:
+def position_of(path: str, text: str, base: str) -> tuple[int, int | None]:
     """The one line of the file that holds the text, and where on it the statement begins that does, if not with the line.
 
     No line or several are errors that say where.
@@ -316,10 +329,12 @@ def position_of(path: str, text: str) -> tuple[int, int | None]:
     try:
         lines = sourcefile.lines(path)
     except OSError as error:
-        raise NotFound(f"{path} cannot be read: {error.strerror or error}") from None
+        instead = file_like(Path(path), Path(base)) if isinstance(error, FileNotFoundError) else None
+        meant = f"; there is {instead}" if instead else ""
+        raise NotFound(f"{path} cannot be read: {error.strerror or error}{meant}") from None
     found = [number for number, line in enumerate(lines, 1) if text in line]
     if not found:
-        raise NotFound(f"no line of {Path(path).name} holds {text!r}")
+        raise NotFound(f"no line of {Path(path).name} holds {text!r}", hint=Try("source", {"at": f"{path}:1"}))
     if len(found) > 1:
         shown = ", ".join(map(str, found[:8])) + (" …" if len(found) > 8 else "")
         raise UsageError(f"{len(found)} lines of {Path(path).name} hold {text!r}: {shown}; give more of the line")

@@ -15,7 +15,7 @@ import msgspec
 from ..model.backend import Move
 from ..model.outcomes import Change, Passed, SourceLine, Stop
 from ..model.sources import SourceText
-from ..model.values import Frame, Value
+from ..model.values import Frame, Part, Value
 from . import sourcefile
 
 LINE_LIMIT = 200
@@ -33,6 +33,7 @@ class SourceCache(msgspec.Struct):
     _lent: dict[str, list[str]] = msgspec.field(default_factory=dict[str, list[str]])
     _borrowed: dict[str, SourceText] = msgspec.field(default_factory=dict[str, SourceText])
     _glanced: dict[str, tuple[int, int]] | None = None
+    _is_foreign: bool = False
 
     @contextlib.contextmanager
     def glance(self, file: str | None) -> Iterator[None]:
@@ -48,6 +49,10 @@ class SourceCache(msgspec.Struct):
     def shared(self) -> SourceCache:
         """For a child of the program: the same files, and what was lent by now; what is patched later is one process's own."""
         return SourceCache(self._files, dict(self._lent))
+
+    def belong_elsewhere(self) -> None:
+        """The files are those of another machine: what a file of such a name holds here is none of theirs, and never shown."""
+        self._is_foreign = True
 
     def lend(self, name: str, text: str) -> None:
         """Source that is what runs, whatever a file of that name holds: the code of `-c`, or what a file was patched with."""
@@ -75,6 +80,8 @@ class SourceCache(msgspec.Struct):
     def _read(self, file: str) -> list[str] | None:
         if file in self._lent:
             return self._lent[file]
+        if self._is_foreign:
+            return None
         try:
             stamp = self._stamp(file)
             known = self._files.get(file)
@@ -104,7 +111,7 @@ class SourceCache(msgspec.Struct):
 
     def changed_since(self, file: str, when: float) -> bool:
         """Whether the file was written after the program started, so that the lines shown may not be what runs."""
-        if file in self._lent:
+        if file in self._lent or self._is_foreign:
             return False
         try:
             return self._stamp(file)[0] > when * 1e9
@@ -180,19 +187,30 @@ def _spot(caller: Frame | None) -> Spot | None:
     return caller.file, caller.line
 
 
-def compare(before: Remembered, values: tuple[Value, ...]) -> tuple[tuple[Value, ...], tuple[Change, ...]]:
-    """Mark what is new or different, and tell it as changes. Names that only fell out of the page are not called gone."""
+def compare(
+    before: Remembered, values: tuple[Value, ...], parts: Mapping[str, tuple[Part, ...]] | None = None
+) -> tuple[tuple[Value, ...], tuple[Change, ...]]:
+    """Mark what is new or different, and tell it as changes: by its parts where the debugger knows them, which a text that is cut
+    may not show. Names that only fell out of the page are not called gone."""
+    parts = parts or {}
     changes: list[Change] = []
     marked: list[Value] = []
     for value in values:
         old = before.values.get(value.name)
-        changed = old != (value.value, value.total)
+        within = parts.get(value.name, ())
+        changed = old != (value.value, value.total) or bool(within)
         marked.append(msgspec.structs.replace(value, changed=True) if changed else value)
-        if changed and old is not None and old[0] == value.value:  # it is so long that only its length shows
-            changes.append(Change(name=value.name, old=f"{old[0]} ({old[1]})", new=f"{value.value} ({value.total})"))
+        if changed and old is not None and within:
+            changes.append(Change(name=value.name, old=old[0], new=value.value, parts=within))
+        elif changed and old is not None and old[0] == value.value:  # it is so long that only its length shows
+            changes.append(Change(name=value.name, old=_with_size(*old), new=_with_size(value.value, value.total)))
         elif changed:
             changes.append(Change(name=value.name, old=old[0] if old else None, new=value.value))
     return tuple(marked), tuple(changes)
+
+
+def _with_size(text: str, total: int | None) -> str:
+    return text if total is None else f"{text} ({total:,} in all)"
 
 
 def _caller(before: Stop, depth: int) -> Frame | None:
@@ -220,10 +238,10 @@ def passed(
     if caller is not None:
         left = Passed(file=before.frame.file, line=before.frame.line, function=before.frame.function)
         sure = seen is None or (not seen.run_on and seen.line == caller.line)
-        made = Passed(file=caller.file, line=caller.line, changes=changes) if sure else _since(after, changes)
+        made = Passed(file=caller.file, line=caller.line, changes=changes) if sure else since(after, changes)
         return (left, made) if changes else (left,)
     if same_frame and seen is not None and seen.run_on and changes:
-        return (_since(after, changes),)
+        return (since(after, changes),)
     line = Passed(
         file=before.frame.file,
         line=before.frame.line,
@@ -233,5 +251,6 @@ def passed(
     return (line,)
 
 
-def _since(frame: Frame | None, changes: tuple[Change, ...]) -> Passed:
+def since(frame: Frame | None, changes: tuple[Change, ...]) -> Passed:
+    """What changed in a frame since the program was held in it before, whichever lines ran."""
     return Passed(function=frame.function if frame else None, changes=changes)

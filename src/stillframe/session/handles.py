@@ -16,7 +16,7 @@ from ..model.values import Frame, Scope, Thread, Value
 
 class Handles:
     def __init__(self) -> None:
-        self._values: dict[str, str] = {}
+        self._values: dict[str, Value] = {}
         self._issued = 0
         self._threads: dict[str, str] = {}
         self._frames: dict[str, list[str]] = {}
@@ -36,7 +36,7 @@ class Handles:
         if value.ref is None and not value.children:
             return value
         children = tuple(self.value(child) for child in value.children)
-        ref = self._issue(value.ref) if value.ref is not None else None
+        ref = self._issue(value) if value.ref is not None else None
         return msgspec.structs.replace(value, ref=ref, children=children)
 
     def values(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -46,16 +46,16 @@ class Handles:
         """A scope with its ref as a handle that `expand` takes."""
         if scope.ref is None:
             return scope
-        return msgspec.structs.replace(scope, ref=self._issue(scope.ref))
+        return msgspec.structs.replace(scope, ref=self._issue(Value(name=scope.name, ref=scope.ref)))
 
-    def _issue(self, ref: str) -> str:
+    def _issue(self, value: Value) -> str:
         self._issued += 1
         handle = f"v{self._issued}"
-        self._values[handle] = ref
+        self._values[handle] = value
         return handle
 
-    def ref(self, handle: str) -> str:
-        """What the backend calls this value; an error tells an old handle from one that never was."""
+    def held(self, handle: str) -> Value:
+        """The value, with the backend's word for it as `ref`; an error tells an old handle from one that never was."""
         if handle in self._values:
             return self._values[handle]
         if not is_value_handle(handle):

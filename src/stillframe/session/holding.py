@@ -151,8 +151,23 @@ def _witnessed(session: Session, event: Stopped, thread: str, capture: Capture) 
         breakpoints=named,
         hit=session.breakpoints.get(named[0]).hits if named and event.counts else None,
         number=session.stops + 1,
-        notes=(*event.notes, *doubts(session, at.file if at else None), *capture.values.notes),
+        notes=(
+            *event.notes,
+            *_deeper(session, event, frames),
+            *doubts(session, at.file if at else None),
+            *capture.values.notes,
+        ),
     )
+
+
+def _deeper(session: Session, event: Stopped, frames: tuple[Frame, ...]) -> tuple[str, ...]:
+    """Where a step really ended that came to library code: what is shown is the user's call, which has not moved."""
+    if event.reason != "step" or not session.witness.stepped or session.focus_frame == 0 or frames[0].kind != "library":
+        return ()
+    inside = frames[0]
+    at = f" ({(inside.file or '').rpartition('/')[2]}:{inside.line})" if inside.file and inside.line else ""
+    note = f"this line is not over: the step ended in library code that it called, in {inside.function}{at}"
+    return (f"{note}; `finish` leaves one such call",)
 
 
 async def _borrowed(session: Session, capture: Capture) -> None:

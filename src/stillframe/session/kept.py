@@ -90,7 +90,7 @@ class KeptAttach(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def again(self) -> Try:
-        return Try("attach", {"pid": self.pid} if self.pid is not None else {"": self.address})
+        return Try("attach", {"pid": self.pid} if self.pid is not None else {"address": self.address})
 
 
 def _born(pid: int) -> float | None:

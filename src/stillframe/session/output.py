@@ -281,6 +281,11 @@ class OutputLog:
                 pieces.append(Piece(stream=stream, text=decode(data), dropped=gone))
         return tuple(pieces), self.cursor
 
+    def beginning(self, stream: Stream, since: Cursor, limit: int) -> bytes:
+        """The first lines of a stream since then, `limit` bytes at the most; nothing where they are not kept any more."""
+        data, gone = self._rings[stream].page(since.offsets[STREAMS.index(stream)], limit)
+        return b"" if gone else data[: data.rfind(b"\n") + 1] or data
+
     def holds(self, text: bytes) -> bool:
         """Whether stdout or stderr has printed this, as far as the rings reach."""
         return any(text in self._rings[stream].since(0, RING)[0] for stream in ("stdout", "stderr"))

@@ -12,6 +12,12 @@ from ..errors import AdapterGone, StillframeError
 from ..model.backend import Backend, Bounds
 from ..model.values import Value
 
+_NAME = r"[@$]*[^\W\d][\w$]*"
+_WRITTEN = re.compile(
+    rf"(?:\.|->|\?\.)(?:[@$]*[^\W\d][\w$]*|\d+)|(?:\?\.)?\[\s*(?:'[^']*'|\"[^\"]*\"|-?\d+|:?{_NAME})\s*\]"
+)
+_ASKED = re.compile(rf"({_NAME})((?:{_WRITTEN.pattern})+)")
+"""A path as somebody writes it: also with a negative index, a symbol of Ruby, or the number of a part of a tuple."""
 MOST, DEEP = 6, 4
 """Parts that are looked up for one line, and steps to each."""
 _WIDE = 60
@@ -33,6 +39,26 @@ def paths_on(line: str) -> list[tuple[str, ...]]:
         if steps:
             found.append((head, *steps[:DEEP]))
     return list(dict.fromkeys(found))
+
+
+def path_of(text: str) -> tuple[str, ...] | None:
+    """The steps of a path that is asked for: `("cart", ".lines", "[0]")`; None of any other expression."""
+    match = _ASKED.fullmatch(text.strip())
+    return (match[1], *(found[0] for found in _WRITTEN.finditer(match[2]))) if match else None
+
+
+def names_of(step: str, keys: Mapping[str, str], total: int) -> tuple[str, ...]:
+    """What a debugger may call the part that a step of a path leads to, the most likely first. Of what has keys a name may
+    mean one; an index below 0 counts from the end."""
+    key = step.removeprefix("?.").strip("[] ") if step.endswith("]") else None
+    if key is None:
+        name = step.lstrip(".->?")
+        return (name, f"[{name}]") if name.isdigit() else (name, f":{name}", f"['{name}']", f'["{name}"]')
+    if key.startswith((":", "@", "$")):
+        return (key,)
+    found = _names(f"[{key}]", keys)
+    back = total + int(key) if key.startswith("-") and key[1:].isdigit() else -1
+    return (*found, f"[{back}]", str(back)) if back >= 0 else found
 
 
 async def parts_on(backend: Backend, line: str, values: Sequence[Value], bounds: Bounds) -> list[Value]:

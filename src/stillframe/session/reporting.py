@@ -30,7 +30,7 @@ READ_SECONDS = 10.0
 """How long the values of one frame may take to be read."""
 _KEPT = ((24, 200), (10, 120), (6, 80))
 """Values, and characters of each, of the innermost call, of the next one, and of those further outside."""
-_NAME = re.compile(r"(?<![.\w$])[A-Za-z_$][\w$]*")
+_NAME = re.compile(r"(?:(?<![.\w$])|(?<=\.\.\.))[A-Za-z_$][\w$]*")
 FURTHER = 8
 """Lines behind the one that a call stands at that may be of the same statement."""
 OUTSIDE, OUTSIDE_SECONDS = 6, 2.0

@@ -271,21 +271,35 @@ class Session:
     @property
     def suspended(self) -> bool:
         """Whether a signal keeps its process from answering anybody."""
-        plan, pid = self.origin.plan, self.backend.pid
-        here = isinstance(plan, Plan) or plan.pid is not None
-        return here and pid is not None and self._pulse.is_stopped(pid)
+        pid = self._pid_here
+        return pid is not None and self._pulse.is_stopped(pid)
+
+    @property
+    def over(self) -> bool:
+        """Whether its process has ended, which on a busy machine is so for a while before its debugger's line says it."""
+        pid = self._pid_here
+        return not self.live or (pid is not None and self._pulse.is_over(pid))
+
+    @property
+    def _pid_here(self) -> int | None:
+        """Its process, where that is one of this machine."""
+        plan = self.origin.plan
+        return self.backend.pid if isinstance(plan, Plan) or plan.pid is not None else None
 
     def need_live(self) -> None:
         if not self.live:
-            raise WrongState(f"{self.name} has {past(self.phase)}", hint=self._again())
+            raise WrongState(f"{self.name} has {past(self.phase)}", hint=self.again())
         if self.suspended:
             raise WrongState(f"{self.name} answers nobody: {telling.suspended(self)}")
 
-    def _again(self) -> Try:
-        """How it is begun once more."""
+    def again(self) -> Try:
+        """How it is begun once more, or joined where it was not begun here."""
         if not self.origin.kept:
             return Try("replay", {"name": self.recorded_as})
-        return Try("restart" if self.root.backend.launched else "attach")
+        plan = self.root.origin.plan
+        if self.root.backend.launched or isinstance(plan, Plan):
+            return Try("restart")
+        return Try("attach") if self.root.over else plan.again
 
     def need_debugger(self, otherwise: Try | None = None) -> None:
         """Something holds this very process; for a wrapper, the answer names the sessions of what it runs, and as the next step

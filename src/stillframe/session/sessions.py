@@ -213,10 +213,14 @@ class Sessions(Roll):
         session.tape = taping.begin(session, self.recorder if self._settings.at(origin.root).record else None)
         session.on_child = self._on_child
         session.on_end = self._on_end
-        session.on_breakpoints = self._keep
+        session.on_breakpoints = self._on_breakpoints
         self._all[name] = session
         self.on_change()
         return session
+
+    def _on_breakpoints(self, session: Session) -> None:
+        self._keep(session)
+        taping.breakpoints(session)
 
     def _on_end(self, session: Session) -> None:
         self._keep(session)

@@ -40,6 +40,11 @@ def begin(session: Session, recorder: Recorder | None) -> Tape:
     return tape
 
 
+def breakpoints(session: Session) -> None:
+    """They were changed; one that is gone before the program is held again has a fate as well."""
+    session.tape.breakpoints(session.breakpoints.list())
+
+
 async def stopped(session: Session, stop: Stop) -> Stop:
     """Write a stop down, before anybody is told of it; what must be said of that goes with the next reply."""
     if session.tape is BLANK:

@@ -12,6 +12,7 @@ from ..model import wording
 from ..model.backend import Ended
 from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
 from . import family
+from .output import decode
 from .phases import Phase
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 NEWS = 2048
 """Bytes of new output of each stream that an outcome carries."""
+BEGAN = 1024
+"""Bytes of the beginning of stderr that the end of a program that failed carries as well, where what failed is mostly told."""
 _LET_GO = "it was detached; the program runs on without a debugger"
 
 
@@ -46,7 +49,8 @@ def _bare(session: Session, after: float | None) -> AnyOutcome:
 
 
 class Pulse:
-    """Whether a signal (SIGSTOP, Ctrl-Z) has stopped a process, so that it answers nobody; it is asked at every step.
+    """What the kernel says of a process: stopped by a signal (SIGSTOP, Ctrl-Z), so that it answers nobody, or over, though its
+    debugger has not been heard of it. The former is asked at every step.
 
     The file that tells stays open: to open it takes longer than all else that a step asks of us.
     """
@@ -57,15 +61,22 @@ class Pulse:
 
     def is_stopped(self, pid: int) -> bool:
         """False where nothing tells."""
+        return self._state(pid) == b"T"  # a debugger's own hold is a small t
+
+    def is_over(self, pid: int) -> bool:
+        """False where nothing tells."""
+        return self._state(pid) in (b"X", b"Z")
+
+    def _state(self, pid: int) -> bytes:
+        """The kernel's letter for it; X where there is no such process (any more), none where nothing tells, as on macOS."""
         try:
             if self._file is None or self._of != pid:
                 self.close()
                 self._of, self._file = pid, os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
-            stat = os.pread(self._file, 1024, 0)
+            return os.pread(self._file, 1024, 0).rpartition(b")")[2].split()[0]
         except OSError:
             self.close()
-            return False
-        return stat.rpartition(b")")[2].split()[0] == b"T"  # a debugger's own hold is a small t
+            return b"X" if os.path.exists("/proc/self/stat") and not os.path.exists(f"/proc/{pid}") else b""
 
     def close(self) -> None:
         if self._file is not None:
@@ -93,7 +104,7 @@ def _exited(session: Session) -> Exited:
 
 
 def _children_left(session: Session) -> tuple[str, ...]:
-    living = ", ".join(each.name for each in family.heirs(session))
+    living = ", ".join(each.name for each in family.heirs(session) if not each.over)
     what = "lived on, and are ended with it" if session.private else "live on"
     return (f"its children {what}: {living}",) if living else ()
 
@@ -108,8 +119,11 @@ def _children_unseen(session: Session, never_hit: tuple[Breakpoint, ...]) -> tup
 def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:
     """The outcome with what is to be told once: printed text, notes, commands that ran beside. It is told now."""
     session.told_stop = session.told_stop or found is session.stop
+    before = session.output.told
     pieces, dropped = session.output.news(NEWS, final=not session.root.live)
     texts = {piece.stream: piece.text for piece in pieces}
+    cut = next((piece.dropped for piece in pieces if piece.stream == "stderr"), 0)
+    began = session.output.beginning("stderr", before, min(cut, BEGAN)) if cut and _is_unexplained(found) else b""
     said = tuple(dict.fromkeys(line for line in texts.get("console", "").splitlines() if line.strip()))
     done = tuple(each.result() for each in session.beside)
     session.beside[:] = [each for each in session.beside if not each.ended]
@@ -117,8 +131,17 @@ def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:
         found,
         output=texts.get("stdout", ""),
         stderr=texts.get("stderr", ""),
+        stderr_began=decode(began),
         log=texts.get("log", ""),
-        dropped=dropped,
+        dropped=dropped - len(began),
         notes=found.notes + session.take_notes() + said,
         do=done,
     )
+
+
+def _is_unexplained(found: AnyOutcome) -> bool:
+    """Whether its own words alone tell why the program failed: it ended otherwise than well, or is held at an error of which
+    its debugger knows no message, such as a panic."""
+    if isinstance(found, Stop):
+        return found.exception is not None and found.exception.mode == "uncaught" and not found.exception.message
+    return isinstance(found, Exited) and bool(found.exit_code or found.signal)

@@ -33,6 +33,11 @@ class Witness:
         self._move, self._before = move, before
         self._memory.moved(move)
 
+    @property
+    def stepped(self) -> bool:
+        """Whether the program was let go for a step by lines."""
+        return self._move in (Move.NEXT, Move.STEP, Move.FINISH)
+
     def show_frame(self, frame: Frame) -> Frame:
         """A frame as the user should see it; the backend's own key stays with us."""
         generated = frame.generated
@@ -93,7 +98,7 @@ class Witness:
         """The stop that an event told of: the scene, and what moving here changed."""
         at, (depth, below) = capture.at, self._below(capture)
         seen = self._memory.recall(thread, depth, at, below) if at else None
-        values, changes = compare(seen, capture.values.values) if seen else (capture.values.values, ())
+        values, changes = compare(seen, capture.values.values, capture.parts) if seen else (capture.values.values, ())
         if at:
             self._memory.remember(thread, depth, at, capture.values.values, below)
         marked = Capture(

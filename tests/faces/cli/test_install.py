@@ -109,6 +109,7 @@ def test_a_relative_path_to_the_command_works(venv: Path) -> None:
     assert run("sh", "bin/dbg", "daemon", cwd=venv).startswith("pid ")
 
 
+@pytest.mark.long
 def test_a_blank_in_the_path_does_no_harm(tmp_path: Path, wheel: Path) -> None:
     made = installed(tmp_path / "my own venv", wheel)
     works(made / "bin" / "dbg", made / "bin" / "python")
@@ -154,6 +155,7 @@ def test_nothing_of_the_callers_directory_or_variables_reaches_in(venv: Path, tm
     assert run(venv / "bin" / "dbg", "sessions", "--json", cwd=trap, env=env).startswith('{"ok":true')
 
 
+@pytest.mark.long
 def test_an_editable_install_works(tmp_path: Path) -> None:
     copy = tmp_path / "tree"
     copy.mkdir()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from stillframe.faces.cli import rendezvous
+from stillframe.faces.cli import link, rendezvous
 
 from ...guard import COOKIE, command, marked
 from ..conftest import CLIENT, DEADLINE, ENTRY, TINY, Dbg, Said, Tiny, call, start_tiny
@@ -138,6 +138,7 @@ def test_a_daemon_that_does_not_answer_is_named_and_can_be_ended(tiny: Tiny) -> 
     (runtime() / "daemon.pid").unlink()
 
 
+@pytest.mark.long
 def test_a_daemon_that_falls_silent_in_mid_call_is_named(tiny: Tiny) -> None:
     waiting = subprocess.Popen(
         [*CLIENT, "wait"], env={**os.environ, "STILLFRAME_ANSWER_SECONDS": "1"}, stderr=subprocess.PIPE, text=True
@@ -285,3 +286,27 @@ def test_without_a_home_the_log_stays_beside_the_socket(home: str, dbg: Dbg) -> 
     assert status(dbg("daemon", "status", "--json", env=env))["log"] == str(runtime() / "daemon.log")
     assert dbg("daemon", "stop", env=env).code == 0
     (runtime() / "daemon.log").unlink()
+
+
+def test_a_daemon_that_could_not_start_has_left_its_place_before_it_says_why(dbg: Dbg) -> None:
+    """Else the client that it tells finds it listening still, and takes a dying daemon for another one that lives.
+
+    Both on one processor: whoever is told something there runs before the one who told it goes on.
+    """
+    everywhere = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(everywhere)})
+    try:
+        for _ in range(5):
+            reading, writing = os.pipe()
+            line = [*link.daemon_command()[:-1], f"--ready-fd={writing}"]
+            env = {**os.environ, "STILLFRAME_WAIT": "long"}
+            with subprocess.Popen(line, env=env, pass_fds=[writing]) as dying:
+                os.close(writing)
+                said = os.read(reading, 4096)
+                found = link.connect(str(runtime()))
+                os.close(reading)
+                assert dying.wait(DEADLINE) == 1
+            assert b"wait in the environment is a number" in said
+            assert found is None
+    finally:
+        os.sched_setaffinity(0, everywhere)

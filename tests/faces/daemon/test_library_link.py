@@ -29,6 +29,24 @@ async def test_the_library_starts_the_daemon_and_shares_its_sessions_with_the_co
         assert isinstance(await debugger.continue_(), stillframe.Exited)
 
 
+@pytest.mark.own_daemon
+async def test_a_connection_keeps_its_line_from_call_to_call_and_leaves_none_behind(dbg: Dbg, tmp_path: Path) -> None:
+    def lines() -> set[str]:
+        here = {os.readlink(each.path) for each in os.scandir("/proc/self/fd") if os.path.lexists(each.path)}
+        return {each for each in here if each.startswith("socket:")}
+
+    assert dbg("sessions").code == 0
+    before = lines()
+    async with stillframe.connect(cwd=str(tmp_path)) as debugger:
+        await debugger.sessions()
+        kept = lines() - before
+        assert len(kept) == 1
+        await debugger.sessions()
+        assert lines() - before == kept
+        await asyncio.gather(debugger.sessions(), debugger.sessions(), debugger.sessions())
+    assert lines() == before
+
+
 async def test_the_library_refuses_a_directory_that_is_open_to_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -329,6 +329,7 @@ def test_a_daemon_with_a_session_is_not_idle() -> None:
     assert daemon.end() == 0
 
 
+@pytest.mark.long
 def test_a_daemon_with_a_call_under_way_is_not_idle() -> None:
     daemon = start_tiny(SOON)
     with dial() as line:

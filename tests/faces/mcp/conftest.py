@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -78,7 +79,9 @@ class Pipe:
 
     def hear(self) -> dict[str, Any]:
         assert self.process.stdout is not None
-        found: dict[str, Any] = json.loads(self.process.stdout.readline())
+        line = self.process.stdout.readline()
+        assert not re.search("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]", line.decode()), line
+        found: dict[str, Any] = json.loads(line)
         return found
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:

@@ -21,8 +21,12 @@ import httpx2
 import mcp_types as types
 import psutil
 import pytest
+import uvicorn
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
+
+from stillframe.faces.mcp.http import Guard, Server
+from stillframe.faces.mcp.lines import CONNECTIONS, LATE, Line
 
 from ...guard import COOKIE, command, eventually, gone, marked
 from ...resident import Resident
@@ -74,6 +78,7 @@ async def connected(server: Served, mode: str, named: str = "", **how: Any) -> A
         yield client
 
 
+@pytest.mark.long
 async def test_a_token_of_the_users_own_is_not_handed_to_what_is_debugged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,8 +98,18 @@ async def test_the_standard_job_over_http_in_both_eras(served: Served) -> None:
     for file, text in {"count.py": COUNT, "count.js": COUNT_JS}.items():
         (served.here / file).write_text(text)
     files = ["count.py", "count.js"] if shutil.which("node") else ["count.py"]
+    asked: list[str] = []
+
+    async def agree(context: Any, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        return types.ElicitResult(action="accept", content={})
+
     for mode, file in itertools.product((LEGACY, MODERN), files):
-        async with connected(served, mode) as client:
+        # Whom the settings want to be asked is asked over HTTP, too: before `launch` and `eval`, not before `go`.
+        wish = 'ask = "exec"\n' if file == files[-1] else ""
+        (served.here / "stillframe.toml").write_text(wish)
+        asked.clear()
+        async with connected(served, mode, elicitation_callback=agree) as client:
             assert "launch" in [tool.name for tool in (await client.list_tools()).tools]
             stop = await client.call_tool("launch", {"program": [file], "breaks": [f"{file}:3"]})
             assert stop.structured_content["result"]["frame"]["line"] == 3
@@ -103,6 +118,8 @@ async def test_the_standard_job_over_http_in_both_eras(served: Served) -> None:
             moved = await client.call_tool("go", {"how": "next", "count": 2})
             assert len(moved.structured_content["result"]["trail"]) == 2
             assert "ended" in text_of(await client.call_tool("stop", {}))
+        assert ["launch" in each or "eval" in each for each in asked] == ([True] * 2 if wish else []), asked
+    (served.here / "stillframe.toml").unlink()
 
 
 LIST = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}})
@@ -153,9 +170,111 @@ def test_only_a_request_to_us_from_us_with_the_token_passes(served: Served) -> N
     assert status(served, "POST", host=f"localhost:{served.port}", origin=None, token=right) == 200
     assert status(served, "POST", host=own, origin=None, token=f"bearer {served.token}") == 200
     assert status(served, "POST", host=own, origin=None, token=right, body="x" * 2_000_000) == 413
+    # The same without a length: it is read no further than that.
+    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=DEADLINE)
+    with contextlib.closing(line):
+        kinds = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+        body = (b"x" * 100_000 for _ in range(11))
+        with contextlib.suppress(ConnectionError):  # the answer comes before all of it is sent
+            line.request("POST", "/mcp", body, {"Authorization": right, **kinds}, encode_chunked=True)
+        assert line.getresponse().status == 413
 
 
-SPIN = "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.01)\n"
+def begun(host: str, token: str) -> tuple[bytes, ...]:
+    """Of a request: nothing, a piece of its head, a piece of its body."""
+    head = f"POST /mcp HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nContent-Length: 9\r\n\r\n"
+    return b"", head[:12].encode(), head.encode() + b"{"
+
+
+def everything(line: socket.socket) -> bytes:
+    return b"".join(iter(lambda: line.recv(1000), b""))
+
+
+def test_half_sent_requests_keep_nobody_out(served: Served) -> None:
+    host, token = f"127.0.0.1:{served.port}", served.token
+    with contextlib.ExitStack() as open_lines:
+
+        def dial(data: bytes) -> socket.socket:
+            line = open_lines.enter_context(socket.create_connection(("127.0.0.1", served.port), DEADLINE))
+            line.sendall(data)
+            return line
+
+        def is_served() -> bool:
+            return status(served, "POST", host=host, origin=None, token=f"Bearer {token}") == 200
+
+        lines = [dial(half) for half in begun(host, token)]
+        assert is_served()  # so what came before was read, too: a line that ends with something unread is reset
+        lines += [dial(half) for half in begun(host, token) * (CONNECTIONS // 3 + 2)]
+        assert is_served()
+        # Those that waited longest made room for the others, which are still there.
+        assert [everything(line) for line in lines[:3]] == [b"", LATE, LATE]
+        lines[-1].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            lines[-1].recv(1)
+        # Without the token a line has one answer, whatever more it sends: none that nobody reads can hold its place.
+        for data in (begun(host, "another")[2], f"GET /mcp HTTP/1.1\r\nHost: {host}\r\n\r\n".encode() * 3):
+            said = everything(dial(data))
+            assert said.startswith(b"HTTP/1.1 401") and said.count(b"HTTP/1.1") == 1, said
+
+
+RESET = b"reset"
+"""What is heard of a line that ended with something unread."""
+
+
+class Hasty(Line):
+    seconds = 0.5
+
+
+async def test_a_request_has_a_time_to_be_whole_in_and_its_answer_has_none() -> None:
+    """Without MCP behind the guard, so that an answer can be held back."""
+    others_are_late = asyncio.Event()
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        while (message := await receive()).get("more_body"):
+            pass
+        if message["type"] == "http.disconnect":
+            return
+        await others_are_late.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
+        await send({"type": "http.response.body", "body": '"\x9b\x7f"'.encode()})
+
+    async def heard(data: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection(*here)
+        with contextlib.closing(writer):
+            writer.write(data)
+            return await reader.read()
+
+    async def heard_by_drops() -> bytes:
+        reader, writer = await asyncio.open_connection(*here)
+        with contextlib.closing(writer):
+            said = asyncio.create_task(reader.read())
+            while not said.done():  # each byte comes in time, and the end of it never
+                writer.write(b"x")
+                await asyncio.wait({said}, timeout=Hasty.seconds / 10)
+            try:
+                return said.result()
+            except ConnectionResetError:  # a drop after the end takes the answer away; it has ended all the same
+                return RESET
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        here = listener.getsockname()
+        host = f"127.0.0.1:{here[1]}"
+        server = Server(uvicorn.Config(Guard(answer, "right", [host]), http=Hasty, lifespan="off", access_log=False))
+        serving = asyncio.create_task(server.serve([listener]))
+        async with asyncio.timeout(DEADLINE):
+            whole = asyncio.create_task(heard(begun(host, "right")[2] + b"23456789"))
+            halves = await asyncio.gather(*map(heard, begun(host, "right")), heard_by_drops())
+            assert halves[:3] == [b"", LATE, LATE] and halves[3] in (LATE, RESET)
+            assert not whole.done()
+            others_are_late.set()
+            server.leave()  # which lets what was asked be answered
+            head, _, body = (await whole).partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200") and b"content-length: 14" in head
+            assert body == rb'"\u009b\u007f"', "the same, and nothing that steers a terminal"
+            await serving
+
+
+SPIN = "import time\nprint('up \\x9b\\x7f', flush=True)\nwhile True:\n    time.sleep(0.01)\n"
 
 
 class Legacy:
@@ -199,8 +318,9 @@ def _started(*words: str) -> list[psutil.Process]:
 def test_a_client_that_vanishes_takes_its_probe_with_it_and_no_session(served: Served, tmp_path: Path) -> None:
     (served.here / "spin.py").write_text(SPIN)
     client = Legacy(served)
-    line, answer = client.send("POST", _call(2, "launch", program=["spin.py"], timeout=0))
-    assert b"running" in answer.read()
+    line, answer = client.send("POST", _call(2, "launch", program=["spin.py"], ready="up"))
+    said = answer.read().decode()
+    assert "running" in said and r'"up \u009b\u007f\n"' in said and not {"\x9b", "\x7f"} & set(said), said
     line.close()
     probe = _call(3, "probe", places=["spin.py:9"], command=["python3", "spin.py", str(tmp_path)], timeout=600)
     asking = [client.send("POST", probe), client.send("POST", _call(4, "go", how="wait"))]
@@ -210,9 +330,20 @@ def test_a_client_that_vanishes_takes_its_probe_with_it_and_no_session(served: S
         line.close()
     eventually(lambda: all(map(gone, own)), "the probe's program went on without anybody to hear of it")
     assert json.loads(call("status", "--json", cwd=served.here).out)["result"]["state"] == "running"
+    heard = b""
+
+    def told_of_both() -> bool:
+        nonlocal heard
+        line, answer = client.send("POST", _call(5, "state"))
+        heard += answer.read()
+        line.close()
+        return b"the call of wait was cancelled; the program was left as it was" in heard and b"probe was" in heard
+
+    eventually(told_of_both, "what it had asked for was given up, and nobody said so")
+    assert b"probe was cancelled, and its program ended" in heard
     # The protocol's own end of a session takes nothing of the daemon's with it either.
     assert client.status("DELETE") == 200
-    assert client.status("POST", _call(5, "state")) == 404
+    assert client.status("POST", _call(6, "state")) == 404
     assert json.loads(call("status", "--json", cwd=served.here).out)["result"]["state"] == "running"
     assert call("stop", cwd=served.here).code == 0
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ...backends import npm
-from ..conftest import CLIENT, DEADLINE, call
+from ..conftest import CLIENT, DEADLINE
 from .conftest import COUNT, COUNT_JS
 
 pytestmark = pytest.mark.skipif(shutil.which("npm") is None, reason="no npm here")
@@ -51,6 +51,7 @@ def inspector(hosts: None, tmp_path: Path) -> Inspector:
     return Inspector(tmp_path)
 
 
+@pytest.mark.long
 def test_the_inspector_runs_the_job_for_both_languages(inspector: Inspector, tmp_path: Path) -> None:
     assert {"launch", "go", "state"} <= {tool["name"] for tool in inspector.ask("tools/list")["tools"]}
     for runs, file, text in ((sys.executable, "count.py", COUNT), ("node", "count.js", COUNT_JS)):
@@ -59,6 +60,9 @@ def test_the_inspector_runs_the_job_for_both_languages(inspector: Inspector, tmp
         assert stop["result"]["frame"]["line"] == 3
         moved = inspector.call("go", how="next", count=1)
         assert moved["structuredContent"]["result"]["trail"]
-        assert call("stop", cwd=tmp_path).code == 0
+        looked = inspector.call("eval", expressions=["word", "1 + 1"])["structuredContent"]["result"]["values"]
+        assert [each["value"] for each in looked] == ["'a'", "2"]
+        ended = inspector.call("stop")
+        assert not ended.get("isError") and "count ended" in ended["content"][0]["text"]
     failed = inspector.call("eval", expressions=["1"])
     assert failed["isError"] and "wrong_state" in failed["content"][0]["text"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
+
+from stillframe.faces.daemon.stack import JSON_SHARE
 
 from ..conftest import CLIENT, SRC, call
 from .conftest import COUNT, COUNT_JS, LEGACY, MODERN, Connect, text_of
@@ -79,6 +82,9 @@ async def test_what_the_command_line_started_is_there_over_mcp(agent: Connect, t
     async with agent() as client, agent(mode=LEGACY) as other:
         here = await client.call_tool("state", {"part": "stack"})
         assert here.structured_content["session"] == "count"
+        # The answer is the command line's own: its JSON, marked, and its text, between marks.
+        assert here.structured_content == {**json.loads(call("stack", "--json", cwd=tmp_path).out), "untrusted": True}
+        assert text_of(here).split("\n", 1)[1].rpartition("\n")[0] == call("stack", cwd=tmp_path).out.rstrip("\n")
         # Two clients on one session: what one does, the other sees.
         assert not (await other.call_tool("break", {"at": "count.py:7"})).is_error
         breaks = (await client.call_tool("state", {"part": "breaks"})).structured_content["result"]["breakpoints"]
@@ -88,6 +94,7 @@ async def test_what_the_command_line_started_is_there_over_mcp(agent: Connect, t
         assert "count ended" in text_of(await other.call_tool("stop", {}))
 
 
+@pytest.mark.long
 async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agent: Connect, tmp_path: Path) -> None:
     (tmp_path / "count.py").write_text(COUNT)
     async with agent() as client:
@@ -102,14 +109,15 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
         assert told.structured_content["result"]["hits"] == hits["result"]["hits"]
         assert json.loads((await client.read_resource("dbg://runs")).contents[0].text)["ok"] is True
         lines = (await client.read_resource("dbg://run/one/export")).contents[0].text.splitlines()
-        assert '"format":1' in lines[0] and any('"count.py"' in line for line in lines)
+        assert json.loads(lines[0])["untrusted"] is True and any('"count.py"' in line for line in lines)
         with pytest.raises(MCPError, match="no run nope"):
             await client.read_resource("dbg://run/nope/export")
         assert (await client.read_resource("dbg://help/break")).contents[0].text == call("help", "break").out
         schema = json.loads((await client.read_resource("dbg://schema/continue")).contents[0].text)
         assert set(schema["$defs"]) >= {"Stop", "Running", "Exited", "Lost"}
-        names = [each.name for each in (await client.list_prompts()).prompts]
-        assert "wrong-value" in names
+        await client.call_tool("eval", {"expressions": ["print('seen so far')"]})
+        printed = json.loads((await client.read_resource("dbg://session/one/output")).contents[0].text)
+        assert (printed["result"]["stdout"], printed["untrusted"]) == ("seen so far\n", True)
         await client.call_tool("stop", {})
         traced = (await client.call_tool("trace", {"at": "add"})).structured_content["result"]
         assert (traced["verdict"], traced["assumed"]) == ("traced", True), "of what was launched here"
@@ -132,8 +140,17 @@ async def test_sessions_help_and_shapes_are_resources_and_hunts_are_prompts(agen
         hung = await client.call_tool("hang", {"command": ["python3", "wait.py"], "ready": "up", "timeout": 0})
         (group,) = hung.structured_content["result"]["groups"]
         assert (group["names"], group["stack"]["frames"][0]["file"]) == (["MainThread"], "wait.py")
-        filled = await client.get_prompt("crash", {"command": "python {odd}"})
-        assert "python {odd}" in filled.messages[0].content.text
+        tools = [each.name for each in (await client.list_tools()).tools]
+        hunts = (await client.list_prompts()).prompts
+        assert [each.name for each in hunts] == [
+            "wrong-value", "crash", "red-test", "which-iteration", "request", "hang",
+        ]  # fmt: skip
+        for hunt in hunts:
+            given = {each.name: f"my {{odd}} {each.name}" for each in hunt.arguments}
+            told = (await client.get_prompt(hunt.name, given)).messages[0].content.text
+            assert all(each in told for each in given.values()), told
+            begins = re.search(r"^(?:1\. )?(\w+) with ", told, re.MULTILINE)
+            assert begins and begins[1] in tools, "the one call to begin with"
 
 
 MUCH = """\
@@ -168,6 +185,9 @@ async def test_a_reply_has_no_more_than_its_budget_marks_and_failures_included(a
         for budget in (150, 300, 500):
             held = await client.call_tool("state", {"budget": budget})
             assert budget - 28 < len(text_of(held)) <= budget and "much.py:4" in text_of(held)
+            said = json.dumps(held.structured_content, separators=(",", ":"))
+            assert len(said) <= JSON_SHARE * budget + len(',"untrusted":true'), "the JSON beside it, too"
+            assert held.structured_content["result"]["frame"]["line"] == 4
             failed = await client.call_tool("eval", {"expressions": ["fail()"], "budget": budget})
             assert failed.is_error and "ValueError" in text_of(failed) and len(text_of(failed)) <= max(budget, 180)
             assert text_of(failed).startswith("error eval_failed: <data-") and "</data-" in text_of(failed)
@@ -206,6 +226,7 @@ def _loaded_with(flag: str, module: str) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.long
 def test_the_command_loads_nothing_of_mcp_and_the_host_nothing_of_the_debugger() -> None:
     """Somebody waits for either to start."""
     loaded = _loaded_with("-IS", "stillframe.faces.cli.mcp_verb")

@@ -25,6 +25,29 @@ LIST_CHARACTERS = 6000
 load_all()
 
 
+TABLE = {
+    Access.READ: """sessions status use capabilities tool breaks output events hits hit-diff hit-trend diff history replay
+        doctor adapters config configs""",
+    Access.INSPECT: """state wait stack frame locals scopes expand threads thread source modules sources exception disasm
+        memory registers cross""",
+    Access.CONTROL: """break unbreak enable disable catch watch break-insn continue next step finish until jump step-back
+        reverse-continue restart-frame pause cancel detach stop restart save export import prune""",
+    Access.EXEC: """launch attach eval set set-return hotpatch input raw request probe crash test trace hang setup install
+        uninstall trust""",
+}
+"""What was agreed on: a verb that is new, or declared otherwise, has to be thought of here."""
+RUNS_CODE = {"do", "condition", "log", "write"}
+
+
+def test_every_verb_has_the_class_that_was_agreed_on_and_what_runs_code_is_exec() -> None:
+    agreed = {verb: access for access, verbs in TABLE.items() for verb in verbs.split()}
+    assert {verb: operation.access for verb, operation in OPERATIONS.items()} == agreed
+    for verb, operation in OPERATIONS.items():
+        for field in operation.fields:
+            if field.name in RUNS_CODE:
+                assert max(operation.access, field.param.access or Access.READ) is Access.EXEC, (verb, field.name)
+
+
 @pytest.mark.parametrize("asked", ["core", "all"])
 @pytest.mark.parametrize("allow", CLASSES)
 def test_every_tool_has_one_class_and_hints_that_are_true_of_all_that_it_takes(asked: str, allow: str) -> None:
@@ -41,6 +64,32 @@ def test_every_tool_has_one_class_and_hints_that_are_true_of_all_that_it_takes(a
                 assert operation.access <= Access.INSPECT
             if operation.access is Access.EXEC:
                 assert tool.destructive
+
+
+async def test_a_tool_whose_usual_verb_is_not_allowed_does_nothing_else_in_its_place(
+    agent: Connect, tmp_path: Path
+) -> None:
+    (tmp_path / "count.py").write_text(COUNT)
+    async with agent() as owner, agent("--allow", "inspect") as looker, agent("--allow", "read") as reader:
+        await owner.call_tool("launch", {"program": "count.py", "stop_on_entry": True})
+        (go,) = [each for each in (await looker.list_tools()).tools if each.name == "go"]
+        assert (
+            go.input_schema["required"] == ["how"]
+            and go.description == "Return at the next stop or at the end, or say that it is running."
+        )
+        for arguments in ({}, {"how": "continue"}, {"how": "cont"}):
+            told = await looker.call_tool("go", arguments)
+            assert (
+                told.is_error
+                and "go how=continue needs control, and only inspect is allowed here (how is wait)" in text_of(told)
+            )
+        assert "count stopped" in text_of(await looker.call_tool("go", {"how": "wait"}))
+        told = await reader.call_tool("state", {})
+        assert (
+            told.is_error
+            and "state part=state needs inspect, and only read is allowed here (part is output or " in text_of(told)
+        )
+        await owner.call_tool("stop", {})
 
 
 def test_every_verb_is_in_a_tool_and_every_parameter_too() -> None:
@@ -114,6 +163,7 @@ async def test_a_reading_client_reaches_no_code_that_runs(agent: Connect, tmp_pa
         assert not (await client.call_tool("break_if", {"at": "count.py:4", "condition": "word == 'b'"})).is_error
 
 
+@pytest.mark.long
 @pytest.mark.own_daemon
 async def test_what_runs_code_is_written_down_made_or_refused(agent: Connect, tmp_path: Path) -> None:
     (tmp_path / "count.py").write_text(COUNT)
@@ -121,6 +171,9 @@ async def test_what_runs_code_is_written_down_made_or_refused(agent: Connect, tm
         await client.call_tool("launch", {"program": ["count.py"], "breaks": ["count.py:3"], "env": ["TOKEN=hush"]})
         await client.call_tool("state", {})
         await client.call_tool("eval", {"expressions": ["word", "login(password='hush')"]})
+        await client.call_tool("break_if", {"at": "count.py:4", "log": "{word}"})
+        await client.call_tool("break", {"at": "count.py:4"})  # which runs no code of the caller's
+    assert call("install", "claude", "--dry-run", cwd=tmp_path).code == 0  # in its own process
     assert call("eval", "1", "--allow", "control", cwd=tmp_path).code == 7
     async with agent("--ask", "exec") as client:  # which nobody can be
         assert "cannot ask" in text_of(await client.call_tool("eval", {"expressions": ["2"]}))
@@ -140,7 +193,7 @@ def check_log(log: Path) -> None:
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     entries = [json.loads(line) for line in log.read_text().splitlines()]
     assert [(each["op"], each.get("refused", False)) for each in entries] == [
-        ("launch", False), ("eval", False), ("eval", True), ("eval", True),
+        ("launch", False), ("eval", False), ("break", False), ("install", False), ("eval", True), ("eval", True),
         ("eval", True), ("break", True), ("next", True), ("break", True),
     ]  # fmt: skip
     assert entries[0]["client"].startswith("mcp:")

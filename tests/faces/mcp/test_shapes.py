@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import psutil
 import pytest
 
 from stillframe.faces.cli.catalogue import VERBS
@@ -16,6 +20,10 @@ from .conftest import COUNT, COUNT_JS, LEGACY, MODERN, Connect
 
 RED = "from count import add\ndef test_add():\n    got = add('z')\n    assert got == {}\n"
 WAITS = "import threading\nthreading.Event().wait()\n"
+LIVES = {
+    "python3": "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.01)\n",
+    "node": "setInterval(() => {}, 10);\nconsole.log('up');\n",
+}
 
 
 def strict(shape: Any) -> Any:
@@ -80,13 +88,23 @@ def calls(file: str, command: list[str]) -> list[tuple[str, dict[str, Any]]]:
         ("record", {"part": "history"}),
         ("record", {"part": "diff", "first": "one", "second": "one"}),
         ("stop", {"how": "restart"}),
-        ("stop", {"how": "detach"}),
         ("stop", {}),
         ("go", {}),
         ("attach", {"pid": 2**30}),
     ]
 
 
+@contextlib.contextmanager
+def started(here: Path, runs: str, text: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A program of somebody else's, which is up."""
+    process = subprocess.Popen([runs, "-e" if runs == "node" else "-c", text], cwd=here, stdout=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == b"up\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(("file", "runs", "mode"), [("count.py", "python3", LEGACY), ("count.js", "node", MODERN)])
 async def test_whatever_the_default_tools_answer_fits_what_is_published(
     agent: Connect, tmp_path: Path, file: str, runs: str, mode: str
@@ -104,5 +122,18 @@ async def test_whatever_the_default_tools_answer_fits_what_is_published(
             answer = await client.call_tool(tool, arguments)
             shapes[tool].validate(answer.structured_content)
             went_well[tool] = went_well.get(tool, False) or not answer.is_error
-    assert [tool for tool, good in went_well.items() if not good] == ["attach"]
+        with started(tmp_path, runs, LIVES[runs]) as process:  # joined, held, and left to run on
+            for tool, arguments, state in (
+                ("attach", {"pid": process.pid}, "running"),
+                ("go", {"how": "pause"}, "stopped"),
+                ("stop", {"how": "detach"}, None),
+            ):
+                answer = await client.call_tool(tool, arguments)
+                shapes[tool].validate(answer.structured_content)
+                assert not answer.is_error, answer
+                assert answer.structured_content["result"].get("state") == state, answer
+                went_well[tool] = True
+            assert answer.structured_content["result"]["action"] == "detached"
+            assert process.poll() is None and psutil.Process(process.pid).status() != psutil.STATUS_TRACING_STOP
+    assert [tool for tool, good in went_well.items() if not good] == []
     assert shapes.keys() - went_well.keys() == ({"test"} if not tests else set())

@@ -259,15 +259,15 @@ def _tell_better(desk):
     send_stop = getattr(
         dap_server, "send_event_maybe_later", send
     )  # gdb 16 has stops wait for the answer to the request
-    held_back = []  # stops within a command, which says more when it is done
+    held_back = []  # stops and ends within a command, which says more when it is done
 
     def told(event, body=None):
         if desk.quiet and event in ("stopped", "continued"):
             return
         if event == "exited" and not desk.coded:
             body = {}  # gdb 18.1 calls that 0, also where it killed the program
-        if event == "stopped" and desk.commands:
-            held_back.append(body)
+        if event in ("stopped", "exited", "terminated") and desk.commands:
+            held_back.append((event, body))
             return
         if event == "stopped":
             body = desk.machine.judged(body)
@@ -296,9 +296,9 @@ def _tell_better(desk):
 
 def _executing(desk, send, held_back, told):
     def executed(command, raises=True):
-        """As gdb's own, which keeps to itself what is said until a program that is started comes to its first stop: its forks.
-        They are told before that stop, which whoever hears of it takes for all that there is. Before gdb 18 it was said whether
-        a failure is to be raised; else it is only noted down."""
+        """As gdb's own, which keeps to itself what is said until a program that is started comes to its first stop or its end:
+        its forks. They are told before that, which whoever hears of it takes for all that there is. Before gdb 18 it was said
+        whether a failure is to be raised; else it is only noted down."""
         said = ""
         desk.commands += 1
         try:
@@ -315,7 +315,7 @@ def _executing(desk, send, held_back, told):
                 if line.startswith("[Detaching after "):
                     send("output", {"category": "stdout", "output": line + "\n"})
             while held_back and not desk.commands:
-                told("stopped", held_back.pop(0))
+                told(*held_back.pop(0))
 
     return executed
 

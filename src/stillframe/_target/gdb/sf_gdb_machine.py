@@ -47,6 +47,7 @@ class Machine(object):
             "address": lambda a: {"address": hex(memory.address_of(frames.frame_of(a["frameId"]), str(a["text"])))},
             "memory": lambda a: memory.read(int(a["address"], 0), int(a["count"])),
             "poke": self.poke,
+            "entry": lambda a: {"address": memory.entry_of(str(a["text"]))},
             "disassemble": lambda a: memory.instructions(int(a["address"], 0), int(a["offset"]), int(a["count"])),
         }
 

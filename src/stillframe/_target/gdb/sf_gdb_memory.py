@@ -63,6 +63,17 @@ def address_of(_frame, text):
         raise Unable(error)
 
 
+def entry_of(name):
+    """Where the function of a name begins, which is looked up and never evaluated; None for one that nobody knows."""
+    if "'" in name:
+        return None
+    try:
+        found = gdb.decode_line("'%s'" % name)[1] or ()
+    except gdb.error:
+        return None
+    return next((hex(first) for each in found if (first := _start(each.pc))), None)
+
+
 def instructions(address, offset, count):
     """Instructions around an address; `offset` counts instructions, those before it being of the same function."""
     arch = gdb.selected_inferior().architecture()

@@ -57,11 +57,18 @@ def _text(value, bounds, depth):
         return "<optimized out>"
     kind = plain_type(value)
     if kind.code in REFERENCES:
-        value = value.referenced_value()
+        declared = value.referenced_value()
+        value = as_made(declared)
         kind = plain_type(value)
+        if kind != plain_type(declared) and depth == 0:
+            return "%s %s" % (shorter(kind.name or ""), _text(value, bounds, depth))
     printer = gdb.default_visualizer(value)
     if printer is not None:
+        if depth < DEPTH and _OWNERS.match(kind.name or "") and _hint(printer) in ("array", "map"):
+            return _items(value, printer, bounds, depth)
         text = _formatted(value, bounds)
+        if depth < DEPTH and " (expired" not in text and (owned := _owned(kind, printer)) is not None:
+            return _led_to(text, owned, bounds, depth)
         return text if text.strip('"') else _empty(printer, text)
     if is_rust():
         return (
@@ -123,10 +130,74 @@ def _pointer(value, kind, bounds, depth):
         return value.format_string(address=False, max_characters=bounds.text, max_elements=bounds.text)
     if target.code in STRUCTS and depth == 0:
         try:
-            return "%s %s" % (hex(int(value)), _struct(value.dereference(), target, bounds, depth + 1))
+            there = as_made(value.dereference())
+            made = plain_type(there)
+            name = "%s " % shorter(made.name or "") if made != target else ""
+            return "%s %s%s" % (hex(int(value)), name, _text(there, bounds, depth + 1))
         except gdb.MemoryError:
             return "%s <not readable>" % hex(int(value))
     return value.format_string(symbols=True)
+
+
+def as_made(value):
+    """An object of C++ as the class that it was made of, by its table of virtual functions: a pointer or reference to a base
+    tells but the base's own part."""
+    if is_rust():
+        return value
+    try:
+        made = value.dynamic_type
+        return value if made == value.type else value.cast(made)
+    except (gdb.error, RuntimeError):  # not made yet, or no more
+        return value
+
+
+_GET = "get() = "
+"""Before the address that a smart pointer of libstdc++ leads to."""
+
+
+def _owned(kind, printer):
+    """The pointer inside of a `std::unique_ptr`, `shared_ptr` or `weak_ptr` to a struct; None where it leads nowhere."""
+    if not re.match(r"std::(unique|shared|weak)_ptr<", kind.name or "") or not hasattr(printer, "children"):
+        return None
+    inside = next((part for name, part in printer.children() if name == "get()"), None)
+    if inside is None or int(inside) == 0 or plain_type(inside).code not in POINTERS:
+        return None
+    return inside if plain_type(inside).target().strip_typedefs().code in STRUCTS else None
+
+
+def _led_to(text, owned, bounds, depth):
+    """What a smart pointer leads to, also inside of something else, since nobody else tells of it; there without its type."""
+    if depth == 0:
+        return "%s%s}" % (text[: text.rindex(_GET) + len(_GET)], _pointer(owned, plain_type(owned), bounds, 0))
+    there = as_made(owned.dereference())
+    made = plain_type(there)
+    name = "%s " % shorter(made.name or "") if made != plain_type(owned).target().strip_typedefs() else ""
+    try:
+        return "%s %s%s" % (hex(int(owned)), name, _text(there, bounds, depth + 1))
+    except gdb.MemoryError:
+        return "%s <not readable>" % hex(int(owned))
+
+
+_OWNERS = re.compile(r"^std::(?!unique_ptr|shared_ptr|weak_ptr).*<.*std::(?:unique|shared)_ptr<")
+"""Containers of smart pointers, of which gdb's own words tell but the addresses."""
+
+
+def _items(value, printer, bounds, depth):
+    """A container with what its items lead to."""
+    head = str(printer.to_string() or "")
+    total = _total(value, head)
+    _, rows = _printed(printer, total, 0, bounds.items)
+    is_map = _hint(printer) == "map"
+    shown = []
+    used = 0
+    for name, part in rows:
+        if used > bounds.text:
+            break
+        text = _text(part, bounds, depth + 1) if isinstance(part, gdb.Value) else str(part)
+        shown.append("%s = %s" % (name, text) if is_map else text)
+        used += len(shown[-1])
+    more = ["..."] if total is None or total > len(shown) else []
+    return "%s = {%s}" % (head, ", ".join(shown + more)) if shown else head
 
 
 def _array(value, kind, bounds, depth):
@@ -242,7 +313,7 @@ def children(value, start, count, bounds):
     """A page of the parts of a value: how many there are, where that is known, and rows of name and value."""
     kind = plain_type(value)
     if kind.code in REFERENCES:
-        value = value.referenced_value()
+        value = as_made(value.referenced_value())
         kind = plain_type(value)
     printer = gdb.default_visualizer(value)
     if printer is not None and (row := _row(value, kind, printer)) is not None:
@@ -256,7 +327,7 @@ def children(value, start, count, bounds):
         last = min(high + 1, low + start + count)
         return high + 1 - low, [("[%d]" % index, value[index]) for index in range(low + start, last)]
     if kind.code in POINTERS and not is_text(kind.target()):
-        target = value.dereference()
+        target = as_made(value.dereference())
         if plain_type(target).code in STRUCTS:
             return children(target, start, count, bounds)
         return 1, [("*", target)][start : start + count]

@@ -169,6 +169,28 @@ def owned(value):
     return value.CreateValueFromAddress("pointer", at + offset, held.GetPointerType())
 
 
+_SMART = re.compile(r"^std::(unique|shared|weak)_ptr<")
+
+
+def owned_object(value, name):
+    """The pointer inside a smart pointer of libstdc++; None for other values, for a `weak_ptr` whose object is no more, and where
+    there is a deleter to be told of, too."""
+    found = _SMART.match(name or "")
+    if found is None:
+        return None
+    if found.group(1) == "unique":
+        pointer = owned(value)
+        if pointer is None or pointer.GetByteSize() != value.GetByteSize():
+            return None
+    else:
+        plain = value.GetNonSyntheticValue()
+        pointer = plain.GetChildMemberWithName("_M_ptr")
+        counts = plain.GetChildMemberWithName("_M_refcount").GetChildMemberWithName("_M_pi")
+        if found.group(1) == "weak" and counts.GetChildMemberWithName("_M_use_count").GetValueAsSigned(0) <= 0:
+            return None
+    return pointer if pointer.IsValid() else None
+
+
 def owned_summary(value, _session):
     pointer = owned(value.GetNonSyntheticValue())
     if pointer is None:

@@ -67,6 +67,7 @@ class Desk(object):
             "address": self.address,
             "memory": lambda a: machine.read(self.process, int(a["address"], 0), int(a["count"])),
             "poke": self.poke,
+            "entry": self.entry,
             "disassemble": self.disassemble,
             "watch": self.watch,
             "jump": self.jump,
@@ -244,6 +245,9 @@ class Desk(object):
     def poke(self, arguments):
         data = base64.b64decode(arguments["data"])
         return machine.write(self.process, int(arguments["address"], 0), data, bool(arguments.get("partial")))
+
+    def entry(self, arguments):
+        return {"address": machine.entry_of(self.target, str(arguments["text"]))}
 
     def disassemble(self, arguments):
         address, offset, count = int(arguments["address"], 0), int(arguments["offset"]), int(arguments["count"])

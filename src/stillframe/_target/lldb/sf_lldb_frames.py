@@ -212,7 +212,11 @@ def _statics(frame, here, known):
         return []
     function = frame.GetFunction()
     first = function.GetStartAddress().GetLineEntry().GetLine() if function.IsValid() else 0
-    return [each for each in found if 0 < first <= each.GetDeclaration().GetLine() <= (here[1] or 0)]
+    declared = [(each, each.GetDeclaration()) for each in found]
+    own = [
+        (each, where) for each, where in declared if path_of(where.GetFileSpec()) == here[0]
+    ]  # not those of a header
+    return [each for each, where in own if 0 < first <= where.GetLine() <= (here[1] or 0)]
 
 
 def globals_(frame, known):

@@ -73,6 +73,12 @@ def _write_words(process, address, data):
     return process.WriteMemory(address - before, whole, error) == len(whole) and error.Success()
 
 
+def entry_of(target, name):
+    """Where the function of a name begins, which is looked up and never evaluated; None for one that nobody knows."""
+    found = (each.GetFunction() for each in target.FindFunctions(name))
+    return next((hex(each.GetStartAddress().GetLoadAddress(target)) for each in found if each.IsValid()), None)
+
+
 def instructions(target, address, offset, count):
     """Instructions around an address; `offset` counts instructions, those before it being of the same function."""
     here = target.ResolveLoadAddress(address)

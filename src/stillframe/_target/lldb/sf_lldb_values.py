@@ -18,6 +18,7 @@ _COUNTED = re.compile(r"^size=(\d+)$")
 """How lldb's own and Rust's formatters tell how many there are."""
 _STRING = re.compile(r"std::(?:__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> ?>")
 _ARRAYS = lldb.eTypeClassArray
+_STRUCTS = (lldb.eTypeClassStruct, lldb.eTypeClassClass)
 _NUMBERS = (lldb.eTypeClassBuiltin, lldb.eTypeClassEnumeration)
 """Numbers, letters and constants."""
 _BASIC = {}
@@ -128,8 +129,8 @@ class _Seen(object):
 
     @property
     def is_text(self):
-        """Whether it is told as the text that it is or points to."""
-        return self.summary is not None and self.summary[-1:] == '"' and not self.summary.startswith("{")
+        """Whether it is told as the text that it is or points to, of which lldb reads the first 1,024 characters."""
+        return self.summary is not None and self.summary.endswith(('"', '"...')) and not self.summary.startswith("{")
 
     @property
     def items(self):
@@ -195,6 +196,8 @@ class _Reading(object):
             return self._variant(*held, depth)
         if table := seen.items:
             return "size=%d %s" % (table[0], self._items(table, depth))
+        if (owned := cxx.owned_object(value, seen.kind.GetName())) and (told := self._owned(owned, depth)):
+            return told
         if seen.summary is not None and (seen.is_text or not value.MightHaveChildren()):
             return seen.summary
         if seen.form == _POINTERS:
@@ -225,16 +228,25 @@ class _Reading(object):
             and _is_readable(target)
         ):
             return self.text(target, depth)  # mostly a reference
-        if (
-            depth == 0
-            and target.IsValid()
-            and _kind(target).GetTypeClass() in (lldb.eTypeClassStruct, lldb.eTypeClassClass)
-        ):
+        if depth == 0 and target.IsValid() and _kind(target).GetTypeClass() in _STRUCTS:
             if target.GetError().Fail() or not _is_readable(target):
                 return "%s <not readable>" % hex(address)
             return "%s %s" % (hex(address), self.text(target, depth + 1))
         name = _symbol(value.GetTarget(), address) if kind.GetPointeeType().IsFunctionType() else ""
         return hex(address) + (" <%s>" % name if name else "")
+
+    def _owned(self, pointer, depth):
+        """What a smart pointer leads to, as a pointer does, but in every depth: nobody else tells of it. None where there is
+        nothing to tell: no struct, or one without fields."""
+        if not pointer.GetValueAsUnsigned(0):
+            return "nullptr"
+        target = _object(pointer)
+        if target is None:
+            return None
+        text = self.text(target, depth + 1)
+        declared = pointer.GetStaticValue().GetType().GetPointeeType().GetCanonicalType().GetName()
+        name = "" if _kind(target).GetName() == declared else type_name(target) + " "
+        return "%s %s%s" % (hex(pointer.GetValueAsUnsigned()), name, text) if text != "{}" else None
 
     def _items(self, table, depth):
         if depth >= DEPTH:
@@ -287,6 +299,8 @@ def children(value, start, count):
         rows = itertools.islice(table[1], start, start + count)
         return table[0], [(each.GetName(), each) for each in rows]
     value = seen.value
+    if (owned := cxx.owned_object(value, seen.kind.GetName())) and (target := _object(owned)):
+        return children(target, start, count)
     if seen.form == _POINTERS and not value.IsSynthetic():
         target = value.Dereference()
         if target.MightHaveChildren():
@@ -355,6 +369,14 @@ def _is_readable(value):
     error = lldb.SBError()
     value.GetProcess().ReadMemory(value.GetLoadAddress(), 1, error)
     return error.Success()
+
+
+def _object(pointer):
+    """The struct that a smart pointer leads to, as the class that it was made of; None where there is none."""
+    made = pointer.GetDynamicValue(lldb.eDynamicDontRunTarget)
+    target = (made if made.IsValid() else pointer).Dereference()
+    is_struct = target.IsValid() and _kind(target).GetTypeClass() in _STRUCTS
+    return target if is_struct and _is_readable(target) else None
 
 
 def _symbol(target, address):

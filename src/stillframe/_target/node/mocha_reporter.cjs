@@ -3,6 +3,7 @@
 "use strict";
 const { appendFileSync } = require("node:fs");
 const { evidence, both, line } = require("./reporting.cjs");
+const { Printed, listen } = require("./printing.cjs");
 
 function pathOf(test) {
   if (typeof test.titlePath === "function") return test.titlePath();
@@ -22,11 +23,24 @@ module.exports = function Reporter(runner, options = {}) {
   const say = (kind, test, more) =>
     appendFileSync(output, line({ kind, file: test.file, titles: pathOf(test), hook: test.type === "hook", ...more }));
   const shown = options.parallel ? sent : both;
-  appendFileSync(output, line({ kind: "hello" }));
-  runner.on("test", (test) => say("running", test));
+  // A test's own are what is printed from its beginning on, its hooks included, until another one or a suite's hook begins. In
+  // workers it is printed elsewhere, and nobody knows by which test.
+  let printed = new Printed();
+  const deafen = options.parallel ? () => {} : listen((...chunk) => printed.take(...chunk));
+  appendFileSync(output, line({ kind: "hello", parallel: Boolean(options.parallel) }));
+  runner.on("hook", (hook) => {
+    if (/^"(?:before|after) all"/.test(hook.title)) printed = new Printed();
+  });
+  runner.on("test", (test) => {
+    printed = new Printed();
+    say("running", test);
+  });
   runner.on("pass", (test) => say("passed", test));
   runner.on("pending", (test) => say("skipped", test));
-  runner.on("fail", (test, error) => say("failed", test, { error: evidence(error, shown) }));
+  runner.on("fail", (test, error) => say("failed", test, { error: evidence(error, shown), ...printed.told() }));
   runner.on("test end", (test) => say("over", test));
-  runner.on("end", () => appendFileSync(output, line({ kind: "end" })));
+  runner.on("end", () => {
+    deafen();
+    appendFileSync(output, line({ kind: "end" }));
+  });
 };

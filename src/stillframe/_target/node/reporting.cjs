@@ -24,8 +24,11 @@ function evidence(error, shown = both) {
   return row;
 }
 
+// Half a character, which a text of JavaScript may end in, is none elsewhere.
+const whole = (_, value) => (typeof value === "string" ? Buffer.from(value).toString() : value);
+
 function line(said) {
-  return JSON.stringify(said) + "\n";
+  return JSON.stringify(said, whole) + "\n";
 }
 
 module.exports = { evidence, both, line };

@@ -51,7 +51,9 @@
   function ofMap(entries) {
     const from = counted(entries.map(([key]) => key));
     const to = counted(entries.map(([, item]) => item));
-    return from.length === 1 && to.length === 1 ? `${from[0][0]} to ${to[0][0]}` : undefined;
+    if (from.length !== 1 || to.length !== 1) return undefined;
+    const told = `${from[0][0]} to ${to[0][0]}`;
+    return to[0][0] === 'number' ? told + extremes(entries.map(([, item]) => item), entries.length) : told;
   }
 
   function ofNumbers(value, length) {

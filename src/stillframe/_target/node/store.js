@@ -34,8 +34,9 @@
   const GLUE = /^__(?:unused_)?webpack_|__WEBPACK_|^__vi(?:te(?:_ssr)?)?_\w+__$/; // names that webpack and Vite give to their own
   const IMPORTED = /^import_[\w$]+$/; // and esbuild, beside what the program itself may call so
   const BUILTIN = new Set(Module.builtinModules);
-  // The world of a test is behind a Proxy in Jest 30, whose traps are Jest's own and let everything through.
-  const OF_JEST = /[\\/]jest(-cli)?[\\/]/.test(String(process.argv?.[1])); // a worker has no argv yet
+  // The world of a test is behind a Proxy in Jest 30, whose traps are Jest's own and let everything through. Jest is started by many
+  // names (`.bin/jest`, a worker's, a script that runs it): what is loaded tells it.
+  const OF_JEST = /[\\/]jest-(?:runtime|runner|environment-node)[\\/]/;
 
   let kept = new Map();
   let numbers = 0;
@@ -419,20 +420,33 @@
     return { type: errorName(value), message: message && typeof message.value === 'string' ? message.value.slice(0, 4000) : '' };
   }
 
+  function isOfJest() {
+    return Object.keys(Module._cache).some((file) => OF_JEST.test(file));
+  }
+
+  // V8 pauses before a script, and not before a function that `vm.compileFunction` makes of a whole module, as Jest 30 has it.
+  function compiles(code, options) {
+    if (typeof options !== 'object' || options === null || isProxy(options)) return false;
+    const [context, file] = ['parsingContext', 'filename'].map((name) => (descriptor(options, name) || {}).value);
+    store.enters(context);
+    return loading(code, file);
+  }
+
   const store = {
     load, thrown, uncaught,
     noted: {}, // what further code of ours tells
-    at, hits: taken_hits, shown, loading, defines, writes, hand: inner.hand,
+    at, hits: taken_hits, shown, loading, compiles, defines, writes, hand: inner.hand,
     locals: asked(locals), names: asked(names), scope: asked(scope), expand: asked(expand), result: asked(result), describe: asked(describe), warm,
     clear: () => { kept = new Map(); },
     forget: (id) => (passes.delete(id), counts.delete(id)),
     interest: (now) => { interest = now; },
     compile: Module.prototype._compile,
     runInContext: load('vm').Script.prototype.runInContext,
+    compileFunction: load('vm').compileFunction,
     rewrites: (format) => format.endsWith('typescript'), // the loader takes the types out of it first
     // Our code is reached through the global object, of which a context of `vm` has one of its own.
     enters: (sandbox) => {
-      if (typeof sandbox === 'object' && sandbox !== null && (!isProxy(sandbox) || OF_JEST) && !hasOwn.call(sandbox, KEY)) {
+      if (typeof sandbox === 'object' && sandbox !== null && (!isProxy(sandbox) || isOfJest()) && !hasOwn.call(sandbox, KEY)) {
         for (const name of ownKeys(sandbox)) if (String(name).startsWith('__stillframe_')) delete sandbox[name];
         Object.defineProperty(sandbox, KEY, { value: store, enumerable: false, configurable: true, writable: false });
       }

@@ -2,6 +2,7 @@
 "use strict";
 const { resolve } = require("node:path");
 const { evidence, line } = require("./reporting.cjs");
+const { newest, characters } = require("./printing.cjs");
 
 function failure(error) {
   const cause = error && typeof error.cause === "object" && error.cause !== null ? error.cause : error;
@@ -26,9 +27,10 @@ module.exports = async function* reporter(source) {
       yield line(row);
     } else if (type === "test:stdout" || type === "test:stderr") {
       const file = data.file && resolve(data.file); // Node 24 names it as the command did, elsewhere by its whole path
-      yield line({ kind: "printed", stream: type.slice(5), file, text: String(data.message).slice(0, 4000) });
+      const text = String(data.message);
+      yield line({ kind: "printed", stream: type.slice(5), file, text: newest(text), total: characters(text) });
     } else if (type === "test:diagnostic" && /^(?:Warning|Error): /.test(data.message)) {
-      yield line({ kind: "printed", stream: "stderr", file: data.file && resolve(data.file), text: `${data.message}\n` });
+      yield line({ kind: "said", file: data.file && resolve(data.file), text: `${data.message}\n` });
     }
   }
   yield line({ kind: "end" });

@@ -6,6 +6,8 @@ import os
 import sys
 import sysconfig
 
+from . import sf_turns
+
 FUNCTION = 0x01  # CO_OPTIMIZED: a function's, not a module's or a class's
 PAUSES = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 FILLS_LOCALS = sys.version_info < (3, 11)
@@ -67,6 +69,12 @@ def is_users_call(frame, all_code=False):
     if type(file) is str:
         return is_users(file, all_code)
     return not str(frame.f_globals.get("__name__")).startswith("namedtuple_")
+
+
+def is_users_class(kind, all_code=False):
+    """Whether a class is the user's, by the file of its module."""
+    file = getattr(sys.modules.get(type.__dict__["__module__"].__get__(kind)), "__file__", None)
+    return type(file) is str and is_users(file, all_code)
 
 
 def nested(code, name=""):
@@ -238,13 +246,20 @@ def thrown_at(code):
     return frozenset([offset for offset in range(0, len(told), 2) if told[offset] == _THROWN])
 
 
+def taken_up_at(code):
+    """Where a line is gone on with after an error, and no hit of it begins: the same, and from 3.12 on where the variables of a
+    comprehension are unbound."""
+    comprehensions = sf_turns.undone(code)
+    return thrown_at(code) | (comprehensions.offsets if comprehensions is not None else frozenset())
+
+
 def entries(code, line, statements):
     """Where a statement is come to from outside of it: its lines, each with the offsets, or None where every one will do.
 
     One of several lines may begin with any of them, and goes to and fro between them; a `with` is come back to from its body.
     """
     last = statements.withs.get(line)
-    thrown = thrown_at(code)
+    thrown = taken_up_at(code)
     if last is None and line not in statements.first.values():
         return {line: Elsewhere(thrown) if thrown else None}
     found, before = {}, None

@@ -82,7 +82,7 @@ class _Extent:
             return
         self.distinct += 1
         known.add(key)
-        self._say(kind.__name__, self.probe.texts.text(value), "false")
+        self._say(kind.__name__, self.probe.texts.text(value, True), "false")
 
     def _fill(self, looked=""):
         """Tell values apart no more: there are too many, or enough hits were looked at, of which the number is told."""
@@ -324,7 +324,7 @@ class Probe:
     def _one_sample(self, kind, value):
         if kind:
             return '["!",%s]' % quoted(self.texts.exception(value))
-        return "[%s,%s]" % (quoted(type(value).__name__), self.texts.quoted(value))
+        return "[%s,%s]" % (quoted(type(value).__name__), self.texts.quoted(value, True))
 
     def show(self, frame, number, claim):
         """One hit with everything: its locals and the calls that led there."""
@@ -336,7 +336,7 @@ class Probe:
         for name, value in sorted(frame.f_locals.items(), key=lambda pair: pair[0] not in own):
             if name[:1] in "@." or name.startswith("__") or type(value) in UNTOLD:
                 continue
-            names.append("[%s,%s,%s]" % (quoted(name), quoted(type(value).__name__), self.texts.quoted(value)))
+            names.append("[%s,%s,%s]" % (quoted(name), quoted(type(value).__name__), self.texts.quoted(value, True)))
             if len(names) >= _EVIDENCE:
                 break
         stack = []

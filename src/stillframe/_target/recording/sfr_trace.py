@@ -7,8 +7,8 @@ import gc
 import os
 import threading
 
-from . import sfr_code
-from .sfr_compare import GONE, IN_PART, changed_parts, held, is_same
+from . import sf_compare, sfr_code
+from .sf_compare import GONE, IN_PART, changed_parts, held, is_same
 from .sfr_find import innermost
 from .sfr_hit import Scopes
 from .sfr_texts import UNTOLD, Texts
@@ -100,6 +100,7 @@ class Trace:
         self.listen = self.unlisten = lambda: None
         self.lock = threading.Lock()
         told.on_fork.append(self._forked)
+        sf_compare.is_own = lambda kind: sfr_code.is_users_class(kind, all_code)
 
     # Finding
 
@@ -234,7 +235,7 @@ class Trace:
 
     def _begin(self, frame, life, parent, number):
         names, body = frame.f_locals, life.body
-        texts = {each: self.texts.quoted(names[each]) for each in body.arguments if each in names}
+        texts = {each: self.texts.quoted(names[each], True) for each in body.arguments if each in names}
         given = ",".join([begun(each) + text + "]" for each, text in texts.items()])
         if life.lined:
             life.texts = texts
@@ -316,9 +317,9 @@ class Trace:
             told = self._held_changes(names, life, used, told)
         return "[" + told + "]"
 
-    def _told(self, life, name, head, value, before):
+    def _told(self, life, name, head, value, before, again=False):
         """A value that is not what it was; where its text may not show by what, with the parts of it that are others now."""
-        text = self.texts.quoted(value)
+        text = self.texts.quoted(value, True, again)
         parts = ()
         if text == life.texts.get(name) or _CUT in text:
             try:
@@ -328,8 +329,15 @@ class Trace:
         life.texts[name] = text
         if not parts:
             return head + text + "]"
-        told = ["[%s,%s]" % (quoted(path), self.texts.quoted(part)) for path, part in parts]
+        told = ["[%s,%s]" % (quoted(path), self._part(part, came)) for path, part, came in parts]
         return "%s%s,[%s]]" % (head, text, ",".join(told))
+
+    def _part(self, value, came):
+        """What a part holds now. Words of ours are in brackets: no text of a value is."""
+        if value is GONE:
+            return '"(gone)"'
+        text = self.texts.quoted(value)
+        return text[:-1] + ' (inserted)"' if came else text
 
     def _held_changes(self, names, life, used, told):
         """What it changed without binding it: told once it is known, as when it is seen for the first time it is no news."""
@@ -349,7 +357,7 @@ class Trace:
                 continue
             known[name] = now
             if before is not GONE and type(value) not in UNTOLD:
-                told = _joined(told, self._told(life, name, head, value, before))
+                told = _joined(told, self._told(life, name, head, value, before, True))
         return told
 
     # Ends
@@ -367,7 +375,7 @@ class Trace:
         if life is not None:
             changes = self._changes(frame, life) if life.lined else "[]"
             gives, value = life.body.given(value)
-            given = self.texts.quoted(value) if gives else '""'
+            given = self.texts.quoted(value, True) if gives else '""'
             self.told.say('["yield",%d,%s,%s]' % (life.id, given, changes))
 
     def resumed(self, frame):
@@ -379,7 +387,7 @@ class Trace:
         life = self.live.pop(id(frame), None)
         if life is not None:
             changes = self._changes(frame, life) if life.lined else "[]"
-            self.told.say('["ret",%d,%s,%s]' % (life.id, self.texts.quoted(value), changes))
+            self.told.say('["ret",%d,%s,%s]' % (life.id, self.texts.quoted(value, True), changes))
             self._over(life)
 
     def unwound(self, frame, code, error):

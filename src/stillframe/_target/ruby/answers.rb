@@ -144,7 +144,8 @@ module Stillframe
         frames: shown, total: frames.size, at: at, locals: told(found.first(given['values']), given), locals_total: found.size,
         loaded: (given['watch'] || []).select { |each| Answers.loaded?(each) }
       }
-      body[:returned] = told([Stepping.returned], given) if Stepping.returned
+      returned = Stepping.returned(client)
+      body[:returned] = told([returned], given) if returned
       body[:exception] = error(client) if client.stillframe_error && !Recording.replaying?(client)
       body
     end
@@ -211,8 +212,9 @@ module Stillframe
       pairs.map { |name, value| Desk.values.told(name, value, given) }
     end
 
+    # Not $FILENAME: asking for it opens the first file that the program was given.
     def globals
-      global_variables.sort.map { |name| [name, Kernel.eval(name.to_s)] }
+      (global_variables - [:$FILENAME]).sort.map { |name| [name, Kernel.eval(name.to_s)] }
     end
 
     def error(client)

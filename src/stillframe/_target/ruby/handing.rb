@@ -6,8 +6,9 @@
 
 module Stillframe
   module Handing
-    # An error on its way, the frames that it was raised in, and how deep the call is that it must leave.
-    Way = Struct.new(:error, :frames, :depth, :left, :ensuring)
+    # An error on its way, the frames that it was raised in, how deep the call is that it must leave, and from which depth on
+    # calls are of an ensure that it leads to, or of what a rescue decides by whether it is meant.
+    Way = Struct.new(:error, :frames, :depth, :left, :ensuring, :judging)
 
     class << self
       def watch(wanted)
@@ -51,10 +52,12 @@ module Stillframe
 
       # A line that runs is one of an ensure, or of what that calls; or somebody has rescued the error.
       def line(way, now, trace, follower)
-        return if way.ensuring && now > way.ensuring
+        return if way.ensuring && now > way.ensuring || way.judging && now >= way.judging
 
-        place = caller_locations(3, 1)&.first
-        if way.left && Frames.handler?(place)
+        place, caller = caller_locations(3, 2)
+        if way.left && caller && Frames.handler?(caller) # RSpec rescues by a module with an `===` of its own
+          way.judging = now
+        elsif way.left && Frames.handler?(place)
           follower.disable
           show(way)
         elsif !way.left && Frames.leaving?(place)

@@ -62,7 +62,10 @@ module Stillframe
       def recv_request
         loop do
           request = super
-          Hooks.sent_on = true if request && ONWARD.include?(request['command'])
+          if request && ONWARD.include?(request['command'])
+            Hooks.sent_on = true
+            Stepping.overtake
+          end
           return request if request.nil? || !Desk.answered?(request)
         end
       end
@@ -98,7 +101,7 @@ module Stillframe
         body[:hitBreakpointIds] = [spot.number] if spot.respond_to?(:number)
         body[:stillframe] = { notes: notes } unless notes.empty?
         Hooks.sent_on = false
-        Hooks.held.each_value(&:stillframe_forget) # a pause that came before this stop was told is answered by it
+        Hooks.held.values.each(&:stillframe_forget) # a pause that came before this stop was told is answered by it
         send_event('stopped', **body)
       end
     end
@@ -107,6 +110,7 @@ module Stillframe
     module Client
       attr_reader :stillframe_error, :stillframe_dead, :stillframe_entry
       attr_writer :stillframe_begins, :stillframe_handed
+      attr_accessor :stillframe_announced
 
       def suspend(event, trace = nil, bp: nil, postmortem_exc: nil, **others)
         return if management? || Thread.current[:stillframe_busy]
@@ -118,6 +122,7 @@ module Stillframe
         @stillframe_error = postmortem_exc ? [postmortem_exc, @stillframe_handed ? 'user' : 'uncaught'] : Hooks.error_of(bp)
         @stillframe_handed = false
         Hooks.held[id] = self
+        @stillframe_announced = event == :pause ? nil : bp || postmortem_exc || event == :trap ? :stop : :step
         super
         Hooks.held.delete(id)
         Desk.forget
@@ -188,6 +193,21 @@ module Stillframe
         Desk.loaded[path] = true if path&.start_with?('/')
         Hooks.begun ||= path&.start_with?('/', '-e') && !Frames.library?(path)
         super
+      end
+
+      # debug 1.4.0 lets go of all threads with the one that it told of, also of one whose own stop is the next to be told.
+      # That is told then, unless it is the end of a step and somebody has made another move meanwhile.
+      def process_event(event)
+        client = event[0] if event[2] == :suspend
+        return super unless client
+
+        overtaken = client.stillframe_announced == :overtaken
+        client.stillframe_announced = nil
+        overtaken ? client << :continue : super
+      end
+
+      def waiting_thread_clients
+        super.reject(&:stillframe_announced)
       end
 
       def break_at?(*)

@@ -15,6 +15,12 @@ module Stillframe
       "its condition: #{e.message.lines.first.to_s.chomp.delete_prefix('(stillframe):1: ')}"
     end
 
+    # Only that it is to be no more: it goes the next time that the program comes to it. Ruby 3.1 frees at once what it keeps
+    # with the code of a place, also where a thread is held that will look there as soon as it goes on, and crash.
+    def delete
+      @deleted = true
+    end
+
     # True where the program is to be held: the condition holds, for the right time, and nothing is to be logged instead.
     def due?(scope)
       return false if Thread.current[:stillframe_busy]
@@ -80,6 +86,7 @@ module Stillframe
       return unless @type
 
       @tp = TracePoint.new(@type) do |tp|
+        next disable if deleted?
         next if Stepping.judged_already?(self)
 
         suspend if due?(tp.binding)
@@ -125,6 +132,7 @@ module Stillframe
     def setup
       @method = Functions.find(wish['name'])
       @tp = TracePoint.new(:call) do |tp|
+        next disable if deleted?
         next unless @method || Functions.named?(tp, wish['name'])
 
         @called ||= { file: File.absolute_path(tp.path), line: tp.lineno }

@@ -6,15 +6,18 @@
 module Stillframe
   module Stepping
     @plans = {}
+    @ended = {}
     LAST = { 'text' => 200, 'items' => 20, 'seconds' => 1 }.freeze
 
     class << self
-      # The value that a function gave back which a step left, as [name, value]; taken by whoever tells the stop.
-      attr_accessor :returned
+      # The value that a function gave back which a step of this thread left, as [name, value].
+      def returned(client)
+        @returned if @mover.equal?(client)
+      end
 
       # What became of a step that the program's end has overtaken: the call that it was in is over, and this is its value.
       def last_words
-        name, value = returned if @trace&.enabled?
+        name, value = @returned if @trace&.enabled?
         "#{name} returned #{Desk.values.told(name, value, LAST)[:value]}, and nothing of your code went on with that" if name
       end
 
@@ -23,15 +26,27 @@ module Stillframe
         @plans[client.id] = move
       end
 
-      # Called in the thread itself as soon as it goes on.
-      def resumed(client)
-        move = @plans.delete(client.id)
-        @trace&.disable
+      # Somebody has sent the program on anew: a step that a stop of another thread has overtaken is not to be told of any more.
+      # Its trace ends itself: Ruby 3.1 may crash where one thread disables what runs in another.
+      def abandon
         @trace = nil
-        return unless move
+      end
 
-        self.returned = nil
-        start(client, move, client.stillframe_frames.first)
+      # The same where it has just come to its end, and waits to be told.
+      def overtake
+        abandon
+        late = Hooks.held.values.select { |each| each.stillframe_announced == :step }
+        late.each { |each| each.stillframe_announced = :overtaken }
+      end
+
+      # Called in the thread itself as soon as it goes on; those that were only held along with it come here, too.
+      def resumed(client)
+        ended = @ended.delete(client.id)
+        return unless (move = @plans.delete(client.id))
+
+        @mover = client
+        @returned = nil
+        start(client, move, client.stillframe_frames, ended)
       end
 
       # Whether a step came to this line and judged the breakpoint there before its own trace did.
@@ -57,15 +72,19 @@ module Stillframe
 
       # Follow the thread until its move is done. A call that an error leaves is told as one that gives back nil: then, and
       # while an error may be under way, nothing is called its value.
-      def start(client, move, frame)
+      def start(client, move, frames, ended)
+        frame = frames.first
+        move = :step if ended # whatever of the user's is called next: what is held is over
+        bottom = ended ? nil : bottom_of(frames)
         name = frame ? Frames.function(frame) : ''
         depth = frame&.frame_depth || 0
         erred = frame && Frames.handler?(frame.location)
         depth -= 1 if erred
         again = frame ? Frames.beginnings(frame.iseq, frame.location.lineno) - 1 : 0
         raised = frame && Frames.leaving?(frame.location)
-        over = false
-        @trace = TracePoint.new(:line, :raise, *(move == :finish ? %i[return b_return] : %i[return])) do |tp|
+        over = ended
+        trace = TracePoint.new(:line, :raise, :return, *(:b_return if move == :finish || bottom)) do |tp|
+          next trace.disable unless trace.equal?(@trace)
           next if Thread.current[:stillframe_busy]
 
           now = DEBUGGER__.frame_depth - 2
@@ -80,13 +99,41 @@ module Stillframe
             arrived(client, tp) if due?(move, here && Frames.handler?(here) ? now - 1 : now, depth, tp)
           when :raise then raised = erred = true
           else
-            next if over || now != depth
-
-            over = true
-            self.returned = [name, tp.return_value] unless raised && tp.return_value.nil?
+            if !over && now == depth && (tp.event == :return || move == :finish || now == bottom)
+              over = true
+              @returned = [name, tp.return_value] unless raised && tp.return_value.nil?
+            end
+            halt(client, tp) if now == bottom && !Frames.library?(tp.path)
           end
         end
-        @trace.enable(target_thread: Thread.current)
+        @trace = trace
+        trace.enable(target_thread: Thread.current)
+      end
+
+      # How deep the user's call is that no code of the user's made, as a server calls a handler: behind its end there may
+      # be no line to come to, so that a step is held there. What runs at the top level of a file tells no end.
+      def bottom_of(frames)
+        return unless frames.first && mine?(frames.first)
+
+        last = frames.reverse_each.find { |each| mine?(each) }
+        return if last.iseq.nil? || %i[main top].include?(Frames.kind(last.iseq))
+
+        last.frame_depth - (Frames.handler?(last.location) ? 1 : 0)
+      end
+
+      def mine?(frame)
+        Frames.user?(frame) || (SETTINGS['STILLFRAME_RUBY_ALL'] == '1' && !frame.iseq.nil?)
+      end
+
+      def untrace
+        @trace&.disable
+        @trace = nil
+      end
+
+      def halt(client, trace)
+        untrace
+        @ended[client.id] = true
+        client.suspend(trace.event, trace)
       end
 
       def due?(move, now, depth, trace)
@@ -99,7 +146,7 @@ module Stillframe
         spot = Desk.spot_at(File.absolute_path(trace.path), trace.lineno)
         due = spot&.due?(trace.binding)
         Thread.current[:stillframe_judged] = spot
-        @trace&.disable
+        untrace
         due ? client.on_breakpoint(trace, spot) : client.suspend(trace.event, trace)
       end
     end

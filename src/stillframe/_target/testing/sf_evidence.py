@@ -32,6 +32,7 @@ _LIBRARY = tuple(
 )
 # What a call is at that an exception leaves, beside the line that raised it.
 _RAISES = frozenset(dis.opmap[name] for name in ("RERAISE", "RAISE_VARARGS", "END_FINALLY") if name in dis.opmap)
+_TOLD = ("name", "type", "value", "total", "truncated", "error", "shape")
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -51,11 +52,12 @@ class Teller:
 
     def __init__(self, values):
         self._values = values
+        values.sf_turns.watch()
         self.bounds = values.Bounds(TEXT, 8, 1.0)
 
     def value(self, name, value):
         row = self._values.describe(name, value, self.bounds, lambda value: None)
-        return {key: row[key] for key in ("name", "type", "value", "total", "truncated", "error")}
+        return {key: row[key] for key in _TOLD if key in row}
 
     def told(self, error):
         kind, _, message = self._values.told(error, self.bounds).partition(": ")
@@ -76,7 +78,8 @@ class Teller:
 
     def locals(self, frame, line, most):
         """(rows, how many there are): names of the failing statement first, then arguments, then the rest."""
-        names = {name: value for name, value in dict(frame.f_locals).items() if _is_told(name, value)}
+        held = {**frame.f_locals, **self._values.sf_turns.of(frame)}
+        names = {name: value for name, value in held.items() if _is_told(name, value)}
         node = statement(frame.f_code.co_filename, line)
         here = names_of(node) or _WORD.findall(linecache.getline(frame.f_code.co_filename, line))
         code = frame.f_code

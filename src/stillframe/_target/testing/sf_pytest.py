@@ -34,19 +34,13 @@ class Witness:
         self.told = 0
         self.comparison = None
         self.pending = {}
-        self._teller = None
+        self.teller = sf_evidence.Teller(_writer())
         self._here = self._root = os.getcwd()
         self.running = None
         self.interrupted = False
         self.fixtures = {}  # how often each fixture of the user's was set up
         self.given = {}  # what a fixture last gave, by its name
         self.setups = SetUps(sf_evidence.is_user)
-
-    @property
-    def teller(self):
-        if self._teller is None:
-            self._teller = sf_evidence.Teller(_writer())
-        return self._teller
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config):

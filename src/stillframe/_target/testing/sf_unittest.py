@@ -34,13 +34,7 @@ class Witness:
         self.failed = set()
         self.running = None
         self.setups = SetUps(sf_evidence.is_user)
-        self._teller = None
-
-    @property
-    def teller(self):
-        if self._teller is None:
-            self._teller = sf_evidence.Teller(_writer())
-        return self._teller
+        self.teller = sf_evidence.Teller(_writer())
 
     def started(self, test):
         self.running = test

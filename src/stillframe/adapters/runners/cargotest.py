@@ -19,10 +19,12 @@ from ...model.reports import ReportFrame
 from ...model.tested import Counts, TestFailure, Told
 from ...model.values import Value
 from ..building import run
+from ..cargo import understood
 from ..interpreters import on_path
 from . import Live, TestAsk
 from .gotest import written
 from .journal import MOST, Show
+from .printing import newest
 from .shown import last_lines, shown_from
 from .signs import Signs
 from .stacks import source_line
@@ -103,7 +105,9 @@ class CargoTest:
         if not failed.frames or _EXAMPLE.match(failed.id):
             return None  # a test that gave back an error stopped nowhere, and an example is a program that is gone
         own, _ = _words(replace(ask, selector=None))
-        words = ("cargo", "test", *own, failed.id, "--", "--exact", "--test-threads=1")
+        asked = understood(("cargo", "test", *own))
+        flags = asked.flags if asked else own  # without the name that chose the tests: cargo takes one
+        words = ("cargo", "test", *flags, *_package(failed, flags, ask), failed.id, "--", "--exact", "--test-threads=1")
         plan = Plan(command=words, kind="command", cwd=ask.root, env=ask.env, umask=ask.umask)
         breaks = tuple(BreakSpec(SymbolPlace(each)) for each in _PANICS)
         return Live(plan, breaks=breaks, catch=("off",))
@@ -134,6 +138,19 @@ def _words(ask: TestAsk) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (*own, ask.selector), args
     of = () if package == Path(os.path.normpath(ask.root)) else ("--manifest-path", str(package / "Cargo.toml"))
     return (*own, *of, *chosen, *((name,) if name else ())), args
+
+
+def _package(failed: TestFailure, flags: Sequence[str], ask: TestAsk) -> tuple[str, ...]:
+    """The flags for the package of a workspace that a test is of, as far as its failure tells: several may have a namesake."""
+    if not failed.file or any(flag in ("-p", "--manifest-path") or flag.startswith("--package") for flag in flags):
+        return ()
+    file = Path(os.path.normpath(Path(ask.cwd, failed.file)))
+    package = next((each for each in file.parents if (each / "Cargo.toml").is_file()), None)
+    if package is None or package == Path(os.path.normpath(ask.root)):
+        return ()
+    name = failed.id.rpartition("::")[2]
+    is_there = any(re.search(rf"\bfn {name}\b", each) for each in Signs(package).test_texts(".rs"))
+    return ("--manifest-path", str(package / "Cargo.toml")) if is_there else ()
 
 
 def _targets(inside: tuple[str, ...], package: Path, *, named: bool) -> tuple[str, ...] | None:
@@ -186,19 +203,24 @@ def _failure(name: str, section: str, ask: TestAsk, show: Show) -> TestFailure:
     file, line = str(Path(ask.root, panic[2])), int(panic[3])
     here = SourceLine(line, source_line(file, line) or "", here=True)
     frames = (ReportFrame(function="", file=show(file), line=line, source=(here,)),)
-    sides = _QUOTED_SIDES.findall(panic[1]) if panic[1] else _SIDES.findall(behind)
     printed = section[: panic.start()].strip("\n")
     return TestFailure(
         id=name,
         type="panic",
         message=message,
         expression=here.text.strip(),
-        operands=tuple(Value(name=side, value=text) for side, text in sides),
+        operands=_sides(panic, behind),
         frames=frames,
         file=show(file),
         line=line,
-        output=printed + "\n" if printed else "",
+        **newest(printed + "\n" if printed else ""),
     )
+
+
+def _sides(panic: re.Match[str], behind: str) -> tuple[Value, ...]:
+    """What an assertion compared: until Rust 1.72 in the quotes of its message, since then in the lines behind that."""
+    found = _QUOTED_SIDES.findall(panic[1]) if panic[1] else _SIDES.findall(behind)
+    return tuple(Value(name=side, value=text) for side, text in found)
 
 
 def _of_example(name: str, section: str, example: re.Match[str], ask: TestAsk, show: Show) -> TestFailure:
@@ -212,7 +234,7 @@ def _of_example(name: str, section: str, example: re.Match[str], ask: TestAsk, s
         id=name,
         type="panic" if panic else "",
         message=(panic[1] if panic else "") or said or "it failed",
-        operands=tuple(Value(name=side, value=text) for side, text in _SIDES.findall(said)) if panic else (),
+        operands=_sides(panic, said) if panic else (),
         frames=(ReportFrame(function="", file=show(file), line=line, source=(here,)),),
         file=show(file),
         line=line,

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ...errors import AdapterMissing
+from ...errors import AdapterMissing, Try
 from ...model.outcomes import AnyOutcome, Running, SourceLine, Stop
 from ...model.places import BreakSpec, SymbolPlace
 from ...model.plans import Plan
@@ -24,6 +24,7 @@ from ..finding import located
 from ..recorders import PLAIN
 from . import Live, TestAsk
 from .journal import MOST, Show
+from .printing import newest
 from .shown import last_lines, shown_from
 from .signs import Signs
 from .stacks import source_line
@@ -58,7 +59,7 @@ class GoTest:
     async def plan(self, ask: TestAsk, folder: Path) -> Plan:
         go = located("go", ask.env, ask.cwd)
         if go is None:
-            raise AdapterMissing("go is not installed: apt install golang-go")
+            raise AdapterMissing("go is not installed: apt install golang-go", hint=Try("setup", {"": "go"}))
         packages, pattern = _selected(ask)
         chosen = ("-run", pattern) if pattern else ()
         await run((go, "test", "-run", "^$", *packages), cwd=ask.cwd, env=ask.env)  # built outside of the time to run
@@ -231,7 +232,7 @@ def _failure(key: tuple[str, str], said: list[str], folders: tuple[str, str], sh
         frames=frames,
         file=frames[0].file if frames else None,
         line=frames[0].line if frames else None,
-        output="\n".join(printed) + "\n" if printed else "",
+        **newest("\n".join(printed) + "\n" if printed else ""),
     )
 
 

@@ -145,7 +145,7 @@ def failure(said: dict[str, Any], show: Show) -> TestFailure:
 
 
 def _value(told: dict[str, Any]) -> Value:
-    return Value(**{name: told[name] for name in ("name", "type", "value", "total", "truncated", "error")})
+    return Value(**told)
 
 
 def _frame(told: dict[str, Any], show: Show) -> ReportFrame:

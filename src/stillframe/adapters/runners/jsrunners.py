@@ -12,7 +12,8 @@ from ...model.outcomes import AnyOutcome
 from ...model.tested import Counts, TestFailure, Told
 from . import TestAsk
 from .journal import MOST, Show
-from .nodes import MOCHA_REPORTER, NodeRunner, identity_of, report_lines, report_of, selected
+from .nodes import MOCHA_REPORTER, PRINTED, NodeRunner, identity_of, report_lines, report_of, reporter, selected
+from .printing import RUN, Heard, heard, with_printed
 from .scripts import expanded
 from .stacks import ANSI, Raw, failure, test_id
 
@@ -32,7 +33,9 @@ class Jest(NodeRunner):
 
     def words(self, ask: TestAsk, report: Path) -> tuple[str, ...]:
         file, pattern = selected(ask)
-        words = [self.found(ask)[0], "--json", f"--outputFile={report}", "--colors=false"]
+        # Jest takes any words that follow a reporter for further ones.
+        words = [self.found(ask)[0], f"--reporters={reporter(self.name, report)}", "--reporters=default"]
+        words += ["--json", f"--outputFile={report}", "--colors=false"]
         words += ["--runInBand"] if ask.hold else []
         words += ["--bail"] if ask.first else []
         words += ["-t", pattern] if pattern else []
@@ -52,7 +55,7 @@ class Vitest(NodeRunner):
         file, pattern = selected(ask)
         # The report in JSON lacks what fails the run and no test: an error that nobody handled, too little coverage.
         words = [self.found(ask)[0], "run", "--reporter=json", f"--outputFile.json={report}", "--reporter=default"]
-        words += ["--no-color"]
+        words += [f"--reporter={reporter(self.name, report)}", "--no-color"]
         words += ["--pool=forks", "--no-file-parallelism"] if ask.hold else []
         words += ["--bail=1"] if ask.first else []
         words += ["-t", pattern] if pattern else []
@@ -80,6 +83,17 @@ class Mocha(NodeRunner):
         script = self.script(ask)
         return (*words, *script.flags, *ask.args, *((file,) if file else expanded(script.files, ask.root)))
 
+    def read(self, ask: TestAsk, folder: Path, end: AnyOutcome) -> Told:
+        """What workers print goes past the reporter, which is silent itself: whatever was printed then is theirs."""
+        told = super().read(ask, folder, end)
+        hello = next(report_lines(folder / "report"), {})
+        if not hello.get("parallel") or not (end.output or end.stderr):
+            return told
+        run = Heard()
+        run.take("stdout", end.output)
+        run.take("stderr", end.stderr)
+        return replace(told, failures=tuple(with_printed(each, {RUN: run}) for each in told.failures))
+
     def told(self, report: Path, ask: TestAsk, show: Show) -> Told:
         counted = dict.fromkeys(("passed", "failed", "skipped", "over", "hook"), 0)
         failures: list[TestFailure] = []
@@ -98,7 +112,9 @@ class Mocha(NodeRunner):
             if kind == "over":
                 names.append(id_)
             if kind == "failed":
-                failures.append(failure(_mocha_raw(said), ask.root, show))
+                failures.append(
+                    with_printed(failure(_mocha_raw(said), ask.root, show), heard([{**said, "task": id_}], show))
+                )
         counts = Counts(
             total=counted["over"] + counted["hook"], failed=counted["failed"], skipped=counted["skipped"],
             passed=counted["passed"],
@@ -135,7 +151,8 @@ def jest_report(report: Path, ask: TestAsk, show: Show, *, has_pattern: bool) ->
         total=len(outcomes) - left_out, passed=outcomes.count("passed"), failed=outcomes.count("failed"),
         skipped=0 if has_pattern else outcomes.count("skipped"), deselected=left_out, uncollected=unread,
     )  # fmt: skip
-    return _told(report, found, counts, failures, tuple(names))
+    by = heard(report_lines(report.with_suffix(PRINTED)), show)
+    return _told(report, found, counts, [with_printed(each, by) for each in failures[:MOST]], tuple(names))
 
 
 def _told(

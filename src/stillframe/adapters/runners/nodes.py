@@ -13,17 +13,18 @@ from urllib.parse import unquote
 import msgspec
 from msgspec.structs import replace
 
-from ...errors import AdapterMissing, NotFound
+from ...errors import AdapterMissing, NotFound, Try
 from ...model.outcomes import AnyOutcome, Exited, Running, Stop
 from ...model.places import BreakSpec, LinePlace
 from ...model.plans import Plan
 from ...model.recorder import Where
 from ...model.tested import Counts, TestFailure, Told
 from ..interpreters import on_path
-from ..node_options import version_of
+from ..node.options import version_of
 from ..recorders import PLAIN
 from . import Live, TestAsk
 from .journal import MOST, Show
+from .printing import Heard, with_printed
 from .scripts import Script, expanded, parsed
 from .shown import last_lines, shown_from
 from .signs import Signs
@@ -32,6 +33,7 @@ from .stacks import ANSI, TITLE, Raw, failure, test_id
 _REPORTERS = Path(__file__).resolve().parents[2] / "_target" / "node"
 _REPORTER = _REPORTERS / "test_reporter.cjs"
 MOCHA_REPORTER = _REPORTERS / "mocha_reporter.cjs"
+PRINTED = ".printed"
 _IMPORTS = re.compile(r"""["']node:test["']""")
 _SUITE = re.compile(r"""\b(?:describe|suite)(?:\.\w+)*\(\s*(["'`])((?:\\.|(?!\1).)+)\1""")
 _SLIPS = frozenset({"TypeError", "RangeError", "ReferenceError", "SyntaxError"})
@@ -90,7 +92,7 @@ class NodeRunner:
     async def plan(self, ask: TestAsk, folder: Path) -> Plan:
         node = on_path("node", ask.env, ask.cwd)
         if node is None:
-            raise AdapterMissing("no node on PATH: apt install nodejs")
+            raise AdapterMissing("no node on PATH: apt install nodejs", hint=Try("setup", {"": "node"}))
         report = folder / "report"
         script = self.script(ask)
         command = (node, *script.node, *self.words(ask, report))
@@ -124,7 +126,7 @@ class NodeRunner:
         return parsed(Signs(Path(ask.root)).test_script, self.package)
 
     def listed(self, ask: TestAsk) -> tuple[str, ...] | None:
-        return tuple(_titles_in(ask))
+        return tuple(_titles_in(ask, self.script(ask)))
 
     async def live(self, ask: TestAsk, failed: TestFailure, folder: Path) -> Live | None:
         if not failed.frames or failed.when == "collection":
@@ -170,12 +172,23 @@ def _suites_in(file: Path) -> set[str]:
     return {re.sub(r"\\(.)", r"\1", match[2]) for match in _SUITE.finditer(text)}
 
 
-def _titles_in(ask: TestAsk) -> Iterator[str]:
+def _titles_in(ask: TestAsk, script: Script) -> Iterator[str]:
     show = shown_from(ask.cwd)
-    signs = Signs(Path(ask.root))
-    for file in signs.test_files(".js"):
-        for match in TITLE.finditer(signs.text(str(file.relative_to(ask.root)))):
+    for file in dict.fromkeys(_files_of_tests(ask, script)):
+        for match in TITLE.finditer(Signs(file.parent).text(file.name)):
             yield test_id(str(file), (match[2],), show)
+
+
+def _files_of_tests(ask: TestAsk, script: Script) -> Iterator[Path]:
+    """The file that was named, those that the project's script names, those that are called as tests, and those in folders of
+    tests, where a file may be called anything."""
+    root = Path(ask.root)
+    named = Path(ask.cwd, (ask.selector or "").partition("::")[0])
+    yield from (file for file in (named, *(root / each for each in expanded(script.files, ask.root))) if file.is_file())
+    signs = Signs(root)
+    yield from signs.test_files(".js")
+    for folder in ("test", "tests", "__tests__"):
+        yield from Signs(root / folder).scripts()
 
 
 def selected(ask: TestAsk) -> tuple[str | None, str | None]:
@@ -250,6 +263,7 @@ class NodeTest(NodeRunner):
         names: list[str] = []
         hello: dict[str, Any] = {}
         printed: dict[str, str] = {}
+        by: dict[str, Heard] = {}
         heard: set[str] = set()
         bare: list[str] = []
         ended, deselected, unread, running = False, 0, 0, None
@@ -257,9 +271,13 @@ class NodeTest(NodeRunner):
             match said["kind"]:
                 case "hello":
                     hello = said
-                case "printed":
+                case "printed" | "said" as kind:
                     file = _path(said)
                     printed[file] = (printed.get(file, "") + said["text"])[-4000:]
+                    if kind == "printed":
+                        by.setdefault(test_id(file, (), show), Heard()).take(
+                            said["stream"], said["text"], said["total"]
+                        )
                 case "running":
                     running = test_id(_path(said), tuple(said["titles"]), show)
                 case "end":
@@ -290,6 +308,7 @@ class NodeTest(NodeRunner):
                         heard.add(file)
                         if outcome == "failed":
                             failures.append(failure(_raw(said, file), ask.root, show))
+        failures = [with_printed(each, by) if each.when == "call" else each for each in failures[:MOST]]
         bare = [each for each in bare if each not in heard and not selected(ask)[1] and not ask.args]
         outcomes += ["passed"] * len(bare)  # as Node itself counts them
         counts = Counts(
@@ -298,13 +317,21 @@ class NodeTest(NodeRunner):
         )  # fmt: skip
         return Told(
             version=str(hello.get("version", "")), runtime=f"Node {hello['version']}" if hello else "",
-            interpreter=str(hello.get("executable", "")), counts=counts, failures=tuple(failures[:MOST]),
+            interpreter=str(hello.get("executable", "")), counts=counts, failures=tuple(failures),
             names=tuple(names), begun=bool(hello), finished=ended, running=running,
             notes=(_BARE.format(", ".join(str(show(each)) for each in bare)),) if bare else (),
         )  # fmt: skip
 
 
 _BARE = "{} told of no test, so that Node counts the file itself as one that passed: it has none, or ended before (process.exit)"
+
+
+def reporter(name: str, report: Path) -> Path:
+    """A reporter of ours that writes beside a runner's own report, for runners that pass nothing on to one."""
+    ours, there = _REPORTERS / f"{name}_reporter.cjs", report.with_suffix(PRINTED)
+    file = report.with_name("reporter.cjs")
+    file.write_text(f"module.exports = require({json.dumps(str(ours))})({json.dumps(str(there))});\n")
+    return file
 
 
 def report_lines(file: Path) -> Iterator[dict[str, Any]]:

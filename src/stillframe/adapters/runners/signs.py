@@ -25,6 +25,7 @@ TEST_FILES = {
 _FAMILY = {"pytest": ".py", "unittest": ".py", "django": ".py", "script": ".py", "go": ".go", "cargo": ".rs"}
 _FOREIGN = ("ava", "tap", "tape", "jasmine", "uvu", "karma", "cypress", "lab", "qunit", "playwright")
 """Runners of JavaScript's by the names of their programs, so that a project's own is named where we cannot read it."""
+_ANY_SCRIPT = re.compile(r".*\.[cm]?[jt]sx?$")
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 
 
@@ -74,6 +75,10 @@ class Signs:
     def test_files(self, ending: str) -> list[Path]:
         """The first test files of a language at or below this directory."""
         return list(islice(_found(self.folder, TEST_FILES[ending], _DEPTH), MOST_FILES))
+
+    def scripts(self) -> list[Path]:
+        """The first files of JavaScript or TypeScript at or below this directory, whatever they are called."""
+        return list(islice(_found(self.folder, _ANY_SCRIPT, _DEPTH), MOST_FILES))
 
     def test_texts(self, ending: str) -> list[str]:
         if ending not in self._texts:

@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from ...model.backend import Binding, Wanted
 from .client import CdpClient, Refused
 from .conditions import checks
 from .filelines import problem_with
-from .scripts import Scripts, Spot
+from .scripts import Script, Scripts, Spot
 from .symbols import Symbols
+
+
+class Placed(msgspec.Struct):
+    """One breakpoint of V8, and the wanted ones that stand on it."""
+
+    wanted: tuple[Wanted, ...]
+    text: str
+    line: int
+    column: int
+    id: str = ""
+    spots: list[Spot] = msgspec.field(default_factory=list[Spot])
+    refused: str | None = None
 
 
 def no_function(wanted: Wanted, symbols: Symbols, scripts: Scripts) -> Binding:
@@ -36,6 +50,11 @@ def no_line(wanted: Wanted, scripts: Scripts, made_from: Mapping[str, Iterable[s
     else:
         return Binding(wanted.id, "pending", message=f"{name} is not loaded yet")
     return Binding(wanted.id, "failed", message=said)
+
+
+def no_code(function: str, script: Script) -> str:
+    """What is said of one in a function that V8 has made no code of."""
+    return f"nothing in {Path(script.path).name} uses {function}, so V8 has made no code of it"
 
 
 def is_stray(wanted: Wanted, own: Sequence[Spot], spots: Sequence[Spot]) -> bool:

@@ -8,11 +8,10 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import partial
 
-import msgspec
 from msgspec.structs import replace
 
 from ...model.backend import Binding, BreakpointChanged, Event, Wanted
-from .bindings import is_stray, no_function, no_line, problem_of
+from .bindings import Placed, is_stray, no_code, no_function, no_line, problem_of
 from .blackbox import Blackbox
 from .client import Body, CdpClient, Refused
 from .conditions import STORE, Spelled, condition
@@ -23,19 +22,10 @@ from .scripts import Script, Scripts, Spot, url_pattern
 from .sourcemaps import BrokenMap, SourceMap
 from .symbols import Symbols
 from .texts import Texts
+from .unused import Unused
 
 Position = tuple[str, int, int]
 """A file and a position in it as V8 counts, from 0."""
-
-
-class Placed(msgspec.Struct):
-    """One breakpoint of V8, and the wanted ones that stand on it."""
-
-    wanted: tuple[Wanted, ...]
-    text: str
-    id: str = ""
-    spots: list[Spot] = msgspec.field(default_factory=list[Spot])
-    refused: str | None = None
 
 
 class Breakpoints:
@@ -56,6 +46,11 @@ class Breakpoints:
         self._spelled: dict[str, dict[str, Spelled]] = {}
         """By file that was made, and by id: names in conditions that are others there."""
         self._rounds = Rounds(texts)
+        self._unused = Unused(texts)
+        self.are_early = False
+        """The program was joined before our code could be in it: what conditions cannot ask yet is asked where it is held."""
+        self._astray: set[str] = set()
+        """Those of V8 that were taken away for the place that it gave them; the program may come there meanwhile."""
         self.symbols = Symbols()
         self._told: dict[str, Binding] = {}
         self.passes = Passes()
@@ -102,6 +97,7 @@ class Breakpoints:
             )
             self._placed, self._by_id = {}, {}
             self.symbols.forget()
+            self._unused.forget()
             await self._learn_all()
             await self._client.request("Runtime.getIsolateId")  # answered after what the change itself brought about
             await self._sync()
@@ -266,7 +262,8 @@ class Breakpoints:
         for wanted in self._wanted:
             for position in self._positions(wanted):
                 places.setdefault(position, []).append(wanted)
-        texts = {at: condition(wanted, self._spelled.get(at[0], {})) for at, wanted in places.items()}
+        early = self.are_early
+        texts = {at: condition(wanted, self._spelled.get(at[0], {}), early=early) for at, wanted in places.items()}
         stale = [at for at, placed in self._placed.items() if at not in places or placed.text != texts[at]]
         for at in stale:
             placed = self._placed.pop(at)
@@ -278,8 +275,8 @@ class Breakpoints:
             if at in self._placed:
                 self._placed[at].wanted = tuple(wanted_here)
                 continue
-            placed = self._placed[at] = Placed(tuple(wanted_here), texts[at])
             path, line, column = at
+            placed = self._placed[at] = Placed(tuple(wanted_here), texts[at], line, column)
             arguments = {
                 "urlRegex": url_pattern(*self._scripts.spellings(path)),
                 "lineNumber": line,
@@ -313,8 +310,12 @@ class Breakpoints:
 
     def _resolved(self, placed: Placed, location: Body) -> None:
         line, column = int(location.get("lineNumber", 0)), int(location.get("columnNumber", 0))
-        spot = self._scripts.spot(str(location.get("scriptId")), line, column)
-        if spot is not None and spot not in placed.spots:
+        id = str(location.get("scriptId"))
+        script, spot = self._scripts.get(id), self._scripts.spot(id, line, column)
+        if script is not None and (name := self._unused.around(script, (placed.line, placed.column), (line, column))):
+            placed.refused = no_code(name, script)
+            self._take_away(placed)
+        elif spot is not None and spot not in placed.spots:
             placed.spots.append(spot)
 
     def _drop_strays(self) -> None:
@@ -325,9 +326,17 @@ class Breakpoints:
                 spots.setdefault(each, []).extend(placed.spots)
         for placed in self._placed.values():
             if placed.id and placed.spots and all(is_stray(each, placed.spots, spots[each]) for each in placed.wanted):
-                self._client.send("Debugger.removeBreakpoint", {"breakpointId": placed.id})
-                self._by_id.pop(placed.id, None)
-                placed.id, placed.spots = "", []
+                self._take_away(placed)
+
+    def _take_away(self, placed: Placed) -> None:
+        self._client.send("Debugger.removeBreakpoint", {"breakpointId": placed.id})
+        self._by_id.pop(placed.id, None)
+        self._astray.add(placed.id)
+        placed.id, placed.spots = "", []
+
+    def is_astray(self, ids: Sequence[str]) -> bool:
+        """Whether a pause is at none but places that were wrong, and that it was too late to take away."""
+        return bool(ids) and self._astray.issuperset(ids)
 
     async def spell(self, id: str, path: str, spelled: Spelled) -> str:
         """From now on a condition has these names in what runs as this file. It itself, alone."""
@@ -375,6 +384,10 @@ class Breakpoints:
     def is_conditional(self, ids: Iterable[str]) -> bool:
         return any(self._by_id[id].text for id in ids if id in self._by_id)
 
+    def conditions(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """What V8 asks at the places of these."""
+        return tuple(self._by_id[id].text for id in ids if id in self._by_id and self._by_id[id].text)
+
     # What became of each
 
     def _binding(self, wanted: Wanted) -> Binding:
@@ -384,7 +397,8 @@ class Breakpoints:
         spots = [spot for each in placed for spot in each.spots]
         if spots:
             best = next((spot for spot in spots if spot.line == wanted.line), spots[0])
-            return Binding(wanted.id, "bound", file=best.file, line=best.line, message=self._rounds.said(wanted))
+            column = best.column if wanted.column else None
+            return Binding(wanted.id, "bound", best.file, best.line, self._rounds.said(wanted), column)
         refused = next((each.refused for each in placed if each.refused), None)
         if refused:
             return Binding(wanted.id, "failed", message=refused)

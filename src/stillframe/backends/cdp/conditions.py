@@ -19,11 +19,13 @@ Spelled = Mapping[str, str]
 """Names, each with the expression that it is in what runs."""
 
 
-def condition(wanted: Sequence[Wanted], spelled: Mapping[str, Spelled]) -> str:
-    """What V8 evaluates at a place; empty if it always stops. `spelled`: by id, the names in conditions that are others there."""
+def condition(wanted: Sequence[Wanted], spelled: Mapping[str, Spelled], *, early: bool = False) -> str:
+    """What V8 evaluates at a place; empty if it always stops. `spelled`: by id, the names in conditions that are others there.
+    `early`: the program may come there before our code is in it, and is then held until it can be asked."""
     if all(not (each.condition or each.hit or each.log) for each in wanted):
         return ""
-    return f"{STORE}.at([{', '.join(_row(each, spelled.get(each.id, {})) for each in wanted)}])"
+    asked = f"{STORE}.at([{', '.join(_row(each, spelled.get(each.id, {})) for each in wanted)}])"
+    return f"!{STORE} || {asked}" if early else asked
 
 
 def within(spelled: Spelled, text: str, expression: str = "") -> str:

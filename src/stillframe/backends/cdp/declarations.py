@@ -17,8 +17,10 @@ from .grammar import Kind
 from .spans import Scan
 
 _KEYWORD = re.compile(r"\b(let|const|class|var|function)\b")
-_IDENTIFIER = re.compile(r"(?<![\w$.])[A-Za-z_$][\w$]*")
-_WORD = re.compile(r"(?<![\w$.])[\w$]+")
+_ALONE = r"(?:(?<![\w$.])|(?<=\.\.\.))"
+"""What stands before a name that is no attribute: not a dot, but for the three that spread it."""
+_IDENTIFIER = re.compile(rf"{_ALONE}[A-Za-z_$][\w$]*")
+_WORD = re.compile(rf"{_ALONE}[\w$]+")
 _LONGEST = 100_000
 UNSET = "<uninitialised>"
 AT_RETURN = "at the return of a function whose parameters have defaults or patterns, the variables of its body are gone"
@@ -54,7 +56,7 @@ def is_uninitialised(name: str, lines: Sequence[str], held: tuple[int, int], sco
         if len(before) + len(after) > _LONGEST:
             return False
         text = before + after
-        found = re.search(rf"(?<![\w$.]){re.escape(name)}(?![\w$])", text)
+        found = re.search(rf"{_ALONE}{re.escape(name)}(?![\w$])", text)
         if found is None:
             continue  # of an outer scope
         if found.start() < len(before) and not _is_being_made(text[found.end() : len(before)]):

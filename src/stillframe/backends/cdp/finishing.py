@@ -8,18 +8,22 @@ finished in stretches, with breakpoints of ours from one await to the next and a
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import pairwise
 
 from ...model.backend import Move
 from ...model.values import Value
 from .client import Body, CdpClient
-from .frames import FrameTeller, Held, is_top_level, position
+from .frames import FrameTeller, Held, is_top_level, position, span_of
+from .handing import Given, given_to
 from .journeys import Journey, places_in, remove_own, set_at, set_outer, set_own
 from .scripts import Scripts
-from .suspending import Kind, is_awaited, is_called, kind_of, suspending, yields
+from .suspending import Kind, has_finally, is_awaited, is_behind_finally, is_called, kind_of, suspending, yields
 from .wording import Wording
 
 RESUME = "Debugger.resume"
 STEPS = {Move.NEXT: "Debugger.stepOver", Move.STEP: "Debugger.stepInto", Move.FINISH: "Debugger.stepOut"}
+_CALLERS = 3
+"""How many calls a step may leave at once without V8's knowing it."""
 _OVER, _OUT = STEPS[Move.NEXT], STEPS[Move.FINISH]
 
 
@@ -37,6 +41,7 @@ class Departures:
     async def begin(self, journey: Journey, held: Held) -> str:
         journey.kind = kind_of(held.top, await self._wording.lines(position(held.top)[0]))
         if held.at_return:
+            journey.back = self.back(held)
             await self._note(held, True)
         if journey.move is not Move.FINISH:
             await self._guard(held, journey)
@@ -47,6 +52,11 @@ class Departures:
             return await self._stretch(held, journey)
         await self._prepare(journey)
         return _OUT
+
+    def back(self, held: Held) -> int:
+        """How deep the user's call is that called the held one, itself or through library code; 0 where none did."""
+        found = next((at for at, call in enumerate(held.calls[1:], 1) if self._is_user(call)), 0)
+        return held.depth - found if found else 0
 
     async def finishing(self, held: Held, journey: Journey) -> str | None:
         """A `finish` has come to a pause. A deeper call of the same function may be at its return."""
@@ -69,11 +79,25 @@ class Departures:
         journey.outer = await set_outer(self._client, journey)
 
     async def _at_end(self, held: Held, journey: Journey) -> str | None:
-        """The call has its value. Where only library code called it, nothing of the user's may go on for long, as in a server: it
-        is held here, with that."""
-        journey.over = not any(self._is_user(call) and not _is_same(call, held.top) for call in held.chain)
+        """The call has its value: held here with that where it goes to nobody."""
+        journey.over = await self.is_nobodys(held)
         await self._note(held, not journey.over)
         return None if journey.over else await self._left(held, journey)
+
+    async def is_nobodys(self, held: Held) -> bool:
+        """Whether what the held call returns goes to no code of the user's, so that none may go on for long, as in a server: only
+        library code called it, or whoever did has dropped its promise, or handed it on to library code (`return next()`)."""
+        if is_top_level(held.top) or any(self._is_user(call) for call in held.calls[1:]):
+            return False
+        above = [call for call in held.chain[held.depth - 1 :] if self._is_user(call)]
+        if above and _is_same(above[0], held.top):  # it tells of itself as what awaited
+            del above[0]
+        for call in above:
+            script, line, column = position(call)
+            given = given_to(await self._wording.lines(script), line, column)
+            if given is not Given.CALLER:
+                return given is Given.NOBODY
+        return True
 
     async def _left(self, held: Held, journey: Journey) -> str:
         """On from the return of the call that is to be finished: to its caller, or to whoever awaits it."""
@@ -139,6 +163,17 @@ class Departures:
         journey.outer += await set_own(self._client, {"location": above[0]["location"]}, returns=False)
         return True
 
+    async def _await_around(self, held: Held, journey: Journey) -> None:
+        """Be behind an expression that awaits what something makes of the held call (`await expect(job()).resolves…`), where
+        V8 forgets the step."""
+        above = [call for call in held.chain if self._is_user(call)][:1]
+        if not above or not is_behind_finally(held.top, await self._wording.lines(position(held.top)[0])):
+            return
+        script, line, column = position(above[0])
+        lines = await self._wording.lines(script)
+        if not is_awaited(lines, line, column) and line in suspending(lines, line, line):
+            journey.outer += await set_own(self._client, {"location": above[0]["location"]}, returns=False)
+
     async def _awaits(self, call: Body) -> bool:
         script, line, column = position(call)
         return is_awaited(await self._wording.lines(script), line, column)
@@ -152,14 +187,29 @@ class Departures:
         script = self._scripts.get(position(call)[0])
         return script is not None and script.user
 
+    async def _is_forgotten(self, calls: Sequence[Body]) -> bool:
+        """Whether V8 may forget a step by which a call ends, or the library code by way of which it was called."""
+        if is_behind_finally(calls[0], await self._wording.lines(position(calls[0])[0])):
+            return True
+        for each in calls[1:]:
+            if has_finally(each, await self._wording.lines(position(each)[0])):
+                return True
+        return False
+
     async def _guard(self, held: Held, journey: Journey) -> None:
-        """V8 forgets a step by which a generator or an async function ends in another way than by its last line."""
+        """V8 forgets a step by which a generator or an async function ends in another way than by its last line, and one by
+        which any function ends behind its `finally`: no position is there for the `return` that this has kept waiting."""
         if journey.kind is Kind.PLAIN:
+            own = [at for at, call in enumerate(held.calls) if self._is_user(call)][:_CALLERS]
+            for at, caller in pairwise(own):
+                if await self._is_forgotten(held.calls[at:caller]):
+                    journey.outer += await set_own(self._client, held.calls[caller], returns=False)
             return
         if journey.move is Move.NEXT and yields(await self._wording.line(held.top)):  # it stays with the generator
             return
         if Kind.ASYNC in journey.kind:
-            await self._await_with(held, journey)
+            if not await self._await_with(held, journey):
+                await self._await_around(held, journey)
         else:
             journey.outer = await set_outer(self._client, journey)
 
@@ -175,8 +225,11 @@ def unfinished(journey: Journey, teller: FrameTeller, returned: Sequence[Value])
 
 
 def _is_same(call: Body, other: Body) -> bool:
-    """Whether both are of one function, as far as a call that awaits tells of itself."""
-    return position(call)[0] == position(other)[0] and call.get("functionName") == other.get("functionName")
+    """Whether a call that awaits, which tells no more of itself than where, is of the function of another one."""
+    if position(call)[0] != position(other)[0] or call.get("functionName") != other.get("functionName"):
+        return False
+    span = span_of(other)
+    return span is None or span[0] <= position(call)[1:] <= span[1]
 
 
 def _at(lines: list[str], place: Body) -> str:

@@ -102,6 +102,13 @@ def position(call: Body) -> tuple[str, int, int]:
     return str(location.get("scriptId")), int(location.get("lineNumber", 0)), int(location.get("columnNumber", 0))
 
 
+def span_of(call: Body) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """Where the function of a held call begins and ends, as V8 counts; None where it does not tell."""
+    scope: Body = next((each for each in call.get("scopeChain") or () if each.get("type") == "local"), {})
+    start, end = scope.get("startLocation"), scope.get("endLocation")
+    return (position({"location": start})[1:], position({"location": end})[1:]) if start and end else None
+
+
 def is_top_level(call: Body) -> bool:
     """Whether this is the code of a file itself, outside of any function."""
     where = call.get("functionLocation") or {}

@@ -15,6 +15,8 @@ from .suspending import Kind
 _CALLERS = 4
 _MADE_UP = 400
 """Positions in code that nobody wrote that a step passes by: helpers and what loads modules have some dozens."""
+_RUNTIME = 100
+"""Positions in the runtime's own code that a step looks at for a call of the user's: a listener is some ten behind `emit`."""
 
 
 class Journey(msgspec.Struct):
@@ -38,9 +40,15 @@ class Journey(msgspec.Struct):
     """Breakpoints of ours in those that the call to be finished goes back to, or that may catch its error."""
     leaving: bool = False
     """Its call is at its end, or has returned."""
+    back: int = 0
+    """How deep the call of the user's is to which a call that has returned gives its value."""
     over: bool = False
     """It ends where its call gives back its value."""
     entering: bool = False
+    led_out: bool = False
+    """It was led out of library code just now, which its line has called: that goes on where it had come to."""
+    looks_on: int = _RUNTIME
+    """At how many more positions of the runtime's it may look for a call of the user's."""
     kind: Kind = Kind.PLAIN
     may_pass: int = _MADE_UP
     """How much of what nobody wrote it may still pass by; none where it began in such code."""
@@ -86,6 +94,10 @@ class Journey(msgspec.Struct):
         own = position(held.top)[0], held.top.get("functionName")
         awaiting = self.held.chain[self.held.depth - 1 :]
         return any((position(call)[0], call.get("functionName")) == own for call in awaiting)
+
+    def is_deeper(self, held: Held) -> bool:
+        """Whether a breakpoint of ours is hit by a call that the line makes, which runs on its way back to this one."""
+        return self.move is Move.NEXT and self.kind is Kind.PLAIN and held.depth > self.depth and self.is_hit(held)
 
     def is_hit(self, held: Held) -> bool:
         return bool(set(held.hits) & {*self.own, *self.outer})

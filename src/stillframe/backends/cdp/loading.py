@@ -20,6 +20,9 @@ from .texts import Texts
 _WANTED_TEXT = f"{STORE}.defines(content, filename) ? content.length <= {LARGEST} && content : null"
 """An expression for the text that is compiled, where it may have a function that is wanted."""
 
+_WORDS = "content, filename, typeof format === 'string' ? format : ''"
+"""What Node's own loader has of a module as it compiles that: its text, its file, what kind of text it is."""
+
 
 class ModuleLoading:
     """What is done at the pauses that come before a module's first line."""
@@ -38,13 +41,17 @@ class ModuleLoading:
         self._breakpoints = breakpoints
         self._tell = tell
 
-    async def compiled(self, held: Held) -> bool:
+    async def made_function(self, held: Held) -> None:
+        """`vm.compileFunction` is about to make a function of a module's text, which will run as it is."""
+        await self.compiled(held, "code, options.filename, ''")
+
+    async def compiled(self, held: Held, words: str = _WORDS) -> bool:
         """The loader is about to compile a module: its arguments are the text and the file. Whether another text will run."""
         question = (
-            f"JSON.stringify({{filename, rewritten: {STORE}.rewrites(typeof format === 'string' ? format : ''),"
+            f"((content, filename, format) => JSON.stringify({{filename, rewritten: {STORE}.rewrites(format),"
             f" written: {STORE}.writes(filename),"
             " map: content.slice(Math.max(0, content.lastIndexOf('sourceMappingURL=') - 4)).slice(0, 3e7),"
-            f" text: {_WANTED_TEXT}}})"
+            f" text: {_WANTED_TEXT}}}))({words})"
         )
         call = held.top.get("callFrameId")
         arguments = {"callFrameId": call, "expression": question, "returnByValue": True, "silent": True}

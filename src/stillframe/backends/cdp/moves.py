@@ -14,6 +14,7 @@ from ...errors import AdapterUnresponsive, StillframeError, WrongState
 from ...model.backend import Bounds, Move, Output, Stopped
 from ...model.values import Value
 from .breakpoints import Breakpoints
+from .callers import Callers
 from .catching import Catching
 from .client import Body, CdpClient
 from .doors import Door
@@ -31,6 +32,9 @@ from .wording import Wording
 
 THREAD = "1"
 """An isolate has one thread; workers are sessions of their own."""
+
+AT_END = "return"
+"""The reason of a stop where a call gives its value to no code of the user's."""
 
 _ARRIVES = 10.0
 
@@ -57,8 +61,11 @@ class Mover:
         self._loading = loading
         self._tell = tell
         self._journey: Journey | None = None
+        self._at_end = False
+        """The held call has nothing left to do but to give its value to nobody, and that was told."""
         self._calls = evidence.calls
         self._wording = Wording(scripts, texts)
+        self._callers = Callers(scripts, evidence.teller, brittle=brittle)
         self._departures = Departures(client, scripts, self._wording, self._note_return)
         self._arrival: tuple[int, asyncio.Future[Held]] | None = None
         """Somebody waits for the next position, which is no stop."""
@@ -68,6 +75,8 @@ class Mover:
         self._paused = asyncio.Event()
         self.restarting = False
         self.compile_id = ""
+        self.function_id = ""
+        """Where `vm` makes a function of a module's text."""
         self.uncaught_id = ""
         self.catching = Catching(client, scripts, evidence, self._wording)
         self._retrying = Retrying(client, scripts, evidence, breakpoints)
@@ -87,6 +96,10 @@ class Mover:
             self._journey = None
             self._calls.left(0)
             await self._send(RESUME, far=True)
+            return
+        if held.at_return and not self._at_end and await self._departures.is_nobodys(held):
+            await self._note_return(held, leaves=False)
+            await self._stop(held, AT_END)
             return
         journey = self._journey = Journey.start(move, held, self._written(held))
         journey.may_pass = 0 if self._is_made_up(held) else journey.may_pass
@@ -168,6 +181,10 @@ class Mover:
         if self.compile_id in held.hits:
             await self._after_compile(held, rewritten=await self._loading.compiled(held))
             return
+        if self.function_id in held.hits:
+            await self._loading.made_function(held)
+            await self._go_on_behind()
+            return
         if self._door is not None and not await self._through(held, self._door):
             return
         if self.uncaught_id in held.hits:
@@ -229,7 +246,7 @@ class Mover:
         if self._journey is not None:
             notes += self._gone_elsewhere(held, self._journey, reason)
             await remove_own(self._client, self._journey)
-        self._journey, self.restarting = None, False
+        self._journey, self.restarting, self._at_end = None, False, reason == AT_END
         self.order.fulfilled()
         self._paused.set()
         self._calls.left(held.depth + 1)
@@ -238,9 +255,10 @@ class Mover:
     def _gone_elsewhere(self, held: Held, journey: Journey, reason: str) -> tuple[str, ...]:
         """A step that left a call which nobody waits for ends wherever the program stops next: nothing was returned to there."""
         returned = self._evidence.returned
-        if not journey.leaving or not returned or (journey.move is Move.FINISH and reason in ("step", "return")):
+        if not journey.leaving or not returned or (journey.move is Move.FINISH and reason in ("step", AT_END)):
             return ()
-        if reason != "exception" and journey.leads_back_to(held, self._evidence.teller.is_user):
+        passed_by = reason == "step" and journey.kind is Kind.PLAIN and journey.back not in (0, held.depth)
+        if reason != "exception" and not passed_by and journey.leads_back_to(held, self._evidence.teller.is_user):
             return ()
         self._evidence.returned = []
         return (f"{returned[-1].name} returned {returned[-1].value} before",)
@@ -287,6 +305,9 @@ class Mover:
                 return
             self._door = None
             await door.close()
+        await self._go_on_behind()
+
+    async def _go_on_behind(self) -> None:
         if self._journey is not None:
             await self._keep_going(self._journey)
         await self._send(RESUME)
@@ -370,21 +391,34 @@ class Mover:
             await self._send(order)
             return
         if journey.over:
-            await self._stop(held, "return")
+            await self._stop(held, AT_END)
+            return
+        if journey.is_deeper(held):
+            await self._go_on(held)
             return
         if self._scripts.hides_library and not self._evidence.teller.is_user(held.top):
-            await self._send(STEPS[Move.FINISH] if held.depth > 1 else RESUME)
+            if self._callers.may_call(held, journey):
+                await self._send(STEPS[Move.STEP])
+                return
+            journey.led_out = held.depth > 1
+            await self._send(STEPS[Move.FINISH] if journey.led_out else RESUME)
             return
+        led_out, journey.led_out = journey.led_out, False
         if journey.passes_made(self._is_made_up(held)):
             await self._send(STEPS[journey.move])
             return
         same = held.depth == journey.depth and journey.line is not None and self._written(held) == journey.written
         if held.at_return and (same or await self._wording.is_closing(held)):
-            await self._note_return(held)
+            journey.over = await self._departures.is_nobodys(held)
+            await self._note_return(held, not journey.over)
+            if journey.over:
+                await self._stop(held, AT_END)
+                return
             journey.line, journey.leaving = None, True
+            journey.back = self._departures.back(held)
             await self._send(STEPS[journey.move])
             return
-        if same and journey.move is not Move.FINISH and await self._is_further(held, journey):
+        if same and journey.move is not Move.FINISH and (await self._is_further(held, journey) or led_out):
             await self._send(STEPS[journey.move])
             return
         await self._stop(held, "step")

@@ -133,7 +133,10 @@ def _look_at(answer: Body) -> None:
     details = answer.get("exceptionDetails")
     if status != _UNDER_WAY and isinstance(details, dict):
         line = int(details.get("lineNumber", 0)) + 1
-        raise EvalFailed(f"the new source does not compile: {failure(details)} (line {line})")
+        raise EvalFailed(
+            f"the new source does not compile: {failure(details)} (line {line})",
+            hint=Try("hotpatch", once="it compiles"),
+        )
     if status != "Ok":
         raise EvalFailed(_CANNOT + _REFUSALS.get(status, status))
 

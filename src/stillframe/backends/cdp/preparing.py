@@ -68,11 +68,14 @@ class Preparing:
         """Have our code ready for work, and every breakpoint in its place."""
         if self._mover.entry:
             self._mover.main = self._scripts.real(await self._asked("process.argv[1]"))
-        await asyncio.gather(self._take_up(), self._breakpoints.set(wanted))
-        if (
-            not self._launch.launched and not self._is_late
-        ):  # by now V8 has told of all that is loaded, and of their source maps
-            await self._breakpoints.catch_up()
+        if self._launch.launched:
+            await asyncio.gather(self._take_up(), self._breakpoints.set(wanted))
+        else:
+            await self._take_up()
+            self._breakpoints.are_early = self._is_late
+            await self._breakpoints.set(wanted)
+        if not self._launch.launched and not self._is_late:
+            await self._breakpoints.catch_up()  # by now V8 has told of all that is loaded, and of their source maps
         if self._is_late and any(map(_is_of_program, self._scripts.all())):  # it came in between
             await self.ready()
 
@@ -116,6 +119,7 @@ class Preparing:
         places = (
             ("compile", f"{STORE}.loading(content, filename)"),
             ("uncaught", ""),
+            ("compileFunction", f"{STORE}.compiles(code, options)"),
             ("runInContext", f"{STORE}.enters(contextifiedObject)"),
         )
         functions = [self._evaluated(f"{STORE}.{name}") for name, _ in places]
@@ -123,7 +127,7 @@ class Preparing:
         ids = await asyncio.gather(
             *(self._break_on(function, condition) for function, (_, condition) in zip(functions, places, strict=True))
         )
-        self._mover.compile_id, self._mover.uncaught_id, _ = ids
+        self._mover.compile_id, self._mover.uncaught_id, self._mover.function_id, _ = ids
         if self._launch.tells_exits:
             self._mover.exit_id = await self._break_on(self._evaluated("process.exit"), _FAILS)
 

@@ -38,12 +38,21 @@ class Retrying:
         self._breakpoints = breakpoints
 
     async def judge(self, held: Held) -> Hit | None:
-        """By which breakpoints the program is held here; None where the conditions of all of them do not hold."""
+        """By which breakpoints the program is held here; None where none should be here, or no condition holds."""
+        if self._breakpoints.is_astray(held.hits):
+            return None
         wanted = self._breakpoints.standing(held.hits)
         ids = tuple(dict.fromkeys(each.id for each in wanted))
         if not self._breakpoints.is_conditional(held.hits):
             return Hit(ids)
-        found, failed = await self._hits(held, wanted)
+        found, failed = await self._take_hits()
+        if not found and not failed and self._breakpoints.are_early:  # nobody could ask, so it is asked now
+            for text in self._breakpoints.conditions(held.hits):
+                await self._ask_here(held, text)
+            found, failed = await self._take_hits()
+            if not found and not failed:
+                return None
+        found, failed = await self._meant(held, wanted, found, failed)
         if not found and wanted and all(each.condition for each in wanted):
             return None
         ids = tuple(id for id in ids if id in found) or ids
@@ -51,9 +60,8 @@ class Retrying:
         said = tuple(f"the condition of {id} raised {what}\n" for id, what in failed)
         return Hit(ids, not set(ids) <= {id for id, _ in failed}, said)
 
-    async def _hits(self, held: Held, wanted: Sequence[Wanted]) -> tuple[Ids, Failed]:
+    async def _meant(self, held: Held, wanted: Sequence[Wanted], found: Ids, failed: Failed) -> tuple[Ids, Failed]:
         """The breakpoints that stop here, and what conditions raised; none where each was meant otherwise, and is not so."""
-        found, failed = await self._take_hits()
         for id, said in failed:
             text = next((each.condition for each in wanted if each.id == id), None)
             if text is None or not said.endswith(" is not defined") or not await self._again(held, id, text):
@@ -75,7 +83,10 @@ class Retrying:
         spelled = await self._evidence.spellings.bound(held.top, text)
         if script is None or not spelled:
             return False
-        again = await self._breakpoints.spell(id, script.path, spelled)
-        words = {"callFrameId": held.top.get("callFrameId"), "expression": again, "silent": True}
-        await self._client.request("Debugger.evaluateOnCallFrame", words)
+        await self._ask_here(held, await self._breakpoints.spell(id, script.path, spelled))
         return True
+
+    async def _ask_here(self, held: Held, condition: str) -> None:
+        """Have a condition evaluated where the program is held, as V8 does when it comes there."""
+        words = {"callFrameId": held.top.get("callFrameId"), "expression": condition, "silent": True}
+        await self._client.request("Debugger.evaluateOnCallFrame", words)

@@ -285,9 +285,13 @@ def path_of(url: str) -> str | None:
 
 
 def url_pattern(*paths: str) -> str:
-    """A pattern for every way in which the address of a file may be spelled that has these paths."""
+    """A pattern for every way in which the address of a file may be spelled that has these paths.
+
+    A module may be imported anew under a query (`app.config.mjs?mtime=1`), which is no part of its file's name.
+    """
     words = ["".join(map(spelled, path)) for path in paths]
-    return "^(?:file://)?" + (words[0] if len(words) == 1 else f"(?:{'|'.join(words)})") + "$"
+    file = words[0] if len(words) == 1 else f"(?:{'|'.join(words)})"
+    return f"^(?:{file}|file://{file}(?:[?#].*)?)$"
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

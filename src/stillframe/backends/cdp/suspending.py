@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from .client import Body
-from .frames import is_top_level
+from .frames import is_top_level, position, span_of
 
 _HEAD = re.compile(
     r"(?P<asynchronous>\basync\b)?\s*(?:\bfunction\b)?\s*(?P<star>\*)?\s*(?:[\w$#\u0080-\uffff]+|\[[^\]]*\]|'[^']*'|\"[^\"]*\")?\s*$"
@@ -17,8 +17,9 @@ _HEAD = re.compile(
 _SUSPENDS = re.compile(r"(?<![\w$.])(?:await|yield)(?![\w$])")
 _YIELDS = re.compile(r"(?<![\w$.])yield(?![\w$])")
 _AWAITED = re.compile(r"(?<![\w$.])await\s+(?:new\s+)?[\w$.?!\[\]'\"]*$|\bfor\s+await\s*\([^)]*$")
+_FINALLY = re.compile(r"(?<![\w$.])finally\b")
 _OPENS, _CLOSES = "([{", ")]}"
-_LONGEST = 200
+LONGEST = 200
 """Lines that one expression may take."""
 
 
@@ -60,6 +61,20 @@ def suspending(lines: Sequence[str], first: int, last: int) -> frozenset[int]:
     return frozenset(found)
 
 
+def is_behind_finally(call: Body, lines: Sequence[str]) -> bool:
+    """Whether a held call has come to a line of its function that is behind a `finally`, or may be in one."""
+    span, (_, line, column) = span_of(call), position(call)
+    if span is None or line >= len(lines):
+        return False
+    return any(map(_FINALLY.search, [*lines[span[0][0] : line], lines[line][:column]]))
+
+
+def has_finally(call: Body, lines: Sequence[str]) -> bool:
+    """Whether the function of a held call may return by way of a `finally`."""
+    span = span_of(call)
+    return span is not None and any(map(_FINALLY.search, lines[span[0][0] : span[1][0] + 1]))
+
+
 def yields(line: str) -> bool:
     return _YIELDS.search(line) is not None
 
@@ -81,7 +96,7 @@ def is_called(lines: Sequence[str], line: int, column: int, name: str) -> bool:
 def end_of_call(lines: Sequence[str], line: int, column: int) -> tuple[int, int] | None:
     """Where the brackets end that follow a position, as those of a call do its name; None where none do on its line."""
     depth = 0
-    for at in range(line, min(line + _LONGEST, len(lines))):
+    for at in range(line, min(line + LONGEST, len(lines))):
         for place in range(column if at == line else 0, len(lines[at])):
             letter = lines[at][place]
             depth += (letter in _OPENS) - (letter in _CLOSES)
@@ -97,7 +112,7 @@ def end_of_call(lines: Sequence[str], line: int, column: int) -> tuple[int, int]
 def _end_of_expression(lines: Sequence[str], number: int, column: int) -> int:
     """The line where its brackets are closed; those in strings count too, which makes it longer at the worst."""
     depth = 0
-    for at in range(number, min(number + _LONGEST, len(lines))):
+    for at in range(number, min(number + LONGEST, len(lines))):
         for letter in lines[at][column if at == number else 0 :]:
             depth += (letter in _OPENS) - (letter in _CLOSES)
             if depth < 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import signal
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ _RETURN = "(return) "
 
 _DEEP = 50
 """So many more frames are asked for where a debugger only knows the depth of a stack that it has told to its end."""
+
+_OF_RUNTIME = "the program's runtime ends it for this signal"
 
 _FRAMES = 32
 """Frames of which it is remembered what their calls returned."""
@@ -112,6 +115,8 @@ class Evidence:
         return Frames(frames=frames[:count], total=total, start=start, thread=thread)
 
     def _judged(self, frame: Frame) -> Frame:
+        if (name := self._launch.function_name(frame.function)) != frame.function:
+            frame = msgspec.structs.replace(frame, function=name)
         return self._named(msgspec.structs.replace(frame, kind="library")) if self._launch.is_library(frame) else frame
 
     def _named(self, frame: Frame) -> Frame:
@@ -271,7 +276,21 @@ class Evidence:
         told = translate.exception(body)
         if told.mode == "unknown" and self._launch.exception_mode:
             told = msgspec.structs.replace(told, mode=self._launch.exception_mode)
+        if self._launch.fatal_signal and (name := await self._fatal_signal(thread, *self._launch.fatal_signal)):
+            return msgspec.structs.replace(told, type=name, message=_OF_RUNTIME)
         return msgspec.structs.replace(told, message=self._launch.exception_text(told.message))
+
+    async def _fatal_signal(self, thread: str, function: str, variable: str) -> str | None:
+        """The signal for which the runtime is ending the program, if it is."""
+        (top, *_) = (await self.stack(thread, 0, 1)).frames or (None,)
+        if top is None or top.function != function:
+            return None
+        (found,) = await self.evaluate(top.id, (variable,), Bounds(), self._launch.request_timeout)
+        number = re.match(r"\d+", found.value.value if found.value else "")
+        try:
+            return signal.Signals(int(number[0])).name if number else None
+        except ValueError:
+            return None
 
     async def modules(self, start: int, count: int) -> Modules:
         body = await self._client.request("modules", {"startModule": start, "moduleCount": count})

@@ -130,6 +130,7 @@ class HelperEvidence(Evidence):
             Values(values=values, total=translate.number(body.get("locals_total")), notes=_notes(body)),
             translate.helper_values(translate.items(body, "returned")),
             translate.helper_exception(exception) if isinstance(exception, dict) else None,
+            translate.changed_parts(body.get("changed")),
         )
 
     async def stack(self, thread: str, start: int, count: int) -> Frames:

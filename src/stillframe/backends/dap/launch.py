@@ -41,7 +41,9 @@ class Quirk(enum.Enum):
     PAUSES_ALL_BY_STAR = "pause takes the thread id * for all threads: debugpy 1.8.22"
     UNVERIFIED_IS_FINAL = "a breakpoint that cannot be set now is never set later: dlv 1.27.2"
     NEGATIVE_EXIT_IS_SIGNAL = "an exit code below zero is the signal that ended the program: dlv 1.27.2"
-    TALKS_AS_PROGRAM = "what it prints of its own doings comes as output of category stdout: gdb 18.1"
+    TALKS_AS_PROGRAM = (
+        "what it prints of its own doings comes as output of the program's: gdb 18.1 (stdout), dlv 1.27.2 (stderr)"
+    )
     MISNAMES_STOPS = (
         "a pause and joining are exceptions, watched data a breakpoint (19.1) or of its number (22.1): lldb-dap"
     )
@@ -205,6 +207,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """The lines for its console that have it tell registers among a frame's scopes, and no longer."""
     in_module: Callable[[str, str], str] = lambda _module, function: function
     """A function of a module as the debugger calls it, where no helper of ours knows modules."""
+    asked_name: Callable[[str], str] = lambda name: name
+    """A function as the debugger takes it, of a name that it was told by."""
     told_apart: Callable[[str, str], str | None] = lambda _name, _said: None
     """The function of the user's own that is meant by a name, of which the debugger said why it will not do."""
     taken: re.Pattern[str] | None = None
@@ -227,6 +231,9 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """The mode of an exception of which the debugger does not tell it."""
     exception_text: Callable[[str], str] = lambda told: told
     """The message of an exception without what the debugger put around it."""
+    fatal_signal: tuple[str, str] | None = None
+    """The function in which the language's runtime ends a program for a signal, and its variable with the number of that: the
+    debugger takes it for an error like others, without a message."""
     value_text: Callable[[str], str] = lambda told: told
     """A value without what the debugger says too much of it."""
     exception_is: Callable[[tuple[str, ...]], str] | None = None
@@ -250,6 +257,8 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """A directory of this launch alone, with what was built for it: it goes when the program does."""
     entry: str | None = None
     """The function to stop in for whoever asked to stop at the beginning, where the debugger's own word means the loader."""
+    function_name: Callable[[str], str] = lambda told: told
+    """The name of a call as people know it, where the debugger tells one of the compiler's."""
     thread_name: Callable[[str], str] = lambda told: told
     """A thread's name as users know it."""
     at_work: re.Pattern[str] | None = None
@@ -260,6 +269,9 @@ class DapLaunch(msgspec.Struct, frozen=True):
     """Lines of the spawned process that are for whoever started it, and that nobody else wants to see."""
     detour: re.Pattern[str] | None = None
     """Functions of the runtime in which a pause finds a thread that is not at home there, so that its own stack is not seen."""
+    cut_in: re.Pattern[str] | None = None
+    """Functions of the runtime that a signal puts between two instructions of the program: what is below them called none of
+    them, and a debugger that takes it for a call tells the line before, or leaves it out."""
     unshown_names: re.Pattern[str] | None = None
     """Names of variables that are none of the program's own."""
     requests: frozenset[str] | None = None

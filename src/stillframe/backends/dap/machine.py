@@ -22,6 +22,7 @@ from .helper import Helper
 from .launch import DapLaunch, Examines
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+")
+_OF_PACKAGE = re.compile(r"[^\W\d]\w*\.[^\W\d]\w*")
 _PAGE = 4096
 _GROUP = ("Registers", "Extensions")
 """lldb-dap 19 tells registers in groups, those that everybody means by registers first."""
@@ -112,6 +113,18 @@ class Machine:
         if not found:
             raise NotFound(f"no instructions can be read at {reference}")
         return Disassembly(instructions=tuple(_instructions(found, _number(here), symbols)))
+
+    async def entry(self, frame: str, function: str) -> str | None:
+        """As our code inside of the debugger looks it up. The protocol has no request for it, but Delve knows the functions of
+        a package by their names, as it does variables."""
+        if Capability.DISASSEMBLY in self._launch.adds and self._helper:
+            return translate.text((await self._helper.call("entry", text=function)).get("address"))
+        if not self._launch.examines or not _OF_PACKAGE.fullmatch(function):
+            return None
+        try:
+            return await self._address(frame, function)
+        except NotFound:
+            return None
 
     async def instruction_pointer(self, frame: str) -> str | None:
         """Where a frame is about to run, as its stack told, or as the register that means it everywhere tells."""

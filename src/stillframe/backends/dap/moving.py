@@ -96,7 +96,7 @@ class Moving:
         return True
 
     async def _send_move(self, move: Move, thread: str | None) -> None:
-        thread = thread or self._news.last_thread or await self._any_thread()
+        thread = thread or self._news.last_thread or await self.any_thread()
         self._news.nobody_is_held()
         self._news.followed.clear()
         self._evidence.forget()
@@ -107,6 +107,10 @@ class Moving:
             try:
                 answer.result()
             except Refused as refused:
+                if move is Move.FINISH and "outermost frame" in refused.message:  # gdb's words
+                    raise WrongState(
+                        "no call of the program made this one: it ends with its thread", hint=Try("continue")
+                    ) from None
                 raise WrongState(f"the debugger refused to {move.value}: {refused.message}") from None
             except AdapterDied:
                 await self._news.idle()
@@ -124,7 +128,7 @@ class Moving:
     def _is_helpers(self, move: Move) -> bool:
         return _NEEDS.get(move) in self._launch.adds
 
-    async def _any_thread(self) -> str:
+    async def any_thread(self) -> str:
         found = await self.threads()
         if not found:
             raise WrongState("the program has no thread that could move")
@@ -133,7 +137,7 @@ class Moving:
     async def _somebody(self) -> str:
         """Whom to hold, where all are held: gdb 18.1 lists nobody of a program behind an address while that runs."""
         try:
-            return await self._any_thread()
+            return await self.any_thread()
         except Refused:
             return self._news.last_thread or "1"
 

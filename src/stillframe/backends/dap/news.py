@@ -24,9 +24,6 @@ from .evidence import Evidence
 from .launch import DapLaunch, Quirk
 from .stops import StopFilter
 
-_MOST_DETOURS = 8
-"""So many times in a row a pause is tried again where it found a thread on a way of its runtime's own."""
-
 
 class Debuggee(Protocol):
     """What the news are about."""
@@ -45,6 +42,8 @@ class Debuggee(Protocol):
     async def trip(self, stop: Stopped) -> bool: ...
 
     async def pause_again(self, thread: str) -> None: ...
+
+    async def any_thread(self) -> str: ...
 
 
 class News:
@@ -77,7 +76,6 @@ class News:
         """Thread to the reason for which it is held."""
         self.began: set[str] = set()
         """Threads that were told to have begun, and not to have ended."""
-        self._detours = 0
         self._log_lines = terms.LogLines()
         self._forked = False
         self.threads_are_cut = False
@@ -170,7 +168,7 @@ class News:
         # None named: looked up by its place. Several: one that always stops stands for others on its line.
         if (
             self._may_be_misnamed(stop)
-            or self._may_be_detour(stop)
+            or self.stops.may_be_detour(stop)
             or self.stops.must_look(stop)
             or (stop.reason == "breakpoint" and len(stop.breakpoints) != 1)
             or (stop.reason == "breakpoint" and self._breakpoints.is_waiting(stop.breakpoints))
@@ -216,9 +214,13 @@ class News:
                     await self._debuggee.go_on(stop.thread)
                     return
                 stop = self._renamed(stop, told)
-            if stop.thread is not None and self._may_be_detour(stop) and await self._is_detour(stop.thread):
-                await self._debuggee.pause_again(stop.thread)
-                return
+            if self.stops.may_be_detour(stop):
+                thread = stop.thread or await self._debuggee.any_thread()  # dlv 1.27.2 names none on a signal's stack
+                detour = await self.stops.detour(thread)
+                if detour and detour.again:
+                    await self._debuggee.pause_again(thread)
+                    return
+                stop = replace(stop, notes=(*stop.notes, detour.unseen)) if detour else stop
             if not await self.stops.is_news(stop, self._breakpoints.symbols(stop.breakpoints)):
                 await self._debuggee.go_on(stop.thread)
                 return
@@ -267,17 +269,6 @@ class News:
         self._breakpoints.data_is_gone(each for each in told.get("gone") or () if isinstance(each, int))
         notes = tuple(each for each in told.get("notes") or () if isinstance(each, str))
         return replace(stop, notes=stop.notes + notes) if notes else stop
-
-    def _may_be_detour(self, stop: Stopped) -> bool:
-        return stop.reason == "pause" and self._launch.detour is not None and self._detours < _MOST_DETOURS
-
-    async def _is_detour(self, thread: str) -> bool:
-        """Whether a pause found the thread in the runtime's own business, from where its stack is not seen."""
-        frames = (await self._evidence.stack(thread, 0, 20)).frames
-        lost = bool(frames) and not any(each.kind == "user" for each in frames)
-        lost = lost and self._launch.detour is not None and self._launch.detour.match(frames[0].function) is not None
-        self._detours = self._detours + 1 if lost else 0
-        return lost
 
     async def _checked(self, stop: Stopped) -> Stopped | None:
         """A stop in a function that has no line to stand on: the condition was not asked in the target. None if it is false."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 import msgspec
@@ -11,6 +12,18 @@ from ...model.backend import Bounds, Stopped, Wanted
 from ...model.values import Frame
 from .evidence import Evidence
 from .launch import DapLaunch, Quirk
+
+_MOST_DETOURS = 8
+"""So many times in a row a pause is tried again where it found a thread on a way of its runtime's own."""
+
+
+class Detour(msgspec.Struct, frozen=True):
+    """A pause that found a thread in its runtime's own business."""
+
+    unseen: str
+    """What cannot be seen from there."""
+    again: bool
+    """Whether to let it run a little further, and look there."""
 
 
 class _Passing(msgspec.Struct, frozen=True):
@@ -27,6 +40,7 @@ class StopFilter:
         self._launch = launch
         self._evidence = evidence
         self._passing: dict[str, _Passing] = {}
+        self._detours = 0
         self.catches_raised = False
         """Whether exceptions stop the program when they are raised, handled or not."""
         self.classes: tuple[str, ...] = ()
@@ -44,6 +58,29 @@ class StopFilter:
         if stop.reason == "function breakpoint":
             return await self._is_asked_for(stop.thread, tuple(symbols))
         return True
+
+    def may_be_detour(self, stop: Stopped) -> bool:
+        return stop.reason == "pause" and self._launch.detour is not None
+
+    async def detour(self, thread: str) -> Detour | None:
+        """What is not seen of the program's own calls where a pause found this thread; None where all of them are."""
+        frames = (await self._evidence.stack(thread, 0, 20)).frames
+        unseen = self._unseen(frames)
+        again = unseen is not None and self._detours < _MOST_DETOURS
+        self._detours = self._detours + 1 if again else 0
+        return Detour(unseen, again) if unseen is not None else None
+
+    def _unseen(self, frames: tuple[Frame, ...]) -> str | None:
+        above = list(itertools.takewhile(lambda each: each.kind != "user", frames))
+        if not above:
+            return None
+        tool, cut_in, way = self._launch.tool.tool, self._launch.cut_in, self._launch.detour
+        if len(above) == len(frames):
+            lost = way is not None and way.match(frames[0].function)
+            return f"the runtime is at work here, from where {tool} does not see the program's calls" if lost else None
+        if cut_in is not None and any(cut_in.match(each.function) for each in above):
+            return f"a signal came just then: {tool} may lack the call that it interrupted, or tell another line of it"
+        return None
 
     def _may_repeat(self, stop: Stopped) -> bool:
         return (

@@ -57,7 +57,8 @@ def of_function(launch: DapLaunch, wanted: Wanted, *, helped: bool) -> Arguments
 
 def name(launch: DapLaunch, wanted: Wanted) -> str | None:
     """A function's name as the debugger has it."""
-    return launch.in_module(wanted.module, wanted.symbol) if wanted.module and wanted.symbol else wanted.symbol
+    symbol = launch.asked_name(wanted.symbol) if wanted.symbol else wanted.symbol
+    return launch.in_module(wanted.module, symbol) if wanted.module and symbol else symbol
 
 
 def told_apart(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ...model.backend import Capability, Output, Stopped
 from ...model.powers import Party
-from ...model.values import ExceptionInfo, Frame, Module, Modules, Scope, Thread, Value
+from ...model.values import ExceptionInfo, Frame, Module, Modules, Part, Scope, Thread, Value
 from ...wire import dap_types
 from .launch import DapLaunch
 
@@ -171,6 +171,12 @@ def helper_value(body: Body) -> Value:
 
 def helper_values(bodies: Iterable[Body]) -> tuple[Value, ...]:
     return tuple(helper_value(each) for each in bodies)
+
+
+def changed_parts(told: object) -> dict[str, tuple[Part, ...]]:
+    """By the names of locals: parts of them that are others now, as our helper tells them."""
+    rows = told.items() if isinstance(told, dict) else ()
+    return {name: tuple(Part(path=path, value=held) for path, held in parts) for name, parts in rows}
 
 
 def exception(body: Body) -> ExceptionInfo:

@@ -10,7 +10,7 @@ import sys
 from . import parser, rendezvous
 from .catalogue import HASH, VERBS, VERSION
 from .jsonline import encode
-from .usage import Usage, line
+from .usage import Usage, line, printable
 from .words import BUILT_IN
 
 TYPE_CHECKING = False
@@ -231,12 +231,17 @@ def out(text: str) -> None:
 
 
 def say(text: str) -> None:
-    write(2, text.encode("utf-8", "backslashreplace"))
+    write(2, printable(text).encode("utf-8", "backslashreplace"))
+
+
+def as_line(reply: "dict[str, Json]") -> str:
+    """A reply as a line of JSON; of ASCII, DEL is the one character that JSON leaves as it is and a terminal does not."""
+    return encode(reply).replace("\x7f", "\\u007f") + "\n"
 
 
 def tell(op: str, result: "dict[str, Json]", text: str, as_json: bool) -> int:
     """An answer of our own, in the shape that every reply has."""
-    out(encode({"ok": True, "op": op, "result": result}) + "\n" if as_json else text)
+    out(as_line({"ok": True, "op": op, "result": result}) if as_json else text)
     return 0
 
 
@@ -248,7 +253,7 @@ def fail(code: str, message: str, exit_code: int, as_json: bool, op: str = "", h
         error: dict[str, Json] = {"code": code, "message": message}
         if hint:
             error["hint"] = hint
-        out(encode({"ok": False, "op": op or None, "error": error}) + "\n")
+        out(as_line({"ok": False, "op": op or None, "error": error}))
     else:
         say(f"error {code}: {message}\n")
     return exit_code

@@ -26,7 +26,7 @@ MANUAL: "dict[str, Page]" = {
             "catch": "exceptions to stop at: uncaught, raised, user, a class name, off",
             "name": "the session's name",
             "stop_on_entry": "stop at the first line",
-            "just_my_code": "stop and step in your own code only, which is the default",
+            "just_my_code": "stop and step in your own code only: the default, unless a configuration says otherwise",
             "record": "record the run, so that `step-back` and `reverse-continue` work where the debugger can",
             "config": "start what this configuration of .vscode/launch.json says; alone, it lists them",
             "build": "a shell command that makes the program first, here and again before each restart: 'make app'",
@@ -82,7 +82,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "next": {
         "group": "control",
-        "doc": "Run one line, calls included, and stop at the next line of this frame or of its caller.",
+        "doc": "Run one line, calls included, and stop at the next line of this frame or of its caller.\n\nWhere no code of yours goes on behind the end of a function, as of a server's handler, it is held there, with its value.",
         "example": "dbg next --count 10",
         "fields": {
             "count": "how many steps; every line passed is told, with what it changed",
@@ -280,10 +280,12 @@ MANUAL: "dict[str, Page]" = {
     },
     "expand": {
         "group": "inspect",
-        "doc": "What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on.\n\nOf a program that is gone, what was recorded of it at its last stop, by its name or path (`cart.lines`), which is said.",
+        "doc": "What a value holds: items, keys or attributes, a page at a time; a long text by slices, from a character on.\n\nA path (`cart.lines[0]`, `order['lines']`) is walked through what the values hold; nothing of the program runs.\nA handle knows its frame and thread; those given are for a variable's name.\nOf a program that is gone, what was recorded of it at its last stop, which is said.",
         "example": "dbg expand v3 --start 100 --count 20",
         "fields": {
-            "value": "a value's handle, v3, or a variable's name",
+            "value": "a value's handle, v3, a variable's name, or a path below one",
+            "frame": "the frame to look at, such as f1; the selected one if left out",
+            "thread": "the thread to act on, such as t2; the stopped one if left out",
             "start": "where the page begins",
             "count": "how many at the most (default 40)",
             "text": "characters of each value at the most",
@@ -518,7 +520,7 @@ MANUAL: "dict[str, Page]" = {
         "example": "dbg hits shop.py:14 --where 'price > 10'\ndbg hits shop.py:14 --count-by 'type(price)'",
         "fields": {
             "at": 'a place: file:line, file@"text" or a function\'s name',
-            "where": "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= in, and, or, not",
+            "where": "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= % in, and, or, not; '2026-01-31'",
             "group_by": "group by a recorded path, or by place, function, thread or reason",
             "count_by": "only count, by the same",
             "top": "hits or groups at the most (default 20)",
@@ -543,7 +545,7 @@ MANUAL: "dict[str, Page]" = {
         "fields": {
             "at": "a place",
             "name": "a recorded name, item.qty or len(x)",
-            "where": "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= in, and, or, not",
+            "where": "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= % in, and, or, not; '2026-01-31'",
             "plot": "draw it into this SVG file",
             "run": "the run: r12, a saved name or a session's name; if left out the current session's, or the newest since its end",
         },

@@ -275,6 +275,8 @@ class Reader:
         """A flag that is not ours is an error with the line that works."""
         name, equals, value = token.partition("=")
         known = [*self.flags, *[spelling for field in GLOBALS for spelling in spellings(field)]]
+        if as_word := self._as_word(name, equals, value):
+            raise self._wrong(f"{name!r} is no flag of {self.line.verb}: it is given as a word", as_word)
         meant = words.guessed_flag(name, known)
         if meant is not None:
             corrected = [*self._before(), meant + equals + value, *self._after()]
@@ -294,6 +296,17 @@ class Reader:
         raise self._wrong(f"unknown flag {name!r} of {self.line.verb}; `dbg help {self.line.verb}` lists them")
 
     # corrected lines
+
+    def _as_word(self, name: str, equals: str, value: str) -> "list[str] | None":
+        """The line for a flag that is called as a word of this verb is: `eval --expr n`, `save --name before`."""
+        given = [value] if equals else self._after()[:1]
+        if not given or not given[0] or is_flag(given[0]) or not name.startswith("--"):
+            return None
+        for field in self.verb["fields"]:
+            called = {field["name"], field["name"].rstrip("s"), field.get("metavar", "").lower()}
+            if field.get("positional") and name[2:].replace("-", "_") in called:
+                return [*self._before(), *given, *self._after()[0 if equals else 1 :]]
+        return None
 
     def _before(self) -> "list[str]":
         return [self.line.verb, *self.tokens[: self.at - 1]]
@@ -329,12 +342,12 @@ class Reader:
 
     def _takes_text(self) -> bool:
         """Whether there is room for one more word that may be any text, and for all that follow it."""
-        fields = self._positionals()
-        if any(_takes_many(field) for field in self.verb["fields"]):
-            return True
+        for field in self.verb["fields"]:
+            if _takes_many(field):
+                return field.get("metavar") not in _NAMES
         coming = sum(not is_flag(token) for token in self._after())
-        room = fields[len(self.words) :]
-        return coming < len(room) and room[0]["kind"] == "str"
+        room = self._positionals()[len(self.words) :]
+        return coming < len(room) and room[0]["kind"] == "str" and room[0].get("metavar") not in _NAMES
 
     def _place_words(self) -> None:
         """Give the plain words to the fields that take words, and what stands behind `--` to where it belongs."""
@@ -377,10 +390,21 @@ class Reader:
             return self._wrong(f"{few}: {why} behind --", [self.line.verb, *kept, "--", *by, *queue])
         if self._positionals()[-1]["kind"] != "str":
             return self._wrong(few)
+        if meant := self._of_run():
+            return self._wrong(few, meant)
         kept = self.words[: taken - 1]
         joined = " ".join(self.words[taken - 1 :])
         flags = [word for word in self.typed[1:] if word not in self.words and word != "--"]
         return self._wrong(few, [self.line.verb, *kept, joined, *flags])
+
+    def _of_run(self) -> "list[str] | None":
+        """`export before page.html` is `export page.html --run before`: of two words the one that is no file."""
+        names = [word for word in self.words if word.replace("-", "").isalnum()]
+        if len(self.words) != 2 or len(names) != 1 or "--run" not in self.flags or "run" in self.line.args:
+            return None
+        files = [word for word in self.words if word not in names]
+        flags = [word for word in self.typed[1:] if word not in self.words and word != "--"]
+        return [self.line.verb, *files, "--run", *names, *flags]
 
     def _check_required(self) -> None:
         for field in self.verb["fields"]:
@@ -391,6 +415,10 @@ class Reader:
 
 _MAY_BE_EMPTY = ("code", "session")
 """`python -c ''` is a program; an empty session is told by whoever looks for it, as that of the environment is."""
+_NAMES = (
+    "NAME", "RUN", "RUN_A", "RUN_B", "HIT", "ID", "FILE", "LANG", "AGENT", "WHAT", "F", "F|up|down", "T", "V",
+)  # fmt: skip
+"""Words that name something: none of them begins with a dash, as a text of the program may (`-x`)."""
 _CONDITIONS = ("--if", "--condition", "--cond", "--when")
 _RUN_BY = {"py": ["python"], "js": ["node"], "mjs": ["node"], "cjs": ["node"], "rb": ["ruby"], "go": ["go", "run"]}
 

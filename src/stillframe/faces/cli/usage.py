@@ -40,10 +40,19 @@ def line(words: "list[str]") -> str:
 def quote(word: str) -> str:
     if word and _SAFE.issuperset(word):
         return word
-    shown = "".join(char if char.isprintable() else _escaped(char) for char in word)
+    shown = _shown(word)
     if shown != word:
         return "$'" + shown.replace("'", "\\'") + "'"
     return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def printable(text: str) -> str:
+    """Text of some lines, with whatever could steer a terminal shown."""
+    return "\n".join([each if each.isprintable() else _shown(each) for each in text.split("\n")])
+
+
+def _shown(text: str) -> str:
+    return "".join([char if char.isprintable() else _escaped(char) for char in text])
 
 
 def _escaped(char: str) -> str:

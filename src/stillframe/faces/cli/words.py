@@ -45,6 +45,7 @@ _MEANT_FLAGS = {
     "--steps": "--count", "-n": "--count", "--wait": "--timeout", "--format": "--json", "--max": "--budget",
     "--brk": "--break", "--working-dir": "--cwd", "--working-directory": "--cwd", "--exception": "--catch",
     "--exceptions": "--catch", "--depth": "--count", "--frames": "--count", "--levels": "--count", "--seconds": "--timeout",
+    "--last": "--count", "--tail": "--count", "--head": "--count", "--first": "--count", "--filter": "--where",
 }  # fmt: skip
 
 _UNLIKE = {"--all": "--allow"}
@@ -166,6 +167,8 @@ def guessed_flag(name: str, known: "list[str]") -> "str | None":
     alike = [flag for flag in known if flag.startswith("--") == name.startswith("--") and flag != _UNLIKE.get(name)]
     near = nearest(name, alike) if len(name) > 2 else None
     meant = _MEANT_FLAGS.get(name)
+    if meant == "--count" and meant not in known:
+        meant = "--top"
     return near or (meant if meant in known else None)
 
 

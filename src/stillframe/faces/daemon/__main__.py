@@ -34,13 +34,13 @@ def main(argv: list[str]) -> int:
     except BaseException as error:
         from stillframe.errors import UsageError
 
+        claim.release()  # before it is told: the client looks then whether somebody else listens, and must not find us
         if isinstance(error, UsageError):  # of the settings: that is for whoever made them
             report(ready, f"{USAGE}{error.message}")
             return 1
         report(ready, f"the daemon could not start: {type(error).__name__}: {error}")
         raise
-    finally:
-        claim.release()
+    claim.release()
     return 0
 
 

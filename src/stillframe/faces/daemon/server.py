@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
+from ...model import exact
 from ...model.plans import Caller
 from ...registry import Access, Call
 from ..cli.catalogue import HASH, VERSION
@@ -283,7 +284,7 @@ def _open_ports(ports: list[int]) -> str:
 
 
 def _compact(envelope: dict[str, Any]) -> str:
-    return json.dumps(envelope, separators=(",", ":"))
+    return exact.harmless(json.dumps(envelope, separators=(",", ":")).encode()).decode()
 
 
 class Frames:

@@ -22,7 +22,7 @@ from ...render.escape import escape, lines, shorten
 from .. import daemonline
 from .orders import WAIT_SECONDS, Order, as_if_allowed, understand
 from .toolset import CLASSES, Tool, Toolset, toolset
-from .wording import parameters
+from .wording import parameters, shell_line
 
 MESSAGE, FAILURE, LEAST = 1500, 4000, 100
 """Characters of a failure's message, of all that is told of it, and of what is told of it at any budget."""
@@ -213,10 +213,13 @@ class Client(msgspec.Struct):
     def _next_step(self, hint: Any) -> str:
         if not isinstance(hint, dict):
             return ""
-        spelled = self.tools.spelled(str(hint.get("op")), hint.get("args") or {})
+        verb, given = str(hint.get("op")), hint.get("args") or {}
+        spelled = self.tools.spelled(verb, given)
         if spelled is None:
-            return f"dbg {hint.get('op')} (on the command line)"
+            return f"{shell_line(verb, given)} (on the command line)"
         name, arguments = spelled
+        if once := hint.get("once"):
+            return f"{name} again, once {once}"
         return f"{name} {json.dumps(arguments)}" if arguments else name
 
     def _notes(self) -> list[str]:
@@ -251,7 +254,7 @@ MARKS = len(fenced(""))
 def envelope_of(verb: str, error: StillframeError) -> dict[str, Any]:
     told: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.hint is not None:
-        told["hint"] = {"op": error.hint.op, "args": dict(error.hint.args)}
+        told["hint"] = error.hint.told()
     if error.detail:
         told["detail"] = error.detail
     return {"ok": False, "op": shorten(verb, NAME), "error": told}

@@ -135,5 +135,5 @@ CLEAR = frozenset(
 ENDS_SOMETHING = frozenset({"stop", "restart", "prune", "self-clean"})
 """Verbs below exec that end or delete something: destructive, though they run no code of the caller's."""
 
-WAITS_FOR = {"pause": (), "attach": ("breaks", "do", "core")}
-"""Verbs that wait for a stop only where one of these is given; all others that take a timeout always do."""
+WAITS_FOR = {"pause": (), "attach": ("breaks", "do", "core", "wait_for")}
+"""Verbs that wait, mostly for a stop, only where one of these is given; all others that take a timeout always do."""

@@ -21,9 +21,11 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from msgspec.structs import replace
 
+from ...model import exact
 from ..cli.catalogue import VERSION
 from ..daemon.server import Refusal
 from .client import Client
+from .lines import CONNECTIONS, Line
 from .serve import client_of
 from .server import GONE, Context, server_for
 from .streams import MESSAGE_BYTES
@@ -34,6 +36,8 @@ CLIENTS = 256
 """How many clients are remembered, each with its current session; the one that was silent longest is forgotten."""
 SESSION_HEADER, NAME_HEADER = "mcp-session-id", "stillframe-client"
 """The older protocol's own, and one of ours that somebody may put into the settings of an agent."""
+
+LENGTH = b"content-length"
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -71,10 +75,11 @@ async def _serve(listener: socket.socket, token: str, clients: Clients, schemas:
     guarded = Guard(app, token, hosts)
     config = uvicorn.Config(
         guarded,
+        http=Line,
         log_level="warning",
         access_log=False,
         server_header=False,
-        limit_concurrency=64,
+        limit_concurrency=CONNECTIONS + 1,  # itself included
         timeout_graceful_shutdown=3,
     )
     server = Server(config)
@@ -131,6 +136,26 @@ def _noting(receive: Receive, gone: asyncio.Event) -> Receive:
     return received
 
 
+def _harmless(send: Send) -> Send:
+    """The same, with nothing sent that steers a terminal. The SDK sends a message whole; one with a length waits for it."""
+    waits: list[Message] = []
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start" and any(name == LENGTH for name, _ in message["headers"]):
+            waits.append(message)
+            return
+        if message["type"] == "http.response.body" and message.get("body"):
+            message = {**message, "body": exact.harmless(message["body"])}
+        if waits:
+            start = waits.pop()
+            length = (LENGTH, str(len(message.get("body", b""))).encode())
+            others = [each for each in start["headers"] if each[0] != LENGTH]
+            await send({**start, "headers": [*others, length]})
+        await send(message)
+
+    return sent
+
+
 class Guard:
     """Refuses, before anything reads it, whatever is not addressed to us, not from us, or without the token."""
 
@@ -147,13 +172,15 @@ class Guard:
         refusal = self._refusal(scope)
         if refusal is None:
             scope[GONE] = gone = asyncio.Event()
-            await self._app(scope, _noting(receive, gone), send)
+            await self._app(scope, _noting(receive, gone), _harmless(send))
             return
         status, said = refusal
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        headers = [(b"content-type", b"text/plain"), (b"content-length", str(len(said)).encode())]
+        # One answer, and the line ends: answers that nobody reads would hold its place, without any token.
+        length = str(len(said)).encode()
+        headers = [(b"content-type", b"text/plain"), (b"content-length", length), (b"connection", b"close")]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": said})
 

@@ -45,9 +45,11 @@ class Order(msgspec.Struct, frozen=True):
 
 def understand(tools: Toolset, tool: Tool, arguments: Mapping[str, Any]) -> Order:
     given = {name: value for name, value in arguments.items() if value is not None}
-    verb = _verb(tool, given.pop(tool.by, tool.verbs[0]) if tool.by else tool.verbs[0])
+    verb = _verb(tools, tool, given.pop(tool.by, tool.meant)) if tool.by else tool.verbs[0]
     own = {name: given.pop(name, None) for name in OWN}
     known = tool.fields[verb]
+    if own["session"] is not None and VERBS[verb].get("starts") and not VERBS[verb].get("session"):
+        raise UsageError(_no_session(tool, verb, own["session"]))
     for name in given:
         if name not in known:
             raise UsageError(_unknown(tools, tool, verb, name))
@@ -66,6 +68,13 @@ def understand(tools: Toolset, tool: Tool, arguments: Mapping[str, Any]) -> Orde
     )
 
 
+def _no_session(tool: Tool, verb: str, name: Any) -> str:
+    """What starts a program is about no session that there is."""
+    if "name" not in tool.fields[verb]:
+        return f"{_called(tool, verb)} runs a program of its own and takes no session"
+    return f"{_called(tool, verb)} makes a new session and takes none; name={name!r:.60} gives it its name"
+
+
 def as_if_allowed(name: str, arguments: Mapping[str, Any]) -> tuple[Tool, Order] | None:
     """What a call would be of a client that may do everything; none where it would be nothing."""
     for asked in ("core", "all"):
@@ -76,12 +85,13 @@ def as_if_allowed(name: str, arguments: Mapping[str, Any]) -> tuple[Tool, Order]
     return None
 
 
-def _verb(tool: Tool, word: Any) -> str:
+def _verb(tools: Toolset, tool: Tool, word: Any) -> str:
     if isinstance(word, str):
         verb = word.replace("_", "-")
-        if verb in tool.verbs:
-            return verb
-        named = next((each for each in tool.verbs if verb in VERBS[each].get("aliases", ())), None)
+        every = (*tool.verbs, *tool.refused)
+        named = verb if verb in every else next((v for v in every if verb in VERBS[v].get("aliases", ())), None)
+        if named in tool.refused:
+            raise tools.refusal(_called(tool, named), VERBS[named]["access"], f"{tool.by} is {' or '.join(tool.verbs)}")
         if named:
             return named
     raise UsageError(f"{tool.name}: {tool.by} is one of {', '.join(tool.verbs)}, not {word!r:.60}")

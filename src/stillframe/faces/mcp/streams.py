@@ -19,6 +19,7 @@ import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
+from ...model import exact
 from ..daemon.attendance import ended
 from ..daemon.server import WRITE_SECONDS
 from .shortcut import Shortcut
@@ -102,10 +103,11 @@ class Outgoing(Stream):
         await self.say(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n", answered)
 
     async def say(self, line: bytes, answered: types.RequestId | None = None) -> None:
-        """Write a line, and wait where the client does not read. `answered`: the request that it is the answer to."""
+        """Write a line, with nothing in it that steers a terminal, and wait where the client does not read. `answered`: the
+        request that it is the answer to."""
         if self._closed:
             raise anyio.ClosedResourceError
-        self._writer.write(line)
+        self._writer.write(exact.harmless(line))
         if answered is not None:
             self._unanswered.discard(answered)
         if self._writer.transport.get_write_buffer_size() or self._writer.is_closing():

@@ -6,6 +6,7 @@ in a second tool (`break`, `break_if`), and the daemon is told to allow the firs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -43,6 +44,14 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
     """Of a tool that takes more than another one: that one's name, whose schema explains the rest."""
     other: str = ""
     """The tool that takes what this one may not."""
+    refused: tuple[str, ...] = ()
+    """Verbs of its kind that are not allowed here, in their order."""
+    usual: str = ""
+    """The verb that is meant where none is named, allowed or not; empty: the first."""
+
+    @property
+    def meant(self) -> str:
+        return self.usual or self.verbs[0]
 
     @cached_property
     def fields(self) -> dict[str, Mapping[str, Field]]:
@@ -77,7 +86,8 @@ class Tool(msgspec.Struct, frozen=True, dict=True):
                 short = text if told is None else "" if name in CLEAR else BRIEF[name]
                 properties[name] = {"type": kind} | _told("", short, told)
         schema: dict[str, Any] = {"type": "object", "properties": properties}
-        if required := self._required():
+        named = [self.by] if self.by and self.meant in self.refused else []  # else `go` alone would wait, and not go on
+        if required := [*named, *self._required()]:
             schema["required"] = required
         return schema
 
@@ -148,21 +158,32 @@ class Toolset:
         if name in self._by_name:
             return self._by_name[name]
         if needs := _needed(name, self._allow):
-            raise Denied(f"{name} needs {needs}, and only {self._allow} is allowed here", detail={"needs": needs})
+            raise self.refusal(name, needs)
         meant = nearest(name, self._by_name)
         raise UsageError(
             f"there is no tool {name!r:.80}" + (f"; did you mean {meant}?" if meant else ""),
             detail={"tools": ", ".join(self._by_name)},
         )
 
+    def refusal(self, called: str, needs: str, instead: str = "") -> Denied:
+        """That something needs more than is allowed here, and what does not."""
+        more = f" ({instead})" if instead else ""
+        return Denied(f"{called} needs {needs}, and only {self._allow} is allowed here{more}", detail={"needs": needs})
+
     def spelled(self, verb: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
         """A next step in the words of this client: a tool and its arguments; none where no tool of it does that."""
         for tool in self._by_name.values():
             if verb in tool.verbs:
-                by = {tool.by: verb} if tool.by and verb != tool.verbs[0] else {}
-                known = tool.fields[verb]
-                return tool.name, by | {name: given for name, given in arguments.items() if name in known}
+                by = {tool.by: verb} if tool.by and verb != tool.meant else {}
+                known = {*tool.fields[verb], *(["session"] if VERBS[verb].get("session") else [])}
+                given = {name or _first_word(verb): value for name, value in arguments.items()}
+                return tool.name, by | {name: value for name, value in given.items() if name in known}
         return None
+
+
+def _first_word(verb: str) -> str:
+    """The parameter that a bare word is for."""
+    return next((field["name"] for field in VERBS[verb]["fields"] if field.get("positional")), "")
 
 
 def toolset(asked: str = "core", allow: str = "exec") -> Toolset:
@@ -224,7 +245,11 @@ def _made(group: Group, verbs: Sequence[str], allow: str) -> Iterable[Tool]:
     raising = [each["name"] for verb in mine for each in VERBS[verb]["fields"] if _raising(each)]
     doubled = bool(raising) and access != "exec" and bool(group.twin) and allow == "exec"
     text = group.text or _sentence(MANUAL[mine[0]]["doc"])
-    yield Tool(group.name, mine, access, text, group.by, group.shown, other=group.twin if doubled else "")
+    if mine[0] != verbs[0]:  # what the text of all is about is not allowed
+        text = " ".join(re.split(r"[.:;]", _sentence(MANUAL[verb]["doc"]), maxsplit=1)[0] + "." for verb in mine)
+    refused = tuple(verb for verb in verbs if verb not in mine)
+    twin = group.twin if doubled else ""
+    yield Tool(group.name, mine, access, text, group.by, group.shown, other=twin, refused=refused, usual=verbs[0])
     if doubled:
         takers = tuple(verb for verb in mine if any(map(_raising, VERBS[verb]["fields"])))
         raises = tuple(dict.fromkeys(raising))

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -49,6 +50,24 @@ def told_in(words: Any) -> Iterator[None]:
         yield
     finally:
         WORDS.reset(before)
+
+
+def shell_line(verb: str, given: Mapping[str, Any]) -> str:
+    """A call of what is no tool here, as it is typed in a shell."""
+    fields = {field["name"]: field for field in (VERBS[verb]["fields"] if verb in VERBS else ())}
+    words, last = ["dbg", verb], list[str]()
+    for name, value in given.items():
+        several = [] if value is True else value if isinstance(value, list | tuple) else [value]
+        each = [shlex.quote(str(one)) for one in several]
+        field: Mapping[str, Any] = fields.get(name, {})
+        flag = field.get("flag") or f"--{name.replace('_', '-')}"
+        if field.get("last"):
+            last = ["--", *each]
+        elif not name or field.get("positional"):
+            words += each
+        else:  # a switch has no word
+            words += [word for one in each for word in (flag, one)] or [flag]
+    return " ".join([*words, *last])
 
 
 def parameters(message: str, verb: str) -> str:

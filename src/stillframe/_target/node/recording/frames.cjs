@@ -1,8 +1,8 @@
 'use strict';
 // One call's life, told as it happens: what rewritten functions (`tracing.cjs`) call. A call that nobody asked for is a number
 // here, and costs next to nothing; the one that was asked for, and what it calls, are frames.
-const { changedParts } = require('./insides.cjs');
-const { limits, same, shot, text, thrown } = require('./summaries.cjs');
+const { changedParts, GONE } = require('./insides.cjs');
+const { limits, same, shot, summed, text, thrown } = require('./summaries.cjs');
 const { callers } = require('./stacks.cjs');
 
 const { stringify } = JSON;
@@ -124,7 +124,7 @@ class Frames {
       if (value === frame.last[slot]) return this.changedInside(frame, slot, value, before, now);
     } else if (is(value, frame.last[slot])) return this.unseen(frame, slot, value);
     frame.last[slot] = value;
-    return this.toldAs(frame, slot, text(value, this.room));
+    return this.toldAs(frame, slot, summed(value, this.room));
   }
 
   limit() {
@@ -151,7 +151,13 @@ class Frames {
     const parts = mayShow ? [] : changedParts(value, before, now);
     frame.texts[slot] = whole;
     const told = `${frame.meta.heads[slot]}${stringify(whole)}`;
-    return parts.length ? `${told},${stringify(parts.map(([path, part]) => [path, text(part, this.room)]))}]` : `${told}]`;
+    return parts.length ? `${told},${stringify(parts.map(([path, ...held]) => [path, this.part(...held)]))}]` : `${told}]`;
+  }
+
+  // What a part holds now. Words of ours are in brackets: no text of a value is.
+  part(value, isInserted) {
+    if (value === GONE) return '(gone)';
+    return `${text(value, this.room)}${isInserted ? ' (inserted)' : ''}`;
   }
 
   changes(frame, slots, values, touched, but) {
@@ -222,7 +228,7 @@ class Frames {
     if (frame.on && frame.pending.length && this.told < this.mostCalls) {
       const noted = frame.pending[frame.pending.length - 1];
       const names = noted.site.params;
-      noted.given.push([(names && names[noted.given.length]) || '', text(value, this.room)]);
+      noted.given.push([(names && names[noted.given.length]) || '', summed(value, this.room)]);
     }
     return value;
   }
@@ -235,7 +241,7 @@ class Frames {
   done(frame, noted, value) {
     if (frame.on && frame.pending.length) {
       const id = this.made(frame, frame.pending.pop());
-      if (id) this.journal.tell(['ret', id, text(value, this.room)]);
+      if (id) this.journal.tell(['ret', id, summed(value, this.room)]);
     }
     return value;
   }
@@ -262,7 +268,7 @@ class Frames {
   // Waiting, and coming back
 
   yields(frame, value) {
-    return this.waits(frame, value, text(value, this.room));
+    return this.waits(frame, value, summed(value, this.room));
   }
 
   waits(frame, value, told) {
@@ -283,7 +289,7 @@ class Frames {
   awoke(frame, value) {
     if (typeof frame === 'object') {
       this.back(frame);
-      if (frame.promised) this.journal.tell(['ret', frame.promised, text(value, this.room)]);
+      if (frame.promised) this.journal.tell(['ret', frame.promised, summed(value, this.room)]);
       frame.promised = 0;
     }
     return value;
@@ -320,7 +326,7 @@ class Frames {
 
   ret(frame, value, index, values) {
     if (typeof frame === 'object') {
-      frame.out = text(value, this.room);
+      frame.out = summed(value, this.room);
       this.end(frame, index, values);
     }
     return value;

@@ -66,7 +66,7 @@ class Journal {
   flush() {
     this.isSettling = false;
     this.drain();
-    for (const each of this.numbers) if (each.changed) each.write();
+    for (const each of this.numbers) if (each.changed || each.lags) each.write();
   }
 
   // Writes them when the program comes to rest, once for as much as there was to do until then.
@@ -90,20 +90,24 @@ class Numbers {
     this.room = 0;
     this.count = 0;
     this.changed = 0;
+    this.lags = false; // whether what is written may be left behind: a kill leaves it so
   }
 
   touch() {
     this.count += 1;
     this.changed += 1;
-    if (this.count <= OFTEN || this.changed >= SELDOM || this.journal.isEnding) this.write();
-    else this.journal.later();
+    if (this.count < OFTEN || this.journal.isEnding) return this.write();
+    if (this.count === OFTEN || this.changed >= SELDOM) this.write(SELDOM - 1);
+    return this.journal.later();
   }
 
-  write() {
+  // `missing`: how many more there may be by the time that it is written again.
+  write(missing = 0) {
     this.changed = 0;
+    this.lags = missing > 0;
     const { journal } = this;
     if (journal.waiting) journal.drain();
-    const text = this.text();
+    const text = this.text(missing);
     if (this.place < 0 || text.length > this.room) {
       if (this.place >= 0) journal.write(' '.repeat(this.room) + '\n', this.place);
       this.place = journal.at;

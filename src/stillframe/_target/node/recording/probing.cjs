@@ -11,7 +11,8 @@ const BLOCK = /^(BlockStatement|Program|StaticBlock)$/;
 const SINGLE = { IfStatement: ['consequent', 'alternate'], ForStatement: ['body'], ForOfStatement: ['body'], ForInStatement: ['body'], WhileStatement: ['body'], DoWhileStatement: ['body'] };
 const NO_CODE = /^(FunctionDeclaration|ImportDeclaration|ClassDeclaration|EmptyStatement|BlockStatement|ExportAllDeclaration|DebuggerStatement)$/;
 
-// Every statement at which a program can be looked at: {node, line, bare, scope, fn}; `bare` where it stands without braces.
+// Every statement at which a program can be looked at: {node, line, bare, scope, fn}; `bare` where it stands without braces, `closes`
+// where it is the end of a function.
 function statements(tree, places) {
   const found = [];
   const open = [[tree, undefined, []]];
@@ -19,6 +20,7 @@ function statements(tree, places) {
     const [node, fn, scope] = open.pop();
     const within = isFunction(node) ? node : fn;
     const inside = isFunction(node) ? [...scope, ...node.params.flatMap((each) => bound(each))] : scope;
+    if (isFunction(node) && endsByItself(node.body)) add(found, places, { node: end(node.body), closes: true, scope: [...inside, ...kept(node.body)], fn: node });
     if (isFunction(node) && node.body.type !== 'BlockStatement') add(found, places, { node: node.body, arrow: true, scope: inside, fn: node });
     for (const { node: each, bare, names } of below(node, inside)) {
       if (isStatement(each) && node.type !== 'LabeledStatement' && !NO_CODE.test(each.type) && !hasOnlyDeclarations(each)) add(found, places, { node: each, bare, scope: names, fn: within });
@@ -27,6 +29,11 @@ function statements(tree, places) {
   }
   return found.sort((one, other) => one.node.start - other.node.start);
 }
+
+// The brace that ends a function is where V8 holds it once its last line has run, unless that leaves it.
+const endsByItself = ({ type, body }) => type === 'BlockStatement' && !/^(Return|Throw)Statement$/.test(body.at(-1)?.type);
+const end = (block) => ({ start: block.end - 1, end: block.end - 1 });
+const kept = (block) => block.body.flatMap((each) => (each.type === 'VariableDeclaration' ? each.declarations.flatMap(({ id }) => bound(id)) : []));
 
 const isStatement = (node) => /Statement$|^VariableDeclaration$|^Export(Named|Default)Declaration$/.test(node.type);
 const hasOnlyDeclarations = (node) => node.directive || (/^Export/.test(node.type) && (!node.declaration || /^(Function|Class)Declaration$/.test(node.declaration.type)));
@@ -54,12 +61,11 @@ function below(node, scope) {
   return found;
 }
 
-// The statement of a place: on its very line, else the next one behind it.
+// The statement of a place: on its very line, or the end of a function there, else the next one behind it.
 function statementAt(all, file, line) {
   const here = all.filter((each) => each.file === file);
-  const exact = here.find((each) => each.line === line);
-  if (exact) return exact;
-  return here.find((each) => each.line > line);
+  const exact = here.filter((each) => each.line === line);
+  return exact.find((each) => !each.closes) || exact[0] || here.find((each) => each.line > line && !each.closes);
 }
 
 // Puts one probe in, wherever the file has what it names. Answers lists: ['found', …] for each place, or one ['missing', …];
@@ -82,7 +88,7 @@ function placeFunctions(ask, all, tree, places, edits) {
   const fns = named(functions(tree), where.function);
   const said = [];
   for (const { node: { body }, qualified } of fns) {
-    const target = all.find((each) => each.node.start >= body.start && each.node.end <= body.end);
+    const target = all.find((each) => !each.closes && each.node.start >= body.start && each.node.end <= body.end);
     if (target) said.push(put(ask, target, qualified, tree, places, edits));
   }
   if (fns.length && !said.length) said.push(['missing', ask.place, `${fns[0].qualified} has no statement to look at`]);
@@ -104,7 +110,7 @@ function visible({ fn, scope }, tree) {
 }
 
 // The place knows what it counts; where a visit is, and what can be seen there, is told by whoever comes.
-function inserted(ask, { bare, arrow }, called, names, meant) {
+function inserted(ask, { bare, arrow, closes }, called, names, meant) {
   const begin = `const __sf_p=${R}.places[${ask.place}];`;
   const each = [
     ...(ask.evals || []).map((text, at) => `try{__sf_p.take(${at},(${meant(text)}))}catch(__sf_e){__sf_p.fail(${at},__sf_e)}`),
@@ -115,6 +121,7 @@ function inserted(ask, { bare, arrow }, called, names, meant) {
   const condition = ask.condition ? `try{__sf_p.meets=(${meant(ask.condition).replace(/\n/g, ' ')})}catch(__sf_e){__sf_p.odd(__sf_e)}if(__sf_p.meets){${look}}` : look;
   const code = `{${begin}if(__sf_p){${condition}}}`;
   if (arrow) return [`{${code}return (`, ')}'];
+  if (closes) return [`;${code}`, '']; // what stands before it may have no semicolon
   return bare ? [`{${code}`, '}'] : [code, ''];
 }
 

@@ -26,6 +26,10 @@ const GETTER = Symbol('getter');
 // What only an inspector knows is not asked for here: private fields are said to be there, and no more.
 const inner = { privates: (value) => (hasPrivates(value) ? undefined : []), settled: () => [], proxied: () => [], generated: () => [] };
 const values = shared('values')(require, inner, shared('states')(require));
+const shapeOf = shared('shapes')(require, values);
+const LAST = /( more)([\]}])$/; // where a text ends that does not tell all items
+const WORDS = 160; // characters about all of a value
+const looks = { left: 2000000 }; // items that are looked through in all to say what long values are like; then the first ones alone are told
 
 // Code that a debugged program is asked by, too.
 function shared(name) {
@@ -110,6 +114,25 @@ function text(value, room, isAgain = false) {
     return told.length <= room ? told : written(value, room - COUNT, isAgain);
   } catch (error) { // nothing that a program holds may break it by being looked at
     return `<${typeof value}>`;
+  }
+}
+
+// The text, and what all of it is like where it is long: beyond the characters of a value.
+function summed(value, room) {
+  const told = text(value, room);
+  if (typeof value !== 'object' || !LAST.test(told)) return told;
+  const like = shape(value);
+  return like ? told.replace(LAST, (whole, more, end) => `${more} (${like.length > WORDS ? `${like.slice(0, WORDS - 1)}…` : like})${end}`) : told;
+}
+
+function shape(value) {
+  try {
+    const cost = values.totalOf(value) || 0;
+    if (cost > looks.left) return undefined;
+    looks.left -= cost;
+    return shapeOf(value);
+  } catch (error) { // nothing that a program holds may break it by being looked at
+    return undefined;
   }
 }
 
@@ -201,4 +224,4 @@ function same(one, other) {
 
 const quoted = (key) => (typeof key === 'string' ? values.quoted(key) : String(key));
 
-module.exports = { END, limits, quoted, same, shot, text, thrown, typeOf };
+module.exports = { END, limits, quoted, same, shot, summed, text, thrown, typeOf };

@@ -2,7 +2,7 @@
 // What was seen at the places of a probe: how often, which values, and which claims were false there. Everything is counted; of
 // values only as much is kept as a reply can use.
 const { callers } = require('./stacks.cjs');
-const { text, thrown, typeOf } = require('./summaries.cjs');
+const { summed, text, thrown, typeOf } = require('./summaries.cjs');
 
 const OBJECTS = 1000; // so many values that are no atoms are written out for telling them apart
 const NOWHERE = Symbol('unbound');
@@ -32,14 +32,14 @@ class Place {
     this.wrong = (ask.expects || []).map(() => 0);
     this.unknown = (ask.expects || []).map(() => 0);
     this.failed = new Set();
-    this.tally = journal.numbersOf(() => this.counted());
+    this.tally = journal.numbersOf((missing) => this.counted(missing));
     this.extents = this.expressions.map((each, at) => journal.numbersOf(() => this.extent(each, at)));
   }
 
-  counted() {
+  counted(missing) {
     let claims = '';
     for (let at = 0; at < this.wrong.length; at++) claims += `${at ? ',' : ''}[${this.wrong[at]},${this.unknown[at]}]`;
-    return `["tally",${this.id},${this.hits},[${claims}]]`;
+    return `["tally",${this.id},${this.hits},[${claims}],${missing}]`;
   }
 
   extent({ least, most, others }, at) {
@@ -73,7 +73,7 @@ class Place {
 
   tellValue(each, at, value, kind) {
     if (!each.full) this.tellApart(each, at, value, kind);
-    if (this.sampled) this.row.push([typeOf(value), text(value, this.room)]);
+    if (this.sampled) this.row.push([typeOf(value), summed(value, this.room)]);
   }
 
   tellApart(each, at, value, kind) {
@@ -85,7 +85,7 @@ class Place {
     if (each.seen.has(key)) return undefined;
     if (each.seen.size >= this.distinct) return this.tellFull(each, at);
     each.seen.add(key);
-    return this.journal.soon(['distinct', this.id, at, typeOf(value), text(value, this.room)]);
+    return this.journal.soon(['distinct', this.id, at, typeOf(value), summed(value, this.room)]);
   }
 
   // There are too many to tell apart, or enough hits were looked at, of which the number is told.
@@ -136,7 +136,7 @@ class Place {
   show(names, values) {
     const locals = [];
     values.forEach((value, at) => {
-      if (value !== NOWHERE && (typeof value !== 'function' || at === 0)) locals.push([names[at], typeOf(value), text(value, this.room)]);
+      if (value !== NOWHERE && (typeof value !== 'function' || at === 0)) locals.push([names[at], typeOf(value), summed(value, this.room)]);
     });
     const stack = callers(0, 12);
     for (const claim of this.counters) this.journal.tell(['evidence', this.id, this.hits, claim, locals, stack, this.thread]);

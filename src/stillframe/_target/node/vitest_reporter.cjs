@@ -1,0 +1,49 @@
+// A reporter for Vitest, beside its own ones, that tells what each test printed through console: Vitest knows which one it was.
+"use strict";
+const { appendFileSync } = require("node:fs");
+const { line } = require("./reporting.cjs");
+const { Printed, listen } = require("./printing.cjs");
+
+function titlesOf(task) {
+  return task.type === "suite" ? [] : [...(task.suite ? pathOf(task.suite) : []), task.name];
+}
+
+function pathOf(suite) {
+  return suite.filepath ? [] : [...(suite.suite ? pathOf(suite.suite) : []), suite.name];
+}
+
+module.exports = (output) =>
+  class Reporter {
+    constructor() {
+      this.run = new Printed();
+    }
+
+    // What is written past console comes from the workers as bytes, of nobody knows which test; what is text are the words of
+    // other reporters.
+    onInit(vitest) {
+      this.tasks = vitest.state.idMap;
+      this.deafen = listen((stream, chunk) => typeof chunk === "string" || this.run.take(stream, chunk));
+    }
+
+    onUserConsoleLog({ taskId, type, content }) {
+      const printed = new Printed();
+      printed.take(type, content);
+      const task = this.tasks.get(taskId);
+      const whose = task ? { file: task.file.filepath, titles: titlesOf(task), task: taskId } : {};
+      appendFileSync(output, line({ kind: "printed", ...whose, ...printed.told() }));
+    }
+
+    onTestRunEnd() {
+      this.over();
+    }
+
+    onFinished() {
+      this.over(); // before Vitest 3
+    }
+
+    over() {
+      this.deafen();
+      appendFileSync(output, line({ kind: "printed", ...this.run.told() }));
+      this.run = new Printed();
+    }
+  };
