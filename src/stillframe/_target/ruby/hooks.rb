@@ -112,6 +112,16 @@ module Stillframe
       attr_writer :stillframe_begins, :stillframe_handed
       attr_accessor :stillframe_announced
 
+      # Whether this thread was told to go on since it was held, though it may not have come to do so yet.
+      def stillframe_released?
+        @stillframe_released
+      end
+
+      def <<(request)
+        @stillframe_released = true if request == :continue
+        super
+      end
+
       def suspend(event, trace = nil, bp: nil, postmortem_exc: nil, **others)
         return if management? || Thread.current[:stillframe_busy]
 
@@ -121,8 +131,9 @@ module Stillframe
         @stillframe_dead = !postmortem_exc.nil? && !@stillframe_handed
         @stillframe_error = postmortem_exc ? [postmortem_exc, @stillframe_handed ? 'user' : 'uncaught'] : Hooks.error_of(bp)
         @stillframe_handed = false
+        @stillframe_released = false
+        @stillframe_announced ||= :stop unless event == :pause
         Hooks.held[id] = self
-        @stillframe_announced = event == :pause ? nil : bp || postmortem_exc || event == :trap ? :stop : :step
         super
         Hooks.held.delete(id)
         Desk.forget
@@ -206,8 +217,10 @@ module Stillframe
         overtaken ? client << :continue : super
       end
 
+      # Whom to let go of. debug 1.4.0 takes whoever has not gone on yet; on a busy machine that may be one that was told to
+      # already, which would then go on from its next stop as well, while that is looked at.
       def waiting_thread_clients
-        super.reject(&:stillframe_announced)
+        Hooks.held.values.reject { |each| each.stillframe_announced || each.stillframe_released? }
       end
 
       def break_at?(*)

@@ -12,7 +12,7 @@ NEEDED = {
   DEBUGGER__::UI_DAP => %i[dap_setup send send_response send_event recv_request event],
   DEBUGGER__::UI_ServerBase => %i[pause],
   DEBUGGER__::ThreadClient => %i[suspend process_dap show_src show_frames set_mode on_breakpoint on_load on_trap waiting?
-                                  management? mark_as_management],
+                                  management? mark_as_management <<],
   DEBUGGER__::Session => %i[on_load break_at? add_bp rehash_bps update_thread_list managed_thread_clients get_thread_client
                             process_event waiting_thread_clients],
   DEBUGGER__::LineBreakpoint => %i[try_activate activate setup enable],

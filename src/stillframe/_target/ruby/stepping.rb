@@ -35,8 +35,7 @@ module Stillframe
       # The same where it has just come to its end, and waits to be told.
       def overtake
         abandon
-        late = Hooks.held.values.select { |each| each.stillframe_announced == :step }
-        late.each { |each| each.stillframe_announced = :overtaken }
+        @arriving.stillframe_announced = :overtaken if @arriving&.stillframe_announced == :step
       end
 
       # Called in the thread itself as soon as it goes on; those that were only held along with it come here, too.
@@ -96,14 +95,14 @@ module Stillframe
             again = 0
             here = caller_locations(1, 1)&.first if erred
             raised &&= Frames.leaving?(here)
-            arrived(client, tp) if due?(move, here && Frames.handler?(here) ? now - 1 : now, depth, tp)
+            arrived(client, trace, tp) if due?(move, here && Frames.handler?(here) ? now - 1 : now, depth, tp)
           when :raise then raised = erred = true
           else
             if !over && now == depth && (tp.event == :return || move == :finish || now == bottom)
               over = true
               @returned = [name, tp.return_value] unless raised && tp.return_value.nil?
             end
-            halt(client, tp) if now == bottom && !Frames.library?(tp.path)
+            halt(client, trace, tp) if now == bottom && !Frames.library?(tp.path)
           end
         end
         @trace = trace
@@ -125,15 +124,24 @@ module Stillframe
         Frames.user?(frame) || (SETTINGS['STILLFRAME_RUBY_ALL'] == '1' && !frame.iseq.nil?)
       end
 
-      def untrace
-        @trace&.disable
-        @trace = nil
+      # Hold the thread where its step ends, unless somebody has sent the program on anew since another thread stopped.
+      def hold(client, trace, point)
+        client.stillframe_announced = :step
+        @arriving = client # from here on `overtake` sees it
+        return client.stillframe_announced = nil unless trace.equal?(@trace)
+
+        drop(trace)
+        client.suspend(point.event, point)
       end
 
-      def halt(client, trace)
-        untrace
-        @ended[client.id] = true
-        client.suspend(trace.event, trace)
+      def halt(client, trace, point)
+        @ended[client.id] = true if trace.equal?(@trace)
+        hold(client, trace, point)
+      end
+
+      def drop(trace)
+        trace.disable
+        @trace = nil if trace.equal?(@trace)
       end
 
       def due?(move, now, depth, trace)
@@ -142,12 +150,14 @@ module Stillframe
       end
 
       # A breakpoint on the line is what stops, if it is due; else the step does.
-      def arrived(client, trace)
-        spot = Desk.spot_at(File.absolute_path(trace.path), trace.lineno)
-        due = spot&.due?(trace.binding)
+      def arrived(client, trace, point)
+        spot = Desk.spot_at(File.absolute_path(point.path), point.lineno)
+        due = spot&.due?(point.binding)
         Thread.current[:stillframe_judged] = spot
-        untrace
-        due ? client.on_breakpoint(trace, spot) : client.suspend(trace.event, trace)
+        return hold(client, trace, point) unless due
+
+        drop(trace)
+        client.on_breakpoint(point, spot)
       end
     end
   end
