@@ -5,6 +5,9 @@
 
 module Stillframe
   module Stepping
+    # One order to move: for which thread, how, what the call that it left gave back (as [name, value]), and whether it is done.
+    Step = Struct.new(:client, :move, :returned, :over)
+
     @plans = {}
     @ended = {}
     LAST = { 'text' => 200, 'items' => 20, 'seconds' => 1 }.freeze
@@ -12,40 +15,34 @@ module Stillframe
     class << self
       # The value that a function gave back which a step of this thread left, as [name, value].
       def returned(client)
-        @returned if @mover.equal?(client)
+        @step.returned if @step&.client.equal?(client)
       end
 
       # What became of a step that the program's end has overtaken: the call that it was in is over, and this is its value.
       def last_words
-        name, value = @returned if @trace&.enabled?
+        name, value = @step.returned if @step && !@step.over
         "#{name} returned #{Desk.values.told(name, value, LAST)[:value]}, and nothing of your code went on with that" if name
       end
 
       # Note what a held thread is to do once it goes on.
       def plan(client, move)
-        @plans[client.id] = move
+        @plans[client.id] = @step = Step.new(client, move)
       end
 
-      # Somebody has sent the program on anew: a step that a stop of another thread has overtaken is not to be told of any more.
-      # Its trace ends itself: Ruby 3.1 may crash where one thread disables what runs in another.
-      def abandon
-        @trace = nil
-      end
-
-      # The same where it has just come to its end, and waits to be told.
+      # Somebody sends the program on anew: a step that a stop of another thread has overtaken is not to be told of any more, be
+      # it that its thread has not begun it, is under way, or has just come to its end and waits to be told. Its trace ends
+      # itself: Ruby 3.1 may crash where one thread disables what runs in another.
       def overtake
-        abandon
-        @arriving.stillframe_announced = :overtaken if @arriving&.stillframe_announced == :step
+        late = @step
+        @step = nil
+        late.client.stillframe_announced = :overtaken if late&.client&.stillframe_announced == :step
       end
 
       # Called in the thread itself as soon as it goes on; those that were only held along with it come here, too.
       def resumed(client)
         ended = @ended.delete(client.id)
-        return unless (move = @plans.delete(client.id))
-
-        @mover = client
-        @returned = nil
-        start(client, move, client.stillframe_frames, ended)
+        step = @plans.delete(client.id)
+        start(step, client.stillframe_frames, ended) if step && step.equal?(@step)
       end
 
       # Whether a step came to this line and judged the breakpoint there before its own trace did.
@@ -71,9 +68,9 @@ module Stillframe
 
       # Follow the thread until its move is done. A call that an error leaves is told as one that gives back nil: then, and
       # while an error may be under way, nothing is called its value.
-      def start(client, move, frames, ended)
+      def start(step, frames, ended)
         frame = frames.first
-        move = :step if ended # whatever of the user's is called next: what is held is over
+        move = ended ? :step : step.move # after an end: whatever of the user's is called next
         bottom = ended ? nil : bottom_of(frames)
         name = frame ? Frames.function(frame) : ''
         depth = frame&.frame_depth || 0
@@ -83,7 +80,7 @@ module Stillframe
         raised = frame && Frames.leaving?(frame.location)
         over = ended
         trace = TracePoint.new(:line, :raise, :return, *(:b_return if move == :finish || bottom)) do |tp|
-          next trace.disable unless trace.equal?(@trace)
+          next trace.disable unless step.equal?(@step)
           next if Thread.current[:stillframe_busy]
 
           now = DEBUGGER__.frame_depth - 2
@@ -95,17 +92,16 @@ module Stillframe
             again = 0
             here = caller_locations(1, 1)&.first if erred
             raised &&= Frames.leaving?(here)
-            arrived(client, trace, tp) if due?(move, here && Frames.handler?(here) ? now - 1 : now, depth, tp)
+            arrived(step, trace, tp) if due?(move, here && Frames.handler?(here) ? now - 1 : now, depth, tp)
           when :raise then raised = erred = true
           else
             if !over && now == depth && (tp.event == :return || move == :finish || now == bottom)
               over = true
-              @returned = [name, tp.return_value] unless raised && tp.return_value.nil?
+              step.returned = [name, tp.return_value] unless raised && tp.return_value.nil?
             end
-            halt(client, trace, tp) if now == bottom && !Frames.library?(tp.path)
+            halt(step, trace, tp) if now == bottom && !Frames.library?(tp.path)
           end
         end
-        @trace = trace
         trace.enable(target_thread: Thread.current)
       end
 
@@ -124,24 +120,24 @@ module Stillframe
         Frames.user?(frame) || (SETTINGS['STILLFRAME_RUBY_ALL'] == '1' && !frame.iseq.nil?)
       end
 
-      # Hold the thread where its step ends, unless somebody has sent the program on anew since another thread stopped.
-      def hold(client, trace, point)
-        client.stillframe_announced = :step
-        @arriving = client # from here on `overtake` sees it
-        return client.stillframe_announced = nil unless trace.equal?(@trace)
+      # Hold the thread where its step ends, unless that was overtaken. It is announced first, so that `overtake` sees it.
+      def hold(step, trace, point)
+        step.client.stillframe_announced = :step
+        return step.client.stillframe_announced = nil unless step.equal?(@step)
 
-        drop(trace)
-        client.suspend(point.event, point)
+        finish(step, trace)
+        step.client.suspend(point.event, point)
       end
 
-      def halt(client, trace, point)
-        @ended[client.id] = true if trace.equal?(@trace)
-        hold(client, trace, point)
+      # The same at the end of a call that no code of the user's goes on with.
+      def halt(step, trace, point)
+        @ended[step.client.id] = true if step.equal?(@step)
+        hold(step, trace, point)
       end
 
-      def drop(trace)
+      def finish(step, trace)
         trace.disable
-        @trace = nil if trace.equal?(@trace)
+        step.over = true
       end
 
       def due?(move, now, depth, trace)
@@ -150,14 +146,14 @@ module Stillframe
       end
 
       # A breakpoint on the line is what stops, if it is due; else the step does.
-      def arrived(client, trace, point)
+      def arrived(step, trace, point)
         spot = Desk.spot_at(File.absolute_path(point.path), point.lineno)
         due = spot&.due?(point.binding)
         Thread.current[:stillframe_judged] = spot
-        return hold(client, trace, point) unless due
+        return hold(step, trace, point) unless due
 
-        drop(trace)
-        client.on_breakpoint(point, spot)
+        finish(step, trace)
+        step.client.on_breakpoint(point, spot)
       end
     end
   end
