@@ -119,7 +119,7 @@ end
         async with debugged(tmp_path, text, breaks=[f"app.rb:{at}"]) as (dbg, first):
             block = place(first)[0]
             ended = stopped(await (dbg.next() if move == "next" else dbg.step() if move == "step" else dbg.finish()))
-            assert (place(ended), ended.reason, returned(ended)) == ((block, 9), "step", "7"), move
+            assert (place(ended), ended.reason, returned(ended)) == ((block, 9), "return", "7"), move
             assert (await dbg.eval("total")).values[0].value == "[1, 2]"
             assert not isinstance(await dbg.next(timeout=1), Stop), (
                 "that call is over, and nothing else of the user's runs"
@@ -166,7 +166,7 @@ workers.each(&:join)
             seen += isinstance(outcome, Stop) and outcome.reason == "breakpoint"
             if isinstance(outcome, Stop):
                 at = (outcome.reason, place(outcome)[1])
-                assert at in (("breakpoint", 7), ("step", 5), ("step", 6), ("step", 9)), "where that is so"
+                assert at in (("breakpoint", 7), ("step", 5), ("step", 6), ("return", 9)), "where that is so"
                 assert outcome.reason == "breakpoint" or outcome.thread == before.thread, (
                     "nobody asked that one to step"
                 )

@@ -11,6 +11,9 @@ import msgspec
 
 from .values import ExceptionInfo, Frame, Part, Value
 
+AT_RETURN = "return"
+"""The reason of a stop at the end of a call that no code of the user's goes on with: the line shown there has run."""
+
 
 class SourceLine(msgspec.Struct, frozen=True, omit_defaults=True):
     """A line of source near the stop; `here` marks the one about to run."""

@@ -12,7 +12,7 @@ import msgspec
 from ..errors import NotFound, UsageError
 from ..model import wording
 from ..model.backend import Move
-from ..model.outcomes import AnyOutcome, Exited, Passed, Running, Stop
+from ..model.outcomes import AT_RETURN, AnyOutcome, Exited, Passed, Running, Stop
 from ..model.places import HerePlace, LinePlace, Place
 from ..model.plans import Caller
 from ..registry import Access, From, Param
@@ -59,8 +59,6 @@ def waited_after_do() -> str:
 
 LAST_STEP = 1.0
 """Seconds that the last of many steps gets when the time is over, so as to end between two of them."""
-RETURNED = "return"
-"""The reason of a stop at the end of a call that only library code called."""
 CALLED_OFF = "somebody ended this wait by `cancel`; the program was left as it is"
 MOST_PASSED = 500
 """Lines passed that one reply carries; the newest are kept."""
@@ -223,7 +221,7 @@ async def move(
     stepping, asked = how is not Move.CONTINUE, count
     while True:
         before = session.stop
-        leads_nowhere = stepping and before is not None and before.reason == RETURNED
+        leads_nowhere = stepping and before is not None and before.reason == AT_RETURN
         await session.resume(how, session.thread_id(thread) if thread else None)
         if limit is None:  # looked up when the debugger is at work
             limit = sessions.settings_of(session.origin.root).wait

@@ -12,7 +12,7 @@ import msgspec
 from ..adapters.leaving import Leaving, Recovering
 from ..errors import AdapterGone, StillframeError
 from ..model.backend import Bounds, CatchRule, Move
-from ..model.outcomes import AnyOutcome, Exited, Running, Stop
+from ..model.outcomes import AT_RETURN, AnyOutcome, Exited, Running, Stop
 from ..model.reports import Failure, FailureWord, ReportFrame, Witnessed, spot
 from ..model.values import ExceptionInfo
 from ..session import family
@@ -31,7 +31,7 @@ MOST_RAISED = 100
 KEPT_RAISED = 20
 MOST_ALSO = 6
 """Further failures of a run that a report tells."""
-_NO_FAILURES = ("pause", "step", "return", "entry", "breakpoint", "debugger statement")
+_NO_FAILURES = ("pause", "step", AT_RETURN, "entry", "breakpoint", "debugger statement")
 
 
 WhenReady = Callable[[], Awaitable[None]]

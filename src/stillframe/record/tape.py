@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ..model import exact
-from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Passed, Stop
+from ..model.outcomes import AT_RETURN, AnyOutcome, Breakpoint, Exited, Lost, Passed, Stop
 from ..model.recording import Operated, RunFacts
 from ..model.values import ExceptionInfo, Frame
 from . import discretion, redaction
@@ -24,7 +24,7 @@ STOP_SECONDS = 2.0
 PENDING_BYTES = 4 * 1024 * 1024
 """Printed bytes that may wait for the writer; more are counted and left out."""
 SMALL_CHARACTERS = 8192
-STEPS = frozenset({"step", "return", "jump", "restart", "goto"})
+STEPS = frozenset({"step", AT_RETURN, "jump", "restart", "goto"})
 """Reasons of stops that nobody set a breakpoint for."""
 DETAIL = 4000
 

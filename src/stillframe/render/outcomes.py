@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..model import wording
-from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
+from ..model.outcomes import AT_RETURN, AnyOutcome, Breakpoint, Exited, Lost, Running, Stop
 from ..model.reports import Failure, ReportFrame, Witnessed
 from ..model.values import ExceptionInfo
 from . import tracebacks
@@ -106,14 +106,14 @@ def _stop(name: str, stop: Stop, room: Room) -> list[str]:
     head = room.take(headline(name, stop))
     raised = room.take(background(stop.exception, room.left // 2)) if stop.exception else ""
     passed = room.take(trail(stop.trail, room.left // 2)) if stop.trail else ""
-    mark = " " if stop.reason == "return" else ">"
+    mark = " " if stop.reason == AT_RETURN else ">"
     is_known = stop.same_frame and not stop.whole
     if is_known and not stop.trail:
         told = ", ".join(change(each) for each in stop.changes) or "nothing"
         changed = room.take(shorten(f"changed: {told}", room.left)) if stop.locals else ""
         return [head, raised, room.take(source_lines(stop.source, room.left - 1, mark)), changed]
     if is_known:
-        here = tuple(line for line in stop.source if line.here and stop.reason != "return")
+        here = tuple(line for line in stop.source if line.here and stop.reason != AT_RETURN)
         return [passed, head, raised, room.take(source_lines(here, room.left - 1))]
     held = value_list(stop.locals, stop.locals_total, room.left - 9) if stop.locals and room.left > 60 else ""
     locals_ = room.take(f"locals: {held}") if held else ""
@@ -133,7 +133,7 @@ def _why(stop: Stop) -> str:
     place = where(stop.frame) if stop.frame else "an unknown place"
     if stop.thread_name:
         place += f", thread {stop.thread} ({escape(stop.thread_name)})"
-    if stop.returned is not None and stop.reason == "return":  # held there: only library code called it
+    if stop.returned is not None and stop.reason == AT_RETURN:  # held there: only library code called it
         return f"returned {shorten(escape(stop.returned.value), 400)} at {place}"
     if stop.returned is not None and not stop.same_frame and stop.exception is None:
         return f"returned {shorten(escape(stop.returned.value), 400)} to {place}"

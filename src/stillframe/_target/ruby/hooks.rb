@@ -96,7 +96,7 @@ module Stillframe
 
       def stopped(reason, thread, spot = nil, notes: [])
         client = Hooks.held[thread]
-        reason ||= client&.stillframe_error ? 'exception' : client&.stillframe_entry ? 'entry' : 'step'
+        reason ||= client&.stillframe_error ? 'exception' : client&.stillframe_entry ? 'entry' : Stepping.at_end?(thread) ? 'return' : 'step'
         body = { reason: reason, threadId: thread, allThreadsStopped: true }
         body[:hitBreakpointIds] = [spot.number] if spot.respond_to?(:number)
         body[:stillframe] = { notes: notes } unless notes.empty?

@@ -24,6 +24,11 @@ module Stillframe
         "#{name} returned #{Desk.values.told(name, value, LAST)[:value]}, and nothing of your code went on with that" if name
       end
 
+      # Whether this thread is held at the end of a call that no code of the user's goes on with.
+      def at_end?(number)
+        @ended.key?(number)
+      end
+
       # Note what a held thread is to do once it goes on.
       def plan(client, move)
         @plans[client.id] = @step = Step.new(client, move)

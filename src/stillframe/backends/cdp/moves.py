@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from ...errors import AdapterUnresponsive, StillframeError, WrongState
 from ...model.backend import Bounds, Move, Output, Stopped
+from ...model.outcomes import AT_RETURN
 from ...model.values import Value
 from .breakpoints import Breakpoints
 from .callers import Callers
@@ -32,9 +33,6 @@ from .wording import Wording
 
 THREAD = "1"
 """An isolate has one thread; workers are sessions of their own."""
-
-AT_END = "return"
-"""The reason of a stop where a call gives its value to no code of the user's."""
 
 _ARRIVES = 10.0
 
@@ -99,7 +97,7 @@ class Mover:
             return
         if held.at_return and not self._at_end and await self._departures.is_nobodys(held):
             await self._note_return(held, leaves=False)
-            await self._stop(held, AT_END)
+            await self._stop(held, AT_RETURN)
             return
         journey = self._journey = Journey.start(move, held, self._written(held))
         journey.may_pass = 0 if self._is_made_up(held) else journey.may_pass
@@ -246,7 +244,7 @@ class Mover:
         if self._journey is not None:
             notes += self._gone_elsewhere(held, self._journey, reason)
             await remove_own(self._client, self._journey)
-        self._journey, self.restarting, self._at_end = None, False, reason == AT_END
+        self._journey, self.restarting, self._at_end = None, False, reason == AT_RETURN
         self.order.fulfilled()
         self._paused.set()
         self._calls.left(held.depth + 1)
@@ -255,7 +253,7 @@ class Mover:
     def _gone_elsewhere(self, held: Held, journey: Journey, reason: str) -> tuple[str, ...]:
         """A step that left a call which nobody waits for ends wherever the program stops next: nothing was returned to there."""
         returned = self._evidence.returned
-        if not journey.leaving or not returned or (journey.move is Move.FINISH and reason in ("step", AT_END)):
+        if not journey.leaving or not returned or (journey.move is Move.FINISH and reason in ("step", AT_RETURN)):
             return ()
         passed_by = reason == "step" and journey.kind is Kind.PLAIN and journey.back not in (0, held.depth)
         if reason != "exception" and not passed_by and journey.leads_back_to(held, self._evidence.teller.is_user):
@@ -391,7 +389,7 @@ class Mover:
             await self._send(order)
             return
         if journey.over:
-            await self._stop(held, AT_END)
+            await self._stop(held, AT_RETURN)
             return
         if journey.is_deeper(held):
             await self._go_on(held)
@@ -412,7 +410,7 @@ class Mover:
             journey.over = await self._departures.is_nobodys(held)
             await self._note_return(held, not journey.over)
             if journey.over:
-                await self._stop(held, AT_END)
+                await self._stop(held, AT_RETURN)
                 return
             journey.line, journey.leaving = None, True
             journey.back = self._departures.back(held)
