@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from ..model import recorded
 from .escape import escape
-from .recorded import run_row
+from .recorded import hits, run_row
 
 
 def size(count: int) -> str:
     return f"{count / 1e6:.1f} MB" if count >= 100_000 else f"{count / 1e3:.1f} kB"
-
-
-def hits(count: int) -> str:
-    return f"{count:,} hit{'s' * (count != 1)}"
 
 
 def saved(result: recorded.Saved) -> str:

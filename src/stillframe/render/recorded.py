@@ -76,7 +76,7 @@ def hits_notes(result: recorded.Hits, budget: int) -> list[str]:
     told = in_each(result.hits)
     rows = [f"in each of them: {value_list(told, None, min(600, budget // 3))}"] if told else []
     if result.without:
-        rows.append(f"{escape(result.by or '')} is not recorded in {result.without:,} of {result.total:,} hits")
+        rows.append(f"{escape(result.by or '')} is not recorded in {result.without:,} of {hits(result.total)}")
     return rows + [f"note: {escape(each)}" for each in result.notes]
 
 
@@ -106,6 +106,10 @@ def hit_diff_rows(result: recorded.HitDiff) -> list[str]:
     ]
 
 
+def hits(count: int) -> str:
+    return f"{count:,} hit{'s' * (count != 1)}"
+
+
 def number(value: float | None) -> str:
     return "?" if value is None else f"{value:.10g}"
 
@@ -114,20 +118,20 @@ def trend_rows(result: recorded.Trend) -> list[str]:
     rows = []
     if result.numbers:
         over = (
-            f"over {result.numbers:,} hits"
+            f"over {hits(result.numbers)}"
             if result.numbers == result.hits
-            else f"in {result.numbers:,} of {result.hits:,} hits"
+            else f"in {result.numbers:,} of {hits(result.hits)}"
         )
         rows.append(f"{result.spark} {number(result.least)} .. {number(result.most)} {over}")
         rows.append(f"first {number(result.first)}, last {number(result.last)}")
     if result.others:
         values = ", ".join(f"{escape(shorten(each.value, 60))} ({each.count:,})" for each in result.others)
         rows.append(
-            ("no numbers: " if result.numbers else f"{escape(result.name)} was no number in {result.hits:,} hits: ")
+            ("no numbers: " if result.numbers else f"{escape(result.name)} was no number in {hits(result.hits)}: ")
             + values
         )
     if not result.numbers and not result.others:
-        rows.append(f"{escape(result.name)} is not recorded in {result.hits:,} hits")
+        rows.append(f"{escape(result.name)} is not recorded in {hits(result.hits)}")
     if result.plot:
         rows.append(f"drawn: {escape(result.plot)}")
     return rows + [f"note: {escape(each)}" for each in result.notes]
@@ -215,7 +219,7 @@ def place_diff_rows(found: recorded.PlaceDiff, head: str) -> list[str]:
 
 
 def crossed_rows(result: recorded.Crossed) -> list[str]:
-    rows = [f"{escape(result.symbol)}: {result.total:,} hits" + (f", {escape(result.file)}" if result.file else "")]
+    rows = [f"{escape(result.symbol)}: {hits(result.total)}" + (f", {escape(result.file)}" if result.file else "")]
     if result.source:
         rows += source_lines(result.source, sys.maxsize).split("\n")
     rows += [f"{escape(each.value)} {each.count:,}  {each.first} .. {each.last}" for each in result.places]

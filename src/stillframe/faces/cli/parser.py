@@ -71,7 +71,7 @@ def _understood(argv: "list[str]", verbs: "dict[str, Verb]") -> "Line | None":
     verb, tokens = words.resolve(rest[0], rest[1:], verbs)
     if verb not in verbs:
         raise words.unknown_verb(rest[0], rest[1:], leading, verbs)
-    return Reader(verb, verbs[verb], leading, tokens).read()
+    return Reader(verb, verbs, leading, tokens).read()
 
 
 def split_verb(argv: "list[str]", verbs: "dict[str, Verb]") -> "tuple[list[str], list[str]]":
@@ -131,15 +131,16 @@ def _swallows(argv: "list[str]", at: int, verbs: "dict[str, Verb]") -> Usage:
 class Reader:
     """Reads one line from left to right, against one verb of the catalogue."""
 
-    def __init__(self, name: str, verb: "Verb", leading: "list[str]", tokens: "list[str]") -> None:
-        self.verb = verb
+    def __init__(self, name: str, verbs: "dict[str, Verb]", leading: "list[str]", tokens: "list[str]") -> None:
+        self.verbs = verbs
+        self.verb = verbs[name]
         self.leading = leading
         self.tokens = [*leading, *tokens]
         self.typed = [name, *leading, *tokens]
         self.at = 0
         self.line = Line(name)
         self.flags: dict[str, Field] = {}
-        for field in verb["fields"]:
+        for field in self.verb["fields"]:
             for spelling in spellings(field):
                 self.flags[spelling] = field
         self.words: list[str] = []
@@ -285,11 +286,14 @@ class Reader:
             places := next((each for each in self.verb["fields"] if each["kind"] == "break"), None)
         ):
             raise self._wrong(f"{name!r} is no flag of {self.line.verb}: {self._conditional(places, value)}")
-        if self.verb.get("starts") and (self.words or self.opened):
+        owner = self._owner()
+        if owner == "runner" or (owner and (self.words or self.opened)):
             raise self._wrong(
-                f"{name!r} is no flag of {self.line.verb}; the program's own stand behind `--`", self._behind()
+                f"{name!r} is no flag of {self.line.verb}; the {owner}'s own stand behind `--`", self._behind()
             )
-        if not self.verb.get("starts") and self._takes_text():
+        if as_verb := self._as_verb(name, equals, value):
+            raise self._wrong(f"{name!r} is no flag of {self.line.verb} but a verb", as_verb)
+        if not self.verb.get("starts") and self._takes_text(token):
             raise self._wrong(
                 f"unknown flag {name!r} of {self.line.verb}", [*self._before(), "--", token, *self._after()]
             )
@@ -307,6 +311,20 @@ class Reader:
             if field.get("positional") and name[2:].replace("-", "_") in called:
                 return [*self._before(), *given, *self._after()[0 if equals else 1 :]]
         return None
+
+    def _owner(self) -> "str | None":
+        """Whose flags those may be that are not ours: the program's, or those of the runner of tests."""
+        first = next((field.get("metavar") for field in self.verb["fields"] if field.get("positional")), None)
+        return {"PROGRAM": "program", "TEST": "runner"}.get(first or "")
+
+    def _as_verb(self, name: str, equals: str, value: str) -> "list[str] | None":
+        """The line for a flag that is called as a verb is which takes one word: `continue --until 5`."""
+        verb = words.canonical(name[2:], self.verbs)
+        given = [value] if equals else [*self._after()[:1]]
+        if self.verb.get("starts") or verb not in self.verbs or not given or is_flag(given[0]):
+            return None
+        takes = [field for field in self.verbs[verb]["fields"] if field.get("positional")]
+        return [verb, *given] if len(takes) == 1 else None
 
     def _before(self) -> "list[str]":
         return [self.line.verb, *self.tokens[: self.at - 1]]
@@ -340,11 +358,11 @@ class Reader:
     def _positionals(self) -> "list[Field]":
         return [field for field in self.verb["fields"] if field.get("positional") and not _takes_many(field)]
 
-    def _takes_text(self) -> bool:
-        """Whether there is room for one more word that may be any text, and for all that follow it."""
+    def _takes_text(self, token: str) -> bool:
+        """Whether there is room for this word, as a text that looks like a flag, and for all that follow it."""
         for field in self.verb["fields"]:
             if _takes_many(field):
-                return field.get("metavar") not in _NAMES
+                return field.get("metavar") not in (_NAMES if token[:2] != "--" else (*_NAMES, "EXPR"))
         coming = sum(not is_flag(token) for token in self._after())
         room = self._positionals()[len(self.words) :]
         return coming < len(room) and room[0]["kind"] == "str" and room[0].get("metavar") not in _NAMES

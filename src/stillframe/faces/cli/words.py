@@ -48,7 +48,7 @@ _MEANT_FLAGS = {
     "--last": "--count", "--tail": "--count", "--head": "--count", "--first": "--count", "--filter": "--where",
 }  # fmt: skip
 
-_UNLIKE = {"--all": "--allow"}
+_UNLIKE = {"--all": "--allow", "--follow": "--allow"}
 """Flags that begin like one of ours and mean something else."""
 
 LACKING = {
