@@ -8,7 +8,7 @@ Values stay text: their meaning is checked where the operation is declared.
 """
 
 from . import words
-from .usage import Usage, nearest, quote
+from .usage import Usage, nearest
 from .words import spellings
 
 TYPE_CHECKING = False
@@ -170,25 +170,27 @@ class Reader:
 
     def _flag(self, token: str) -> None:
         name, has_value, value = token.partition("=")
-        field, says = self._lookup(name)
+        field, says = self.lookup(name)
         if field is None and token[1] != "-" and len(token) > 2:
-            field, says = self._lookup(token[:2])
+            field, says = self.lookup(token[:2])
             if field is not None and field["kind"] != "bool":
                 self._store(field, token[:2], token[2:])
                 return
             field = None
         if field is None:
-            self._foreign(token)
-        elif field["kind"] == "bool":
+            from .corrections import foreign
+
+            raise foreign(self, token)
+        if field["kind"] == "bool":
             if has_value:
-                raise self._wrong(f"{name} takes no value", [*self._before(), name, *self._after()])
+                raise self.wrong(f"{name} takes no value", [*self.before(), name, *self.after()])
             self._put(field, name, says)
         else:
             self._store(field, name, value if has_value else self._next_value(field, name))
             if self.verb.get("starts") and name in ("-m", "-c"):
                 self._open(name)
 
-    def _lookup(self, name: str) -> "tuple[Field | None, bool]":
+    def lookup(self, name: str) -> "tuple[Field | None, bool]":
         """The field behind a flag, and what a boolean one says: `--no-x` says no to `--x`."""
         plain = words.FLAGS.get(name, name)
         for spelling in (name, plain):
@@ -206,28 +208,28 @@ class Reader:
 
     def _next_value(self, field: "Field", name: str) -> str:
         following = self.tokens[self.at] if self.at < len(self.tokens) else "--"
-        known = is_flag(following) and self._lookup(following.partition("=")[0])[0] is not None
+        known = is_flag(following) and self.lookup(following.partition("=")[0])[0] is not None
         if following == "--" or known:
-            raise self._wrong(f"{name} needs a value: {field.get('metavar') or field['name'].upper()}")
+            raise self.wrong(f"{name} needs a value: {field.get('metavar') or field['name'].upper()}")
         self.at += 1
         return following
 
     def _open(self, name: str) -> None:
         if self.words and any(field["kind"] == "str" and field.get("positional") for field in self.verb["fields"]):
             moved = [word for word in self.typed[1:] if word not in self.words]
-            raise self._wrong(f"{name} and a program are two programs", [self.line.verb, *moved, *self.words])
+            raise self.wrong(f"{name} and a program are two programs", [self.line.verb, *moved, *self.words])
         self.opened = name
 
     def _store(self, field: "Field", name: str, value: str) -> None:
         choices = field.get("choices")
         if not value.strip() and not choices and field["name"] not in _MAY_BE_EMPTY:
-            raise self._wrong(f"{name} needs a value; it is empty, as an unset variable is")
+            raise self.wrong(f"{name} needs a value; it is empty, as an unset variable is")
         if choices and field["name"] == "allow" and all(word in choices for word in value.split(",")):
             value = max(value.split(","), key=choices.index)  # `read,inspect`: each class holds those below it
         if choices and value not in choices:
             meant = nearest(value, choices)
             corrected = [meant if word == value else word for word in self.typed] if meant else None
-            raise self._wrong(f"{name} is one of {', '.join(choices)}, not {value!r}", corrected)
+            raise self.wrong(f"{name} is one of {', '.join(choices)}, not {value!r}", corrected)
         self._put(field, name, value)
 
     def _refuse_session(self, name: str) -> None:
@@ -235,10 +237,10 @@ class Reader:
         if not self.verb.get("starts") or self.verb.get("session"):
             return
         if "--name" not in self.flags:
-            raise self._wrong(f"{self.line.verb} runs a program of its own and takes no {name}")
+            raise self.wrong(f"{self.line.verb} runs a program of its own and takes no {name}")
         at = next(at for at, word in enumerate(self.typed) if word.partition("=")[0] == name)
         meant = [*self.typed[:at], "--name" + self.typed[at][len(name) :], *self.typed[at + 1 :]]
-        raise self._wrong(f"{self.line.verb} makes a new session; --name gives it its name", meant)
+        raise self.wrong(f"{self.line.verb} makes a new session; --name gives it its name", meant)
 
     def _put(self, field: "Field", name: str, value: "str | bool") -> None:
         where: dict[str, Json] = self.line.__dict__ if field in GLOBALS else self.line.args
@@ -255,128 +257,39 @@ class Reader:
             assert isinstance(many, list)
             many.append(value)
         elif where.get(key, value) != value:
-            raise self._wrong(f"{name} is given twice")
+            raise self.wrong(f"{name} is given twice")
         else:
             where[key] = value
 
     def _count(self, name: str, value: str) -> int:
         if not (value.isascii() and value.isdigit()):
-            raise self._wrong(f"{name} takes a number of characters, not {value!r}")
+            raise self.wrong(f"{name} takes a number of characters, not {value!r}")
         return int(value)
 
-    def _conditional(self, places: "Field", value: str) -> str:
-        """How a condition is written where places are words or values of another flag."""
-        given = [*self.words] if places.get("positional") else self.line.args.get(places["name"])
-        place = given[-1] if isinstance(given, list) and given else "LOC"
-        whole = quote(f"{place} if {value or next(iter(self._after()), '') or 'EXPR'}")
-        flag = "" if places.get("positional") else f"{places['flag']} "
-        return f"a condition stands with its place, as in: {flag}{whole}"
-
-    def _foreign(self, token: str) -> None:
-        """A flag that is not ours is an error with the line that works."""
-        name, equals, value = token.partition("=")
-        known = [*self.flags, *[spelling for field in GLOBALS for spelling in spellings(field)]]
-        if as_word := self._as_word(name, equals, value):
-            raise self._wrong(f"{name!r} is no flag of {self.line.verb}: it is given as a word", as_word)
-        meant = words.guessed_flag(name, known)
-        if meant is not None:
-            corrected = [*self._before(), meant + equals + value, *self._after()]
-            raise self._wrong(f"unknown flag {name!r} of {self.line.verb}", corrected)
-        if name in _CONDITIONS and (
-            places := next((each for each in self.verb["fields"] if each["kind"] == "break"), None)
-        ):
-            raise self._wrong(f"{name!r} is no flag of {self.line.verb}: {self._conditional(places, value)}")
-        owner = self._owner()
-        if owner == "runner" or (owner and (self.words or self.opened)):
-            raise self._wrong(
-                f"{name!r} is no flag of {self.line.verb}; the {owner}'s own stand behind `--`", self._behind()
-            )
-        if as_verb := self._as_verb(name, equals, value):
-            raise self._wrong(f"{name!r} is no flag of {self.line.verb} but a verb", as_verb)
-        if not self.verb.get("starts") and self._takes_text(token):
-            raise self._wrong(
-                f"unknown flag {name!r} of {self.line.verb}", [*self._before(), "--", token, *self._after()]
-            )
-        raise self._wrong(f"unknown flag {name!r} of {self.line.verb}; `dbg help {self.line.verb}` lists them")
-
-    # corrected lines
-
-    def _as_word(self, name: str, equals: str, value: str) -> "list[str] | None":
-        """The line for a flag that is called as a word of this verb is: `eval --expr n`, `save --name before`."""
-        given = [value] if equals else self._after()[:1]
-        if not given or not given[0] or is_flag(given[0]) or not name.startswith("--"):
-            return None
-        for field in self.verb["fields"]:
-            called = {field["name"], field["name"].rstrip("s"), field.get("metavar", "").lower()}
-            if field.get("positional") and name[2:].replace("-", "_") in called:
-                return [*self._before(), *given, *self._after()[0 if equals else 1 :]]
-        return None
-
-    def _owner(self) -> "str | None":
-        """Whose flags those may be that are not ours: the program's, or those of the runner of tests."""
-        first = next((field.get("metavar") for field in self.verb["fields"] if field.get("positional")), None)
-        return {"PROGRAM": "program", "TEST": "runner"}.get(first or "")
-
-    def _as_verb(self, name: str, equals: str, value: str) -> "list[str] | None":
-        """The line for a flag that is called as a verb is which takes one word: `continue --until 5`."""
-        verb = words.canonical(name[2:], self.verbs)
-        given = [value] if equals else [*self._after()[:1]]
-        if self.verb.get("starts") or verb not in self.verbs or not given or is_flag(given[0]):
-            return None
-        takes = [field for field in self.verbs[verb]["fields"] if field.get("positional")]
-        return [verb, *given] if len(takes) == 1 else None
-
-    def _before(self) -> "list[str]":
+    def before(self) -> "list[str]":
         return [self.line.verb, *self.tokens[: self.at - 1]]
 
-    def _after(self) -> "list[str]":
+    def after(self) -> "list[str]":
         return self.tokens[self.at :]
 
-    def _behind(self) -> "list[str]":
-        """The same line with every foreign flag, and all words after the first of them, moved behind `--`."""
-        ours, theirs = self._before(), [self.tokens[self.at - 1]]
-        while self.at < len(self.tokens):
-            token = self.tokens[self.at]
-            self.at += 1
-            field = self._lookup(token.partition("=")[0])[0] if is_flag(token) else None
-            if token == "--":
-                return [*ours, "--", *theirs, *self._after()]
-            if field is None:
-                theirs.append(token)
-                continue
-            ours.append(token)
-            if field["kind"] != "bool" and "=" not in token and self.at < len(self.tokens):
-                ours.append(self.tokens[self.at])
-                self.at += 1
-        return [*ours, "--", *theirs]
-
-    def _wrong(self, message: str, meant: "list[str] | None" = None) -> Usage:
+    def wrong(self, message: str, meant: "list[str] | None" = None) -> Usage:
         return Usage(message, meant, self.line.verb)
 
     # words
 
-    def _positionals(self) -> "list[Field]":
-        return [field for field in self.verb["fields"] if field.get("positional") and not _takes_many(field)]
-
-    def _takes_text(self, token: str) -> bool:
-        """Whether there is room for this word, as a text that looks like a flag, and for all that follow it."""
-        for field in self.verb["fields"]:
-            if _takes_many(field):
-                return field.get("metavar") not in (_NAMES if token[:2] != "--" else (*_NAMES, "EXPR"))
-        coming = sum(not is_flag(token) for token in self._after())
-        room = self._positionals()[len(self.words) :]
-        return coming < len(room) and room[0]["kind"] == "str" and room[0].get("metavar") not in _NAMES
+    def positionals(self) -> "list[Field]":
+        return [field for field in self.verb["fields"] if field.get("positional") and not takes_many(field)]
 
     def _place_words(self) -> None:
         """Give the plain words to the fields that take words, and what stands behind `--` to where it belongs."""
         fields = self.verb["fields"]
         last = next((field for field in fields if field.get("last")), None)
-        rest = next((field for field in fields if _takes_many(field)), None)
+        rest = next((field for field in fields if takes_many(field)), None)
         tail = [*self.further, *(self.tail or [])]
         if not self.verb.get("starts") and last is None:
             self.words, tail = [*self.words, *tail], []
         queue = list(self.words)
-        for field in self._positionals():
+        for field in self.positionals():
             if queue:
                 self._store(field, field["name"], queue.pop(0))
         if rest is not None and queue:
@@ -385,61 +298,25 @@ class Reader:
         if tail:
             target = last or rest
             if target is None:
-                raise self._wrong(f"{self.line.verb} takes nothing behind `--`")
+                raise self.wrong(f"{self.line.verb} takes nothing behind `--`")
             had = self.line.args.get(target["name"], [])
             assert isinstance(had, list)
             self.line.args[target["name"]] = [*had, *tail]
         if queue:
-            raise self._too_many(queue)
+            from .corrections import too_many
 
-    def _too_many(self, queue: "list[str]") -> Usage:
-        taken = len(self.words) - len(queue)
-        if not taken:
-            rest = [word for word in self.typed[1:] if word not in queue and word != "--"]
-            flag = words.flag_of(queue[0], self.flags) if len(queue) == 1 and not self.line.session else None
-            meant = [self.line.verb, flag, queue[0], *rest] if flag else None
-            return self._wrong(f"{self.line.verb} takes no words, not {queue[0]!r}", meant)
-        few = f"{self.line.verb} takes {taken} word{'s' if taken > 1 else ''}, not {len(self.words)}"
-        if self.tail is None and any(field.get("last") for field in self.verb["fields"]):
-            kept = [word for word in self.typed[1:] if word not in queue]
-            runs = any(field["name"] == "module" for field in self.verb["fields"])  # else it is for a runner of tests
-            by = _RUN_BY.get(queue[0].rpartition(".")[2], []) if runs and "." in queue[0] else []
-            why = "what to run stands" if runs else "further ones stand"
-            return self._wrong(f"{few}: {why} behind --", [self.line.verb, *kept, "--", *by, *queue])
-        if self._positionals()[-1]["kind"] != "str":
-            return self._wrong(few)
-        if meant := self._of_run():
-            return self._wrong(few, meant)
-        kept = self.words[: taken - 1]
-        joined = " ".join(self.words[taken - 1 :])
-        flags = [word for word in self.typed[1:] if word not in self.words and word != "--"]
-        return self._wrong(few, [self.line.verb, *kept, joined, *flags])
-
-    def _of_run(self) -> "list[str] | None":
-        """`export before page.html` is `export page.html --run before`: of two words the one that is no file."""
-        names = [word for word in self.words if word.replace("-", "").isalnum()]
-        if len(self.words) != 2 or len(names) != 1 or "--run" not in self.flags or "run" in self.line.args:
-            return None
-        files = [word for word in self.words if word not in names]
-        flags = [word for word in self.typed[1:] if word not in self.words and word != "--"]
-        return [self.line.verb, *files, "--run", *names, *flags]
+            raise too_many(self, queue)
 
     def _check_required(self) -> None:
         for field in self.verb["fields"]:
             if field.get("required") and field["name"] not in self.line.args:
                 name = field.get("metavar") or field["name"].upper()
-                raise self._wrong(f"{self.line.verb} needs {name}; as in: {words.example(self.line.verb)}")
+                raise self.wrong(f"{self.line.verb} needs {name}; as in: {words.example(self.line.verb)}")
 
 
 _MAY_BE_EMPTY = ("code", "session")
 """`python -c ''` is a program; an empty session is told by whoever looks for it, as that of the environment is."""
-_NAMES = (
-    "NAME", "RUN", "RUN_A", "RUN_B", "HIT", "ID", "FILE", "LANG", "AGENT", "WHAT", "F", "F|up|down", "T", "V",
-)  # fmt: skip
-"""Words that name something: none of them begins with a dash, as a text of the program may (`-x`)."""
-_CONDITIONS = ("--if", "--condition", "--cond", "--when")
-_RUN_BY = {"py": ["python"], "js": ["node"], "mjs": ["node"], "cjs": ["node"], "rb": ["ruby"], "go": ["go", "run"]}
 
 
-def _takes_many(field: "Field") -> bool:
+def takes_many(field: "Field") -> bool:
     return bool(field.get("rest") or (field.get("positional") and field.get("many")))
