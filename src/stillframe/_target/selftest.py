@@ -81,7 +81,8 @@ NAMES = {
     "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring enable_code_tracing update_monitor_events restart_events",
     "_pydevd_sys_monitoring._pydevd_sys_monitoring": (
         "_code_to_func_code_info_cache _getframe _start_method_event _line_event _jump_event _return_event _raise_event "
-        "_unwind_event reset_thread_local_info _create_thread_info _get_ident _thread_active"
+        "_unwind_event reset_thread_local_info _create_thread_info _get_ident _thread_active _get_func_code_info "
+        "_enable_line_tracing update_monitor_events"
     ),
 }
 FIELDS = {  # set by constructors
