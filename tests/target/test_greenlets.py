@@ -159,3 +159,32 @@ def test_a_step_off_the_end_of_a_greenlet_of_gevent_is_held_there(run_to: RunTo,
     peer.resume("continue", thread)
     peer.rest()
     assert target.end() == (0, "4 12\n", "")
+
+
+LOOPS = """
+from gevent import monkey; monkey.patch_all()
+import gevent
+def loops():
+    for turn in range(2):
+        gevent.sleep(0)
+        assert turn < 2  # @inside
+loop = gevent.spawn(loops)
+gevent.sleep(0)
+began = True  # @here
+loop.join()
+print("over")
+"""
+
+
+def test_a_breakpoint_that_is_set_later_stops_a_greenlet_that_waits(run_to: RunTo, guests: Guests) -> None:
+    python, env = guests
+    target, peer, thread = run_to(python, LOOPS, env=env)
+    path, line = peer.stop(thread)["frames"][0]["file"], 1 + LOOPS[: LOOPS.index("@inside")].count("\n")
+    peer.request("setBreakpoints", source={"path": path}, breakpoints=[{"line": line}])
+    for turn in ("0", "1"):
+        peer.resume("continue", thread)
+        peer.stopped(reason="breakpoint")
+        assert [(row["name"], row["value"]) for row in peer.stop(thread)["locals"]] == [("turn", turn)]
+    peer.resume("continue", thread)
+    peer.rest()
+    assert target.end() == (0, "over\n", "")

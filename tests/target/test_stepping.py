@@ -588,3 +588,51 @@ def test_a_step_says_what_led_it_to_the_line_of_a_with_or_was_raised_again(run_t
     assert peer.event("stillframe", kind="untraced")["message"] == raised % "load"
     peer.stopped(reason="step")
     assert_runs_to_its_end(target, peer, thread)
+
+
+FED = """
+import asyncio, time
+def slow(n):
+    double = n * 2
+    time.sleep(0.01)
+    return double
+async def feeds(loop):
+    for n in (1, 2):
+        fed = await loop.run_in_executor(None, slow, n)  # @here
+        yield fed
+    seen.append("end")
+async def asks(loop, n):
+    asked = n  # @asks
+    return await loop.run_in_executor(None, slow, n)
+async def main():
+    loop = asyncio.get_running_loop()
+    async for fed in feeds(loop):
+        seen.append(fed)
+    asking = asyncio.ensure_future(asks(loop, 3))
+    await asyncio.sleep(0)
+    seen.append(await asking)
+    print("over")
+seen = []
+asyncio.run(main())
+"""
+
+
+def test_a_step_where_an_asynchronous_generator_waits_for_a_thread_stays_in_it(run_to: RunTo, python: str) -> None:
+    target, peer, thread = run_to(python, FED)
+    assert moved(peer, thread, "next") == [("feeds", mark(FED, "yield fed"))]
+    peer.resume("stepOut", thread)
+    peer.stopped()
+    frame = peer.stop(thread)["frames"][0]["id"]
+    seen = peer.call("eval", frameId=frame, expressions=["seen"])["results"][0]["value"]["value"]
+    assert seen == "[2, 4, 'end']"
+    assert_runs_to_its_end(target, peer, thread)
+
+
+def test_finish_of_a_coroutine_that_returns_what_a_thread_makes_lets_that_thread_run(
+    run_to: RunTo, python: str
+) -> None:
+    target, peer, thread = run_to(python, FED, mark="# @asks")
+    assert moved(peer, thread, "next") == [("asks", mark(FED, "@asks") + 1)]
+    assert moved(peer, thread, "stepOut", reason="return") == [("asks", mark(FED, "@asks") + 1)]
+    assert [one["value"] for one in peer.stop(thread)["returned"]] == ["6"]
+    assert_runs_to_its_end(target, peer, thread)

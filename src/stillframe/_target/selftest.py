@@ -81,7 +81,8 @@ NAMES = {
     "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring enable_code_tracing update_monitor_events restart_events",
     "_pydevd_sys_monitoring._pydevd_sys_monitoring": (
         "_code_to_func_code_info_cache _getframe _start_method_event _line_event _jump_event _return_event _raise_event "
-        "_unwind_event reset_thread_local_info _create_thread_info _get_ident _thread_active"
+        "_unwind_event reset_thread_local_info _create_thread_info _get_ident _thread_active _get_func_code_info "
+        "_enable_line_tracing update_monitor_events"
     ),
 }
 FIELDS = {  # set by constructors
@@ -93,7 +94,7 @@ FIELDS = {  # set by constructors
         "ready_to_run pydb_disposed terminate_requested authentication writer created_pydb_daemon_threads _thread_events "
         "_cmd_queue _py_db_command_thread_event _main_lock _client_socket suspended_frames_manager cmd_factory PYDEV_FILE "
         "function_breakpoint_name_to_breakpoint fix_top_level_trace_and_get_trace_func _break_on_system_exit "
-        "break_on_caught_exceptions timeout_tracker"
+        "break_on_caught_exceptions timeout_tracker threading_active"
     ),
     "_pydevd_bundle.pydevd_suspended_frames.SuspendedFramesManager": "_thread_id_to_tracker",
     "_pydevd_bundle.pydevd_frame_utils.FramesList": (

@@ -12,9 +12,9 @@ import types
 
 from _pydev_bundle._pydev_saved_modules import thread, threading
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
-from _pydevd_bundle.sf_frames import Returns, is_returning
+from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, Returns, is_returning
 
-SUSPENDABLE = 0x20 | 0x80 | 0x200  # of a code's flags: generators and coroutines
+SUSPENDABLE = 0x20 | 0x80 | ASYNC_GENERATOR  # of a code's flags: generators and coroutines
 _AWAITED = 0x80 | 0x100 | 0x200  # those that an event loop may drive; a plain generator goes on for whoever calls it
 _LOOPS = {  # functions that call the user's for each event, and go on with none of them, by module
     "asyncio.events": "_run",
@@ -25,6 +25,7 @@ _LOOPS = {  # functions that call the user's for each event, and go on with none
 }
 _WAKES = "TaskWakeupMethWrapper"  # by which a task goes on, until 3.9; it tells no module
 # Until 3.10 a frame that waits is at the instruction before.
+_AWAITS = frozenset(bytes([dis.opmap[name]]) for name in ("YIELD_FROM", "SEND") if name in dis.opmap)
 YIELDS = frozenset(dis.opmap[name] for name in ("YIELD_VALUE", "YIELD_FROM", "SEND") if name in dis.opmap)
 _COMPILED = "cython_function_or_method"  # uvloop's functions
 _LIBRARIES = ("asyncio", "_asyncio", "uvloop")
@@ -86,6 +87,16 @@ def _profile(frame, event, value):
 def is_waiting(frame):
     """Whether a generator or coroutine only gives something, or waits (until 3.11)."""
     return bool(YIELDS.intersection(frame.f_code.co_code[frame.f_lasti : frame.f_lasti + 3 : 2]))
+
+
+def only_waits(frame, value):
+    """Whether a frame of which a return is told goes on later (until 3.11): what leaves a generator by an exception is at the same
+    instructions, but gives nothing."""
+    if not frame.f_code.co_flags & ASYNC_GENERATOR:
+        return is_waiting(frame)
+    code, at = frame.f_code.co_code, frame.f_lasti
+    beside = at + 2 if sys.version_info < (3, 11) else at - 2
+    return code[beside : beside + 1] in _AWAITS or (code[at] == dis.opmap["YIELD_VALUE"] and value is not None)
 
 
 def returned(frame, value):

@@ -119,12 +119,16 @@ def _part():
     real, own = _Modules.real, _Modules.own
     if real is None or own._active is not real._active or _is_patched():
         return
+    from _pydevd_bundle.pydevd_constants import get_global_debugger
     from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
 
     main = real._main_thread
     for name, value in _Modules.kept.items():
         setattr(own, name, value)
     own._active, own._main_thread = dict(real._active), main
+    db = get_global_debugger()
+    if db is not None:
+        db.threading_active = own._active  # where it looks up the thread of a frame, until 3.11
     PyDBDaemonThread.__bases__ = (own.Thread,)
     for ident, one in list(real._active.items()):
         if getattr(one, "is_pydev_daemon_thread", False):

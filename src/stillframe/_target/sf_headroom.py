@@ -106,7 +106,7 @@ def _watched(trace):
     return traced
 
 
-def _roomy(callback):
+def roomy(callback):
     """A callback of sys.monitoring that is called again with room, where there was too little."""
 
     def called(*words):
@@ -129,7 +129,7 @@ def _roomy(callback):
 _wrappers = set()
 
 
-def _frame_at(depth=0):
+def frame_at(depth=0):
     """sys._getframe as pydevd means it: our own wrapper around its callback does not count."""
     frame = sys._getframe(1)
     while depth or frame.f_code in _wrappers:
@@ -168,12 +168,12 @@ def watch(fix_top_level):
 def install():
     """Make room; doing it again changes nothing."""
     module = _pydevd_sys_monitoring
-    if module._getframe is _frame_at or _Limit.own is not None:
+    if module._getframe is frame_at or _Limit.own is not None:
         return
     if PYDEVD_USE_SYS_MONITORING:
         for name in EVENTS:
-            setattr(module, name, _roomy(getattr(module, name)))
-        module._getframe = _frame_at
+            setattr(module, name, roomy(getattr(module, name)))
+        module._getframe = frame_at
         return
     _adopt(_get_limit())
     _set_limit(_Limit.real)

@@ -7,6 +7,7 @@ the caller.
 """
 
 import dis
+import functools
 import sys
 
 import pydevd
@@ -25,7 +26,7 @@ from _pydevd_bundle.pydevd_comm_constants import (
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
 from _pydevd_bundle.pydevd_net_command_factory_json import NetCommandFactoryJson
 from _pydevd_bundle.sf_ends import SUSPENDABLE, YIELDS
-from _pydevd_bundle.sf_frames import Returns, is_returning, left_frame
+from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, Returns, is_returning, left_frame
 
 _RETURNS = (CMD_STEP_RETURN, CMD_STEP_RETURN_MY_CODE)
 _OVERS = (CMD_STEP_OVER, CMD_STEP_OVER_MY_CODE)
@@ -38,6 +39,7 @@ class _Kept:
     """pydevd's own functions in the places of which ours stand."""
 
     step = staticmethod(pydevd_api.internal_step_in_thread)
+    set_suspend = pydevd.PyDB.set_suspend
     do_wait_suspend = pydevd.PyDB.do_wait_suspend
     return_info = staticmethod(pydevd.collect_return_info)
 
@@ -48,6 +50,8 @@ class _Going:
     asked = {}  # the command, until the thread goes on
     finishing = {}  # the frame that is to be held as it returns
     over = {}  # the frame and command of a step over
+    waiting = {}  # until 3.11, the frame and command of a step that pydevd may take to be over where the frame only waits
+    suspending = {}  # what holds the threads for such a step, once it is known to be over
     handled = {}  # the exception that was being handled as the step began, by its marks
     raised = {}  # what left the frame that the step began in, as text
     thrown = {}  # what was raised in that frame last, or came into it, as text
@@ -67,13 +71,17 @@ def follow(frame, event):
     left = _Going.finishing.pop(ident, None)
     sf_ends.leave()
     _Going.ends.discard(ident)
-    for table in (_Going.over, _Going.handled, _Going.raised, _Going.thrown):
+    for table in (_Going.over, _Going.waiting, _Going.handled, _Going.raised, _Going.thrown):
         table.pop(ident, None)
     db, one = get_global_debugger(), threading._active.get(ident)
     info = getattr(one, "additional_info", None)
     if asked is None or info is None or db is None or db.pydb_disposed or info.pydev_state != STATE_RUN:
         return
     _Going.handled[ident] = _marks(sys.exc_info()[1])
+    if asked in _RETURNS + _OVERS and not PYDEVD_USE_SYS_MONITORING:
+        called = asked in _RETURNS and _is_called_by_library(db, frame)
+        if called or frame.f_code.co_flags & ASYNC_GENERATOR:  # of which pydevd knows nothing
+            _Going.waiting[ident] = (frame, asked)
     if event == "return" and frame is left:
         if info.pydev_step_cmd in _STEPS:  # nothing more happens in this frame
             _go(db, info, CMD_STEP_INTO_MY_CODE if db.get_use_libraries_filter() else CMD_STEP_INTO, None, frame.f_back)
@@ -106,16 +114,28 @@ def _is_filtered(db, frame):
     return db.get_file_type(frame) is not None or db.apply_files_filter(frame, frame.f_code.co_filename, True)
 
 
+def _set_suspend(self, one, reason, *arguments, **options):
+    """As pydevd's, but where a step may not be over nobody is held yet: what is waited for may need another thread."""
+    hold = functools.partial(_Kept.set_suspend, self, one, reason, *arguments, **options)
+    if reason in _RETURNS + _OVERS and thread.get_ident() in _Going.waiting and one.ident == thread.get_ident():
+        _Going.suspending[thread.get_ident()] = hold
+    else:
+        hold()
+
+
 def _do_wait_suspend(self, one, frame, event, arg, exception_type=None):
     """As pydevd's, but a function that a library called is held itself as it returns, and not the library's code."""
+    hold = _Going.suspending.pop(thread.get_ident(), None)
+    if hold is not None:
+        stepped, command = _Going.waiting[thread.get_ident()]
+        if event == "return" and stepped.f_back is frame and sf_ends.only_waits(stepped, arg):
+            _go(self, one.additional_info, command, stepped, stepped)
+            return
+        hold()
     told = _tell_raised(self, frame, event)
     held = _Going.finishing.get(thread.get_ident())
     if event == "return" and held is not None and held.f_back is frame and exception_type is None:
         code, at = held.f_code.co_code, held.f_lasti
-        if not PYDEVD_USE_SYS_MONITORING and YIELDS.intersection(code[at : at + 3 : 2]):  # `return await …` only waits
-            one.additional_info.pydev_state = STATE_RUN
-            _go(self, one.additional_info, CMD_STEP_RETURN_MY_CODE, held, held)
-            return
         name, frame = getattr(held.f_code, "co_qualname", held.f_code.co_name), held
         if PYDEVD_USE_SYS_MONITORING or code[at] == dis.opmap["RETURN_VALUE"]:
             Returns.of(held)[name] = arg
@@ -241,6 +261,8 @@ def patch():
     pydevd.collect_return_info = _lines_left
     pydevd_api.internal_step_in_thread = _step
     pydevd.PyDB.do_wait_suspend = _do_wait_suspend
+    if not PYDEVD_USE_SYS_MONITORING:
+        pydevd.PyDB.set_suspend = _set_suspend
     for name in ("make_thread_suspend_single_notification", "make_thread_suspend_message"):
         setattr(NetCommandFactoryJson, name, _naming_ends(getattr(NetCommandFactoryJson, name)))
     sf_ends.Hooks.hold, sf_ends.Hooks.hold_left = staticmethod(_hold), staticmethod(_hold_left)

@@ -26,6 +26,7 @@ from _pydevd_bundle import (
     sf_leaving,
     sf_lifetimes,
     sf_release,
+    sf_resumed,
     sf_stepping,
     sf_tracing,
 )
@@ -355,6 +356,7 @@ def patch(settings):
     sf_last.patch()
     sf_lifetimes.patch()
     sf_bare.patch()
+    sf_resumed.patch()
     pydevd_additional_thread_info_regular._current_frames = sf_release.current_frames
     cls.set_tracing_for_untraced_contexts = sf_release.trace_everybody
     pydevd.start_client = _start_client

@@ -6,7 +6,7 @@ import warnings
 import pydevd_tracing
 from _pydev_bundle import pydev_monkey
 from _pydev_bundle._pydev_saved_modules import thread, threading
-from _pydevd_bundle import pydevd_constants, sf_headroom, sf_stepping, sf_tracing
+from _pydevd_bundle import pydevd_constants, sf_greenlets, sf_headroom, sf_resumed, sf_stepping, sf_tracing
 from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
 
@@ -63,7 +63,7 @@ def current_frames():
 
 
 def trace_everybody(self, breakpoints_changed=False):
-    """As pydevd's method of PyDB `set_tracing_for_untraced_contexts`, without that cycle."""
+    """As pydevd's method of PyDB `set_tracing_for_untraced_contexts`, without that cycle, and for waiting greenlets, too."""
     monitors = pydevd_constants.PYDEVD_USE_SYS_MONITORING
     if monitors and breakpoints_changed:
         pydevd_sys_monitoring.update_monitor_events()
@@ -71,6 +71,11 @@ def trace_everybody(self, breakpoints_changed=False):
     for ident, frame in current_frames().items():
         if ident not in own and frame is not None:
             self.set_trace_for_frame_and_parents(ident, frame)
+    for _, greenlet in sf_greenlets.waiting(sys.maxsize):
+        if monitors:
+            sf_resumed.hear_stack(greenlet.gr_frame)
+        else:
+            self.set_trace_for_frame_and_parents(None, greenlet.gr_frame)
     if monitors:
         pydevd_sys_monitoring.restart_events()
 
