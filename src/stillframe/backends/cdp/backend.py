@@ -169,6 +169,8 @@ class CdpBackend(Looking, ClosesOnce):
                     script = self._scripts.parsed(body)
                     self._preparing.loaded(script)
                     self._breakpoints.loaded(script)
+            case "Debugger.scriptFailedToParse":
+                self._scripts.failed(body)
             case "Debugger.paused":
                 return begun(self._paused(body))  # the usual step is told without a turn of the event loop
             case "Debugger.breakpointResolved":

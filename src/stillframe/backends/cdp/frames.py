@@ -238,6 +238,15 @@ class FrameTeller:
             return (Frame(function=TOP, file=faulty["path"], line=int(faulty["line"]), kind=kind), *found)  # type: ignore[arg-type]
         return found
 
+    def of_text(self, details: Body) -> Frame | None:
+        """Where the text of a module is at fault, of whose code nothing runs."""
+        file = self._scripts.unread(str(details.get("scriptId")))
+        if file is None:
+            return None
+        line, column = int(details.get("lineNumber", 0)) + 1, int(details.get("columnNumber", 0)) + 1
+        kind = "library" if self._scripts.is_library(file) else "user"
+        return Frame(function=TOP, file=file, line=line, column=column, kind=kind)  # type: ignore[arg-type]
+
     def _line(self, parts: re.Match[str], below: str) -> Frame:
         place, line, column = parts["place"], int(parts["line"]), int(parts["column"])
         name = (parts["name"] or "").removeprefix("async ").removeprefix("new ").partition(" [as ")[0]

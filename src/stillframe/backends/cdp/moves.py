@@ -92,7 +92,7 @@ class Mover:
         """Let the program go on; the stop comes by itself."""
         held = self._evidence.need_held()
         self._evidence.returned = []
-        if move is Move.CONTINUE:
+        if move is Move.CONTINUE or self._evidence.lost_error is not None:  # held in a call of ours: that is none to step in
             self._journey = None
             self._calls.left(0)
             await self._send(RESUME, far=True)
@@ -130,6 +130,8 @@ class Mover:
     async def to_return(self) -> Held:
         """Run the `return` that the program is held at, up to where the function gives back its value."""
         held = self._evidence.need_held()
+        if self._evidence.lost_error is not None:
+            raise WrongState("the calls that threw it are gone: none is left to return from")
         if not await self._wording.begins(held, "return"):
             raise WrongState("the program is not at the return of a function; go to its `return` line first")
         arrived: asyncio.Future[Held] = asyncio.get_running_loop().create_future()

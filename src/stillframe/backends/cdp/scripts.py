@@ -74,6 +74,7 @@ class Scripts:
         self.hidden = hidden
         self._by_id: dict[str, Script] = {}
         self._by_file: dict[str, list[Script]] = {}
+        self._unread: dict[str, str] = {}
         self._nameless: list[Script] = []
         """Those that a tool gave the name of a source but no map that leads there."""
         self._real: dict[str, str] = {}
@@ -104,6 +105,15 @@ class Scripts:
         self._by_id[script.id] = script
         self._by_file.setdefault(self.real(script.path), []).append(script)
         return script
+
+    def failed(self, body: Body) -> None:
+        """Take in a `scriptFailedToParse`: there is nothing of it to debug, but an error may be about it."""
+        if (path := path_of(str(body.get("url") or ""))) is not None:
+            self._unread[str(body.get("scriptId"))] = path
+
+    def unread(self, id: str) -> str | None:
+        """The file of a script that V8 could not read."""
+        return self._unread.get(id)
 
     def get(self, id: str) -> Script | None:
         return self._by_id.get(id)

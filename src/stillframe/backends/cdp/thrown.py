@@ -34,8 +34,11 @@ async def described(asking: Asking, teller: FrameTeller, texts: Texts, remote: B
         head = text_of(remote).partition("\n    at ")[0]
         body = {"type": str(remote.get("className") or remote.get("type")), "message": head}
     message, frames = str(body.get("message") or ""), teller.of_stack(str(body.get("stack") or ""))
-    if all(each.kind == "library" for each in frames) and (line := importing(message, texts.file)):
-        frames = (line, *frames)
+    if all(each.kind == "library" for each in frames):
+        line = importing(message, texts.file)
+        if line is None and body.get("type") == "SyntaxError":  # of an ES module Node's loader is all that its stack has
+            line = teller.of_text(await asking.about(remote))
+        frames = (line, *frames) if line else frames
     return ExceptionInfo(
         type=str(body.get("type") or ""),
         message=message,
