@@ -110,7 +110,9 @@ def test_source_that_does_not_compile_is_shown_where_it_is_at_fault(user: User) 
 
 
 @pytest.mark.parametrize("started", ["broken.mjs", "importer.mjs"])
-def test_a_module_that_does_not_compile_is_shown_where_it_is_at_fault_whoever_imports_it(user: User, started: str) -> None:
+def test_a_module_that_does_not_compile_is_shown_where_it_is_at_fault_whoever_imports_it(
+    user: User, started: str
+) -> None:
     user.file("broken.mjs", "const a = 1;\nexport const f = () => {\n  let b = ;\n};\n")
     user.file("importer.mjs", "import { f } from './broken.mjs';\nf();\n")
     stop = user.json("launch", started)

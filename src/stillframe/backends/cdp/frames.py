@@ -156,17 +156,31 @@ class FrameTeller:
         script = self._scripts.get(script_id)
         return script is not None and (script.url.startswith("node:") or script.url.endswith("eval]-wrapper"))
 
+    def unwrap(self, call: Body) -> None:
+        """A nameless function that a loader has put around the whole text of a file is that file's own code (tsx 4.23 makes one
+        of each CommonJS module): it is taken to begin where the file does."""
+        starts = [each.get("startLocation") for each in call.get("scopeChain") or () if not each.get("name")]
+        for place in (None if call.get("functionName") else call.get("functionLocation"), *starts):
+            if isinstance(place, dict) and self._scripts.is_around(*position({"location": place})):
+                place["lineNumber"] = place["columnNumber"] = 0
+
+    def is_around(self, call: Body) -> bool:
+        """Whether this is what such a function stands in, or what it begins with."""
+        return is_top_level(call) and self._scripts.is_around(*position(call))
+
     def is_user(self, call: Body) -> bool:
         script = self._scripts.get(position(call)[0])
-        return script is not None and self._kind(script, self._spot(*position(call))) == "user"
+        if script is None or self.is_around(call):
+            return False
+        return self._kind(script, self._spot(*position(call))) == "user"
 
     def innermost(self, held: Held) -> int | None:
         """Where the innermost call of the user's own is."""
         return next((number for number, call in enumerate(held.calls) if self.is_user(call)), None)
 
     def call(self, call: Body, id: str) -> Frame:
-        where = position(call)
-        return self._frame(where, self._name(call), id, key=None)
+        frame = self._frame(position(call), self._name(call), id, key=None)
+        return msgspec.structs.replace(frame, kind="library") if self.is_around(call) else frame
 
     def _frame(
         self, where: tuple[str, int, int], name: str, id: str, *, key: str | None, awaited: str | None = None
@@ -218,13 +232,20 @@ class FrameTeller:
             for call, below in zip(calls, (*calls[1:], {}), strict=True):
                 if self._scripts.hides_library and str(call.get("url")).startswith("node:"):
                     continue  # how the runtime came to call is no part of the program
-                where = (str(call.get("scriptId")), int(call.get("lineNumber", 0)), int(call.get("columnNumber", 0)))
-                loaded = str(below.get("functionName")) in _LOADERS and str(below.get("url")).startswith("node:")
-                name = str(call.get("functionName") or (TOP if loaded else "<anonymous>"))
+                where = position({"location": call})
+                if self._scripts.hides_library and self._scripts.is_around(*where):
+                    continue
+                name = str(call.get("functionName") or (TOP if self._loads(below) else "<anonymous>"))
                 yield self._frame(where, name, f"a{number}", key=None, awaited=hop)
                 hop, number = "", number + 1
             parent = trace.get("parent")
             trace = parent if isinstance(parent, dict) else {}
+
+    def _loads(self, call: Body) -> bool:
+        """Whether what a call of this kind called is the code of a file itself."""
+        if str(call.get("url")).startswith("node:"):
+            return str(call.get("functionName")) in _LOADERS
+        return self._scripts.is_around(*position({"location": call}))
 
     # Text that only an error has kept
 

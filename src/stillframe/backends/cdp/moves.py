@@ -92,7 +92,8 @@ class Mover:
         """Let the program go on; the stop comes by itself."""
         held = self._evidence.need_held()
         self._evidence.returned = []
-        if move is Move.CONTINUE or self._evidence.lost_error is not None:  # held in a call of ours: that is none to step in
+        is_ours = self._evidence.lost_error is not None  # it is held in a call of our own code: that is none to step in
+        if move is Move.CONTINUE or is_ours:
             self._journey = None
             self._calls.left(0)
             await self._send(RESUME, far=True)
@@ -166,6 +167,7 @@ class Mover:
     async def paused(self, body: Body) -> None:
         """A `Debugger.paused`: tell it, or go on."""
         held = Held.of(body)
+        held.calls.taken(self._evidence.teller.unwrap)
         self._evidence.held = held
         if self._has_moved_on(held):
             self._evidence.look_ahead()

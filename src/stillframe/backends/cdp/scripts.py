@@ -224,10 +224,20 @@ class Scripts:
         the bundler's own code."""
         script = self._by_id.get(script_id)
         made = script.map() if script is not None and self.reads_map(script) else None
-        if script is None or made is None or self._hides_source(script, made) or not made.is_of_use:
+        if script is None or made is None or not made.is_of_use:
             return False
         original = made.original(line + 1, column)
         return original is None or is_bundlers(original.source)
+
+    def is_around(self, script_id: str, line: int, column: int) -> bool:
+        """Whether a loader has put what is at a position around the text of a file, under the name of that file."""
+        script = self._by_id.get(script_id)
+        if script is None or not script.map_url or not script.is_file or not self.reads_map(script):
+            return False
+        made = script.map()
+        if made is None or not made.is_of_use or not self._hides_source(script, made):
+            return False
+        return made.original(line + 1, column) is None
 
     def _leads_astray(self, script: Script, source: str, line: int, length: int) -> None:
         if not script.user or (script.id, source) in self._astray:

@@ -36,7 +36,7 @@ async def described(asking: Asking, teller: FrameTeller, texts: Texts, remote: B
     message, frames = str(body.get("message") or ""), teller.of_stack(str(body.get("stack") or ""))
     if all(each.kind == "library" for each in frames):
         line = importing(message, texts.file)
-        if line is None and body.get("type") == "SyntaxError":  # of an ES module Node's loader is all that its stack has
+        if line is None and body.get("type") == "SyntaxError":  # of a module, of which its stack has the loader alone
             line = teller.of_text(await asking.about(remote))
         frames = (line, *frames) if line else frames
     return ExceptionInfo(
