@@ -32,6 +32,8 @@ _HOPS = {
     "Microtask": "queueMicrotask",
 }
 """What the program wrote, for Node's own names of how it goes on later."""
+_AROUND_CODE = ("[eval]-wrapper", "[stdin]-wrapper")
+"""What Node runs around code that was given by -e, or on standard input."""
 _HEADING = re.compile(r"^(?:file://)?(?P<path>/.+):(?P<line>\d+)$")
 """The first line of an error's stack where the text itself is at fault."""
 THROWN = frozenset({"exception", "promiseRejection"})
@@ -154,7 +156,7 @@ class FrameTeller:
 
     def _is_of_runtime(self, script_id: str) -> bool:
         script = self._scripts.get(script_id)
-        return script is not None and (script.url.startswith("node:") or script.url.endswith("eval]-wrapper"))
+        return script is not None and (script.url.startswith("node:") or script.url.endswith(_AROUND_CODE))
 
     def unwrap(self, call: Body) -> None:
         """A nameless function that a loader has put around the whole text of a file is that file's own code (tsx 4.23 makes one

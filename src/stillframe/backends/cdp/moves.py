@@ -286,7 +286,9 @@ class Mover:
 
     def _is_main(self, held: Held) -> bool:
         script = self._scripts.get(position(held.top)[0])
-        return script is not None and script.user and self.main in ("", self._scripts.real(script.path))
+        if self._evidence.teller.is_runtime(held.top):
+            return False
+        return script is not None and script.user and self.main in ("", "-", self._scripts.real(script.path))
 
     async def _enter(self, held: Held) -> None:
         self.entry = self._breakpoints.entry = False
@@ -323,7 +325,7 @@ class Mover:
             return False
         self._door = None
         await door.close()
-        if self.entry and door.is_open(held):
+        if self.entry and door.is_open(held) and not self._evidence.teller.is_runtime(held.top):
             await self._enter(held)
             return False
         await self._loading.entered(held)
