@@ -174,7 +174,7 @@ class FrameTeller:
         script = self._scripts.get(position(call)[0])
         if script is None or self.is_around(call):
             return False
-        return self._kind(script, self._spot(*position(call))) == "user"
+        return bool(self._kind(script, self._spot(*position(call))) == "user")
 
     def innermost(self, held: Held) -> int | None:
         """Where the innermost call of the user's own is."""
