@@ -6,6 +6,8 @@ import base64
 import json
 from pathlib import Path
 
+import pytest
+
 import stillframe
 
 from .mapwriter import as_section, encoded
@@ -188,3 +190,52 @@ async def test_a_function_that_a_loader_puts_around_a_file_is_the_file_itself(tm
             ("<module>", 8),
         ]
         assert exited(await dbg.continue_()).output == "10,15\n"
+
+
+LATE = """\
+interface Row {
+  n: number;
+}
+
+function made(row: Row): Error {
+  return new RangeError(String(row.n));
+}
+
+Promise.reject(made({ n: 3 }));
+"""
+TELLS_MAPPED = {
+    "by Node": "process.setSourceMapsEnabled(true);\n",
+    "by a package": """\
+Error.prepareStackTrace = function mapped(error, sites) {
+  const rows = { made: '6:10', '': '9:16' };
+  const own = sites.filter((each) => each.getFileName() === file);
+  const named = own.map((each) => [each.getFunctionName() || '', each.getFunctionName() || 'Object.<anonymous>']);
+  return [error, ...named.map(([name, told]) => `    at ${told} (${file}:${rows[name]})`)].join('\\n');
+};
+""",
+    "by nobody": "",
+}
+
+
+@pytest.mark.parametrize("told", TELLS_MAPPED)
+async def test_the_lines_of_an_error_that_speaks_of_what_was_written_are_not_looked_up_once_more(
+    tmp_path: Path, told: str
+) -> None:
+    pieces = {"function made(row){": (4, 0), "return ": (5, 2), "new RangeError(String(row.n))}": (5, 9)}
+    pieces |= {"Promise.reject(": (8, 0), "made({n:3}));": (8, 15)}
+    runs, row = "", list[tuple[int, ...]]()
+    for piece, (line, column) in pieces.items():
+        row.append((len(runs), 0, line, column))
+        runs += piece
+    map = {"version": 3, "sources": ["late.ts"], "names": [], "mappings": encoded([row])}
+    inline = base64.b64encode(json.dumps(map).encode()).decode()
+    loads = WRAPS.replace("module._compile", TELLS_MAPPED[told] + "module._compile")
+    files = {"late.ts": LATE, "late.made": f"{runs}\n//# sourceMappingURL=data:application/json;base64,{inline}"}
+    for name, content in {**files, "node_modules/like-tsx/index.js": loads}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch(command=("node", "-r", "like-tsx", "late.ts")))
+        assert stop.exception is not None
+        own = [(each.function, each.line) for each in stop.exception.frames if each.kind == "user"]
+        assert (where(stop), own) == ("late.ts:6", [("made", 6), ("<module>", 9)])

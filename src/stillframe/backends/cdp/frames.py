@@ -251,11 +251,11 @@ class FrameTeller:
 
     # Text that only an error has kept
 
-    def of_stack(self, text: str) -> tuple[Frame, ...]:
-        """The frames of an error's `stack`, as far as they are of files."""
+    def of_stack(self, text: str, *, mapped: bool = False) -> tuple[Frame, ...]:
+        """The frames of an error's `stack`, as far as they are of files. `mapped` where it tells of what was written already."""
         lines = text.splitlines()
         matches = ((_LINE.match(line), below) for line, below in zip(lines, (*lines[1:], ""), strict=False))
-        found = tuple(self._line(parts, below) for parts, below in matches if parts)
+        found = tuple(self._line(parts, below, mapped) for parts, below in matches if parts)
         if lines and (faulty := _HEADING.match(lines[0])):
             kind = "library" if "/node_modules/" in faulty["path"] else "user"
             return (Frame(function=TOP, file=faulty["path"], line=int(faulty["line"]), kind=kind), *found)  # type: ignore[arg-type]
@@ -270,7 +270,7 @@ class FrameTeller:
         kind = "library" if self._scripts.is_library(file) else "user"
         return Frame(function=TOP, file=file, line=line, column=column, kind=kind)  # type: ignore[arg-type]
 
-    def _line(self, parts: re.Match[str], below: str) -> Frame:
+    def _line(self, parts: re.Match[str], below: str, mapped: bool) -> Frame:
         place, line, column = parts["place"], int(parts["line"]), int(parts["column"])
         name = (parts["name"] or "").removeprefix("async ").removeprefix("new ").partition(" [as ")[0]
         if name in _NAMELESS:
@@ -279,7 +279,7 @@ class FrameTeller:
             name = TOP if alone or _LOADER.search(below) else "<anonymous>"
         path = place.removeprefix("file://")
         scripts = self._scripts.of_file(path)
-        if scripts:
+        if scripts and not (mapped and self._scripts.is_named_as_source(scripts[-1])):
             return self._frame((scripts[-1].id, line - 1, column - 1), name, "", key=None)
         kind = "library" if place.startswith("node:") or "/node_modules/" in place else "user"
         return Frame(function=name, file=path, line=line, column=column, kind=kind)  # type: ignore[arg-type]

@@ -183,6 +183,11 @@ class Scripts:
         """Whether a script has the name of the file that it was made from, as loaders that compile give it."""
         return script.is_file and script.path in made.sources
 
+    def is_named_as_source(self, script: Script) -> bool:
+        """Whether a position in the file of this name may be one of what runs or of what was written."""
+        made = script.map() if self.reads_map(script) else None
+        return made is not None and self._hides_source(script, made)
+
     def _returning(self, made: SourceMap, original: Original, line: int, column: int) -> Original:
         """V8 has a `return` end where its text ends. In text without a blank between, as loaders make it, that is the brace which
         ends the function, and the line of that brace would be told."""
