@@ -266,7 +266,7 @@ async def test_functions_of_a_block_around_the_function_are_not_told_and_its_oth
   sum(2);
 }
 """
-    async with debugged(tmp_path, text, breaks=["app.js:6"]) as (dbg, first):
+    async with debugged(tmp_path, text, breaks=["app.js:6"]) as (_, first):
         told = {each.name: each.value for each in stopped(first).locals}
         assert told == {"n": "2", "rate": "3", "own": "[Function: own]"}
 
