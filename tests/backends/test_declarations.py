@@ -50,3 +50,10 @@ def test_a_variable_that_may_have_its_value_is_told(block: str, name: str) -> No
 def test_a_value_that_is_being_made_over_several_lines_is_not_there_yet() -> None:
     assert is_uninitialised("x", *asked("{\n  const x = await f(\n    a(),\n    @b(),\n  );\n}"))
     assert not is_uninitialised("x", *asked("{\n  const x = void 0\n  @b()\n}"))
+
+
+def test_a_name_in_a_text_or_a_comment_before_its_declaration_gives_it_no_value() -> None:
+    assert is_uninitialised(
+        "cart", *asked("{\n  const m = require('./cart.js'); // cart\n  @f();\n  const cart = m();\n}")
+    )
+    assert not is_uninitialised("cart", *asked("{\n  const cart = require('./cart.js');\n  @f();\n}"))

@@ -6,6 +6,8 @@ import base64
 import json
 from pathlib import Path
 
+import pytest
+
 import stillframe
 
 from .mapwriter import as_section, encoded
@@ -130,3 +132,110 @@ async def test_what_node_and_yarn_wrap_around_a_program_is_no_frame_of_the_users
         assert [each.kind for each in stopped(first).stack] == ["user", "library", "user"]
         assert where(await dbg.step()) == "app.js:3"
         assert exited(await dbg.step()).exit_code == 0, "not by way of what Yarn loads packages with"
+
+
+WRAPPED = """\
+import { rate } from './rate';
+const sums: number[] = [];
+function sum(n: number): number {
+  return n * rate;
+}
+sums.push(sum(2));
+sums.push(sum(3));
+setTimeout(() => {
+  console.log(sums.join());
+});
+"""
+WRAPS = """\
+const fs = require('fs');
+require.extensions['.ts'] = (module, file) => {
+  module._compile(fs.readFileSync(file.replace(/[.]ts$/, '.made'), 'utf8'), file);
+};
+"""
+
+
+async def test_a_function_that_a_loader_puts_around_a_file_is_the_file_itself(tmp_path: Path) -> None:
+    """As tsx 4.23 does it with each CommonJS module, under the name of the source."""
+    written = WRAPPED.splitlines()
+    runs = [each.replace(": number[]", "").replace(": number", "") for each in written]
+    runs[0] = "var copied = () => ({}), app_exports = copied(); const { rate } = require('./rate');"
+    rows: list[list[tuple[int, ...]]] = [[], [(runs[0].index("const"), 0, 0, 0)]]
+    rows += [[(len(row) - len(row.lstrip()), 0, at, 0)] for at, row in enumerate(runs[1:], 1)]
+    made = {"version": 3, "sources": ["app.ts"], "names": [], "mappings": encoded([*rows, []])}
+    inline = base64.b64encode(json.dumps(made).encode()).decode()
+    text = "\n".join(["0;(()=>{", *runs, "})()", f"//# sourceMappingURL=data:application/json;base64,{inline}"])
+    for name, content in {
+        "app.ts": WRAPPED,
+        "app.made": text,
+        "node_modules/like-tsx/index.js": WRAPS,
+        "rate.js": "exports.rate = 5;\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    command = ("node", "-r", "like-tsx", "app.ts")
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch(command=command, stop_on_entry=True, breaks=["app.ts:4", "app.ts:9"]))
+        assert (where(stop), stop.frame and stop.frame.function) == ("app.ts:1", "<module>")
+        assert [where(await dbg.next()) for _ in range(3)] == ["app.ts:2", "app.ts:6", "app.ts:4"]
+        stop = stopped(await dbg.state())
+        own = [(each.function, each.line) for each in stop.stack if each.kind == "user"]
+        assert own == [("sum", 4), ("<module>", 6)]
+        assert [each.name for each in stop.locals] == ["n", "rate"]
+        assert where(await dbg.finish()) == "app.ts:6"
+        assert "copied" not in {each.name for each in stopped(await dbg.state()).locals}
+        await dbg.unbreak("b1")
+        stop = stopped(await dbg.continue_())
+        assert [(each.function, each.line) for each in stop.stack if each.kind == "user"] == [
+            ("<anonymous>", 9),
+            ("<module>", 8),
+        ]
+        assert exited(await dbg.continue_()).output == "10,15\n"
+
+
+LATE = """\
+interface Row {
+  n: number;
+}
+
+function made(row: Row): Error {
+  return new RangeError(String(row.n));
+}
+
+Promise.reject(made({ n: 3 }));
+"""
+TELLS_MAPPED = {
+    "by Node": "process.setSourceMapsEnabled(true);\n",
+    "by a package": """\
+Error.prepareStackTrace = function mapped(error, sites) {
+  const rows = { made: '6:10', '': '9:16' };
+  const own = sites.filter((each) => each.getFileName() === file);
+  const named = own.map((each) => [each.getFunctionName() || '', each.getFunctionName() || 'Object.<anonymous>']);
+  return [error, ...named.map(([name, told]) => `    at ${told} (${file}:${rows[name]})`)].join('\\n');
+};
+""",
+    "by nobody": "",
+}
+
+
+@pytest.mark.parametrize("told", TELLS_MAPPED)
+async def test_the_lines_of_an_error_that_speaks_of_what_was_written_are_not_looked_up_once_more(
+    tmp_path: Path, told: str
+) -> None:
+    pieces = {"function made(row){": (4, 0), "return ": (5, 2), "new RangeError(String(row.n))}": (5, 9)}
+    pieces |= {"Promise.reject(": (8, 0), "made({n:3}));": (8, 15)}
+    runs, row = "", list[tuple[int, ...]]()
+    for piece, (line, column) in pieces.items():
+        row.append((len(runs), 0, line, column))
+        runs += piece
+    map = {"version": 3, "sources": ["late.ts"], "names": [], "mappings": encoded([row])}
+    inline = base64.b64encode(json.dumps(map).encode()).decode()
+    loads = WRAPS.replace("module._compile", TELLS_MAPPED[told] + "module._compile")
+    files = {"late.ts": LATE, "late.made": f"{runs}\n//# sourceMappingURL=data:application/json;base64,{inline}"}
+    for name, content in {**files, "node_modules/like-tsx/index.js": loads}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch(command=("node", "-r", "like-tsx", "late.ts")))
+        assert stop.exception is not None
+        own = [(each.function, each.line) for each in stop.exception.frames if each.kind == "user"]
+        assert (where(stop), own) == ("late.ts:6", [("made", 6), ("<module>", 9)])

@@ -56,3 +56,25 @@ def test_errors_are_looked_at_where_they_are_thrown_behind_a_runner_of_packages_
 ) -> None:
     plan = Plan(command=tuple(words.split()), kind="command", cwd="/", env=dict(os.environ))
     assert misjudges_errors(understand(plan)) == looked_at
+
+
+LOADS = """
+import { far } from 'far';
+import fs from 'node:fs';
+try { fs.readFileSync('/nowhere/at/all'); } catch { far(); }
+"""
+
+
+async def test_what_nodes_own_code_throws_to_itself_is_no_stop_and_what_it_throws_to_the_program_is(
+    tmp_path: Path,
+) -> None:
+    """For each import of a package Node's loader first tries whether its name is an address."""
+    files = {
+        "app.mjs": LOADS,
+        "node_modules/far/package.json": '{"type": "module", "exports": "./far.js"}',
+        "node_modules/far/far.js": "export const far = () => console.log('far');\n",
+    }
+    async with debugged(tmp_path, files, catch=("raised",)) as (dbg, first):
+        assert stopped(first).exception is not None
+        assert [(each.file, each.line) for each in stopped(first).stack if each.kind == "user"] == [("app.mjs", 3)]
+        assert exited(await dbg.continue_()).output == "far\n"

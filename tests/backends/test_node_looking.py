@@ -252,6 +252,25 @@ async def test_block_closure_catch_and_this_are_in_sight_and_what_is_not_initial
             await dbg.eval("chain")
 
 
+async def test_functions_of_a_block_around_the_function_are_not_told_and_its_other_variables_are(
+    tmp_path: Path,
+) -> None:
+    text = """
+{
+  function helper(a) { return a; }
+  const rate = 3;
+  function sum(n) {
+    const own = () => n;
+    return helper(n * rate) + own();
+  }
+  sum(2);
+}
+"""
+    async with debugged(tmp_path, text, breaks=["app.js:6"]) as (_, first):
+        told = {each.name: each.value for each in stopped(first).locals}
+        assert told == {"n": "2", "rate": "3", "own": "[Function: own]"}
+
+
 MISSING = """
 const shared = 7;
 function outer(list) {

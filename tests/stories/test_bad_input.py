@@ -36,6 +36,8 @@ def test_a_command_that_is_not_there_is_named_as_such(user: User) -> None:
     own.chmod(0o755)
     said = user.fails("launch", "-C", "web", "--", "nosuchprogram", code=1, error="launch_failed")
     assert "no such program: nosuchprogram on PATH; there is .venv/bin/nosuchprogram" in said
+    said = user.fails("launch", "-C", "web", "--entry", "--", "nosuchprogram", code=1, error="launch_failed")
+    assert "--stop-on-entry" in said, "as the flag is written"
     user.file("app.py", "x = 1\n")
     for words in (
         ("crash", "python3 app.py"),

@@ -364,6 +364,28 @@ def test_npm_runs_a_script_whose_node_is_debugged(node: User, more: tuple[str, .
     assert "ebugger" not in output.get("stderr", "")
 
 
+def test_a_wrapper_is_held_at_the_first_line_of_its_first_node_and_no_child_of_that_is(node: User) -> None:
+    node.file("forks.js", "const { fork } = require('node:child_process');\nfork('./child.js', ['forked']);\n")
+    stop = node.json("launch", "--stop-on-entry", "--", "sh", "-c", "node forks.js; node child.js next; exit 4")
+    assert (stop["reason"], stop["frame"]["file"], stop["frame"]["line"]) == ("entry", "forks.js", 1)
+    assert goes_on(node, "sh")["exit_code"] == 4
+    assert printed(node, "sh") == "child forked 42\nchild next 42\n"
+
+
+def test_the_first_line_of_code_that_is_in_no_file_is_its_own_and_none_of_what_node_runs_around_it(node: User) -> None:
+    code = "let a = 1;\nconsole.log(a);\n"
+    for words in (
+        ("node", "-e", code),
+        ("sh", "-c", f"node -e '{code}'; exit 0"),
+        ("sh", "-c", f"echo '{code}' | node -; exit 0"),
+    ):
+        stop = node.json("launch", "--stop-on-entry", "--", *words)
+        here = [each["text"] for each in stop["source"] if each.get("here")]
+        assert (stop["reason"], stop["frame"]["line"], here) == ("entry", 1, ["let a = 1;"]), words
+        assert node.json("next")["frame"]["line"] == 2
+        node.ok("stop")
+
+
 def test_every_file_of_a_test_run_is_a_child_session(node: User) -> None:
     test = "const test = require('node:test');\ntest('one', () => {\n  globalThis.n = 1; // here\n});\n"
     for name in ("a.test.js", "b.test.js"):

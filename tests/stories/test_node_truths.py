@@ -109,6 +109,28 @@ def test_source_that_does_not_compile_is_shown_where_it_is_at_fault(user: User) 
     assert stop["exception"]["message"] == "Unexpected token ';'"
 
 
+@pytest.mark.parametrize("started", ["broken.mjs", "importer.mjs"])
+def test_a_module_that_does_not_compile_is_shown_where_it_is_at_fault_whoever_imports_it(
+    user: User, started: str
+) -> None:
+    user.file("broken.mjs", "const a = 1;\nexport const f = () => {\n  let b = ;\n};\n")
+    user.file("importer.mjs", "import { f } from './broken.mjs';\nf();\n")
+    stop = user.json("launch", started)
+    assert (stop["frame"]["file"], stop["frame"]["line"], stop["frame"]["column"]) == ("broken.mjs", 3, 11)
+    assert stop["exception"]["message"] == "Unexpected token ';'"
+
+
+@pytest.mark.parametrize("move", ["next", "step", "finish"])
+def test_a_step_from_an_error_whose_calls_are_gone_goes_on_to_what_comes_of_it(user: User, move: str) -> None:
+    handled = "process.on('uncaughtException', (e) => console.log('handled', e.message));\n"
+    user.file("late.mjs", f"{handled}await 0;\nfunction g() {{ throw new RangeError('late'); }}\ng();\n")
+    stop = user.json("launch", "late.mjs")
+    assert (stop["frame"]["line"], stop["exception"]["type"]) == (3, "RangeError")
+    assert "the calls that threw it are gone" in user.says("set-return", "3").err
+    end = user.json(move)
+    assert (end["exit_code"], end["output"]) == (0, "handled late\n")
+
+
 def test_a_breakpoint_in_a_library_stops_in_the_library(user: User) -> None:
     user.file("node_modules/lib/index.js", "exports.twice = (x) => {\n  const y = x * 2;\n  return y;\n};\n")
     user.file("app.js", "const { twice } = require('lib');\nconsole.log(twice(4));\n")

@@ -68,7 +68,7 @@ def spelled(hint: Mapping[str, Any]) -> str:
         several = () if given is True else given if isinstance(given, list | tuple) else [given]
         each = [shlex.quote(str(one)) for one in several]
         param = known.get(name)
-        flag = (param.flag if param else None) or f"--{name}"
+        flag = (param.flag if param else None) or f"--{name.replace('_', '-')}"
         if param and param.last:
             last = ["--", *each]
         elif not name or (param and param.positional):

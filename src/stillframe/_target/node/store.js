@@ -410,8 +410,23 @@
   function placed(value, most) {
     const found = summary(value);
     const text = isError(value) ? stackOf(value) : undefined;
-    if (typeof text === 'string') found.stack = text.slice(0, most);
+    if (typeof text === 'string') {
+      found.stack = text.slice(0, most);
+      found.mapped = isMapped(value);
+    }
     return found;
+  }
+
+  // Whether an error tells of lines that were written, and not of those that run: Node does so when it is told to, and packages
+  // for source maps do so by a function that each world has of its own.
+  function isMapped(error) {
+    if (process.sourceMapsEnabled) return true;
+    for (let at = prototype(error), steps = 0; at !== null && !isProxy(at) && steps < 20; steps++, at = prototype(at)) {
+      const made = descriptor(at, 'constructor');
+      const known = made && typeof made.value === 'function' && !isProxy(made.value) && descriptor(made.value, 'prepareStackTrace');
+      if (known && typeof known.value === 'function') return known.value.name !== 'ErrorPrepareStackTrace'; // Node's own
+    }
+    return false;
   }
 
   function summary(value) {

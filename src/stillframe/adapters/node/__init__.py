@@ -117,7 +117,12 @@ class NodeAdapter(FindsNodeImports):
     def inside(self, plan: Plan) -> CdpLaunch:
         """How programs of Node are reached that come up behind a wrapper."""
         return CdpLaunch(
-            tool=self.tool(), env=_added(plan), just_my_code=plan.just_my_code, children=plan.children, **_COMMON
+            tool=self.tool(),
+            env=_added(plan),
+            just_my_code=plan.just_my_code,
+            stop_on_entry=plan.stop_on_entry,
+            children=plan.children,
+            **_COMMON,
         )
 
     def recorder(self) -> NodeRecorder:

@@ -15,6 +15,7 @@ from .client import Body, CdpClient
 from .conditions import STORE
 
 _CALL = "Runtime.callFunctionOn"
+_DETAILS = "Runtime.getExceptionDetails"
 _encode = msgspec.json.Encoder().encode
 
 
@@ -57,6 +58,13 @@ class Asking:
             raise EvalFailed(failure(details))
         value = (answer.get("result") or {}).get("value")
         return value if isinstance(value, dict) else {}
+
+    async def about(self, error: Body) -> Body:
+        """What V8 itself knows of an error: the place that it is about, where no call was there."""
+        if "objectId" not in error:
+            return {}
+        answer = await self._client.settle(self._client.send(_DETAILS, {"errorObjectId": error["objectId"]}), _DETAILS)
+        return answer.get("exceptionDetails") or {}
 
     async def describe(self, name: str, remote: Body, bounds: Bounds) -> Value:
         """A value that V8 holds for us, as ours."""

@@ -119,7 +119,7 @@ class CdpBackend(Looking, ClosesOnce):
 
     async def start(self, wanted: Sequence[Wanted], catch: CatchRule) -> tuple[Binding, ...]:
         launch = self._launch
-        self._mover.entry = self._breakpoints.entry = launch.stop_on_entry and not self._child
+        self._mover.entry = self._breakpoints.entry = launch.stop_on_entry
         if self._process is None and self.pid is not None and not self._worker:
             self._gone_watch = asyncio.create_task(wait_pid(self.pid))
             self._signs.gone = self._gone_watch
@@ -169,6 +169,8 @@ class CdpBackend(Looking, ClosesOnce):
                     script = self._scripts.parsed(body)
                     self._preparing.loaded(script)
                     self._breakpoints.loaded(script)
+            case "Debugger.scriptFailedToParse":
+                self._scripts.failed(body)
             case "Debugger.paused":
                 return begun(self._paused(body))  # the usual step is told without a turn of the event loop
             case "Debugger.breakpointResolved":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 import msgspec
@@ -44,6 +44,7 @@ class Calls(Sequence[Body]):
     def __init__(self, told: Sequence[msgspec.Raw], read: Mapping[int, Body] | None = None) -> None:
         self._told = told
         self._read = dict(read or {})
+        self._take: Callable[[Body], None] | None = None
 
     @classmethod
     def of(cls, told: Any) -> Calls:
@@ -52,6 +53,12 @@ class Calls(Sequence[Body]):
             return told
         found = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
         return cls([msgspec.Raw(b"{}")] * len(found), dict(enumerate(found)))
+
+    def taken(self, take: Callable[[Body], None]) -> None:
+        """Have each call looked at when it is read, and those that have been by now."""
+        self._take = take
+        for call in self._read.values():
+            take(call)
 
     def __len__(self) -> int:
         return len(self._told)
@@ -67,6 +74,8 @@ class Calls(Sequence[Body]):
             return [self[each] for each in range(len(self._told))[at]]
         if at not in self._read:
             self._read[at] = _decode(self._told[at])
+            if self._take is not None:
+                self._take(self._read[at])
         return self._read[at]
 
     def script(self, at: int) -> str:

@@ -20,6 +20,7 @@ class Catching:
 
     def __init__(self, client: CdpClient, scripts: Scripts, evidence: Evidence, wording: Wording) -> None:
         self._client = client
+        self._scripts = scripts
         self._evidence = evidence
         self._wording = wording
         self._handing = Handing(scripts)
@@ -67,7 +68,13 @@ class Catching:
             again = known and not self._evidence.teller.is_user(held.top)  # library code hands on what was told
             return not again and bool(set(self._classes) & set(names))
         is_uncaught = bool(held.data.get("uncaught")) and not await self._is_handed_over(held)
-        return self._stops_raised or is_uncaught
+        return is_uncaught or (self._stops_raised and not self._is_runtimes(held))
+
+    def _is_runtimes(self, held: Held) -> bool:
+        """An error that Node's own code throws to itself, as its loader does with each name of a package that is no address: a
+        part of it comes out of a snapshot, which V8 does not pass over."""
+        own = self._scripts.hides_library and self._evidence.teller.is_runtime(held.top)
+        return own and all(each.kind == "library" for each in self._evidence.teller.frames(held))
 
     async def _is_handed_over(self, held: Held) -> bool:
         """A promise that is made rejected, not by a throw: whoever is given it may handle it; if nobody does, Node tells."""

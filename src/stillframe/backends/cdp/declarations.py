@@ -55,7 +55,7 @@ def is_uninitialised(name: str, lines: Sequence[str], held: tuple[int, int], sco
         before, after = _between(lines, start, held), _between(lines, held, end)
         if len(before) + len(after) > _LONGEST:
             return False
-        text = before + after
+        text = _without_texts(before + after)
         found = re.search(rf"{_ALONE}{re.escape(name)}(?![\w$])", text)
         if found is None:
             continue  # of an outer scope
@@ -99,11 +99,16 @@ def _block(lines: Sequence[str], held: tuple[int, int], scope: Body) -> _Block |
     before, after = _between(lines, start, held), _between(lines, held, end)
     if len(before) + len(after) > _LONGEST:
         return None
-    text = _TEXTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), before + after)
+    text = _without_texts(before + after)
     names: dict[str, re.Match[str]] = {}
     for found in _WORD.finditer(text):
         names.setdefault(found[0], found)
     return _Block(text, len(before), names)
+
+
+def _without_texts(text: str) -> str:
+    """With blanks for what is in quotes and comments, where a name is none."""
+    return _TEXTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def _is_later(block: _Block, found: re.Match[str]) -> bool:

@@ -186,20 +186,24 @@ class Evidence:
     def _scopes(self, call: Body) -> list[tuple[str, Body]]:
         """The scopes that hold a frame's variables, innermost first, each with its part in them."""
         found: list[tuple[str, Body]] = []
+        passed: set[object] = set()
         top = is_top_level(call)
         for scope in call.get("scopeChain") or ():
             kind = scope.get("type")
-            if kind in _OWN:
+            if kind in _OWN and "local" in passed:
+                found.append(("outer", scope))  # a block of a function around this one
+            elif kind in _OWN:
                 found.append(("top" if top and kind == "local" else "own", scope))
             elif kind in ("module", "script"):
                 found.append(("top" if top else "used", scope))
             elif kind == "closure":
                 found.append(("used" if is_wrapper(scope) else "outer", scope))
+            passed.add(kind)
         return found
 
     def _own(self, call: Body) -> list[Body]:
-        """Those of its scopes whose variables are all told."""
-        return [each for kind, each in self._scopes(call) if kind in ("own", "top")]
+        """Those of its scopes whose variables are all told, and the blocks around it."""
+        return [each for kind, each in self._scopes(call) if kind in ("own", "top") or each.get("type") in _OWN]
 
     def touch(self) -> None:
         """Code runs in this pause: what the variables are is to be read again."""

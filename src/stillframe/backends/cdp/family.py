@@ -151,7 +151,8 @@ class Family:
             return
         process = self.process if not child else self._process_of(hello.pid)
         tool = msgspec.structs.replace(self.launch.tool, version=hello.version or self.launch.tool.version)
-        launch = replace(self.launch, tool=tool)
+        enters = self.launch.stop_on_entry and not self._members  # a wrapper is held in its first program
+        launch = replace(self.launch, tool=tool, stop_on_entry=enters)
         member = CdpBackend(launch, messages, self, process, pid=hello.pid, name=hello.name, child=child)
         if self._closed or self._parting:
             await member.close()  # it goes on without us
@@ -184,7 +185,7 @@ class Family:
 
     def worker(self, parent: CdpBackend, messages: Messages, title: str, *, held: bool) -> CdpBackend:
         """A thread of a member; `held` before anything runs in it, or it runs already."""
-        launch = replace(self.launch, tool=parent.tool)
+        launch = replace(self.launch, tool=parent.tool, stop_on_entry=False)
         member = CdpBackend(
             launch, messages, self, None, pid=parent.pid, name=title, child=True, worker=True, held=held
         )

@@ -32,6 +32,8 @@ _HOPS = {
     "Microtask": "queueMicrotask",
 }
 """What the program wrote, for Node's own names of how it goes on later."""
+_AROUND_CODE = ("[eval]-wrapper", "[stdin]-wrapper")
+"""What Node runs around code that was given by -e, or on standard input."""
 _HEADING = re.compile(r"^(?:file://)?(?P<path>/.+):(?P<line>\d+)$")
 """The first line of an error's stack where the text itself is at fault."""
 THROWN = frozenset({"exception", "promiseRejection"})
@@ -154,19 +156,33 @@ class FrameTeller:
 
     def _is_of_runtime(self, script_id: str) -> bool:
         script = self._scripts.get(script_id)
-        return script is not None and (script.url.startswith("node:") or script.url.endswith("eval]-wrapper"))
+        return script is not None and (script.url.startswith("node:") or script.url.endswith(_AROUND_CODE))
+
+    def unwrap(self, call: Body) -> None:
+        """A nameless function that a loader has put around the whole text of a file is that file's own code (tsx 4.23 makes one
+        of each CommonJS module): it is taken to begin where the file does."""
+        starts = [each.get("startLocation") for each in call.get("scopeChain") or () if not each.get("name")]
+        for place in (None if call.get("functionName") else call.get("functionLocation"), *starts):
+            if isinstance(place, dict) and self._scripts.is_around(*position({"location": place})):
+                place["lineNumber"] = place["columnNumber"] = 0
+
+    def is_around(self, call: Body) -> bool:
+        """Whether this is what such a function stands in, or what it begins with."""
+        return is_top_level(call) and self._scripts.is_around(*position(call))
 
     def is_user(self, call: Body) -> bool:
         script = self._scripts.get(position(call)[0])
-        return script is not None and self._kind(script, self._spot(*position(call))) == "user"
+        if script is None or self.is_around(call):
+            return False
+        return bool(self._kind(script, self._spot(*position(call))) == "user")
 
     def innermost(self, held: Held) -> int | None:
         """Where the innermost call of the user's own is."""
         return next((number for number, call in enumerate(held.calls) if self.is_user(call)), None)
 
     def call(self, call: Body, id: str) -> Frame:
-        where = position(call)
-        return self._frame(where, self._name(call), id, key=None)
+        frame = self._frame(position(call), self._name(call), id, key=None)
+        return msgspec.structs.replace(frame, kind="library") if self.is_around(call) else frame
 
     def _frame(
         self, where: tuple[str, int, int], name: str, id: str, *, key: str | None, awaited: str | None = None
@@ -218,27 +234,43 @@ class FrameTeller:
             for call, below in zip(calls, (*calls[1:], {}), strict=True):
                 if self._scripts.hides_library and str(call.get("url")).startswith("node:"):
                     continue  # how the runtime came to call is no part of the program
-                where = (str(call.get("scriptId")), int(call.get("lineNumber", 0)), int(call.get("columnNumber", 0)))
-                loaded = str(below.get("functionName")) in _LOADERS and str(below.get("url")).startswith("node:")
-                name = str(call.get("functionName") or (TOP if loaded else "<anonymous>"))
+                where = position({"location": call})
+                if self._scripts.hides_library and self._scripts.is_around(*where):
+                    continue
+                name = str(call.get("functionName") or (TOP if self._loads(below) else "<anonymous>"))
                 yield self._frame(where, name, f"a{number}", key=None, awaited=hop)
                 hop, number = "", number + 1
             parent = trace.get("parent")
             trace = parent if isinstance(parent, dict) else {}
 
+    def _loads(self, call: Body) -> bool:
+        """Whether what a call of this kind called is the code of a file itself."""
+        if str(call.get("url")).startswith("node:"):
+            return str(call.get("functionName")) in _LOADERS
+        return self._scripts.is_around(*position({"location": call}))
+
     # Text that only an error has kept
 
-    def of_stack(self, text: str) -> tuple[Frame, ...]:
-        """The frames of an error's `stack`, as far as they are of files."""
+    def of_stack(self, text: str, *, mapped: bool = False) -> tuple[Frame, ...]:
+        """The frames of an error's `stack`, as far as they are of files. `mapped` where it tells of what was written already."""
         lines = text.splitlines()
         matches = ((_LINE.match(line), below) for line, below in zip(lines, (*lines[1:], ""), strict=False))
-        found = tuple(self._line(parts, below) for parts, below in matches if parts)
+        found = tuple(self._line(parts, below, mapped) for parts, below in matches if parts)
         if lines and (faulty := _HEADING.match(lines[0])):
             kind = "library" if "/node_modules/" in faulty["path"] else "user"
             return (Frame(function=TOP, file=faulty["path"], line=int(faulty["line"]), kind=kind), *found)  # type: ignore[arg-type]
         return found
 
-    def _line(self, parts: re.Match[str], below: str) -> Frame:
+    def of_text(self, details: Body) -> Frame | None:
+        """Where the text of a module is at fault, of whose code nothing runs."""
+        file = self._scripts.unread(str(details.get("scriptId")))
+        if file is None:
+            return None
+        line, column = int(details.get("lineNumber", 0)) + 1, int(details.get("columnNumber", 0)) + 1
+        kind = "library" if self._scripts.is_library(file) else "user"
+        return Frame(function=TOP, file=file, line=line, column=column, kind=kind)  # type: ignore[arg-type]
+
+    def _line(self, parts: re.Match[str], below: str, mapped: bool) -> Frame:
         place, line, column = parts["place"], int(parts["line"]), int(parts["column"])
         name = (parts["name"] or "").removeprefix("async ").removeprefix("new ").partition(" [as ")[0]
         if name in _NAMELESS:
@@ -247,7 +279,7 @@ class FrameTeller:
             name = TOP if alone or _LOADER.search(below) else "<anonymous>"
         path = place.removeprefix("file://")
         scripts = self._scripts.of_file(path)
-        if scripts:
+        if scripts and not (mapped and self._scripts.is_named_as_source(scripts[-1])):
             return self._frame((scripts[-1].id, line - 1, column - 1), name, "", key=None)
         kind = "library" if place.startswith("node:") or "/node_modules/" in place else "user"
         return Frame(function=name, file=path, line=line, column=column, kind=kind)  # type: ignore[arg-type]

@@ -90,7 +90,8 @@ class Mover:
         """Let the program go on; the stop comes by itself."""
         held = self._evidence.need_held()
         self._evidence.returned = []
-        if move is Move.CONTINUE:
+        is_ours = self._evidence.lost_error is not None  # it is held in a call of our own code: that is none to step in
+        if move is Move.CONTINUE or is_ours:
             self._journey = None
             self._calls.left(0)
             await self._send(RESUME, far=True)
@@ -128,6 +129,8 @@ class Mover:
     async def to_return(self) -> Held:
         """Run the `return` that the program is held at, up to where the function gives back its value."""
         held = self._evidence.need_held()
+        if self._evidence.lost_error is not None:
+            raise WrongState("the calls that threw it are gone: none is left to return from")
         if not await self._wording.begins(held, "return"):
             raise WrongState("the program is not at the return of a function; go to its `return` line first")
         arrived: asyncio.Future[Held] = asyncio.get_running_loop().create_future()
@@ -162,6 +165,7 @@ class Mover:
     async def paused(self, body: Body) -> None:
         """A `Debugger.paused`: tell it, or go on."""
         held = Held.of(body)
+        held.calls.taken(self._evidence.teller.unwrap)
         self._evidence.held = held
         if self._has_moved_on(held):
             self._evidence.look_ahead()
@@ -280,7 +284,9 @@ class Mover:
 
     def _is_main(self, held: Held) -> bool:
         script = self._scripts.get(position(held.top)[0])
-        return script is not None and script.user and self.main in ("", self._scripts.real(script.path))
+        if self._evidence.teller.is_runtime(held.top):
+            return False
+        return script is not None and script.user and self.main in ("", "-", self._scripts.real(script.path))
 
     async def _enter(self, held: Held) -> None:
         self.entry = self._breakpoints.entry = False
@@ -317,7 +323,7 @@ class Mover:
             return False
         self._door = None
         await door.close()
-        if self.entry and door.is_open(held):
+        if self.entry and door.is_open(held) and not self._evidence.teller.is_runtime(held.top):
             await self._enter(held)
             return False
         await self._loading.entered(held)

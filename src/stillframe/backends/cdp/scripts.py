@@ -74,6 +74,7 @@ class Scripts:
         self.hidden = hidden
         self._by_id: dict[str, Script] = {}
         self._by_file: dict[str, list[Script]] = {}
+        self._unread: dict[str, str] = {}
         self._nameless: list[Script] = []
         """Those that a tool gave the name of a source but no map that leads there."""
         self._real: dict[str, str] = {}
@@ -104,6 +105,15 @@ class Scripts:
         self._by_id[script.id] = script
         self._by_file.setdefault(self.real(script.path), []).append(script)
         return script
+
+    def failed(self, body: Body) -> None:
+        """Take in a `scriptFailedToParse`: there is nothing of it to debug, but an error may be about it."""
+        if (path := path_of(str(body.get("url") or ""))) is not None:
+            self._unread[str(body.get("scriptId"))] = path
+
+    def unread(self, id: str) -> str | None:
+        """The file of a script that V8 could not read."""
+        return self._unread.get(id)
 
     def get(self, id: str) -> Script | None:
         return self._by_id.get(id)
@@ -173,6 +183,11 @@ class Scripts:
         """Whether a script has the name of the file that it was made from, as loaders that compile give it."""
         return script.is_file and script.path in made.sources
 
+    def is_named_as_source(self, script: Script) -> bool:
+        """Whether a position in the file of this name may be one of what runs or of what was written."""
+        made = script.map() if self.reads_map(script) else None
+        return made is not None and self._hides_source(script, made)
+
     def _returning(self, made: SourceMap, original: Original, line: int, column: int) -> Original:
         """V8 has a `return` end where its text ends. In text without a blank between, as loaders make it, that is the brace which
         ends the function, and the line of that brace would be told."""
@@ -214,10 +229,20 @@ class Scripts:
         the bundler's own code."""
         script = self._by_id.get(script_id)
         made = script.map() if script is not None and self.reads_map(script) else None
-        if script is None or made is None or self._hides_source(script, made) or not made.is_of_use:
+        if script is None or made is None or not made.is_of_use:
             return False
         original = made.original(line + 1, column)
         return original is None or is_bundlers(original.source)
+
+    def is_around(self, script_id: str, line: int, column: int) -> bool:
+        """Whether a loader has put what is at a position around the text of a file, under the name of that file."""
+        script = self._by_id.get(script_id)
+        if script is None or not script.map_url or not script.is_file or not self.reads_map(script):
+            return False
+        made = script.map()
+        if made is None or not made.is_of_use or not self._hides_source(script, made):
+            return False
+        return made.original(line + 1, column) is None
 
     def _leads_astray(self, script: Script, source: str, line: int, length: int) -> None:
         if not script.user or (script.id, source) in self._astray:

@@ -33,9 +33,12 @@ async def described(asking: Asking, teller: FrameTeller, texts: Texts, remote: B
     except EvalFailed:  # of a world that our code is not in
         head = text_of(remote).partition("\n    at ")[0]
         body = {"type": str(remote.get("className") or remote.get("type")), "message": head}
-    message, frames = str(body.get("message") or ""), teller.of_stack(str(body.get("stack") or ""))
-    if all(each.kind == "library" for each in frames) and (line := importing(message, texts.file)):
-        frames = (line, *frames)
+    message, frames = str(body.get("message") or ""), _places(teller, body)
+    if all(each.kind == "library" for each in frames):
+        line = importing(message, texts.file)
+        if line is None and body.get("type") == "SyntaxError":  # of a module, of which its stack has the loader alone
+            line = teller.of_text(await asking.about(remote))
+        frames = (line, *frames) if line else frames
     return ExceptionInfo(
         type=str(body.get("type") or ""),
         message=message,
@@ -58,12 +61,16 @@ def named_as_held(info: ExceptionInfo, held: Sequence[Frame]) -> ExceptionInfo:
     return replace(info, frames=(replace(first, function=next(same, TOP)), *info.frames[1:]))
 
 
+def _places(teller: FrameTeller, body: Body) -> tuple[Frame, ...]:
+    return teller.of_stack(str(body.get("stack") or ""), mapped=bool(body.get("mapped")))
+
+
 def _other(teller: FrameTeller, body: Body, link: Literal["", "cause"] = "") -> ExceptionInfo:
     """An error that the thrown one came from, or that it holds."""
     return ExceptionInfo(
         type=str(body.get("type") or ""),
         message=str(body.get("message") or ""),
-        frames=teller.of_stack(str(body.get("stack") or ""))[:_PLACES],
+        frames=_places(teller, body)[:_PLACES],
         cause=str(body["cause"]) if body.get("cause") else None,
         members=tuple(_other(teller, each) for each in body.get("members") or ()),
         members_total=body.get("total"),
