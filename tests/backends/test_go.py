@@ -688,6 +688,9 @@ async def instructions_and_registers_are_told(dbg: stillframe.Debugger) -> None:
         ("run --ldflags=-s ./cmd/two", ("./cmd/two",), ("-ldflags=-s",), ()),
         ("test -run A -v", (".",), (), ("-test.run=A", "-test.v")),
         ("test ./x -count=1 -tags t -args one -two", ("./x",), ("-tags=t",), ("-test.count=1", "one", "-two")),
+        ("test ./x -test.run A -test.v", ("./x",), (), ("-test.run=A", "-test.v")),
+        ("test ./x -update -run A -vet=off", ("./x",), ("-vet=off",), ("-update", "-test.run=A")),
+        ("test -v -mine data -short -C d", (".",), (), ("-test.v", "-mine", "data", "-test.short")),
     ],
 )
 def test_a_go_command_is_taken_apart(
