@@ -76,7 +76,7 @@ def test_a_debugger_that_tells_its_version_and_then_fails_is_broken(user: User, 
     said = user.says("doctor", "go", "--json", env=env)
     (found,) = [each for each in json.loads(said.out)["result"]["debuggers"] if each["adapter"] == "go"]
     assert (said.code, found["state"], found["version"]) == (1, "broken", "9.9.9")
-    assert "no licence" in found["problem"]
+    assert found["problem"] == "dlv ended with exit code 3 before it could be debugged: no licence"
 
 
 def test_a_tool_that_never_answers_is_broken_and_nothing_of_it_is_left(
@@ -158,12 +158,14 @@ def test_declared_debuggers_are_greeted_once_they_are_trusted(user: User, lonely
     user.file(
         "stillframe.toml",
         f'[adapters.fake]\nlanguages = ["Fakish"]\ncommand = ["python3", "{adapter}", "{{}}"]\nclaims = ["*.fake"]\n'
-        '[adapters.odd]\ncommand = ["x"]\ncolour = "red"\n',
+        '[adapters.odd]\ncommand = ["x"]\ncolour = "red"\n'
+        '[adapters.bare]\ncommand = ["python3", "${dir}/adapter.py"]\n',
     )
     found = debuggers(user.json("doctor", env=lonely))
     assert (found["fake"]["state"], found["fake"]["fix"]) == ("untrusted", "dbg trust")
     assert found["odd"]["state"] == "invalid"
     assert "colour" in found["odd"]["problem"]
+    assert found["bare"]["problem"] == f"{user.here / 'adapter.py'} is not there"
     assert "colour" in user.says("doctor", "odd", env=lonely).out
     user.ok("trust")
     fake = debuggers(user.json("doctor", "fakish", env=lonely))["fake"]

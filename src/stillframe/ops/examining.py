@@ -191,7 +191,7 @@ async def _declared(caller: Caller, adapter: DeclaredAdapter) -> Checked:
         origin=origin.where, verified=False,
     )  # fmt: skip
     if path is None:
-        missing = f"{adapter.declaration.command[0]} is not there"
+        missing = f"{adapter.missing(caller.env, caller.cwd)} is not there"
         return msgspec.structs.replace(base, state="missing", problem=missing, fix=adapter.install or None)
     if origin.brought is not None and origin.brought.state != "trusted":
         why = f"it comes with {origin.brought.path}"
