@@ -171,7 +171,7 @@ class GdbAdapter:
             "traces": True,
             "helper": None if missing else _HELPER,
             "adds": _ADDS | ({Capability.STEP_BACK} if record else set()),
-            "quirks": frozenset({Quirk.TALKS_AS_PROGRAM}),
+            "quirks": frozenset({Quirk.TALKS_AS_PROGRAM, Quirk.LISTS_WHOLE_REGISTERS}),
             "forks": _FORKS,
             "told_better": _TALK,
             "evaluates_as": "watch",
