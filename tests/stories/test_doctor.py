@@ -102,6 +102,23 @@ def test_a_broken_tool_hides_no_good_one_and_what_is_not_executable_is_not_missi
     assert found(f"{good}:{first}").path == f"{first}/dlv"
 
 
+BARE_GDB = """#!/bin/sh
+case "$1" in
+--version) echo "GNU gdb (GDB) 15.1" ;;
+--configuration) echo "configure --host=x86_64 --without-python" ;;
+*) exit 1 ;;
+esac
+"""
+
+
+def test_a_gdb_that_was_built_without_python_is_broken_and_setup_brings_another(user: User, tmp_path: Path) -> None:
+    env = {"PATH": bare_path(tmp_path / "bin", gdb=BARE_GDB), "STILLFRAME_TOOLS": str(tmp_path / "tools")}
+    (found,) = json.loads(user.says("doctor", "gdb", "--json", env=env).out)["result"]["debuggers"]
+    assert (found["state"], found["version"], found["fix"]) == ("broken", "15.1", "dbg setup gdb")
+    assert "without Python" in found["problem"]
+    assert "gdb-for-pwndbg" in user.ok("setup", "gdb", "--dry-run", env=env)
+
+
 @pytest.mark.long
 def test_the_exit_code_is_about_the_languages_that_were_asked_for(user: User, lonely: dict[str, str]) -> None:
     assert user.says("doctor", "py", env=lonely).code == 0
