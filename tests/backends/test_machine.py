@@ -121,9 +121,7 @@ async def test_instructions_registers_and_sources(adapter: str) -> None:
         frames = (await driven.look()).frames.frames
         caller = (await backend.disassemble(frames[1].id, None, 0, 1, symbols=True)).instructions
         assert (caller[0].symbol, caller[0].here) == ("main", True)
-        registers = {
-            each.name: each.value for each in (await backend.registers(here, bounds())).values
-        }
+        registers = {each.name: each.value for each in (await backend.registers(here, bounds())).values}
         assert int(registers["rip"].split()[0], 0) == int(told[0].address, 0)
         assert not any(name.startswith(("xmm", "zmm", "st")) for name in registers)
         named = (await backend.registers(here, bounds(), ("xmm0", "EAX", "nosuch"))).values

@@ -516,7 +516,9 @@ async def test_what_was_recorded_is_gone_back_through_and_forth_again_as_it_was(
         held = stopped(await dbg.reverse_continue())
         assert (held.reason, place(held), held.returned) == ("no more history", ("<main>", 1), None)
         held = stopped(await dbg.continue_())
-        assert (held.breakpoints, place(held), held.local("x")) == (("b1",), ("double", 3), "0"), "as it was the first time"
+        assert (held.breakpoints, place(held), held.local("x")) == (("b1",), ("double", 3), "0"), (
+            "as it was the first time"
+        )
         now = stopped(await dbg.continue_())
         assert (now.reason, place(now), now.breakpoints) == ("no more history", ("block in <main>", 7), ())
         assert stopped(await dbg.continue_()).local("x") == "1", "from there it runs on"

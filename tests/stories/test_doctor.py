@@ -77,6 +77,7 @@ def test_a_debugger_that_tells_its_version_and_then_fails_is_broken(user: User, 
     (found,) = [each for each in json.loads(said.out)["result"]["debuggers"] if each["adapter"] == "go"]
     assert (said.code, found["state"], found["version"]) == (1, "broken", "9.9.9")
     assert found["problem"] == "dlv ended with exit code 3 before it could be debugged: no licence"
+    assert found["fix"] == f"dbg setup go, once {found['path']} is out of its way", "else it would be found again"
 
 
 def test_a_tool_that_never_answers_is_broken_and_nothing_of_it_is_left(

@@ -50,7 +50,9 @@ _ADDS = frozenset({
     Capability.MEMORY, Capability.REGISTERS, Capability.WAITS, Capability.WRITE_MEMORY,
 })  # fmt: skip
 _WITHOUT_PYTHON = Unfit(
-    "--configuration", re.compile(r"--without-python\b"), "it was built without Python, which its debug adapter is written in"
+    "--configuration",
+    re.compile(r"--without-python\b"),
+    "it was built without Python, which its debug adapter is written in",
 )
 _TAKES_CORES = (18,)
 _TUNABLES = "GLIBC_TUNABLES"
