@@ -639,7 +639,8 @@ async def test_a_cargo_project_is_built_and_run_by_its_directory_a_command_or_a_
     if shutil.which("cargo") is None:
         pytest.skip("cargo is not installed")
     (tmp_path / "src").mkdir()
-    (tmp_path / "Cargo.toml").write_text('[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\n')
+    package = '[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\n'
+    (tmp_path / "Cargo.toml").write_text(package + '[profile.release]\nstrip = "debuginfo"\n')  # as cargo does of itself since 1.77
     (tmp_path / "src" / "main.rs").write_text(
         "fn double(n: usize) -> usize {\n    n * 2\n}\nfn main() {\n    println!(\"{}\", double(std::env::args().count()));\n}\n"
         "#[test]\nfn doubles() {\n    assert_eq!(double(2), 5);\n}\n"
@@ -653,6 +654,8 @@ async def test_a_cargo_project_is_built_and_run_by_its_directory_a_command_or_a_
     assert stop.exception is not None
     assert (stop.exception.type, stop.frame.line if stop.frame else 0) == ("panic", 9)
     await dbg.stop()
+    end = exited(await dbg.launch(command=("cargo", "run", "-q", "--release")))
+    assert any("small has no debug information" in note and "debug = true" in note for note in end.notes)
     (tmp_path / "src" / "main.rs").write_text("fn main() {\n    nothing();\n}\n")
     for start in (dbg.launch("src"), dbg.launch(command=command)):
         with pytest.raises(LaunchFailed, match=r"(?s)cargo failed:.*error\[E0425\].*src/main\.rs:2:5"):
