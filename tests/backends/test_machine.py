@@ -499,6 +499,7 @@ async def test_a_core_is_looked_at_and_nothing_in_it_moves(adapter: str, tmp_pat
             core_backend.resume(Move.CONTINUE, driven.thread),
             core_backend.jump(driven.thread, str(PROGRAM), mark("return")),
             core_backend.watchable(await frame(driven), "a", "write"),
+            core_backend.assign(await frame(driven), "a", "3", bounds()),
         ):
             with pytest.raises((WrongState, AdapterUnresponsive), match="core"):
                 await moving
