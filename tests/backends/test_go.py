@@ -648,6 +648,9 @@ async def test_what_delve_cannot_do_it_refuses_by_name(shop: Path) -> None:
                 await dbg.raw(other)
         with pytest.raises(Unsupported, match="write memory"):
             await dbg.memory("sum", write="07")
+        refused = await dbg.break_("main.main", log="here")
+        assert (refused.state, "log points on lines alone: name a line" in (refused.message or "")) == ("failed", True)
+        await dbg.unbreak(refused.id)
         with pytest.raises(NotFound):
             await dbg.memory("0x10")
 

@@ -272,7 +272,9 @@ def _source_files(result: SourceFiles, name: str, budget: int) -> str:
 def _raw(result: RawReply, name: str, budget: int) -> str:
     if result.body is not None:
         return shorten(exact.indented(result.body), budget)
-    return "\n".join(source(line) for line in shorten(result.text, budget).split("\n"))  # tables and instructions have tabs
+    return "\n".join(
+        source(line) for line in shorten(result.text, budget).split("\n")
+    )  # tables and instructions have tabs
 
 
 @show.register
