@@ -87,7 +87,7 @@ class Breakpoints:
         return wanted.symbol is not None and wanted.log is not None and lines_alone
 
     def _without_line(self, wanted: Wanted) -> Binding:
-        why = f"{self._launch.tool.tool} has log points on lines alone: name a line of each {wanted.symbol}"
+        why = f"{self._launch.tool.tool} has log points on lines alone: name a line of {wanted.symbol}"
         return Binding(wanted.id, "failed", message=why)
 
     @property
