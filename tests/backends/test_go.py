@@ -648,6 +648,9 @@ async def test_what_delve_cannot_do_it_refuses_by_name(shop: Path) -> None:
                 await dbg.raw(other)
         with pytest.raises(Unsupported, match="write memory"):
             await dbg.memory("sum", write="07")
+        refused = await dbg.break_("main.main", log="here")
+        assert (refused.state, "log points on lines alone: name a line" in (refused.message or "")) == ("failed", True)
+        await dbg.unbreak(refused.id)
         with pytest.raises(NotFound):
             await dbg.memory("0x10")
 
@@ -688,6 +691,9 @@ async def instructions_and_registers_are_told(dbg: stillframe.Debugger) -> None:
         ("run --ldflags=-s ./cmd/two", ("./cmd/two",), ("-ldflags=-s",), ()),
         ("test -run A -v", (".",), (), ("-test.run=A", "-test.v")),
         ("test ./x -count=1 -tags t -args one -two", ("./x",), ("-tags=t",), ("-test.count=1", "one", "-two")),
+        ("test ./x -test.run A -test.v", ("./x",), (), ("-test.run=A", "-test.v")),
+        ("test ./x -update -run A -vet=off", ("./x",), ("-vet=off",), ("-update", "-test.run=A")),
+        ("test -v -mine data -short -C d", (".",), (), ("-test.v", "-mine", "data", "-test.short")),
     ],
 )
 def test_a_go_command_is_taken_apart(

@@ -121,13 +121,13 @@ async def test_instructions_registers_and_sources(adapter: str) -> None:
         frames = (await driven.look()).frames.frames
         caller = (await backend.disassemble(frames[1].id, None, 0, 1, symbols=True)).instructions
         assert (caller[0].symbol, caller[0].here) == ("main", True)
-        registers = {
-            each.name: each.value for each in (await backend.registers(here, bounds(), everything=False)).values
-        }
+        registers = {each.name: each.value for each in (await backend.registers(here, bounds())).values}
         assert int(registers["rip"].split()[0], 0) == int(told[0].address, 0)
         assert not any(name.startswith(("xmm", "zmm", "st")) for name in registers)
-        more = {each.name for each in (await backend.registers(here, bounds(), everything=True)).values}
-        assert len(more) > len(registers)
+        named = (await backend.registers(here, bounds(), ("xmm0", "EAX", "nosuch"))).values
+        more = {each.name: each.value for each in named if each.value}
+        assert len(more) > len(registers) and "xmm0" in more and "nosuch" not in more
+        assert int(more["eax"].split()[0], 0) == int(registers["rax"].split()[0], 0) % (1 << 32)
         assert await driven.value("&calls == 0 ? 1 : *&calls + add(1, 2)") in ("3", "4")
         sources, modules = await backend.sources(), (await backend.modules()).modules
         assert str(PROGRAM) in [each.file for each in sources]
@@ -499,6 +499,7 @@ async def test_a_core_is_looked_at_and_nothing_in_it_moves(adapter: str, tmp_pat
             core_backend.resume(Move.CONTINUE, driven.thread),
             core_backend.jump(driven.thread, str(PROGRAM), mark("return")),
             core_backend.watchable(await frame(driven), "a", "write"),
+            core_backend.assign(await frame(driven), "a", "3", bounds()),
         ):
             with pytest.raises((WrongState, AdapterUnresponsive), match="core"):
                 await moving

@@ -489,3 +489,41 @@ async def test_threads_that_have_not_begun_are_told_and_terms_that_can_never_hol
             await dbg.thread(blocked)
         end = exited(await dbg.continue_())
         assert (end.exit_code, [each.id for each in end.never_hit]) == (0, ["b2", "b3"])
+
+
+DOUBLES = """
+def double(x)
+  y = x + 1
+  y * 2
+end
+3.times do |i|
+  z = double(i)
+  puts z
+end
+"""
+
+
+async def test_what_was_recorded_is_gone_back_through_and_forth_again_as_it_was(tmp_path: Path) -> None:
+    async with debugged(tmp_path, DOUBLES, breaks=["app.rb:3", "app.rb:7 if z == 4"], record=True) as (dbg, first):
+        assert (place(first), first.local("y")) == (("double", 3), "1")
+        back = stopped(await dbg.step_back())
+        assert (place(back), back.reason, back.local("x")) == (("double", 2), "step", "0")
+        assert (place(stopped(await dbg.next())), stopped(await dbg.state()).local("y")) == (("double", 3), "1")
+        ended = stopped(await dbg.finish())
+        assert (place(ended), returned(ended)) == (("block in <main>", 7), "2")
+        back = stopped(await dbg.step_back())
+        assert (place(back), back.returned) == (("block in <main>", 6), None), "nothing had returned there yet"
+        held = stopped(await dbg.reverse_continue())
+        assert (held.reason, place(held), held.returned) == ("no more history", ("<main>", 1), None)
+        held = stopped(await dbg.continue_())
+        assert (held.breakpoints, place(held), held.local("x")) == (("b1",), ("double", 3), "0"), (
+            "as it was the first time"
+        )
+        now = stopped(await dbg.continue_())
+        assert (now.reason, place(now), now.breakpoints) == ("no more history", ("block in <main>", 7), ())
+        assert stopped(await dbg.continue_()).local("x") == "1", "from there it runs on"
+        later = stopped(await dbg.continue_())
+        assert (place(later), later.local("z"), later.breakpoints) == (("block in <main>", 7), "4", ("b2",))
+        held = stopped(await dbg.reverse_continue())
+        assert (place(held), held.local("x"), held.local("y")) == (("double", 3), "1", "2")
+        assert (await dbg.eval("x + y")).values[0].value == "3", "of then, and not of now"

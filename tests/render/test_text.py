@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from stillframe import ops
 from stillframe.dispatch import Dispatched, ErrorReply, Reply
 from stillframe.model.backend import Tool
-from stillframe.model.outcomes import Change, Exited, Lost, Passed, Running, Stop
+from stillframe.model.outcomes import Change, Exited, Lost, Passed, RawReply, Running, Stop
 from stillframe.model.recorded import Hit, Hits
 from stillframe.model.reports import Failure
 from stillframe.model.values import Frame, Frames, Modules, Thread, Value, Values
@@ -157,6 +157,12 @@ def test_a_stack_whose_depth_nobody_knows_says_that_there_may_be_more() -> None:
     assert "20 from 9,000; there may be more (--start 9020)" in said(Frames(frames=frames, start=9000), 4000)
     assert said(Stop(reason="step", frame=frames[0], stack=frames), 4000).rstrip().endswith("… more")
     assert "more" not in said(Stop(reason="step", frame=frames[0], stack=frames, stack_total=20), 4000)
+
+
+def test_what_a_debuggers_console_says_keeps_its_tabs_and_steers_no_terminal() -> None:
+    told = said(RawReply(text="=> 0x1 <f>:\tret\n\x1b[31m"), 4000)
+    assert told.splitlines()[0].endswith("=> 0x1 <f>:\tret")
+    assert told.splitlines()[1] == "\\x1b[31m"
 
 
 def test_the_next_call_is_spelled_as_it_can_be_typed() -> None:

@@ -101,6 +101,16 @@ async def test_a_session_that_the_debugger_asks_for_is_a_child_that_stops_and_en
         assert {each.state for each in (await dbg.sessions()).sessions} == {"exited"}
 
 
+async def test_a_breakpoint_that_is_refused_is_wanted_no_longer(here: Path) -> None:
+    declare(entry(script={**ECHO, "initialize": [{"answer": {"supportsConfigurationDoneRequest": True}}]}))
+    async with stillframe.Debugger(cwd=str(here)) as dbg:
+        await dbg.launch("a.foo", breaks=["a.foo:2"])
+        with pytest.raises(Unsupported, match="function breakpoints"):
+            await dbg.break_("work")
+        assert [each.id for each in (await dbg.breaks()).breakpoints] == ["b1"]
+        assert (await dbg.break_("a.foo:3")).state == "bound"
+
+
 LAUNCH = """
 attach = { pid = "${pid}", host = "${host}", where = "${port}" }
 env = { TELL = "${program}" }

@@ -318,6 +318,10 @@ LAUNCHED: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"type": "node", "runtimeExecutable": "npm", "runtimeArgs": ["run", "dev"]},
         {"kind": "command", "command": ("npm", "run", "dev"), "adapter": "wrapper"},
     ),
+    (
+        {"type": "go", "mode": "test", "program": "/src/cart", "args": ["-test.run", "Sum", "-mine", "x"]},
+        {"command": ("go", "test", "/src/cart", "-args", "-test.run", "Sum", "-mine", "x"), "adapter": "go"},
+    ),
 ]
 
 

@@ -76,7 +76,8 @@ def test_a_debugger_that_tells_its_version_and_then_fails_is_broken(user: User, 
     said = user.says("doctor", "go", "--json", env=env)
     (found,) = [each for each in json.loads(said.out)["result"]["debuggers"] if each["adapter"] == "go"]
     assert (said.code, found["state"], found["version"]) == (1, "broken", "9.9.9")
-    assert "no licence" in found["problem"]
+    assert found["problem"] == "dlv ended with exit code 3 before it could be debugged: no licence"
+    assert found["fix"] == f"dbg setup go, once {found['path']} is out of its way", "else it would be found again"
 
 
 def test_a_tool_that_never_answers_is_broken_and_nothing_of_it_is_left(
@@ -100,6 +101,23 @@ def test_a_broken_tool_hides_no_good_one_and_what_is_not_executable_is_not_missi
     os.chmod(f"{good}/dlv", 0o644)
     assert found(good) == finding.Found("dlv", f"{good}/dlv", problem=f"it is not executable: chmod +x {good}/dlv")
     assert found(f"{good}:{first}").path == f"{first}/dlv"
+
+
+BARE_GDB = """#!/bin/sh
+case "$1" in
+--version) echo "GNU gdb (GDB) 15.1" ;;
+--configuration) echo "configure --host=x86_64 --without-python" ;;
+*) exit 1 ;;
+esac
+"""
+
+
+def test_a_gdb_that_was_built_without_python_is_broken_and_setup_brings_another(user: User, tmp_path: Path) -> None:
+    env = {"PATH": bare_path(tmp_path / "bin", gdb=BARE_GDB), "STILLFRAME_TOOLS": str(tmp_path / "tools")}
+    (found,) = json.loads(user.says("doctor", "gdb", "--json", env=env).out)["result"]["debuggers"]
+    assert (found["state"], found["version"], found["fix"]) == ("broken", "15.1", "dbg setup gdb")
+    assert "without Python" in found["problem"]
+    assert "gdb-for-pwndbg" in user.ok("setup", "gdb", "--dry-run", env=env)
 
 
 @pytest.mark.long
@@ -158,12 +176,14 @@ def test_declared_debuggers_are_greeted_once_they_are_trusted(user: User, lonely
     user.file(
         "stillframe.toml",
         f'[adapters.fake]\nlanguages = ["Fakish"]\ncommand = ["python3", "{adapter}", "{{}}"]\nclaims = ["*.fake"]\n'
-        '[adapters.odd]\ncommand = ["x"]\ncolour = "red"\n',
+        '[adapters.odd]\ncommand = ["x"]\ncolour = "red"\n'
+        '[adapters.bare]\ncommand = ["python3", "${dir}/adapter.py"]\n',
     )
     found = debuggers(user.json("doctor", env=lonely))
     assert (found["fake"]["state"], found["fake"]["fix"]) == ("untrusted", "dbg trust")
     assert found["odd"]["state"] == "invalid"
     assert "colour" in found["odd"]["problem"]
+    assert found["bare"]["problem"] == f"{user.here / 'adapter.py'} is not there"
     assert "colour" in user.says("doctor", "odd", env=lonely).out
     user.ok("trust")
     fake = debuggers(user.json("doctor", "fakish", env=lonely))["fake"]

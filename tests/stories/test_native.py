@@ -256,6 +256,42 @@ def _installed(adapter: Any) -> Any:
 by_each = pytest.mark.parametrize("kind", [_installed(GDB), _installed(LLDB)])
 
 
+TWICE = """
+#include <cstdio>
+int twice(int n) {
+    return n * 2;
+}
+double twice(double n) {
+    return n * 2;
+}
+int once(int n) {
+    return n;
+}
+int main() {
+    for (int i = 0; i < 3; i++)
+        once(i);
+    return twice(1) + (int) twice(0.5) - 3;
+}
+"""
+
+
+@pytest.mark.long
+@by_each
+async def test_a_log_point_of_a_function_prints_at_each_call_and_never_holds_the_program(
+    dbg: stillframe.Debugger, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "twice.cpp").write_text(TWICE.lstrip("\n"))
+    stopped(await dbg.launch("twice.cpp", breaks=["main"], adapter=kind))
+    made = await dbg.break_("once", log="n is {n}")
+    assert (made.state, made.actual and made.actual.line) == ("bound", 9)
+    several = await dbg.break_("twice", log="{n}")
+    if kind == "lldb":
+        assert (several.state, "name a line of twice" in (several.message or "")) == ("failed", True)
+    await dbg.unbreak(several.id)
+    end = exited(await dbg.continue_())
+    assert (end.exit_code, end.log.splitlines()) == (0, ["n is 0", "n is 1", "n is 2"])
+
+
 @pytest.mark.long
 @by_each
 async def test_a_program_without_any_names_is_held_before_its_main_and_there(
@@ -639,7 +675,9 @@ async def test_a_cargo_project_is_built_and_run_by_its_directory_a_command_or_a_
     if shutil.which("cargo") is None:
         pytest.skip("cargo is not installed")
     (tmp_path / "src").mkdir()
-    (tmp_path / "Cargo.toml").write_text('[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\n')
+    package = '[package]\nname = "small"\nversion = "0.1.0"\nedition = "2021"\n'
+    bare = '[profile.release]\nstrip = "debuginfo"\n'  # as cargo has it since 1.77
+    (tmp_path / "Cargo.toml").write_text(package + bare)
     (tmp_path / "src" / "main.rs").write_text(
         "fn double(n: usize) -> usize {\n    n * 2\n}\nfn main() {\n    println!(\"{}\", double(std::env::args().count()));\n}\n"
         "#[test]\nfn doubles() {\n    assert_eq!(double(2), 5);\n}\n"
@@ -653,6 +691,8 @@ async def test_a_cargo_project_is_built_and_run_by_its_directory_a_command_or_a_
     assert stop.exception is not None
     assert (stop.exception.type, stop.frame.line if stop.frame else 0) == ("panic", 9)
     await dbg.stop()
+    end = exited(await dbg.launch(command=("cargo", "run", "-q", "--release")))
+    assert any("small has no debug information" in note and "debug = true" in note for note in end.notes)
     (tmp_path / "src" / "main.rs").write_text("fn main() {\n    nothing();\n}\n")
     for start in (dbg.launch("src"), dbg.launch(command=command)):
         with pytest.raises(LaunchFailed, match=r"(?s)cargo failed:.*error\[E0425\].*src/main\.rs:2:5"):

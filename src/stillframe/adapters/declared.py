@@ -290,13 +290,23 @@ class DeclaredAdapter:
 
     def found(self, env: Mapping[str, str], cwd: str) -> str | None:
         """The path of its command; None where that, or a file that its words name below our tools, is not there."""
+        words = self._words(env, cwd)
+        return None if self._lacking(words) else self._program(words[0], env, cwd)
+
+    def missing(self, env: Mapping[str, str], cwd: str) -> str:
+        """What of its command is not there: its program, else the first of the files that its words name."""
+        words = self._words(env, cwd)
+        return words[0] if self._program(words[0], env, cwd) is None else next(iter(self._lacking(words)), words[0])
+
+    def _words(self, env: Mapping[str, str], cwd: str) -> list[str]:
         known = _Lenient(self._known(env, cwd))
-        words = [filled(each, known) for each in self.declaration.command]
+        return [str(filled(each, known)) for each in self.declaration.command]
+
+    def _lacking(self, words: Sequence[str]) -> list[str]:
         told = zip(words, self.declaration.command, strict=True)
-        below = [word for word, each in told if each.startswith(("${tools}/", "${dir}/"))]
-        if not all(Path(each).exists() for each in below):
-            return None
-        word = str(words[0])
+        return [word for word, each in told if each.startswith(("${tools}/", "${dir}/")) and not Path(word).exists()]
+
+    def _program(self, word: str, env: Mapping[str, str], cwd: str) -> str | None:
         if "/" in word:
             path = str(Path(self.origin.folder, Path(word).expanduser()))
             return path if os.access(path, os.X_OK) else None

@@ -46,6 +46,14 @@ class Recipe(msgspec.Struct, frozen=True):
         return f"{by_hand[self.manager]} {words}"
 
 
+class Unfit(msgspec.Struct, frozen=True):
+    """How a tool that is new enough says of itself that it was built without what we need."""
+
+    flag: str
+    sign: re.Pattern[str]
+    problem: str
+
+
 class Needs(msgspec.Struct, frozen=True):
     """A tool as one language needs it: the names that it goes by, the oldest version that will do, how it is installed."""
 
@@ -62,6 +70,7 @@ class Needs(msgspec.Struct, frozen=True):
     """A command that tells where it is, for what is neither on the PATH nor where one would look."""
     file: str = ""
     """Of what is no program: the file, below the folder that the command tells."""
+    unfit: Unfit | None = None
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -223,7 +232,15 @@ def _asked(needs: Needs, path: str) -> Found:
     if numbers(version) < needs.oldest:
         least = ".".join(map(str, needs.oldest))
         return Found(needs.tool, path, version, f"it is {version}, and {least} or later is needed")
-    return Found(needs.tool, path, version)
+    return Found(needs.tool, path, version, _unfit(needs, path))
+
+
+def _unfit(needs: Needs, path: str) -> str:
+    if needs.unfit is not None:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            if needs.unfit.sign.search(run(path, needs.unfit.flag).stdout):
+                return needs.unfit.problem
+    return ""
 
 
 def run(*words: str, env: Mapping[str, str] | None = None, cwd: str | None = None) -> subprocess.CompletedProcess[str]:

@@ -22,7 +22,7 @@ from ..model.plans import AttachPlan, Plan
 from ..transport.trees import MARK
 from . import native, rust_formatters
 from .building import run
-from .finding import Found, Needs, Recipe, needed, numbers
+from .finding import Found, Needs, Recipe, Unfit, needed, numbers
 from .interpreters import identity
 from .leaving import LIBC, Leaving
 from .listening import commands_of
@@ -49,6 +49,11 @@ _ADDS = frozenset({
     Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.INSTRUCTION_BREAKPOINTS, Capability.JUMP,
     Capability.MEMORY, Capability.REGISTERS, Capability.WAITS, Capability.WRITE_MEMORY,
 })  # fmt: skip
+_WITHOUT_PYTHON = Unfit(
+    "--configuration",
+    re.compile(r"--without-python\b"),
+    "it was built without Python, which its debug adapter is written in",
+)
 _TAKES_CORES = (18,)
 _TUNABLES = "GLIBC_TUNABLES"
 _PLAIN = "glibc.cpu.hwcaps=-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-XSAVEC,-XSAVE,-ERMS,-AVX_Fast_Unaligned_Load"
@@ -66,7 +71,9 @@ class GdbAdapter:
     roots: tuple[str, ...] = native.ROOTS
     first_words: re.Pattern[str] | None = native.FIRST_WORDS
     leaving: tuple[Leaving, ...] = LIBC
-    needs: tuple[Needs, ...] = (Needs("gdb", ("gdb",), (Recipe("pip", ("gdb-for-pwndbg",)),), (14,)),)
+    needs: tuple[Needs, ...] = (
+        Needs("gdb", ("gdb",), (Recipe("pip", ("gdb-for-pwndbg",)),), (14,), unfit=_WITHOUT_PYTHON),
+    )
 
     def tool(self, version: str = "", how: str = "") -> Tool:
         return Tool("gdb", version, how)
@@ -171,7 +178,7 @@ class GdbAdapter:
             "traces": True,
             "helper": None if missing else _HELPER,
             "adds": _ADDS | ({Capability.STEP_BACK} if record else set()),
-            "quirks": frozenset({Quirk.TALKS_AS_PROGRAM}),
+            "quirks": frozenset({Quirk.TALKS_AS_PROGRAM, Quirk.LISTS_WHOLE_REGISTERS}),
             "forks": _FORKS,
             "told_better": _TALK,
             "evaluates_as": "watch",

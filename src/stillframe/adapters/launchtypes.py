@@ -290,7 +290,7 @@ def _go(fields: Fields, plan: Plan) -> Plan:
     plan = replace(plan, sources=fields.sources("substitutePath"))
     if mode == "test" or (mode == "auto" and program.endswith("_test.go")):
         package = str(Path(program).parent) if program.endswith(".go") else program
-        words = ("go", "test", *flags, package, *plan.args)
+        words = ("go", "test", *flags, package, *(("-args", *plan.args) if plan.args else ()))
         return replace(plan, kind="command", command=words, program=None, args=(), cwd=package)
     if mode not in ("auto", "debug", "exec"):
         raise fields.wrong("mode", "auto, debug, test or exec")

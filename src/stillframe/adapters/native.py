@@ -123,7 +123,7 @@ async def program(plan: Plan) -> Program:
     elif manifest is not None:
         made = await cargo.built(manifest.parent, plan.env, cargo.Words("run", (), (), plan.args))
     if made is None and not matches(path.name, CLAIMS):
-        return _checked(path, plan.args, (), given=True)
+        return _checked(path, plan.args, ())
     made = made or await compiled(path, plan.env)
     return _checked(Path(made.path), plan.args, made.notes)
 
@@ -141,7 +141,7 @@ def _may_be_cargos(path: Path) -> bool:
     return path.is_dir() or path.name == cargo.MANIFEST or matches(path.name, RUST)
 
 
-def _checked(path: Path, args: tuple[str, ...], notes: tuple[str, ...], *, given: bool = False) -> Program:
+def _checked(path: Path, args: tuple[str, ...], notes: tuple[str, ...]) -> Program:
     found = elf.read(path)
     if found is None:
         raise LaunchFailed(f"{path} is no program that this machine could run")
@@ -151,13 +151,14 @@ def _checked(path: Path, args: tuple[str, ...], notes: tuple[str, ...], *, given
         raise LaunchFailed(f"{path.name} is a program for {found.machine}, which this machine cannot run")
     if not os.access(path, os.X_OK):
         raise LaunchFailed(f"{path} is not executable: chmod +x it")
-    if given and not found.has_debug_info:
-        notes = (*notes, _no_debug_info(path))
+    if not found.has_debug_info:
+        notes = (*notes, _no_debug_info(path, found))
     return Program(str(path), args, found.is_rust, notes, found.has_debug_info, found.is_stripped)
 
 
-def _no_debug_info(path: Path) -> str:
-    return f"{path.name} has no debug information: build it with -g to see lines and variables"
+def _no_debug_info(path: Path, found: elf.Elf) -> str:
+    how = "with `debug = true` in the profile of its Cargo.toml" if found.is_rust else "with -g"
+    return f"{path.name} has no debug information: build it {how} to see lines and variables"
 
 
 # Joining
@@ -202,7 +203,7 @@ def joined(plan: AttachPlan) -> Program:
     if not Path(path).exists():
         raise NotFound(f"no such file: {path}")
     found = elf.read(Path(path))
-    notes = () if found is None or found.has_debug_info else (_no_debug_info(Path(path)),)
+    notes = () if found is None or found.has_debug_info else (_no_debug_info(Path(path), found),)
     return Program(path, (), found is not None and found.is_rust, notes, found is not None and found.has_debug_info)
 
 

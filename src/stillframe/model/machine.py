@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
@@ -109,8 +110,8 @@ class Disassembles(Protocol):
 
 @runtime_checkable
 class ReadsRegisters(Protocol):
-    async def registers(self, frame: str, bounds: Bounds, *, everything: bool) -> Values:
-        """The registers of a frame; `everything`: those for vectors and floating point, too."""
+    async def registers(self, frame: str, bounds: Bounds, names: Sequence[str] = ()) -> Values:
+        """The registers of a frame; where some are named, those for vectors and floating point and parts of others, too."""
         ...
 
 

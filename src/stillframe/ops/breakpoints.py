@@ -60,7 +60,12 @@ async def break_(
     _need(session, Capability.LOG_POINTS, log)
     home, place = session.root, await at_hand(session, at.place, caller)
     id = home.breakpoints.add(place, base=caller.cwd, condition=condition, hit=hit, log=log, once=once)
-    await family.sync_breakpoints(home)
+    try:
+        await family.sync_breakpoints(home)
+    except Unsupported:  # wanted any longer, it would have every other one refused with it
+        home.breakpoints.remove((id,))
+        await family.sync_breakpoints(home)
+        raise
     made = session.breakpoints.view(session.breakpoints.get(id))
     file = session.breakpoints.get(id).wanted.file
     if made.state == "bound" and file and session.sources.changed_since(file, session.created):

@@ -96,7 +96,8 @@ async def _ours(sessions: Sessions, caller: Caller, adapter: Adapter) -> Checked
     try:
         tool, proof = await _tried(sessions, caller, adapter)
     except StillframeError as error:
-        return msgspec.structs.replace(base, state="broken", problem=_first_line(error.message), notes=notes)
+        mends = f"{base.fix}, once {found.path} is out of its way" if isinstance(adapter, Greets) else base.fix
+        return msgspec.structs.replace(base, state="broken", problem=_first_line(error.message), fix=mends, notes=notes)
     taken_for = await asyncio.to_thread(_taken_for, adapter, caller)
     return msgspec.structs.replace(
         base, tool=tool.tool, version=tool.version, proof=proof, seconds=_since(began), fix=None, notes=notes,
@@ -191,7 +192,7 @@ async def _declared(caller: Caller, adapter: DeclaredAdapter) -> Checked:
         origin=origin.where, verified=False,
     )  # fmt: skip
     if path is None:
-        missing = f"{adapter.declaration.command[0]} is not there"
+        missing = f"{adapter.missing(caller.env, caller.cwd)} is not there"
         return msgspec.structs.replace(base, state="missing", problem=missing, fix=adapter.install or None)
     if origin.brought is not None and origin.brought.state != "trusted":
         why = f"it comes with {origin.brought.path}"

@@ -146,13 +146,13 @@ async def registers(
     backend = session.backend
     if not isinstance(backend, ReadsRegisters):
         raise Unsupported(f"{session.tool.tool} tells no registers", hint=Try("raw"))
-    found = await backend.registers(id, session.bounds, everything=bool(names))
+    found = await backend.registers(id, session.bounds, names)
     if not names:
         return msgspec.structs.replace(found, values=session.handles.values(found.values))
     chosen = tuple(each for each in found.values if each.name.lstrip("$").lower() in {name.lower() for name in names})
     missing = {name.lower() for name in names} - {each.name.lstrip("$").lower() for each in chosen}
     if missing:
-        raise UsageError(f"there is no register {', '.join(sorted(missing))}", hint=Try("registers"))
+        raise UsageError(f"{session.tool.tool} tells no register {', '.join(sorted(missing))}", hint=Try("registers"))
     return Values(values=session.handles.values(chosen), total=len(chosen))
 
 

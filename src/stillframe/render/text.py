@@ -18,7 +18,7 @@ from ..model.tested import TestReport
 from ..model.traces import TraceReport
 from ..registry import OPERATIONS
 from . import health, machine, parts, probes, reports, tested, traces
-from .escape import escape, lines, shorten
+from .escape import escape, lines, shorten, source
 from .outcomes import headline, outcome
 
 MESSAGE = 1500
@@ -272,7 +272,9 @@ def _source_files(result: SourceFiles, name: str, budget: int) -> str:
 def _raw(result: RawReply, name: str, budget: int) -> str:
     if result.body is not None:
         return shorten(exact.indented(result.body), budget)
-    return lines(shorten(result.text, budget))
+    return "\n".join(
+        source(line) for line in shorten(result.text, budget).split("\n")
+    )  # tables and instructions have tabs
 
 
 @show.register

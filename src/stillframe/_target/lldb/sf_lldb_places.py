@@ -160,7 +160,10 @@ def _symbol(target, name, module):
     first = next((each for each in found if each[0]), (None, None, None))
     # Of a function that was made for several types, lldb 19.1 may come too early into some of them only.
     column = next((each[2] for each in found if each[2] and each[:2] == first[:2]), None)
-    return {"file": first[0], "line": first[1], "column": column, "places": len(found)} if found else None
+    lines = len({each[:2] for each in found})
+    return (
+        {"file": first[0], "line": first[1], "column": column, "places": len(found), "lines": lines} if found else None
+    )
 
 
 def modules(target, start, count):

@@ -144,9 +144,11 @@ module Stillframe
         frames: shown, total: frames.size, at: at, locals: told(found.first(given['values']), given), locals_total: found.size,
         loaded: (given['watch'] || []).select { |each| Answers.loaded?(each) }
       }
+      return body if Recording.replaying?(client) # neither had come about then
+
       returned = Stepping.returned(client)
       body[:returned] = told([returned], given) if returned
-      body[:exception] = error(client) if client.stillframe_error && !Recording.replaying?(client)
+      body[:exception] = error(client) if client.stillframe_error
       body
     end
 

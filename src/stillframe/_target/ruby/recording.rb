@@ -41,7 +41,8 @@ module Stillframe
         raise Refusal.new('unknown', 'nothing is recorded of this thread') unless client.equal?(@client)
 
         backwards = %w[stepBack reverseContinue].include?(how)
-        here = @at || present(client)
+        @present = present(client) if @at.nil?
+        here = @at || @present
         depth = @at ? @log[@at].depth : client.stillframe_frames.size
         found = (backwards ? (0...here).to_a.reverse : (here + 1...@log.size)).find { |at| due?(at, how, depth) }
         settle(backwards, found, how)
@@ -62,7 +63,8 @@ module Stillframe
         @log << Moment.new(kept, frames.size)
       end
 
-      # The place of the line that is about to run: it has been recorded, unless an error holds the program somewhere else.
+      # The place of the line that is about to run: it has been recorded, unless an error, or the end of a call, holds the
+      # program before it could be.
       def present(client)
         last = @log.last&.frames&.first
         live = client.stillframe_frames.first
@@ -92,7 +94,7 @@ module Stillframe
 
       def settle(backwards, found, how)
         if found
-          @at = found == @log.size - 1 ? nil : found
+          @at = found == @present ? nil : found
           return [%w[continue reverseContinue].include?(how) ? 'breakpoint' : 'step', []]
         end
 

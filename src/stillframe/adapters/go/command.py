@@ -16,7 +16,7 @@ from ...model.plans import Plan
 NAMES = re.compile(r"^go(\d+(\.\d+)*)?$")
 _WITH_VALUE = re.compile(
     r"-(C|p|asmflags|buildmode|buildvcs|compiler|gccgoflags|gcflags|installsuffix|ldflags|mod|modfile|overlay|pgo|pkgdir"
-    r"|tags|toolexec|covermode|coverpkg)"
+    r"|tags|toolexec|covermode|coverpkg|vet)"
 )
 """Flags of `go build` whose value may be the next word."""
 _ALONE = re.compile(r"-(a|n|v|x|work|race|msan|asan|cover|json|linkshared|modcacherw|trimpath)(=.*)?")
@@ -26,6 +26,8 @@ _TESTS_OWN = re.compile(
     r"|blockprofile|blockprofilerate|coverprofile|cpuprofile|memprofile|memprofilerate|mutexprofile|outputdir|trace|fullpath)(=.*)?"
 )
 _TESTS_ALONE = re.compile(r"-(v|benchmem|short|failfast|fullpath)(=.*)?")
+_GOS_OWN = re.compile(r"-(c|i|o|exec)(=.*)?")
+"""Flags that have `go test` do something else than build the tests and run them."""
 _SILENT = ("-n", "-x", "-work", "-json", "-v")
 """Flags that change what `go` prints and not what it builds."""
 
@@ -79,31 +81,35 @@ def _run(words: Sequence[str]) -> Build:
 
 
 def _test(words: Sequence[str]) -> Build:
-    """Flags may stand on both sides of the package; behind -args all is the test's."""
+    """Flags may stand on both sides of the package; one that nobody knows is the tests' own, and so is every plain word behind
+    it; behind -args all is."""
     flags: list[str] = []
     own: list[str] = []
     packages: list[str] = []
     folder: str | None = None
+    unknown = False
     rest = list(words)
     while rest:
         word = rest.pop(0)
-        plain = "-" + word.lstrip("-")
-        if word == "-args":
+        plain = "-" + word.lstrip("-").removeprefix("test.")
+        if word in ("-args", "--args"):
             return _tested(packages, flags, [*own, *rest], folder)
         if not word.startswith("-"):
-            packages.append(word)
+            (own if unknown else packages).append(word)
         elif _TESTS_OWN.fullmatch(plain):
             own.append("-test." + plain[1:])
             if "=" not in plain and not _TESTS_ALONE.fullmatch(plain) and rest:
                 own[-1] += "=" + rest.pop(0)
-        elif plain.startswith("-test."):
-            own.append(plain)
+        elif _GOS_OWN.fullmatch(plain):
+            raise UsageError(f"go test {word} is not understood")
         else:
-            taken, went, rest = _build_flags([word, *rest], most=1)
-            if not taken and went is None:
-                raise UsageError(f"go test {word} is not understood")
+            taken, went, left = _build_flags([word, *rest], most=1)
+            if len(left) > len(rest):
+                own.append(word)
+                unknown = True
+                continue
             flags += taken
-            folder = went or folder
+            folder, rest = went or folder, left
     return _tested(packages, flags, own, folder)
 
 

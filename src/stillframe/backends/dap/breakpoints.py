@@ -76,8 +76,19 @@ class Breakpoints:
 
     def _is_by_name(self, wanted: Wanted, bindings: Mapping[str, Binding]) -> bool:
         found = bindings[wanted.id]
+        if self._needs_line(wanted):
+            return False
         kept = wanted.symbol is not None and self._launch.keeps_functions and found.column is None
         return found.line is None or kept
+
+    def _needs_line(self, wanted: Wanted) -> bool:
+        """Whether it would be held there instead of printing, were it set by its name: DAP has log texts for lines alone."""
+        lines_alone = self._helper is None or Quirk.LOGS_LINES_ALONE in self._launch.quirks
+        return wanted.symbol is not None and wanted.log is not None and lines_alone
+
+    def _without_line(self, wanted: Wanted) -> Binding:
+        why = f"{self._launch.tool.tool} has log points on lines alone: name a line of {wanted.symbol}"
+        return Binding(wanted.id, "failed", message=why)
 
     @property
     def pending_files(self) -> tuple[str, ...]:
@@ -236,6 +247,8 @@ class Breakpoints:
 
     def _unasked(self, wanted: Wanted) -> Binding:
         """What we can tell ourselves: a line that the file has not got is never called set."""
+        if self._needs_line(wanted):
+            return self._without_line(wanted)
         count = line_count(wanted.file) if wanted.file and wanted.line and self._launch.local else None
         if count is None or not wanted.line or wanted.line <= max(count, 1):
             return Binding(wanted.id, "unconfirmed", wanted.file, wanted.line)
@@ -277,7 +290,9 @@ class Breakpoints:
             if place is not None:
                 file, line = translate.text(place.get("file")), translate.number(place.get("line"))
                 bindings[each.id] = Binding(each.id, "bound", file, line, column=translate.number(place.get("column")))
-                if not self._is_by_name(each, bindings):
+                if self._needs_line(each) and (line is None or (translate.number(place.get("lines")) or 1) > 1):
+                    bindings[each.id] = self._without_line(each)
+                elif not self._is_by_name(each, bindings):
                     placed.append(replace(each, file=file, line=line, column=bindings[each.id].column))
             elif each.symbol:
                 bindings[each.id] = self._unplaced(each)

@@ -214,7 +214,8 @@ class Family:
             return otherwise + (f": {said}" if said else "")
         if not self.launch.launched and said:
             return said.splitlines()[-1]
-        return f"it ended with {how} before it could be debugged" + (f": {said}" if said else "")
+        who = "it" if self.launch.owns_target else self.launch.tool.tool
+        return f"{who} ended with {how} before it could be debugged" + (f": {said}" if said else "")
 
     def stderr_tail(self) -> str:
         return self.host.stderr_tail()

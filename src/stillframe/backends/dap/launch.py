@@ -51,9 +51,13 @@ class Quirk(enum.Enum):
     LOG_POINTS_ARE_CONSOLE = "log points come among what it says of itself: lldb-dap 19.1"
     STOPS_IN_PARTS_OF_LINES = "a line that the compiler has cut up is stopped at in each of its parts: lldb-dap 19.1"
     SHUFFLES_FUNCTIONS = "function breakpoints are answered in the order of a table of its own: lldb-dap 19.1"
+    LOGS_LINES_ALONE = "the log text of a function is passed over, and the program is held there: lldb-dap 19.1"
     LISTS_FIRST_THREADS = "the first answer to threads is the list from before the program ran: lldb-dap 22.1"
     CONSOLE_KNOWS_NO_FRAME = "a line for the console is not run in the frame that comes with it: lldb-dap 19.1, 22.1"
     LEAVES_HELD = "a held program stays held when we leave it, with its breakpoints: dlv 1.27.2 --accept-multiclient"
+    LISTS_WHOLE_REGISTERS = (
+        "a register that is a part of another (eax, on some machines xmm0) is told by its name alone: gdb 18.1"
+    )
     GUESSES_DEPTH = "where a stack goes on, its depth is told as a guess: dlv 1.27.2"
 
 

@@ -142,6 +142,8 @@ class Looking:
         return await self._looked(self._evidence.evaluate(frame, expressions, bounds, timeout))
 
     async def assign(self, frame: str, target: str, value: str, bounds: Bounds) -> Value:
+        if self._launch.is_dead:
+            raise WrongState("a core is what a process left when it died: nothing in it can be changed")
         if Capability.ASSIGN not in self.capabilities:
             raise Unsupported(f"{self.tool.tool} cannot assign", hint=Try("raw"))
         return await self._looked(self._evidence.assign(frame, target, value, bounds))

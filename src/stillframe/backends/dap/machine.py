@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,7 +19,7 @@ from . import translate
 from .client import Body, DapClient, Refused
 from .evidence import Evidence, wire_id
 from .helper import Helper
-from .launch import DapLaunch, Examines
+from .launch import DapLaunch, Examines, Quirk
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+")
 _OF_PACKAGE = re.compile(r"[^\W\d]\w*\.[^\W\d]\w*")
@@ -28,6 +28,8 @@ _GROUP = ("Registers", "Extensions")
 """lldb-dap 19 tells registers in groups, those that everybody means by registers first."""
 _SPECIAL = re.compile(r"st\d|f(ctrl|stat|tag|iseg|ioff|oseg|ooff|op)|mxcsr|k\d|[xyz]mm\d+|[vqdsbh]\d+")
 """Registers for vectors and floating point, by their names on x86 and ARM."""
+_PART = re.compile(r"[a-z][a-z0-9]*")
+"""What may be a register's name, and is none of the debugger's own variables."""
 
 
 class Machine:
@@ -136,13 +138,13 @@ class Machine:
         except (NotFound, EvalFailed):
             return None
 
-    async def registers(self, frame: str, bounds: Bounds, *, everything: bool) -> Values:
+    async def registers(self, frame: str, bounds: Bounds, names: Sequence[str] = ()) -> Values:
         if self._launch.shows_registers is None:
-            return await self._registers(frame, bounds, everything)
+            return await self._registers(frame, bounds, names)
         show, hide = self._launch.shows_registers
         await self._ordered(show)
         try:
-            told = (await self._registers(frame, bounds, everything)).values
+            told = (await self._registers(frame, bounds, names)).values
         finally:
             await self._ordered(hide)
         # dlv 1.27.2 writes them in columns, and calls all of them int16
@@ -151,7 +153,7 @@ class Machine:
     async def _ordered(self, line: str) -> None:
         await self._client.request("evaluate", {"expression": line, "context": "repl"})
 
-    async def _registers(self, frame: str, bounds: Bounds, everything: bool) -> Values:
+    async def _registers(self, frame: str, bounds: Bounds, names: Sequence[str]) -> Values:
         try:
             scopes = await Evidence.scopes(self._evidence, frame)  # those of the debugger itself
         except EvalFailed:  # as rdbg 1.4.0 says of a frame of Ruby's own
@@ -161,10 +163,21 @@ class Machine:
             raise Unsupported(f"{self.tool.tool} tells no registers", hint=Try("raw"))
         found = (await self._evidence.expand(scope.ref, bounds, 0)).values
         if groups := [each.ref for each in found if each.ref and each.name.endswith(_GROUP)]:
-            pages = [await self._evidence.expand(ref, bounds, 0) for ref in (groups if everything else groups[:1])]
+            pages = [await self._evidence.expand(ref, bounds, 0) for ref in (groups if names else groups[:1])]
             found = tuple(each for page in pages for each in page.values)
-        told = [_by_hex(each) for each in found if everything or not _SPECIAL.fullmatch(each.name)]
+        told = [_by_hex(each) for each in found if names or not _SPECIAL.fullmatch(each.name)]
+        if names and Quirk.LISTS_WHOLE_REGISTERS in self._launch.quirks:
+            told = [each for each in told if each.value.strip()]
+            known = {each.name.lower() for each in told}
+            told += await self._parts(frame, bounds, [each.lower() for each in names if each.lower() not in known])
         return Values(values=tuple(told), total=len(told))
+
+    async def _parts(self, frame: str, bounds: Bounds, names: Sequence[str]) -> list[Value]:
+        """Registers that are parts of others, or made of several values, each asked for by its name."""
+        wanted = [f"${each}" for each in names if _PART.fullmatch(each)]
+        answers = await self._evidence.evaluate(frame, wanted, bounds, 5.0)
+        values = [each.value for each in answers if each.value is not None and each.value.value != "void"]
+        return [_by_hex(replace(each, name=each.name.removeprefix("$"))) for each in values]
 
     async def sources(self) -> tuple[SourceFile, ...]:
         self._need(Capability.SOURCES)
