@@ -152,8 +152,17 @@ _VALUES = st.recursive(
     lambda inner: st.builds(
         lambda head, ends, pairs, joint, sep: head + ends[0] + joint.join(f"{k}{sep}{v}" for k, v in pairs) + ends[1],
         st.sampled_from(
-            ["", "Cart", "Cart ", "std::map<int, int> ", "[]int len: 1, cap: 2, ", "std::map with 1 element = ", "Vec(size=1) = ",
-             "std::vector of length 1, capacity 2 = ", "a::(anonymous namespace)::B<c> "]
+            [
+                "",
+                "Cart",
+                "Cart ",
+                "std::map<int, int> ",
+                "[]int len: 1, cap: 2, ",
+                "std::map with 1 element = ",
+                "Vec(size=1) = ",
+                "std::vector of length 1, capacity 2 = ",
+                "a::(anonymous namespace)::B<c> ",
+            ]
         ),
         st.sampled_from(["{}", "[]", "()", "{…", "{ ", ("([", "])"), ("#<It ", ">")]),
         st.lists(st.tuples(_KEYS, inner), max_size=4),

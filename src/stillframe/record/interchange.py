@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from time import time as now
@@ -205,6 +207,8 @@ def _rest(connection: sqlite3.Connection, run: Run) -> Iterator[AnyLine]:
 
 LONGEST_LINE = 8 * 1024 * 1024
 _STREAMS = ("stdout", "stderr", "log", "console")
+_NAME = re.compile(r"[\w-][\w.-]{0,199}")
+"""More than names of sessions are, and no path."""
 
 
 def read(file: Any, name: str) -> Iterator[AnyLine]:
@@ -240,6 +244,8 @@ def _line(data: bytes, where: str) -> AnyLine:
         line: AnyLine = _decoded(data)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise UsageError(f"{where} is no line of an export of Stillframe: {error}") from None
+    if not all(map(math.isfinite, _times(line))):
+        raise UsageError(f"{where} tells a time that there is not")
     match line:
         case HitLine():
             _check_hit(line, where)
@@ -247,9 +253,23 @@ def _line(data: bytes, where: str) -> AnyLine:
             check_file(line.file, where)
         case OutputLine() if line.stream not in _STREAMS or line.at < 0:
             raise UsageError(f"{where} tells of a stream that there is not")
+        case RunLine() if not _NAME.fullmatch(line.name):
+            raise UsageError(f"{where} has a name that no session has: {line.name[:100]!r}")
         case _:
             pass
     return line
+
+
+def _times(line: AnyLine) -> tuple[float, ...]:
+    match line:
+        case RunLine():
+            return line.began, line.began if line.ended is None else line.ended
+        case HitLine() | FateLine():
+            return (line.time,)
+        case OperationLine():
+            return line.began, line.seconds
+        case _:
+            return ()
 
 
 def _decoded(data: bytes) -> AnyLine:
