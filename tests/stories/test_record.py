@@ -714,6 +714,14 @@ def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program
             sealed(re.sub('"began":[0-9.e+]+', '"began":NaN', each) for each in lines),
             "tells a time that there is not",
         ),
+        "ancient.jsonl": (
+            sealed(re.sub('"began":[0-9.e+]+', '"began":-1e18', each) for each in lines),
+            "tells a time that there is not",
+        ),
+        "far.jsonl": (
+            sealed(each.replace('"first":1,', '"first":1000000000000000,') for each in lines),
+            "begins at a line that no file has: 1000000000000000",
+        ),
         "newer.jsonl": (
             sealed(each.replace('"format":1', '"format":9') for each in lines),
             "is of format 9, made by a newer Stillframe",
@@ -731,6 +739,11 @@ def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program
     there.fails("import", "absent.jsonl", code=1, error="not_found")
     assert there.json("history")["total"] == 1
     assert "was live when it was exported" in there.ok("import", "../early.jsonl")
+    # The tool that an import says it was made by is shown as text.
+    there.file("tool.jsonl", sealed(re.sub('"tool":"[^"]*"', r'"tool":"\\u001b]0;x\\u0007"', each) for each in lines))
+    there.ok("import", "tool.jsonl", "--name", "tool")
+    assert " shop, a recording of \\x1b]0;x\\x07 " in there.ok("replay", "tool")
+    there.ok("stop")
     # A file of this machine that an import names and brings no text of is not shown as the import's.
     private = there.file("private", "what stands here\n" * 3)
     there.file("theirs.jsonl", sealed(without_texts(lines, str(private))))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import re
 import sqlite3
@@ -207,6 +206,9 @@ def _rest(connection: sqlite3.Connection, run: Run) -> Iterator[AnyLine]:
 
 LONGEST_LINE = 8 * 1024 * 1024
 _STREAMS = ("stdout", "stderr", "log", "console")
+LATEST = 250_000_000_000.0
+"""Seconds since 1970 that are a date at all."""
+LAST_LINE = 10_000_000
 _NAME = re.compile(r"[\w-][\w.-]{0,199}")
 """More than names of sessions are, and no path."""
 
@@ -244,13 +246,15 @@ def _line(data: bytes, where: str) -> AnyLine:
         line: AnyLine = _decoded(data)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise UsageError(f"{where} is no line of an export of Stillframe: {error}") from None
-    if not all(map(math.isfinite, _times(line))):
+    if not all(0 <= each <= LATEST for each in _times(line)):
         raise UsageError(f"{where} tells a time that there is not")
     match line:
         case HitLine():
             _check_hit(line, where)
         case SourceLine():
             check_file(line.file, where)
+            if not 1 <= line.first <= LAST_LINE:
+                raise UsageError(f"{where} begins at a line that no file has: {line.first}")
         case OutputLine() if line.stream not in _STREAMS or line.at < 0:
             raise UsageError(f"{where} tells of a stream that there is not")
         case RunLine() if not _NAME.fullmatch(line.name):
