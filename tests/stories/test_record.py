@@ -609,7 +609,7 @@ def test_a_run_of_another_project_is_gone_through_with_its_files(user: User) -> 
     assert shown[0].endswith("stopped: probe at their/app.py:2 in <module>")
     assert "> 2  print(x)" in shown
     assert "b1 bound at their/app.py:2" in user.ok("break", "their/app.py:2")
-    user.ok("stop")
+    assert user.ok("detach") == "replay-probe-app ended\n", "no program of a recording runs on"
 
 
 def test_the_record_outlives_a_killed_daemon_and_says_what_it_is(user: User, program: str) -> None:
