@@ -23,6 +23,7 @@ import pytest
 from stillframe.adapters.finding import find, tools_directory
 from stillframe.adapters.ruby import RUBY as RUBY_TOOL
 
+from ..interpreters import INTERPRETERS
 from .conftest import User, eventually, gone
 
 pytestmark = pytest.mark.own_daemon
@@ -379,6 +380,45 @@ def test_runs_of_ruby_are_recorded_and_asked_the_same_way(user: User) -> None:
     user.ok("replay", "again")
     assert user.json("continue")["frame"]["function"] == "block in <main>"
     assert user.ok("eval", "item.qty") == "item.qty = 0\n"
+
+
+QUALIFIED = """\
+class Shop:
+    class Cart:
+        def add(self, n):
+            def inner(k):
+                return k
+            return [inner(each) for each in range(n)]
+
+        @classmethod
+        def of(cls):
+            made = cls()
+            return made
+
+
+class Small(Shop.Cart):
+    pass
+
+
+Shop.Cart.of().add(1)
+Small.of().add(1)
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.10", "3.11", "3.13") if each in INTERPRETERS])
+def test_functions_of_python_have_their_qualified_names_in_every_version(user: User, version: str) -> None:
+    user.file("app.py", QUALIFIED)
+    words = [word for line in (4, 5, 11) for word in ("--break", f"app.py:{line}")]
+    user.ok("launch", "app.py", *words, "--python", INTERPRETERS[version])
+    while "exited" not in user.ok("continue"):
+        pass
+    named = {(each["place"], each["function"]) for each in user.json("hits")["hits"]}
+    assert named == {
+        ("app.py:4", "Shop.Cart.add"),
+        ("app.py:5", "Shop.Cart.add.<locals>.inner"),
+        ("app.py:11", "Shop.Cart.of"),
+    }
+    assert user.json("cross", "Shop.Cart.of")["total"] == 2
 
 
 @pytest.fixture(params=["shop.py", "shop.js"])

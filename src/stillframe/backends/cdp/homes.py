@@ -33,12 +33,19 @@ class Homes:
         self._scripts = scripts
         self._texts = texts
         self._known: dict[str, Known] = {}
+        self._too_large: set[str] = set()
+        """Scripts that V8 is not asked for; they are not looked for at each stop."""
 
     async def read(self, id: str) -> None:
         """Have the text of a script at hand that V8 must be asked for (Node 18 tells no hash of it)."""
         script = self._scripts.get(id)
-        if script and script.user and script.is_file and self._texts.known(script) is None and _is_small(script.path):
-            await self._texts.lines(script)
+        if script is None or not script.user or not script.is_file or id in self._too_large:
+            return
+        if self._texts.known(script) is None:
+            if _is_small(script.path):
+                await self._texts.lines(script)
+            else:
+                self._too_large.add(id)
 
     def of(self, id: str, line: int, column: int) -> tuple[str, str]:
         """The class that the function is of whose parameters begin at this position, and the one that it stands in at all; empty
@@ -61,7 +68,7 @@ class Homes:
         return (found.home, found.within) if written is None or re.search(word, written) else ("", "")
 
     def _of_script(self, script: Script) -> Known | None:
-        lines = self._texts.known(script)
+        lines = None if script.id in self._too_large else self._texts.known(script)
         if lines is None:
             return None
         known = self._known.get(script.id)
