@@ -562,6 +562,30 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     assert "the recording is over (its program exited 0)" in over and "child processes" not in over
 
 
+def test_a_session_is_asked_about_itself_whatever_else_has_its_name(user: User) -> None:
+    user.file("app.py", "for i in range(3):\n    x = i\n")
+    user.ok("launch", "app.py", "--break", "app.py:2")
+    user.ok("export", "one.jsonl")
+    user.ok("stop")
+    user.ok("save", "kept")
+    user.ok("launch", "app.py", "--break", "app.py:2")
+    user.ok("continue", "--count", "2")
+    user.ok("import", "one.jsonl")  # the newest run of that name, with a single hit
+    for name in ("app", "r1", "h1", "a.1"):
+        user.fails("import", "one.jsonl", "--name", name, code=2, error="usage")
+    assert user.json("hits")["total"] == user.json("hits", "--session", "app")["total"] == 3
+    user.ok("stop")
+    assert "r2.h3" in user.ok("locals"), "its last stop, and not the import's"
+    user.ok("launch", "app.py", "--name", "kept", "--break", "app.py:2")
+    user.ok("next")
+    assert user.json("hits")["run"] == user.json("hits", "--session", "kept")["run"] == "r4"
+    assert user.json("hits", "--run", "kept")["run"] == "r1", "by the word that it was saved under"
+    user.ok("launch", "app.py")
+    assert "r5 (app) has no hits at all" in user.fails(
+        "hits", "--where", "x > 1", "--run", "r5", code=1, error="not_found"
+    )
+
+
 def test_what_ran_since_a_session_ended_is_what_is_asked_about(user: User) -> None:
     user.file("app.py", "x = 1\nprint(x)\n")
     user.ok("launch", "app.py", "--break", "app.py:2")

@@ -85,6 +85,14 @@ def run(connection: sqlite3.Connection, root: str, word: str | None) -> Run:
     return of_id(connection, row[0])
 
 
+def of_session(connection: sqlite3.Connection, root: str, name: str | None) -> Run:
+    """The newest run of a session of this machine; neither a run that was saved under its name nor one taken in from elsewhere
+    comes before it."""
+    newest = "SELECT id FROM run WHERE root=? AND name=? AND imported IS NULL ORDER BY id DESC LIMIT 1"
+    row = _one(connection, newest, (root, name)) if name else None
+    return of_id(connection, row[0]) if row else run(connection, root, name)
+
+
 def since(connection: sqlite3.Connection, root: str, time: float) -> Run | None:
     """The newest run of the project, if it began after this time."""
     newest = "SELECT id, began FROM run WHERE root=? AND parent IS NULL ORDER BY id DESC LIMIT 1"
