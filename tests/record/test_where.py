@@ -160,6 +160,7 @@ _VALUES = st.recursive(
                 "[]int len: 1, cap: 2, ",
                 "std::map with 1 element = ",
                 "Vec(size=1) = ",
+                "size=2 ",
                 "std::vector of length 1, capacity 2 = ",
                 "a::(anonymous namespace)::B<c> ",
             ]
@@ -269,6 +270,8 @@ GDB = (
         (GDB, ".none", "std::vector of length 0, capacity 0"), ("Vec(size=2) = {7, 8}", "[1]", "8"),
         ('HashMap(size=1) = {["s0"] = 4}', ".s0", "4"), ("shop::Bag<i64> {xs: Vec(size=2) = {7, 8}, n: 1}", ".xs[1]", "8"),
         ("0x7f shop::Cart<shop::(anonymous namespace)::Item, 3> {qty = 4}", ".qty", "4"),
+        ("{shop::Base = {id = 7}, items = size=2 {{qty = 5}, {qty = 6}}, left = size=0 {}}", ".items[1].qty", "6"),
+        ("size=2 {7, 8}", "[1]", "8"), ("size=1 {size=2 {7, 8}}", "[0][1]", "8"),
         ("std::vector of length 1, capacity 1 = {std::vector of length 2, capacity 2 = {7, 8}}", "[0][1]", "8"),
     ],
 )  # fmt: skip
@@ -282,7 +285,7 @@ def test_objects_of_ruby_and_what_gdbs_printers_write_are_looked_into(text: str,
 @pytest.mark.parametrize(
     ("text", "length"),
     [("std::vector of length 3, capacity 4 = {1…", 3), ("std::vector of length 0, capacity 0", 0), ("Vec(size=2) = {…", 2),
-     ("std::unordered_map with 1 element = {[1] = 2}", 1), ("std::map with 2 elements …", 2)],
+     ("std::unordered_map with 1 element = {[1] = 2}", 1), ("std::map with 2 elements …", 2), ("size=4 {{qty = 0…", 4), ("size=0 {}", 0)],
 )  # fmt: skip
 def test_the_length_of_what_a_printer_of_gdb_counts_is_what_it_says(text: str, length: int) -> None:
     assert texts.length_of(Value(name="x", value=text)) == length

@@ -24,12 +24,16 @@ _HEAD = re.compile(
     r"(?:<[^<>()\[\]{}]*> |\*?[\w./]+\[[\w., */\[\]]*\] (?=\{)|(?:[\w.:$*&@ <>,]|\(anonymous namespace\))*?)"
     r"(?!\(anonymous namespace\))(?=[({\[])"
 )
-_PRINTED = re.compile(r"(?:std::[^={}'\"]*|&?(?:\w+|\[[\w:<>&*, ]*\])\(size=\d+\)) = (?=\{)")
-"""What gdb's printers write before the parts of a collection: `std::map with 1 element = {…}`, Rust's `Vec(size=2) = {…}`."""
+_PRINTED = re.compile(
+    r"(?:(?:std::[^={}'\"]*|&?(?:\w+|\[[\w:<>&*, ]*\])\(size=\d+\)) = |(?:0x[0-9a-f]+ )?size=\d+ )(?=\{)"
+)
+"""What is written before the parts of a collection: gdb's `std::map with 1 element = {…}` and, of Rust, `Vec(size=2) = {…}`,
+lldb's `size=2 {…}`."""
 RESERVED = r", capacity \d+(?![\w.])"
 """The comma in `std::vector of length 2, capacity 4 = {7, 8}` parts nothing."""
 _SAID = re.compile(
     r"std::[\w:<>, ]*? (?:of length (\d+), capacity|with (\d+) elements?)|&?(?:\w+|\[[\w:<>&*, ]*\])\(size=(\d+)\)"
+    r"|(?:0x[0-9a-f]+ )?size=(\d+)(?: |\Z)"
 )
 _OBJECT = re.compile(r"#<(?:struct )?[A-Z][\w:]*?(?::0x[0-9a-f]+)?:? (?=\S)")
 """What stands before the parts of an object of Ruby: `#<Cart @n=1, @of=#<Shop @name="x">>`."""
