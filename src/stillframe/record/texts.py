@@ -126,7 +126,7 @@ def _in_place(text: str) -> int:
 @functools.cache
 def _cuts(separator: str) -> re.Pattern[str]:
     """What matters on the way to a separator: strings, in which nothing counts, and brackets."""
-    return re.compile(rf"{_QUOTED}|{CAPACITY}|{RESERVED}|[(\[{{]|[)\]}}]|{re.escape(separator)}")
+    return re.compile(rf"{_QUOTED}|{CAPACITY}|of length \d+{RESERVED}|[(\[{{]|[)\]}}]|{re.escape(separator)}")
 
 
 @functools.cache
@@ -138,12 +138,19 @@ def _cuts_of_ruby(separator: str) -> re.Pattern[str]:
 def _split(text: str, separator: str, most: int = -1) -> list[str]:
     """Cut at a separator that stands outside brackets and quotes."""
     found: list[str] = []
+    objects: list[int] = []
     depth = begin = 0
     for match in (_cuts_of_ruby if "#<" in text else _cuts)(separator).finditer(text):
         token = match[0]
-        if token in "([{" or token == "#<":
+        if token == "#<":
             depth += 1
-        elif token in ")]}" or token == ">":
+            objects.append(depth)
+        elif token == ">":
+            if objects and objects[-1] == depth:
+                depth = objects.pop() - 1
+        elif token in "([{":
+            depth += 1
+        elif token in ")]}":
             depth -= 1
         elif token == separator and depth == 0 and most != 0:
             found.append(text[begin : match.start()].strip())
