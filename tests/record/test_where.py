@@ -140,7 +140,7 @@ def test_a_path_that_goes_deeper_than_what_was_recorded_is_told_from_one_that_le
     assert texts.goes_beyond(value, False, where.parse_path(path).steps) is beyond
 
 
-_KEYS = st.sampled_from(["a", "qty", "'qty'", '"qty"', "x.y"])
+_KEYS = st.sampled_from(["a", "qty", "'qty'", '"qty"', "x.y", ":qty", "@qty", '["qty"]', "':qty'"])
 _PLAIN = st.one_of(
     st.sampled_from(
         ["3", "-2.5", "'it, is'", '"qty: 9"', "'qty': 4", "…", "...", "None", "a=b", "0x1: 2", " 7 ", "'\\\\'"]
@@ -151,8 +151,21 @@ _VALUES = st.recursive(
     _PLAIN,
     lambda inner: st.builds(
         lambda head, ends, pairs, joint, sep: head + ends[0] + joint.join(f"{k}{sep}{v}" for k, v in pairs) + ends[1],
-        st.sampled_from(["", "Cart", "Cart ", "std::map<int, int> ", "[]int len: 1, cap: 2, "]),
-        st.sampled_from(["{}", "[]", "()", "{…", "{ ", ("([", "])")]),
+        st.sampled_from(
+            [
+                "",
+                "Cart",
+                "Cart ",
+                "std::map<int, int> ",
+                "[]int len: 1, cap: 2, ",
+                "std::map with 1 element = ",
+                "Vec(size=1) = ",
+                "size=2 ",
+                "std::vector of length 1, capacity 2 = ",
+                "a::(anonymous namespace)::B<c> ",
+            ]
+        ),
+        st.sampled_from(["{}", "[]", "()", "{…", "{ ", ("([", "])"), ("#<It ", ">")]),
         st.lists(st.tuples(_KEYS, inner), max_size=4),
         st.sampled_from([", ", ",", " "]),
         st.sampled_from([": ", " = ", "=", "=>", ":"]),
@@ -224,6 +237,8 @@ GO = 'main.Item {Sku: "a", In: main.In {C: 3}, Tags: []string len: 2, cap: 4, ["
         (GO, ".Z", "9"), (GO, ".In.C", "3"), (GO, ".In", "main.In {C: 3}"), (GO, ".cap", None), (GO, ".Tags[2]", None),
         (GO, ".Tags", '[]string len: 2, cap: 4, ["it\'s","b"]'), ("[][]int len: 1, cap: 1, [[7,8]]", "[0][1]", "8"),
         ("[]int len: 0, cap: 0, nil", "[0]", None), ("(loaded 1/9) []int len: 9, cap: 9, [7,...+8 more]", "[0]", "7"),
+        ('*cart.Cart[string] {Items: []int len: 0, cap: 0, nil, Meta: "m"}', ".Meta", '"m"'),
+        ("cart.Pair[int,[]main.In] {A: 1, B: []main.In len: 1, cap: 1, [{C: 3}]}", ".B[0].C", "3"),
         ("[]interface {} len: 1, cap: 1, [7]", "[0]", "7"), ("[]*main.In len: 1, cap: 1, [*{C: 3}]", "[0].C", "3"),
     ],
 )  # fmt: skip
@@ -234,6 +249,46 @@ def test_what_go_counts_is_read_past_the_words_that_say_how_many_there_are(
     found = texts.follow(Value(name="x", value=text), steps)
     assert (found.value if found else None) == part
     assert glances.part(text, steps) in (part, None)
+
+
+RUBY = '#<Shop::Item @sku="a, b", @qty=3, @of=#<struct Of x=1, y=[2]>, @deep=#<Deep @z=#<Z …>>>'
+GDB = (
+    '{<shop::Base> = {id = 7}, items = std::vector of length 1, capacity 4 = {{sku = "s0", qty = 5}},'
+    ' idx = std::map with 2 elements = {["a"] = 1, ["b, c"] = 2}, none = std::vector of length 0, capacity 0, n = 9}'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "way", "part"),
+    [
+        (RUBY, ".qty", "3"), (RUBY, ".sku", '"a, b"'), (RUBY, ".@qty", "3"), (RUBY, ".of.x", "1"), (RUBY, ".of.y[0]", "2"),
+        (RUBY, ".y", None), (RUBY, ".deep", "#<Deep @z=#<Z …>>"), ('{:qty=>3, "name"=>"n", :a=>#<A @b=1, @c=2>}', ".qty", "3"),
+        ('{:qty=>3, "name"=>"n", :a=>#<A @b=1, @c=2>}', ".a.c", "2"), ('{:a=>#<A @b=1, @c=2>}', ".c", None),
+        ("[#<A @b=1, @c=2>, #<A @b=3, @c=4>]", "[1].b", "3"), ("{:qty=>1, 'qty'=>2}", ".qty", "2"),
+        ("{:user=>#<User id: 1, qty: 2, n: 3>}", ".qty", None), ("{:user=>#<User id: 1, qty: 2, n: 3>}", ".user.qty", "2"),
+        (GDB, ".items[0].qty", "5"), (GDB, ".idx.a", "1"), (GDB, ".idx['b, c']", "2"), (GDB, ".n", "9"), (GDB, ".items[1]", None),
+        (GDB, ".none", "std::vector of length 0, capacity 0"), ("Vec(size=2) = {7, 8}", "[1]", "8"),
+        ('HashMap(size=1) = {["s0"] = 4}', ".s0", "4"), ("shop::Bag<i64> {xs: Vec(size=2) = {7, 8}, n: 1}", ".xs[1]", "8"),
+        ("0x7f shop::Cart<shop::(anonymous namespace)::Item, 3> {qty = 4}", ".qty", "4"),
+        ("{shop::Base = {id = 7}, items = size=2 {{qty = 5}, {qty = 6}}, left = size=0 {}}", ".items[1].qty", "6"),
+        ("size=2 {7, 8}", "[1]", "8"), ("size=1 {size=2 {7, 8}}", "[0][1]", "8"),
+        ("std::vector of length 1, capacity 1 = {std::vector of length 2, capacity 2 = {7, 8}}", "[0][1]", "8"),
+    ],
+)  # fmt: skip
+def test_objects_of_ruby_and_what_gdbs_printers_write_are_looked_into(text: str, way: str, part: str | None) -> None:
+    steps = where.parse_path(f"x{way}").steps
+    found = texts.follow(Value(name="x", value=text), steps)
+    assert (found.value if found else None) == part
+    assert glances.part(text, steps) in (part, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [("std::vector of length 3, capacity 4 = {1…", 3), ("std::vector of length 0, capacity 0", 0), ("Vec(size=2) = {…", 2),
+     ("std::unordered_map with 1 element = {[1] = 2}", 1), ("std::map with 2 elements …", 2), ("size=4 {{qty = 0…", 4), ("size=0 {}", 0)],
+)  # fmt: skip
+def test_the_length_of_what_a_printer_of_gdb_counts_is_what_it_says(text: str, length: int) -> None:
+    assert texts.length_of(Value(name="x", value=text)) == length
 
 
 @pytest.mark.parametrize(

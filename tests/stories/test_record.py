@@ -20,8 +20,10 @@ from typing import Any
 
 import pytest
 
-from stillframe.adapters.finding import tools_directory
+from stillframe.adapters.finding import find, tools_directory
+from stillframe.adapters.ruby import RUBY as RUBY_TOOL
 
+from ..interpreters import INTERPRETERS
 from .conftest import User, eventually, gone
 
 pytestmark = pytest.mark.own_daemon
@@ -219,6 +221,8 @@ def test_functions_are_recorded_by_their_plain_names_and_told_with_their_instruc
     crossed = user.json("cross", function)
     assert (crossed["symbol"], crossed["total"]) == (function, 1)
     assert [each["line"] for each in crossed["source"] if each.get("here")] == [line]
+    written = function.replace("<int>", "").replace("(*cart)", "cart")
+    assert user.json("hits", written)["total"] == user.json("cross", written)["total"] == 1, "as people write it"
     here = user.json("disasm", "--count", "1")["instructions"][0]
     addresses = [each.partition(" ")[0] for each in crossed["disassembly"]]
     if adapter == "go":  # Delve knows no method by its name
@@ -227,6 +231,194 @@ def test_functions_are_recorded_by_their_plain_names_and_told_with_their_instruc
     first = user.json("disasm", addresses[0], "--count", "1")["instructions"][0]
     assert int(first["address"], 0) < int(here["address"], 0), "from its first instruction on"
     assert (first["symbol"], first["line"], "notes" in crossed) == (here["symbol"], line - 1, False)
+
+
+PRINTED = """\
+#include <map>
+#include <string>
+#include <vector>
+namespace {
+struct Item { std::string sku; int qty; };
+template <typename T> struct Cart {
+  std::vector<T> items;
+  std::map<std::string, int> left;
+  int add(T item) {
+    items.push_back(item);
+    left[item.sku] = 9 - item.qty;
+    return item.qty;
+  }
+};
+}
+int main() { Cart<Item> cart; for (int i = 0; i < 3; i++) cart.add({"s" + std::to_string(i), i}); }
+"""
+
+
+@pytest.mark.long
+def test_what_gdbs_printers_write_of_collections_is_asked_about(user: User) -> None:
+    if not shutil.which("c++") or not (shutil.which("gdb") or any(tools_directory(os.environ).rglob("gdb"))):
+        pytest.skip("gdb or c++ is not installed")
+    user.file("cart.cpp", PRINTED)
+    run_through(user, "cart.cpp:12", 3, "cart.cpp")
+    assert user.ok("hits", "Cart::add", "--count-by", "len(this.items)") == "1 1\n2 1\n3 1\n"
+    found = user.json("hits", "--where", "this.items[0].sku == 's0' and this.left.s0 == 9")["hits"]
+    assert [each["hit"] for each in found] == ["h1", "h2"], "of the third, too little was shown"
+    assert "qty = 0" in user.ok("expand", "item", "--hit", "h1")
+
+
+INHERITED = """\
+class Shape {
+  constructor(n) {
+    this.n = n;
+  }
+  area(k) {
+    return this.n * k;
+  }
+  static of(n) {
+    return new this(n);
+  }
+  get size() {
+    return this.n;
+  }
+}
+class Square extends Shape {
+  area(k) {
+    return super.area(k) * 2;
+  }
+}
+class Dot extends Shape {}
+function Old(n) { this.n = n; }
+Old.prototype.grow = function (by) {
+  return this.n + by;
+};
+class Older extends Old {}
+for (const made of [Shape.of(1), Square.of(2), Dot.of(3)]) {
+  made.area(2);
+  made.size;
+}
+new Older(1).grow(2);
+"""
+
+
+def test_a_method_has_one_name_whichever_class_it_is_called_on(user: User) -> None:
+    """Else one and the same line would be several places, and a run before an edit would not compare with one after it."""
+    if not shutil.which("node"):
+        pytest.skip("node is not installed")
+    user.file("shapes.js", INHERITED)
+    words = [word for line in (3, 6, 9, 12, 17, 23) for word in ("--break", f"shapes.js:{line}")]
+    user.ok("launch", "shapes.js", *words)
+    while "exited" not in user.ok("continue"):
+        pass
+    named = {
+        (int(each["place"].partition(":")[2]), each["function"]) for each in user.json("hits", "--top", "50")["hits"]
+    }
+    assert named == {
+        (3, "Shape.Shape"),
+        (6, "Shape.area"),
+        (9, "Shape.of"),
+        (12, "Shape.get size"),
+        (17, "Square.area"),
+        (23, "Old.grow"),
+    }
+    assert user.json("cross", "Shape.area")["total"] == user.json("hits", "Shape.size")["total"] == 3
+    assert user.json("hits", "--run", "shapes", "--top", "50")["total"] == 14
+
+
+RUBY = """\
+module Shop
+  class Item
+    def initialize(sku, qty)
+      @sku, @qty = sku, qty
+    end
+    def total(k)
+      out = @qty * k
+      out
+    end
+    def self.make(n)
+      it = new("s#{n}", n)
+      it
+    end
+  end
+  class Gift < Item
+  end
+end
+4.times do |i|
+  item = (i.even? ? Shop::Item : Shop::Gift).make(i)
+  order = {qty: i, "note" => "n#{i}", first: item}
+  puts item.total(2)
+end
+"""
+
+
+@pytest.mark.long
+def test_runs_of_ruby_are_recorded_and_asked_the_same_way(user: User) -> None:
+    found = find(RUBY_TOOL.needs[0], os.environ, ".")
+    if not found.path or found.problem:
+        pytest.skip("rdbg is not installed")
+    user.file("shop.rb", RUBY)
+    user.ok("launch", "shop.rb", "--break", "Shop::Item.make", "--break", "shop.rb:8", "--break", "shop.rb:21")
+    while "exited" not in user.ok("continue"):
+        pass
+    assert user.json("hits", "Shop::Item.make")["total"] == 4, "also where a class below it has it"
+    assert user.json("cross", "Shop::Item#total")["total"] == 4
+
+    def told(condition: str) -> list[str]:
+        hits = user.json("hits", "shop.rb:21", "--where", condition)["hits"]
+        return [value["value"] for each in hits for value in each["locals"] if value["name"] == "i"]
+
+    assert told("order.qty >= 2") == told("item.qty > 1") == told("order.first.sku in ('s2', 's3')") == ["2", "3"]
+    assert told("order.note == 'n1' and type(item) == 'Shop::Gift'") == ["1"]
+    assert user.ok("hits", "shop.rb:21", "--count-by", "item.qty") == "0 1\n1 1\n2 1\n3 1\n"
+    assert "0 .. 3 over 4 hits" in user.ok("hit-trend", "shop.rb:21", "order.first.qty")
+    user.ok("save", "one")
+    user.file("shop.rb", RUBY.replace("@qty * k", "@qty * k + 1"))
+    user.ok("launch", "shop.rb", "--break", "shop.rb:8")
+    user.ok("stop")
+    (different,) = user.json("diff", "one")["different"]
+    assert [(each["name"], each["old"], each["new"]) for each in different["differences"]] == [("out", "0", "1")]
+    user.ok("export", "one.jsonl", "--run", "one")
+    user.ok("import", "one.jsonl", "--name", "again")
+    user.ok("replay", "again")
+    assert user.json("continue")["frame"]["function"] == "block in <main>"
+    assert user.ok("eval", "item.qty") == "item.qty = 0\n"
+
+
+QUALIFIED = """\
+class Shop:
+    class Cart:
+        def add(self, n):
+            def inner(k):
+                return k
+            return [inner(each) for each in range(n)]
+
+        @classmethod
+        def of(cls):
+            made = cls()
+            return made
+
+
+class Small(Shop.Cart):
+    pass
+
+
+Shop.Cart.of().add(1)
+Small.of().add(1)
+"""
+
+
+@pytest.mark.parametrize("version", [each for each in ("3.8", "3.10", "3.11", "3.13") if each in INTERPRETERS])
+def test_functions_of_python_have_their_qualified_names_in_every_version(user: User, version: str) -> None:
+    user.file("app.py", QUALIFIED)
+    words = [word for line in (4, 5, 11) for word in ("--break", f"app.py:{line}")]
+    user.ok("launch", "app.py", *words, "--python", INTERPRETERS[version])
+    while "exited" not in user.ok("continue"):
+        pass
+    named = {(each["place"], each["function"]) for each in user.json("hits")["hits"]}
+    assert named == {
+        ("app.py:4", "Shop.Cart.add"),
+        ("app.py:5", "Shop.Cart.add.<locals>.inner"),
+        ("app.py:11", "Shop.Cart.of"),
+    }
+    assert user.json("cross", "Shop.Cart.of")["total"] == 2
 
 
 @pytest.fixture(params=["shop.py", "shop.js"])
@@ -370,6 +562,30 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     assert "the recording is over (its program exited 0)" in over and "child processes" not in over
 
 
+def test_a_session_is_asked_about_itself_whatever_else_has_its_name(user: User) -> None:
+    user.file("app.py", "for i in range(3):\n    x = i\n")
+    user.ok("launch", "app.py", "--break", "app.py:2")
+    user.ok("export", "one.jsonl")
+    user.ok("stop")
+    user.ok("save", "kept")
+    user.ok("launch", "app.py", "--break", "app.py:2")
+    user.ok("continue", "--count", "2")
+    user.ok("import", "one.jsonl")  # the newest run of that name, with a single hit
+    for name in ("app", "r1", "h1", "a.1"):
+        user.fails("import", "one.jsonl", "--name", name, code=2, error="usage")
+    assert user.json("hits")["total"] == user.json("hits", "--session", "app")["total"] == 3
+    user.ok("stop")
+    assert "r2.h3" in user.ok("locals"), "its last stop, and not the import's"
+    user.ok("launch", "app.py", "--name", "kept", "--break", "app.py:2")
+    user.ok("next")
+    assert user.json("hits")["run"] == user.json("hits", "--session", "kept")["run"] == "r4"
+    assert user.json("hits", "--run", "kept")["run"] == "r1", "by the word that it was saved under"
+    user.ok("launch", "app.py")
+    assert "r5 (app) has no hits at all" in user.fails(
+        "hits", "--where", "x > 1", "--run", "r5", code=1, error="not_found"
+    )
+
+
 def test_what_ran_since_a_session_ended_is_what_is_asked_about(user: User) -> None:
     user.file("app.py", "x = 1\nprint(x)\n")
     user.ok("launch", "app.py", "--break", "app.py:2")
@@ -457,7 +673,7 @@ def test_a_run_of_another_project_is_gone_through_with_its_files(user: User) -> 
     assert shown[0].endswith("stopped: probe at their/app.py:2 in <module>")
     assert "> 2  print(x)" in shown
     assert "b1 bound at their/app.py:2" in user.ok("break", "their/app.py:2")
-    user.ok("stop")
+    assert user.ok("detach") == "replay-probe-app ended\n", "no program of a recording runs on"
 
 
 def test_the_record_outlives_a_killed_daemon_and_says_what_it_is(user: User, program: str) -> None:
@@ -550,6 +766,26 @@ def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program
             sealed(each.replace(f'"file":"{program}"', '"file":"../../etc/passwd"') for each in lines),
             "names a file outside its project: '../../etc/passwd'",
         ),
+        "named.jsonl": (
+            sealed(each.replace('"name":"shop"', '"name":"../../shop"') for each in lines),
+            "has a name that no session has: '../../shop'",
+        ),
+        "endless.jsonl": (
+            sealed(re.sub('"time":[0-9.e+]+', '"time":Infinity', each) for each in lines),
+            "tells a time that there is not",
+        ),
+        "never.jsonl": (
+            sealed(re.sub('"began":[0-9.e+]+', '"began":NaN', each) for each in lines),
+            "tells a time that there is not",
+        ),
+        "ancient.jsonl": (
+            sealed(re.sub('"began":[0-9.e+]+', '"began":-1e18', each) for each in lines),
+            "tells a time that there is not",
+        ),
+        "far.jsonl": (
+            sealed(each.replace('"first":1,', '"first":1000000000000000,') for each in lines),
+            "begins at a line that no file has: 1000000000000000",
+        ),
         "newer.jsonl": (
             sealed(each.replace('"format":1', '"format":9') for each in lines),
             "is of format 9, made by a newer Stillframe",
@@ -567,6 +803,11 @@ def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program
     there.fails("import", "absent.jsonl", code=1, error="not_found")
     assert there.json("history")["total"] == 1
     assert "was live when it was exported" in there.ok("import", "../early.jsonl")
+    # The tool that an import says it was made by is shown as text.
+    there.file("tool.jsonl", sealed(re.sub('"tool":"[^"]*"', r'"tool":"\\u001b]0;x\\u0007"', each) for each in lines))
+    there.ok("import", "tool.jsonl", "--name", "tool")
+    assert " shop, a recording of \\x1b]0;x\\x07 " in there.ok("replay", "tool")
+    there.ok("stop")
     # A file of this machine that an import names and brings no text of is not shown as the import's.
     private = there.file("private", "what stands here\n" * 3)
     there.file("theirs.jsonl", sealed(without_texts(lines, str(private))))

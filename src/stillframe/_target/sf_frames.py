@@ -40,6 +40,12 @@ _LEAVING = frozenset(
 )
 
 
+class Names:
+    """What a frame's function is called where its code does not tell (before 3.11): `sf_places` knows it by the file's text."""
+
+    of = staticmethod(lambda frame: frame.f_code.co_name)
+
+
 class Returns(dict):
     """pydevd's record of what calls out of a frame returned; in our hands it also tells the frame from every other one.
 
@@ -143,13 +149,14 @@ class Stop:
         code = frame.f_code
         path = _file_of(frame)
         name = frame.f_globals.get("__name__")
+        user = self.is_user(frame)
         return {
             "id": BaseSchema._translate_id_to_dap(id(frame)),
-            "function": getattr(code, "co_qualname", code.co_name),
+            "function": getattr(code, "co_qualname", None) or (Names.of(frame) if user else code.co_name),
             "file": path,
             "line": self.line(frame),
             "module": name if type(name) is str else None,
-            "user": self.is_user(frame),
+            "user": user,
             "key": None,
         }
 

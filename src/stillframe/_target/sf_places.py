@@ -8,7 +8,7 @@ import sys
 import tokenize
 
 import pydevd_file_utils
-from _pydevd_bundle import pydevd_api, sf_judging, sf_tracing
+from _pydevd_bundle import pydevd_api, sf_frames, sf_judging, sf_tracing
 from _pydevd_bundle.pydevd_constants import get_global_debugger
 from _pydevd_sys_monitoring import _pydevd_sys_monitoring
 from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
@@ -16,6 +16,7 @@ from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 INNER = ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")
 LOOPS = frozenset(dis.opmap[name] for name in ("FOR_ITER", "GET_ANEXT") if name in dis.opmap)
 BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try)
+CO_OPTIMIZED = 0x01  # a function's code has it, and not a module's or a class's
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -30,6 +31,7 @@ class Source:
         self.spans = {}  # line that a statement of several lines, no loop, begins on to its first and last line
         self.holders = {}  # line to the code objects that have it, as {(name, first line): depth}
         self.variables = {}  # line to the variables of functions that have it
+        self.names = {}  # (name, first line) of a code object to its qualified name, where it does not tell that itself
         self.tree = None
         try:
             self.tree = compile(text, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
@@ -40,6 +42,7 @@ class Source:
             self.problem = "%s does not compile: %s" % (self.name, error)
         else:
             self.holders = _holders(code, 0, {}, self.variables)
+            self.names = {} if hasattr(code, "co_qualname") else _names(code, "", {})
             self.lines = sorted(self.holders)
             self.spans = _spans(self.tree)
         self._functions = None
@@ -97,6 +100,17 @@ def _holders(code, depth, found, variables):
     for constant in code.co_consts:
         if hasattr(constant, "co_code"):
             _holders(constant, depth + 1, found, variables)
+    return found
+
+
+def _names(code, prefix, found):
+    """The qualified names of all code below, as Python 3.11 gives them; of two that cannot be told apart the first."""
+    for constant in code.co_consts:
+        if hasattr(constant, "co_code"):
+            name = prefix + constant.co_name
+            found.setdefault((constant.co_name, constant.co_firstlineno), name)
+            is_function = constant.co_flags & CO_OPTIMIZED
+            _names(constant, name + (".<locals>." if is_function else "."), found)
     return found
 
 
@@ -165,6 +179,7 @@ class Places:
         self.sources = {}
         self.real = {}
         self.named = set()
+        self.names = {}  # a code object's id to it, so that it is not another's, and its qualified name
 
     def install(self):
         """Answer in the place of pydevd's own functions, and those of its questions that only we can answer."""
@@ -177,6 +192,7 @@ class Places:
         pydevd_file_utils._get_relative_filename_abs_path = absolute
         pydevd_file_utils.exists = self.exists
         pydevd_api._get_code_lines = self.code_lines
+        sf_frames.Names.of = self.name_of
         sf_judging.Asked.owns = staticmethod(self.owns)
         sf_judging.Asked.is_of_another = staticmethod(self.is_of_another)
 
@@ -217,6 +233,16 @@ class Places:
     def exists(self, path):
         """Stands for pydevd's function of this kind, which knows members of archives by the ending of their name (1.8.22)."""
         return os.path.exists(path) or not isinstance(self.source(path), str)
+
+    def name_of(self, frame):
+        """The qualified name of a frame's code, for Python before 3.11."""
+        code = frame.f_code
+        held = self.names.get(id(code))
+        if held is None:
+            source = self.source(get_abs_path_real_path_and_base_from_frame(frame)[0])
+            known = {} if isinstance(source, str) else source.names
+            held = self.names[id(code)] = (code, known.get((code.co_name, code.co_firstlineno), code.co_name))
+        return held[1]
 
     def owns(self, frame, line):
         """Whether a breakpoint on this line is for this frame now: not for a comprehension inside the statement that is

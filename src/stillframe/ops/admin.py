@@ -16,6 +16,7 @@ from ..model.outcomes import Ended, Exited
 from ..model.plans import Caller
 from ..model.views import Capabilities, OutputPage, SessionInfo, SessionList, ToolInfo
 from ..record.record import Record
+from ..record.replaying import Replay
 from ..registry import Access, From, Meant, Param, operation
 from ..session import family
 from ..session.kept import Kept
@@ -264,6 +265,7 @@ async def _end(sessions: Sessions, session: Session, *, terminate: bool, tree: b
         return await _end_what_is_over(sessions, home, terminate=terminate, tree=tree)
     if home.phase is Phase.NEW:
         raise WrongState(f"{home.name} is only just starting", hint=Try("wait"))
+    terminate = terminate or isinstance(home.backend, Replay)  # no program of a recording runs on
     left = await sessions.end(home, terminate=terminate, tree=tree)
     outcome = home.outcome(news=False)
     code, signal = (outcome.exit_code, outcome.signal) if isinstance(outcome, Exited) else (None, None)

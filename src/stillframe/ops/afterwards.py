@@ -25,7 +25,11 @@ async def _seen(
     """The hit that is meant, or the last one of the run; where there is none, what the session itself would say."""
 
     def ask(connection: sqlite3.Connection) -> tuple[reading.Row, Stop, str]:
-        run = chosen(connection, meant) if hit else finding.run(connection, meant.root, meant.name or meant.running)
+        run = (
+            chosen(connection, meant)
+            if hit
+            else finding.of_session(connection, meant.root, meant.name or meant.running)
+        )
         id = finding.hit(connection, meant.root, hit, run) if hit else _last(connection, run)
         (row,) = reading.rows(connection, [id])
         said = _whence(connection, run, row, last=hit is None)
@@ -161,7 +165,7 @@ async def output(record: Record, meant: Meant, streams: tuple[str, ...], limit: 
     """What a run printed that no session in memory tells of any more."""
 
     def ask(connection: sqlite3.Connection) -> OutputPage:
-        run = finding.run(connection, meant.root, meant.name)
+        run = finding.of_session(connection, meant.root, meant.name)
         told, total, missing = chronicle.output(connection, run, streams, limit)
         return OutputPage(
             **told, total=total, dropped=missing, notes=(f"post mortem, from the record: {run.handle} ({run.name})",)

@@ -28,9 +28,7 @@ NameWord = Annotated[str, Param("a name of your own: a to z, 0 to 9 and -", posi
 @operation(Access.CONTROL, example="dbg save before")
 async def save(meant: Meant, record: Record, name: NameWord, run: RunWord = None) -> Saved:
     """Keep a run under a name, by which `diff`, `replay`, `hits --run` and `export` know it; it is not pruned by itself."""
-    check_name(name)
-    if "." in name or finding.is_handle(name):
-        raise UsageError(f"{name!r} is no name to save under: use a to z, 0 to 9 and -, and not r12 or h3")
+    _check_word(name)
     found, replaced = await record.look(lambda connection: _saving(connection, meant, run, name))
 
     def write(pen: Pen) -> RunInfo:
@@ -43,10 +41,21 @@ async def save(meant: Meant, record: Record, name: NameWord, run: RunWord = None
     return Saved(name=name, run=await record.change(write), replaced=replaced)
 
 
+def _check_word(name: str) -> None:
+    check_name(name)
+    if "." in name or finding.is_handle(name):
+        raise UsageError(f"{name!r} is no name to save under: use a to z, 0 to 9 and -, and not r12 or h3")
+
+
+def _check_free(connection: sqlite3.Connection, root: str, name: str) -> None:
+    """Two things of one name would be taken for each other."""
+    if connection.execute("SELECT 1 FROM run WHERE root=? AND name=? LIMIT 1", (root, name)).fetchone():
+        raise UsageError(f"a session is called {name}; save it under a name of its own")
+
+
 def _saving(connection: sqlite3.Connection, meant: Meant, run: str | None, name: str) -> tuple[int, str | None]:
     found = chosen(connection, meant, run)
-    if connection.execute("SELECT 1 FROM run WHERE root=? AND name=? LIMIT 1", (meant.root, name)).fetchone():
-        raise UsageError(f"a session is called {name}; save it under a name of its own")
+    _check_free(connection, meant.root, name)
     before = connection.execute("SELECT run FROM saved WHERE root=? AND name=?", (meant.root, name)).fetchone()
     return found.id, f"r{before[0]}" if before else None
 
@@ -154,11 +163,13 @@ async def import_(
 ) -> Imported:
     """Take in what another machine exported, as a new run of this project; a file that is cut or foreign changes nothing."""
     if name is not None:
-        check_name(name)
+        _check_word(name)
     path = Path(caller.cwd) / file
 
     def write(pen: Pen) -> Imported:
         hits = importing.check(path)
+        if name is not None:
+            _check_free(pen.connection, meant.root, name)
         runs = importing.take_in(pen, path, meant.root)
         if name is not None:
             pen.connection.execute(

@@ -43,7 +43,9 @@ def chosen(connection: sqlite3.Connection, meant: Meant, word: str | None = None
     """The run that a call is about: the one named, else the one of its session, unless that is over and something was run
     since (as `probe` does, which leaves no session), else the newest of the project."""
     later = None if word or meant.name or meant.over is None else finding.since(connection, meant.root, meant.over)
-    return later or finding.run(connection, meant.root, word or meant.name or meant.running)
+    if word:
+        return finding.run(connection, meant.root, word)
+    return later or finding.of_session(connection, meant.root, meant.name or meant.running)
 
 
 def view_of(meant: Meant, caller: Caller) -> View:

@@ -85,6 +85,14 @@ def run(connection: sqlite3.Connection, root: str, word: str | None) -> Run:
     return of_id(connection, row[0])
 
 
+def of_session(connection: sqlite3.Connection, root: str, name: str | None) -> Run:
+    """The newest run of a session of this machine; neither a run that was saved under its name nor one taken in from elsewhere
+    comes before it."""
+    newest = "SELECT id FROM run WHERE root=? AND name=? AND imported IS NULL ORDER BY id DESC LIMIT 1"
+    row = _one(connection, newest, (root, name)) if name else None
+    return of_id(connection, row[0]) if row else run(connection, root, name)
+
+
 def since(connection: sqlite3.Connection, root: str, time: float) -> Run | None:
     """The newest run of the project, if it began after this time."""
     newest = "SELECT id, began FROM run WHERE root=? AND parent IS NULL ORDER BY id DESC LIMIT 1"
@@ -231,10 +239,33 @@ def _matches(connection: sqlite3.Connection, spot: Spot, at: Place, view: View, 
         case TextPlace(file, text):
             return _same_file(spot.file, file, view, root) and text in line_of(connection, spot.source, spot.line)
         case SymbolPlace(name, module):
-            named = spot.symbol == name or re.search(rf"(?:^|[.:#]){re.escape(name)}$", spot.symbol) is not None
+            named = _ends_with(spot.symbol, name) or _ends_with(without_arguments(spot.symbol), name)
             return named and (module is None or module in (spot.module, *_stems(spot.file)))
         case _:
             raise UsageError(f'{at} is no place in the record: use file:line, file@"text" or a function\'s name')
+
+
+def _ends_with(symbol: str, name: str) -> bool:
+    return symbol == name or (symbol.endswith(name) and symbol[-len(name) - 1] in ".:#")
+
+
+_RECEIVER = re.compile(r"\(\*([^()*]+)\)")
+_NAMELESS = "(anonymous namespace)::"
+_ACCESSOR = re.compile(r"(?<=\.)[gs]et (?=[\w#$])")
+_OPERATOR = re.compile(r"\boperator\b.*\Z")
+_ARGUMENTS = re.compile(r"(?<=[\w>\]])(?:::)?(?:<(?:[^<>]|->)*>|\[[^\[\]]*\])")
+"""The innermost types of a generic function or class: `Cart<int>`, Rust's `push::<i64>`, Go's `Map[...]`."""
+
+
+def without_arguments(symbol: str) -> str:
+    """A symbol as people write it, who leave out what compilers add: `shop::Cart::add` of `shop::Cart<int>::add`,
+    `main.cart.add` of `main.(*cart[...]).add`, `Cart.total` of `Cart.get total`."""
+    operator = _OPERATOR.search(symbol)
+    named, rest = (symbol[: operator.start()], operator[0]) if operator else (symbol, "")
+    plain = _RECEIVER.sub(r"\1", _ACCESSOR.sub("", named.replace(_NAMELESS, "")))
+    while (shorter := _ARGUMENTS.sub("", plain)) != plain:
+        plain = shorter
+    return plain + rest
 
 
 def _stems(file: str) -> tuple[str, str]:

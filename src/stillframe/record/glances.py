@@ -11,7 +11,7 @@ import functools
 import re
 
 from ..model.patterns import possessive
-from .texts import CAPACITY, COUNTED, DEEPEST, Step
+from .texts import CAPACITY, COUNTED, DEEPEST, RESERVED, Step
 
 END = "\x02"
 """Stands between the texts of a row, and is no blank to a pattern; a text that has it in it is not read here."""
@@ -25,12 +25,12 @@ _QUOTED = "|".join(QUOTED)
 _INSIDE = rf"[^'\"`()\[\]{{}}{END}]++|{_QUOTED}"
 _OPEN, _CLOSE = r"[(\[{]", r"[)\]}]"
 _NESTED = rf"{_OPEN}(?:{_INSIDE}|{_OPEN}(?:{_INSIDE}|{_OPEN}(?:{_INSIDE})*+{_CLOSE})*+{_CLOSE})*+{_CLOSE}"
-_OTHER = rf"(?:[^'\"`()\[\]{{}},{END}]++|{_QUOTED}|{_NESTED}|{CAPACITY})*+"
-"""An item that is passed by, up to its comma."""
-_USUAL = rf"(?:'[^'\\{END}]*+'|[\w$]++)(?:: |=)(?:[^'\"`()\[\]{{}},{END}]++|'[^'\\{END}]*+'),"
+_OTHER = rf"(?:[^'\"`()\[\]{{}},#{END}]++|#(?!<)|{_QUOTED}|{_NESTED}|{CAPACITY}|{RESERVED})*+"
+"""An item that is passed by, up to its comma. None of those with an object of Ruby inside, whose parts have commas between."""
+_USUAL = rf"(?:'[^'\\{END}]*+'|[\w$]++)(?:: |=)(?:[^'\"`()\[\]{{}},#{END}]++|'[^'\\{END}]*+'),"
 """One like nearly all are, with its comma; quicker than the way on which all are read."""
 _LEFT_OUT = r"(?:…|\.\.\.)"
-_KEYLESS = rf"\s*+(?!{_LEFT_OUT})(?:[^'\"`()\[\]{{}},:={END}\s]++\s*+|{_QUOTED}|{_NESTED})++"
+_KEYLESS = rf"\s*+(?!{_LEFT_OUT})(?:[^'\"`()\[\]{{}},:=#{END}\s]++\s*+|{_QUOTED}|{_NESTED})++"
 _LIST = rf"{_KEYLESS}(?:,{_KEYLESS})*+(?:,\s*+{_LEFT_OUT}[^'\"`()\[\]{{}},:={END}]*+)?+{_CLOSE}"
 """What none of whose items has a key: there a number counts them."""
 _PLAIN = rf"[^'\"`()\[\]{{}},:=…\s{END}]++"
@@ -38,7 +38,7 @@ _OPAQUE = rf"<[^'\"`()\[\]{{}},:={END}]*+(?<=>)"
 """What shows nothing of its parts: `<Cart object>`."""
 _FIRST_HEAD, _HEAD = r"[\w.:$*&@ <>,]*+", r"[\w.$*&@]*+ ?+"
 """What stands before the parts of a value, and of one in another."""
-_PART = rf"(?!{_LEFT_OUT}|<(?:[,)\]}}{END}]|\Z))(?:(?:{_QUOTED})…?+|(?:{COUNTED}|{_HEAD}){_NESTED}|{_PLAIN})"
+_PART = rf"(?!{_LEFT_OUT}|<(?:[,)\]}}{END}]|\Z))(?:(?:{_QUOTED})…?+|(?:{COUNTED}|{_HEAD}){_NESTED}|{_PLAIN}(?<!>))"
 
 
 def _after(done: int, ends: str) -> str:
@@ -64,7 +64,7 @@ def _way(steps: tuple[Step, ...], done: int, ends: str) -> str:
         return rf"{head}{_OPEN}(?:{counted}|{cut}|{empty})"
     name = re.escape(step)
     maybe = "".join(rf"\\?+{re.escape(each)}" for each in step)
-    special = rf"\s*+(?![….]|(?:[bBuUrRfF@]{{0,2}}['\"`])?+{maybe}['\"`]?+\s*+[:=])"
+    special = rf"\s*+(?![….]|\[?(?:[bBuUrRfF@]{{0,2}}['\"`])?[:@]?{maybe}['\"`]?+\]?+\s*+[:=])"
     itself = rf"(?:'{name}'|\"{name}\"|{name})(?:: | = |=(?!>)){further}"
     lacking = rf"{special}{_OTHER}(?={_CLOSE}{ends})"
     return rf"{head}{_OPEN}(?:{special}(?:{_USUAL}|{_OTHER},))*+\s*+(?:{itself}|{lacking}|{cut})"

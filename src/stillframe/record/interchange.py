@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from time import time as now
@@ -205,6 +206,11 @@ def _rest(connection: sqlite3.Connection, run: Run) -> Iterator[AnyLine]:
 
 LONGEST_LINE = 8 * 1024 * 1024
 _STREAMS = ("stdout", "stderr", "log", "console")
+LATEST = 250_000_000_000.0
+"""Seconds since 1970 that are a date at all."""
+LAST_LINE = 10_000_000
+_NAME = re.compile(r"[\w-][\w.-]{0,199}")
+"""More than names of sessions are, and no path."""
 
 
 def read(file: Any, name: str) -> Iterator[AnyLine]:
@@ -240,16 +246,34 @@ def _line(data: bytes, where: str) -> AnyLine:
         line: AnyLine = _decoded(data)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise UsageError(f"{where} is no line of an export of Stillframe: {error}") from None
+    if not all(0 <= each <= LATEST for each in _times(line)):
+        raise UsageError(f"{where} tells a time that there is not")
     match line:
         case HitLine():
             _check_hit(line, where)
         case SourceLine():
             check_file(line.file, where)
+            if not 1 <= line.first <= LAST_LINE:
+                raise UsageError(f"{where} begins at a line that no file has: {line.first}")
         case OutputLine() if line.stream not in _STREAMS or line.at < 0:
             raise UsageError(f"{where} tells of a stream that there is not")
+        case RunLine() if not _NAME.fullmatch(line.name):
+            raise UsageError(f"{where} has a name that no session has: {line.name[:100]!r}")
         case _:
             pass
     return line
+
+
+def _times(line: AnyLine) -> tuple[float, ...]:
+    match line:
+        case RunLine():
+            return line.began, line.began if line.ended is None else line.ended
+        case HitLine() | FateLine():
+            return (line.time,)
+        case OperationLine():
+            return line.began, line.seconds
+        case _:
+            return ()
 
 
 def _decoded(data: bytes) -> AnyLine:

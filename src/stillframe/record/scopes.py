@@ -189,6 +189,8 @@ def has_name(scope: Scope, name: str) -> bool:
 def need_name(scope: Scope, name: str) -> None:
     """A name that was recorded in none of the hits is a miss that lists those that were."""
     if not has_name(scope, name):
+        if not finding.reached(scope.connection, scope.run):
+            raise NotFound(f"{scope.run.handle} ({scope.run.name}) has no hits at all")
         names = _names(scope)
         more = " …" if len(names) > LISTED else ""
         there = f"; recorded there: {', '.join(names[:LISTED])}{more}" if names else ""

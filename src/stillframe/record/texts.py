@@ -20,7 +20,23 @@ from .pen import ValueRest
 
 _QUOTED = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)"""
 _STRING = re.compile(rf"[bBuUrRfF@]{{0,2}}({_QUOTED})")
-_HEAD = re.compile(r"(?:<[^<>()\[\]{}]*> |[\w.:$*&@ <>,]*?)(?=[({\[])")
+_HEAD = re.compile(
+    r"(?:<[^<>()\[\]{}]*> |\*?[\w./]+\[[\w., */\[\]]*\] (?=\{)|(?:[\w.:$*&@ <>,]|\(anonymous namespace\))*?)"
+    r"(?!\(anonymous namespace\))(?=[({\[])"
+)
+_PRINTED = re.compile(
+    r"(?:(?:std::[^={}'\"]*|&?(?:\w+|\[[\w:<>&*, ]*\])\(size=\d+\)) = |(?:0x[0-9a-f]+ )?size=\d+ )(?=\{)"
+)
+"""What is written before the parts of a collection: gdb's `std::map with 1 element = {…}` and, of Rust, `Vec(size=2) = {…}`,
+lldb's `size=2 {…}`."""
+RESERVED = r", capacity \d+(?![\w.])"
+"""The comma in `std::vector of length 2, capacity 4 = {7, 8}` parts nothing."""
+_SAID = re.compile(
+    r"std::[\w:<>, ]*? (?:of length (\d+), capacity|with (\d+) elements?)|&?(?:\w+|\[[\w:<>&*, ]*\])\(size=(\d+)\)"
+    r"|(?:0x[0-9a-f]+ )?size=(\d+)(?: |\Z)"
+)
+_OBJECT = re.compile(r"#<(?:struct )?[A-Z][\w:]*?(?::0x[0-9a-f]+)?:? (?=\S)")
+"""What stands before the parts of an object of Ruby: `#<Cart @n=1, @of=#<Shop @name="x">>`."""
 CAPACITY = r", cap: \d+,(?= \[| nil)"
 """Between the commas of this nothing is told of its own: `[]int len: 2, cap: 4, [7,8]`, as Delve writes what Go counts."""
 COUNTED = rf"(?:\(loaded \d+/\d+\) )?\*?(?:\[\d*\]|map\[)[\w.*\[\]/{{}} -]*?(?: len: \d+{CAPACITY})? (?=\[)"
@@ -48,7 +64,10 @@ def parts(text: str) -> tuple[tuple[str | None, str], ...]:
 
 
 def _body(text: str) -> str | None:
-    begin = _opening(text := text.strip())
+    text = text.strip()
+    if ruby := _OBJECT.match(text):
+        return _unwrapped(text[ruby.end() :].removesuffix(">"))
+    begin = _opening(text)
     if begin is None:
         return None
     inner = text[begin + 1 :]
@@ -60,7 +79,7 @@ def _opening(text: str) -> int | None:
     """Where the bracket is that holds the items of a container."""
     if not text or _STRING.fullmatch(text) or (text.endswith(", nil") and _LENGTH.match(text)):
         return None
-    head = _COUNTED.match(text) or _SIZED.match(text) or _HEAD.match(text)
+    head = _COUNTED.match(text) or _SIZED.match(text) or _PRINTED.match(text) or _HEAD.match(text)
     begin = head.end() if head else -1
     return begin if 0 <= begin < len(text) and text[begin] in "([{" else None
 
@@ -107,16 +126,29 @@ def _in_place(text: str) -> int:
 @functools.cache
 def _cuts(separator: str) -> re.Pattern[str]:
     """What matters on the way to a separator: strings, in which nothing counts, and brackets."""
-    return re.compile(rf"{_QUOTED}|{CAPACITY}|[(\[{{]|[)\]}}]|{re.escape(separator)}")
+    return re.compile(rf"{_QUOTED}|{CAPACITY}|of length \d+{RESERVED}|[(\[{{]|[)\]}}]|{re.escape(separator)}")
+
+
+@functools.cache
+def _cuts_of_ruby(separator: str) -> re.Pattern[str]:
+    """The same where objects of Ruby are inside, which have brackets of their own."""
+    return re.compile(rf"{_QUOTED}|#<|{re.escape(separator)}|[=-]>|>|[(\[{{]|[)\]}}]")
 
 
 def _split(text: str, separator: str, most: int = -1) -> list[str]:
     """Cut at a separator that stands outside brackets and quotes."""
     found: list[str] = []
+    objects: list[int] = []
     depth = begin = 0
-    for match in _cuts(separator).finditer(text):
+    for match in (_cuts_of_ruby if "#<" in text else _cuts)(separator).finditer(text):
         token = match[0]
-        if token in "([{":
+        if token == "#<":
+            depth += 1
+            objects.append(depth)
+        elif token == ">":
+            if objects and objects[-1] == depth:
+                depth = objects.pop() - 1
+        elif token in "([{":
             depth += 1
         elif token in ")]}":
             depth -= 1
@@ -129,12 +161,14 @@ def _split(text: str, separator: str, most: int = -1) -> list[str]:
 
 def _keyed(item: str) -> tuple[str | None, str]:
     key, _, text = parted(item)
+    if key[:2] in ("['", '["') and key[-1] == "]":  # of a map, as gdb writes it
+        key = key[1:-1]
     return plain(key) if key else None, text
 
 
 def parted(item: str) -> tuple[str, str, str]:
     """An item of a container: its key, as it is written, what stands between, and its value; without a key only that."""
-    if _COUNTED.match(item):
+    if _COUNTED.match(item) or _PRINTED.match(item) or item.startswith("#<"):
         return "", "", item
     for separator in (": ", " = ", "=>", "=", ":"):
         pieces = _split(item, separator, 1) if separator in item else ()
@@ -236,7 +270,11 @@ def _child(value: Value, step: Step) -> Value | None:
         if 0 <= step < min(len(items), _in_place(value.value)):
             return of_text(wanted, items[step][1])
         return None
-    return next((of_text(wanted, text) for key, text in items if key == wanted), None)
+    for known in (wanted, f":{wanted}", f"@{wanted}"):  # Ruby's symbols, and the variables of its objects
+        for key, text in items:
+            if key == known:
+                return of_text(wanted, text)
+    return None
 
 
 def of_text(name: str, text: str) -> Value:
@@ -316,6 +354,8 @@ def length_of(value: Value) -> int | None:
         return len(plain(value.value))
     if counted := _LENGTH.match(value.value):
         return int(counted[1])
+    if said := _SAID.match(value.value):
+        return int(said[said.lastindex or 0])
     if "…" in value.value or "..." in value.value:
         return None
     return len(parts(value.value)) if _body(value.value) is not None else None

@@ -33,7 +33,7 @@ def text(done: Dispatched, budget: int) -> tuple[str, str]:
     if reply.error is not None:
         return "", shorten(error(reply.error), max(budget - 1, LEAST_OF_ERROR)) + "\n"
     budget = max(budget, LEAST)
-    via = f"[via {reply.via}] " if done.introduce and reply.via is not None else ""
+    via = f"[via {escape(str(reply.via))}] " if done.introduce and reply.via is not None else ""
     result, name = reply.result, reply.session or ""
     told = headline(name, result) if isinstance(result, Stop | Running | Exited | Lost) else ""
     if len(via) + len(told) >= budget:

@@ -97,13 +97,19 @@ module Stillframe
     def owner(frame)
       mine = frame.self
       return '' unless Module === frame.class
-      return "#{PLAIN.bind_call(frame.class)}#" unless frame.class.singleton_class? && frame.class == singleton_of(mine)
+      return of_class(PLAIN.bind_call(frame.class)) unless frame.class.singleton_class? && frame.class == singleton_of(mine)
       return "#{PLAIN.bind_call(mine)}." if Module === mine
 
       TOPLEVEL_BINDING.receiver.equal?(mine) ? 'main.' : "#<#{PLAIN.bind_call(frame.class.superclass)}>."
     end
 
     PLAIN = Module.instance_method(:to_s)
+
+    # A method that a class has from the singleton of one above it is that one's: `Shop.`, not `#<Class:Shop>#`.
+    def of_class(name)
+      above = name[/\A#<Class:([A-Z][\w:]*)>\z/, 1]
+      above ? "#{above}." : "#{name}#"
+    end
 
     def singleton_of(object)
       Kernel.instance_method(:singleton_class).bind_call(object)

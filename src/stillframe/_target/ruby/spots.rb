@@ -271,7 +271,8 @@ module Stillframe
       return false unless (parts = NAME.match(name)) && call.method_id == parts[:method].to_sym
       return !Frames.library?(call.path) unless parts[:owner]
 
-      [call.defined_class, call.self].any? { |each| Module === each && each.name == parts[:owner] } ||
+      known = [parts[:owner], "#<Class:#{parts[:owner]}>"] # of itself, or what it hands on to classes below it
+      [call.defined_class, call.self].any? { |each| Module === each && known.include?(Frames::PLAIN.bind_call(each)) } ||
         call.self.class.ancestors.any? { |each| each.name == parts[:owner] }
     end
 

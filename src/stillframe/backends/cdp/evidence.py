@@ -20,6 +20,7 @@ from .conditions import STORE
 from .declarations import AT_RETURN, UNSET, Round, is_of_earlier_round, is_uninitialised, lost_at_return, names_in
 from .expressions import Expressions
 from .frames import THROWN, FrameTeller, Held, is_top_level, is_wrapper, position
+from .homes import Homes
 from .journeys import Calls
 from .missing import Missing
 from .refreshing import refresh
@@ -60,7 +61,7 @@ class Evidence:
         self.spellings = Spellings(client, scripts, texts, self._variables)
         missing = Missing(client, scripts, texts, self.spellings, lambda: self.held)
         self.expressions = Expressions(client, self.asking, self.call_or_none, missing, self.spellings)
-        self.teller = FrameTeller(scripts)
+        self.teller = FrameTeller(scripts, Homes(scripts, texts))
         self.held: Held | None = None
         self.lost_error: Body | None = None
         """An error that nobody caught, where the calls that threw it are gone already."""
@@ -101,6 +102,8 @@ class Evidence:
             return self._unwound(thread, exception, bounds)
         ahead = self._ahead if self._ahead and self._ahead.held is held and self._ahead.bounds == bounds else None
         self._ahead, self._bounds, self._was_wanted = None, bounds, True
+        if ahead is None:
+            await self.teller.read(held)
         frames_all = ahead.frames if ahead else self.teller.frames(held)
         index = self._index(held, frames_all)
         if index is None and exception is not None and any(each.kind == "user" for each in exception.frames):
@@ -163,6 +166,7 @@ class Evidence:
 
     async def stack(self, thread: str, start: int, count: int) -> Frames:
         held = self.need_held()
+        await self.teller.read(held)
         frames = self.teller.frames(held)
         if self.lost_error is not None and (exception := await self._exception(held)):
             frames = exception.frames

@@ -10,6 +10,7 @@ import msgspec
 
 from ...model.values import Frame
 from .calls import Body, Calls
+from .homes import Homes
 from .scripts import Script, Scripts, is_bundlers
 
 _LINE = re.compile(
@@ -131,8 +132,14 @@ def is_wrapper(scope: Body) -> bool:
 class FrameTeller:
     """Makes frames out of calls; knows whose code they are."""
 
-    def __init__(self, scripts: Scripts) -> None:
+    def __init__(self, scripts: Scripts, homes: Homes) -> None:
         self._scripts = scripts
+        self._homes = homes
+
+    async def read(self, held: Held) -> None:
+        """Have the texts at hand by which calls are named."""
+        for id in dict.fromkeys(position(call)[0] for call in held.calls):
+            await self._homes.read(id)
 
     def frames(self, held: Held) -> tuple[Frame, ...]:
         """The whole stack, innermost first, with the asynchronous calls behind it; how the runtime came to call is no part."""
@@ -218,12 +225,17 @@ class FrameTeller:
         if not name:
             return TOP if is_top_level(call) else "<anonymous>"
         where = call.get("functionLocation")
+        home = within = ""
         if isinstance(where, dict):
-            name = self._scripts.written_name(*position({"location": where}), name)
+            at = position({"location": where})
+            name = self._scripts.written_name(*at, name)
+            home, within = self._homes.of(*at)
+        if home and "." not in name:
+            return f"{home}.{name}"
         receiver = call.get("this")
         owner = str(receiver.get("className") or "") if isinstance(receiver, dict) else ""
         plain = "." in name or owner in _UNNAMED or (isinstance(receiver, dict) and receiver.get("subtype") is not None)
-        return name if plain else f"{owner}.{name}"
+        return name if plain else f"{within or owner}.{name}"
 
     def _awaited(self, trace: Body, start: int) -> Iterable[Frame]:
         number = start

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -24,6 +24,7 @@ _PREFIX = re.compile(r"(?:new|get|set)\s+(?=\S)")
 _INSTANCE = re.compile(r"(?<=[\w$\]])#")
 _KEPT_IN = re.compile(r"(?:module\d*\.)?exports\d*|module\d*|this|prototype|__proto__")
 _NAMING = re.compile(r"\b__name\d*\(\s*$")
+_WORD = re.compile(r"[\w$]{1,100}")
 _NAME = re.compile(r"\s*,\s*\"([^\"\n]+)\"\s*\)")
 _DEEPEST = 8
 _LONGEST = 100
@@ -42,6 +43,10 @@ class Function(msgspec.Struct, frozen=True):
     body_column: int
     end_line: int
     end_column: int
+    home: str = ""
+    """The class that it is a method, an accessor or the constructor of, wherever it is called."""
+    within: str = ""
+    """The innermost class that it stands in at all."""
 
 
 def functions(text: str) -> tuple[Function, ...]:
@@ -49,8 +54,8 @@ def functions(text: str) -> tuple[Function, ...]:
     places = _Places(text)
     spans = Scan(text).spans
     return tuple(
-        Function(name, qualified, *places.at(span.start), *places.at(span.body), *places.at(span.end))
-        for span, name, qualified in _named(_renamed(spans, text) if "__name" in text else spans)
+        Function(name, qualified, *places.at(span.start), *places.at(span.body), *places.at(span.end), home, within)
+        for span, name, qualified, home, within in _named(_renamed(spans, text) if "__name" in text else spans)
     )
 
 
@@ -82,20 +87,29 @@ def _ends_with(qualified: str, tail: str) -> bool:
     return any(f".{qualified}".endswith(f".{each}") for each in (tail, f"{tail}.constructor"))
 
 
-def _named(spans: Iterable[Span]) -> Iterator[tuple[Span, str, str]]:
-    """Each function's names, bare and qualified, by what encloses what."""
-    around: list[tuple[int, tuple[str, ...]]] = []
+def _named(spans: Iterable[Span]) -> Iterator[tuple[Span, str, str, str, str]]:
+    """Each function's names, bare and qualified, and the classes that it is of and in, by what encloses what."""
+    around: list[tuple[int, tuple[str, ...], str, str]] = []
     for span in sorted(spans, key=_first):
         while around and around[-1][0] <= _first(span):
             around.pop()
-        outside = around[-1][1] if around else ()
+        _, outside, home, within = around[-1] if around else (0, (), "", "")
         names = _names(span)
         if span.kind is Kind.FUNCTION:
             for *kept_in, name in names:
-                yield span, name, ".".join((*outside, *_told(kept_in), name))
-        if names and names[0] != ("constructor",):
-            inside = (*outside, *(each for each in _told(names[0]) if len(each) <= _LONGEST))
-            around.append((span.end, inside[-_DEEPEST:]))
+                mine = _class_of(kept_in) or home
+                yield span, name, ".".join((*outside, *_told(kept_in), name)), mine, mine or within
+        is_class = span.kind is Kind.CLASS
+        if is_class or (names and names[0] != ("constructor",)):
+            parts = names[0] if names else ()
+            inside = (*outside, *(each for each in _told(parts) if len(each) <= _LONGEST))
+            own = "".join(each for each in parts[-1:] if _WORD.fullmatch(each)) if is_class else _class_of(parts)
+            around.append((span.end, inside[-_DEEPEST:], own, own if is_class else own or within))
+
+
+def _class_of(kept_in: Sequence[str]) -> str:
+    """`Cart` of `Cart.prototype`."""
+    return kept_in[-2] if len(kept_in) > 1 and kept_in[-1] == "prototype" else ""
 
 
 def _first(span: Span) -> int:

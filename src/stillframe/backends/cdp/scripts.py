@@ -210,6 +210,12 @@ class Scripts:
         spot = self.spot(script_id, line, column)
         return _at(self.written(made, spot.file), spot.line) if made is not None and spot and spot.mapped else None
 
+    def written_text(self, script: Script, line: int, column: int) -> str | None:
+        """The whole text that a position was made from, as the user wrote it; None of what was not made from anything."""
+        made = script.map() if self.reads_map(script) else None
+        spot = self.spot(script.id, line, column) if made is not None else None
+        return "\n".join(self.written(made, spot.file)) if made is not None and spot and spot.mapped else None
+
     def written(self, made: SourceMap, source: str) -> list[str]:
         """The lines of a source: of its file, or else of the text in the map; often there is neither."""
         if source not in self._sources:
