@@ -39,8 +39,8 @@ class Approval:
         capabilities = context.session.client_capabilities
         if not _can_ask(capabilities.elicitation if capabilities else None):
             return (
-                f"{params.name} needs {needs}, which is asked about first, and this client cannot ask; `dbg mcp` without --ask, and settings "
-                "without `ask`, grant it"
+                f"{params.name} needs {needs}, which is asked about first, and this client cannot ask; `dbg mcp` without --ask, "
+                "and settings without `ask`, grant it"
             )
         question = f"Let the debugger do this? {params.name} " + in_question(escape(json.dumps(params.arguments or {})))
         if context.protocol_version >= MODERN:
