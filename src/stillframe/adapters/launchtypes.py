@@ -135,7 +135,7 @@ class Fields:
         return self.table("env")
 
     def wrong(self, key: str, what: str) -> UsageError:
-        return UsageError(f"{key!r} of the configuration {self.name!r} is not {what}")
+        return UsageError(f"{key!r} of the configuration {self.name!r} is not {what}", detail={"file": "launch.json"})
 
     @property
     def notes(self) -> tuple[str, ...]:

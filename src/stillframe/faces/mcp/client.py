@@ -174,8 +174,10 @@ class Client(msgspec.Struct):
         error = envelope.get("error") or {}
         asked = bool((error.get("detail") or {}).get("asked"))
         denied = error.get("code") == "denied"
-        # What is refused for another reason than its class names processes and what a project's files bring, by their own words.
-        ours = error.get("code") in OURS and not (denied and tool and "needs" not in (error.get("detail") or {}))
+        detail = error.get("detail") or {}
+        # What is refused for another reason than its class names processes and what a project's files bring, by their own words;
+        # so does what is wrong in one of these files.
+        ours = error.get("code") in OURS and not (denied and tool and "needs" not in detail) and "file" not in detail
         if denied:
             self._grant(error, tool)
         if error.get("code") in (*OURS, *MOSTLY_OURS):
