@@ -188,7 +188,9 @@ class Client(msgspec.Struct):
                 body += f"\n{escape(name)}: {shorten(lines(said.strip()), MESSAGE)}"
         notes = [] if asked else self._notes()
         before, step = _said(notes) + f"error {error.get('code')}: ", self._next_step(error.get("hint"))
-        after = f"\ntry: {step}" if step else ""
+        after = (
+            f"\ntry: {step}" if step and len(step) <= room // 2 else ""
+        )  # the JSON has it where the text has no room
         body = shorten(body, max(room - len(before) - len(after) - (0 if ours else MARKS), LEAST))
         if not ours:
             envelope["untrusted"] = True
