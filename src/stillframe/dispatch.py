@@ -212,7 +212,7 @@ class Dispatcher:
         if answer is None:
             raise unasked(operation, needs)
         if not answer:
-            raise Denied(f"{call.op} was not agreed to")
+            raise Denied(f"{call.op} was not agreed to: it needs {needs}, which `ask` in the settings has asked about")
 
     def _operation(self, name: str) -> Operation:
         if name not in OPERATIONS:

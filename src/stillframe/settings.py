@@ -60,9 +60,9 @@ class Settings(msgspec.Struct, frozen=True):
         for name, value in values.items():
             key = name.replace("-", "_")
             if key in known:
-                changes[key] = _convert(known[key], value, f"{name} in {where}")
+                changes[key] = _convert(known[key], value, name, where)
             elif (meant := difflib.get_close_matches(key, [*known, ADAPTERS], 1, 0.75)) and meant[0] != key:
-                raise UsageError(f"there is no setting {name}, as {where} has it: did you mean {meant[0]}?")
+                raise _wrong(where, f"there is no setting {name}, as {where} has it: did you mean {meant[0]}?")
         if "allow" in changes:
             changes["allow"] = min(self.allow, changes["allow"], key=_ACCESS.index)
         if "ask" in changes:
@@ -79,24 +79,30 @@ DEFAULTS = Settings()
 _ACCESS = ("read", "inspect", "control", "exec")
 
 
-def _convert(kind: type, value: Any, what: str) -> Any:
+def _wrong(file: str, said: str) -> UsageError:
+    """An error with words of a file in it, which may be a project's own."""
+    return UsageError(said, detail={"file": file})
+
+
+def _convert(kind: type, value: Any, name: str, where: str) -> Any:
+    what = f"{name} in {where}"
     if kind is str:
-        if value in _ACCESS or (value == "" and what.startswith("ask ")):
+        if value in _ACCESS or (value == "" and name == "ask"):
             return value
-        raise UsageError(f"{what} is one of {', '.join(_ACCESS)}, not {value!r}")
+        raise _wrong(where, f"{what} is one of {', '.join(_ACCESS)}, not {value!r}")
     if kind is bool:
         text = str(value).strip().lower()
         if text in ("1", "true", "yes", "on"):
             return True
         if text in ("", "0", "false", "no", "off"):
             return False
-        raise UsageError(f"{what} is true or false, not {value!r}")
+        raise _wrong(where, f"{what} is true or false, not {value!r}")
     try:
         number = kind(value)
     except (TypeError, ValueError):
-        raise UsageError(f"{what} is a number, not {value!r}") from None
+        raise _wrong(where, f"{what} is a number, not {value!r}") from None
     if not 0 <= number < math.inf:
-        raise UsageError(f"{what} is a number from 0 up, not {value!r}")
+        raise _wrong(where, f"{what} is a number from 0 up, not {value!r}")
     return number
 
 
@@ -149,7 +155,7 @@ def tables(env: Mapping[str, str], project: Path | None) -> list[tuple[Path, Map
         except OSError:
             continue
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path.name} cannot be read: {error}") from None
+            raise _wrong(path.name, f"{path.name} cannot be read: {error}") from None
         for key in keys:
             table = table.get(key, {}) if isinstance(table, dict) else {}
         if not isinstance(table, dict):

@@ -107,6 +107,7 @@ def test_what_the_settings_want_asked_is_asked_at_a_terminal_and_refused_elsewhe
     assert "needs exec" in refused and "`ask` in the settings" in refused
     no = answered(user, b"no\n", "launch", "app.py", "--break", "app.py:2", "--json")
     assert (no.code, json.loads(no.out)["error"]["code"]) == (7, "denied")
+    assert "was not agreed to: it needs exec, which `ask` in the settings" in json.loads(no.out)["error"]["message"]
     assert user.json("sessions")["sessions"] == []
     yes = answered(user, b"y\n", "launch", "app.py", "--break", "app.py:2")
     assert (yes.code, "app.py:2" in yes.out) == (0, True)

@@ -298,6 +298,21 @@ def test_a_folder_that_may_not_be_written_to_leaves_all_else_as_it_was(bound_use
     bound_user.ok("uninstall", "claude", "gemini")
 
 
+def test_a_file_that_is_read_only_is_left_so(bound_user: User) -> None:
+    text = '{"mcpServers": {}}\n'
+    settings = bound_user.file(".cursor/mcp.json", text)
+    settings.chmod(0o400)
+    for more in ((), ("--dry-run",), ("--force",)):
+        told = bound_user.fails("install", "cursor", "--project", *more, code=1, error="not_found")
+        assert f"{settings} cannot be written: it is read-only for you; nothing was changed" in told
+    assert [each.name for each in bound_user.here.iterdir()] == [".cursor"] and settings.read_text() == text
+    settings.chmod(0o600)
+    bound_user.ok("install", "cursor", "--project")
+    settings.chmod(0o400)
+    bound_user.fails("uninstall", "cursor", "--project", code=1, error="not_found")
+    assert "stillframe" in settings.read_text()
+
+
 def placed_as(name: str, content: bytes) -> Path:
     path = home() / name
     path.parent.mkdir(exist_ok=True)

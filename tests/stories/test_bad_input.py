@@ -110,7 +110,8 @@ def test_a_session_name_that_could_be_a_path_is_refused(user: User) -> None:
 
 
 def test_handles_of_earlier_stops_and_of_nobody_are_told_apart(held: User) -> None:
-    held.fails("expand", "v99", code=1, error="not_found")
+    for nobody in ("v99", "v" + "9" * 5000, "v\u00b2", f"x[{'9' * 5000}]", f"x[-{'9' * 5000}]"):
+        held.fails("expand", nobody, code=1, error="not_found")
     held.fails("expand", "99x", code=2, error="usage")
     assert held.json("output", "--wait", "--timeout", "0")["cursor"] == "0.0.0.0", "at once"
     held.fails("frame", "f7", code=1, error="not_found")
@@ -156,6 +157,21 @@ def test_no_session_and_the_wrong_state_name_the_next_call(user: User) -> None:
 
 NONSENSE = [
     ["break", "app.py:0"],
+    ["break", "app.py:" + "9" * 5000],
+    ["break", "app.py:1:" + "9" * 5000],
+    ["break", "app.py:1", "--hit", "9" * 5000],
+    ["break-insn", "0x0+" + "9" * 5000],
+    ["jump", str(2**31)],
+    ["source", "9" * 5000],
+    ["frame", "9" * 5000],
+    ["frame", "f\u00b2"],
+    ["state", "--budget", "9" * 5000],
+    ["next", "9" * 5000],
+    ["events", "--since", "\u00b2"],
+    ["attach", "localhost:\u00b2"],
+    ["launch", "app.py", "--ready", ":\u00b2"],
+    ["launch", "app.py", "--ready", ":" + "9" * 5000],
+    ["mcp", "--http", "--port", "\u00b2"],
     ["break", ""],
     ["break", "app.py:2 if "],
     ["break", "app.py:2 if x", "--if", "y"],

@@ -36,6 +36,21 @@ def test_variables_that_have_a_value_are_told_wherever_the_program_is_held(user:
     assert {"name": "sum", "old": "0", "new": "6"} in line["changes"]
 
 
+def test_a_move_that_v8_does_not_have_is_refused_and_moves_nothing(user: User) -> None:
+    user.file("loop.js", LOOP)
+    user.ok("launch", "loop.js", "--break", "loop.js:3")
+    for words, move in (
+        (["step-back"], "step-back"),
+        (["reverse-continue"], "reverse-continue"),
+        (["next", "--instruction"], "next instruction"),
+        (["step", "--instruction", "--count", "3"], "step instruction"),
+    ):
+        assert f"node cannot {move} (try: dbg raw)" in user.fails(*words, code=1, error="unsupported")
+        state = user.json("state")
+        assert (state["state"], state["frame"]["line"]) == ("stopped", 3)
+    user.ok("next")
+
+
 def test_a_variable_of_the_file_that_is_only_spread_is_told_where_it_is_used(user: User) -> None:
     user.file("spread.js", "const rest = [1, 2];\nfunction all() {\n  return [0, ...rest];\n}\nall();\n")
     stop = user.json("launch", "spread.js", "--break", "spread.js:3")

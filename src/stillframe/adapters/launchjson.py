@@ -59,7 +59,9 @@ class LaunchFile(msgspec.Struct, frozen=True):
         if missing := [each for each, found in found_all if found is None]:
             raise NotFound(f"the compound {name!r} names {missing[0]!r}, which is no configuration in {self.path}")
         if not members:
-            raise UsageError(f"the compound {name!r} in {self.path} names no configurations")
+            raise UsageError(
+                f"the compound {name!r} in {self.path} names no configurations", detail={"file": str(self.path)}
+            )
         return tuple(found for _each, found in found_all if found is not None)
 
     def members(self, compound: Mapping[str, Any]) -> tuple[str, ...]:
@@ -175,7 +177,7 @@ def _variable(word: str, name: str, folder: str, env: Mapping[str, str]) -> str:
         return env.get(rest, "")
     if not colon and word in known:
         return known[word]
-    raise UsageError(f"{name!r} has ${{{word}}}: {_why_not(kind)}")
+    raise UsageError(f"{name!r} has ${{{word}}}: {_why_not(kind)}", detail={"file": "launch.json"})
 
 
 def _why_not(kind: str) -> str:

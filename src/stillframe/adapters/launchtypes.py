@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..errors import UsageError
+from ..model.counts import counted
 from ..model.plans import AttachPlan, Caller, Plan
 from . import adapters, declared_here, understand
 from .declared import DeclaredAdapter
@@ -74,9 +75,10 @@ class Fields:
         found = self.text(*keys)
         if found is None:
             return None
-        if not found.isdigit():
+        number = counted(found)
+        if number is None:
             raise self.wrong(keys[0], "a number")
-        return int(found)
+        return number
 
     def table(self, key: str) -> Mapping[str, Any]:
         value = self._take(key)
@@ -133,7 +135,7 @@ class Fields:
         return self.table("env")
 
     def wrong(self, key: str, what: str) -> UsageError:
-        return UsageError(f"{key!r} of the configuration {self.name!r} is not {what}")
+        return UsageError(f"{key!r} of the configuration {self.name!r} is not {what}", detail={"file": "launch.json"})
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from ..errors import UsageError
+from .counts import counted
 
 
 class LinePlace(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -80,7 +81,7 @@ Place = LinePlace | TextPlace | SymbolPlace | HerePlace | AddressPlace | DataPla
 _TEXT = re.compile(r"""^(?P<file>.+?)@(?:"(?P<double>.*)"|'(?P<single>.*)')$""", re.DOTALL)
 _BARE = re.compile(r"^(?P<file>.+?\.\w+)@(?P<text>.*\S.*)$", re.DOTALL)
 _LINE = re.compile(r"^(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?$", re.DOTALL)
-_ADDRESS = re.compile(r"^\*?(?P<address>0[xX][0-9a-fA-F]+)(?P<offset>[+-]\d+)?$")
+_ADDRESS = re.compile(r"^\*?(?P<address>0[xX][0-9a-fA-F]+)(?P<offset>[+-]\d{1,18})?$")
 _SYMBOL = re.compile(r"^(?:(?P<module>[^!\s]+)!)?(?P<name>(?:[^\s!:@]|::)+)$")
 
 
@@ -93,7 +94,7 @@ def parse_place(text: str) -> Place:
             raise UsageError(f'no text in {text!r}: give some of the line, as in shop.py@"total +="')
         return TextPlace(match["file"], wanted)
     if match := _LINE.match(text):
-        column = int(match["column"]) if match["column"] else None
+        column = _counted(match["column"], "column") if match["column"] else None
         return LinePlace(match["file"], _line(match["line"]), column)
     if text.isdecimal():
         return HerePlace(_line(text))
@@ -107,9 +108,21 @@ def parse_place(text: str) -> Place:
 
 
 def _line(digits: str) -> int:
-    if int(digits) < 1:
-        raise UsageError(f"lines count from 1, not {int(digits)}")
-    return int(digits)
+    line = _counted(digits, "line")
+    if line < 1:
+        raise UsageError(f"lines count from 1, not {line}")
+    return line
+
+
+MOST = 2**31 - 1
+"""The last line that debuggers can be asked about: some do not answer for a later one at all (debugpy 1.8.22)."""
+
+
+def _counted(digits: str, what: str) -> int:
+    number = counted(digits)
+    if number is None or number > MOST:
+        raise UsageError(f"no file has a {what} {digits if len(digits) <= 40 else digits[:40] + '…'}")
+    return number
 
 
 class BreakSpec(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from ..errors import UsageError
+from ..model.counts import counted
 
 _PORTS = {"ws": 80, "wss": 443}
 """The ports of addresses that name none."""
@@ -30,8 +31,9 @@ def _host_and_port(text: str) -> tuple[str, int]:
         raise UsageError(
             f"a number alone may be either: `attach --pid {text}` joins a process, `attach :{text}` a port"
         )
-    host, colon, port = text.rpartition(":")
-    if not colon or not port.isdigit() or not 0 < int(port) < 65536:
+    host, colon, digits = text.rpartition(":")
+    port = counted(digits)
+    if not colon or port is None or not 0 < port < 65536:
         pid = f"; a process is joined by its number with --pid {text}" if text.isdecimal() else ""
-        raise UsageError(f"{text!r} is no HOST:PORT{pid}")
-    return host.strip("[]") or "127.0.0.1", int(port)
+        raise UsageError(f"{text!r:.300} is no HOST:PORT{pid}")
+    return host.strip("[]") or "127.0.0.1", port

@@ -20,6 +20,8 @@ SAYS_IT_ITSELF: Mapping[str, str] = {
 """Codes for which no step can be worked out here, and why. Of the others there is none where something is amiss outside that only
 the message can name: a file, a process or a machine that is not as it would have to be."""
 
+LONGEST = 1000
+"""Characters of a step that are told: one that repeats a very long call would be longer than all that is to be said."""
 PATIENT = 30
 """Seconds that an expression is given that took longer than it had."""
 
@@ -28,7 +30,7 @@ def next_step(error: StillframeError, call: Call, session: Session | None) -> Tr
     """The next valid call, with the names in hand; None where there is none to tell."""
     find = _BY_CODE.get(error.code)
     step = error.hint or (find(error, call, session) if find else None)
-    if step is None:
+    if step is None or len(str(step.args)) > LONGEST:
         return None
     if step.op == "raw" and session and Capability.RAW not in session.backend.capabilities:
         step = Try("capabilities")  # as in a replay, and of debuggers that take no lines

@@ -270,8 +270,12 @@ def _raw(path: Path) -> str | None:
 
 
 def _need_writable(path: Path) -> None:
-    """Refuse, before anything is changed, what could not be written: the whole file is put in its place, so its folder counts."""
-    folder = Path(os.path.realpath(path)).parent
+    """Refuse, before anything is changed, what could not be written: the whole file is put in its place, so its folder counts;
+    and a file that somebody has made read-only, which that would pass over."""
+    real = Path(os.path.realpath(path))
+    if real.exists() and not os.access(real, os.W_OK):
+        raise NotFound(f"{path} cannot be written: it is read-only for you; nothing was changed")
+    folder = real.parent
     while not os.path.lexists(folder):
         folder = folder.parent
     if not folder.is_dir():

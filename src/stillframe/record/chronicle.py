@@ -9,6 +9,7 @@ import msgspec
 
 from ..errors import UsageError
 from ..model import exact
+from ..model.counts import counted
 from ..model.outcomes import Breakpoint
 from ..model.recorded import Events, FateInfo, History, OperationInfo, RecordedEvent
 from . import finding
@@ -82,9 +83,10 @@ def _fates(connection: sqlite3.Connection, run: Run) -> tuple[FateInfo, ...]:
 def cursor(text: str | None) -> int:
     if text is None:
         return 0
-    if not text.isdigit() or len(text) > 18:
-        raise UsageError(f"{text!r} is no cursor of events; use the one that the last `events` reply gave, or 0")
-    return int(text)
+    number = counted(text)
+    if number is None:
+        raise UsageError(f"{text!r:.80} is no cursor of events; use the one that the last `events` reply gave, or 0")
+    return number
 
 
 def check_cursor(connection: sqlite3.Connection, since: int) -> None:

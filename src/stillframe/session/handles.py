@@ -11,6 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from ..errors import NotFound, StaleHandle, Try, UsageError
+from ..model.counts import counted
 from ..model.values import Frame, Scope, Thread, Value
 
 
@@ -60,7 +61,7 @@ class Handles:
             return self._values[handle]
         if not is_value_handle(handle):
             raise UsageError(f"{handle!r} is no value handle; they look like v3")
-        if 0 < int(handle[1:]) <= self._issued:
+        if 0 < (counted(handle[1:]) or 0) <= self._issued:
             raise StaleHandle(f"{handle} belongs to an earlier stop", hint=Try("state"))
         raise NotFound(f"there is no {handle}", hint=Try("locals"))
 
@@ -95,12 +96,12 @@ class Handles:
 
 
 def is_value_handle(text: str) -> bool:
-    return text.startswith("v") and text[1:].isdigit()
+    return text.startswith("v") and text[1:].isascii() and text[1:].isdigit()
 
 
 def frame_index(text: str) -> int:
     """`f2` or `2` as a number."""
-    number = text.removeprefix("f")
-    if not number.isdigit():
-        raise UsageError(f"{text!r} is no frame; they look like f0")
-    return int(number)
+    number = counted(text.removeprefix("f"))
+    if number is None:
+        raise UsageError(f"{text!r:.80} is no frame; they look like f0")
+    return number

@@ -10,6 +10,7 @@ import msgspec
 
 from ..errors import AdapterGone, StillframeError
 from ..model.backend import Backend, Bounds
+from ..model.counts import counted
 from ..model.values import Value
 
 _NAME = r"[@$]*[^\W\d][\w$]*"
@@ -57,7 +58,8 @@ def names_of(step: str, keys: Mapping[str, str], total: int) -> tuple[str, ...]:
     if key.startswith((":", "@", "$")):
         return (key,)
     found = _names(f"[{key}]", keys)
-    back = total + int(key) if key.startswith("-") and key[1:].isdigit() else -1
+    behind = counted(key[1:]) if key.startswith("-") else None
+    back = total - behind if behind is not None else -1
     return (*found, f"[{back}]", str(back)) if back >= 0 else found
 
 
@@ -88,7 +90,7 @@ async def _part(backend: Backend, value: Value, step: str, keys: Mapping[str, st
     names = _names(step, keys)
     if value.ref is None or not names:
         return None
-    start = int(names[0]) if names[0].isdecimal() and value.total and value.total > _WIDE else 0
+    start = (counted(names[0]) or 0) if value.total and value.total > _WIDE else 0
     try:
         page = await backend.expand(value.ref, bounds, start)
     except AdapterGone:

@@ -12,6 +12,7 @@ import msgspec
 import psutil  # type: ignore[import-untyped]
 
 from ..errors import Busy, UsageError
+from ..model.counts import counted
 from . import family
 
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ class Ready(msgspec.Struct, frozen=True):
     @classmethod
     def parse(cls, word: str) -> Ready:
         if word.startswith(":"):
-            if not word[1:].isdigit() or not 0 < int(word[1:]) < 65536:
-                raise UsageError(f"{word!r} is no port; --ready takes :8000 or a text that the program prints")
-            return cls(port=int(word[1:]))
+            port = counted(word[1:])
+            if port is None or not 0 < port < 65536:
+                raise UsageError(f"{word!r:.80} is no port; --ready takes :8000 or a text that the program prints")
+            return cls(port=port)
         if not word:
             raise UsageError("--ready takes :8000 or a text that the program prints")
         return cls(text=word)

@@ -81,6 +81,8 @@ async def test_wrong_calls_are_tool_errors_with_a_code_and_a_next_step(agent: Co
         ),
         ("record", {"part": "hits", "start": 10**28}, "usage", "start takes a number up to 9,223,372,036,854,775,807"),
         ("go", {"how": "next", "count": 10**28}, "usage", "count takes a number up to"),
+        ("go", {"how": "next", "count": "9" * 5000}, "usage", "count takes a whole number"),
+        ("state", {"part": "source", "at": "count.py:" + "9" * 5000}, "usage", "no file has a line 999"),
     ]
     async with agent("--tools", "core,input,disasm") as client:
         for tool, arguments, code, words in wrong:
@@ -149,6 +151,13 @@ def test_messages_that_are_none_are_answered_as_such_and_the_next_one_is_heard(p
         (b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"id":7,"x":"' + long + b'"}}\n', -32600, [3]),
         (b'{"method":"tools/call","params":{"x":"' + long + b'"},"jsonrpc":"2.0","id":4}\n', -32600, [4]),
         (b'{"method":"tools/call","params":{"x":"' + long + b'","id":5}}\n', -32600, [None]),
+        (b'{"jsonrpc": "2.0", "id": "u", "method": "tools/call", "params": {"name": "\\ud800"}}\n', -32600, ["u"]),
+        (
+            b'{"jsonrpc": "2.0", "id": "n", "method": "tools/call", "params": {"x": ' + b"9" * 5000 + b"}}\n",
+            -32700,
+            ["n"],
+        ),
+        (b'{"jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": ' + b"[" * 100_000 + b"\n", -32700, [6]),
         (b'{"jsonrpc": "2.0", "id": null, "method": "tools/list"}\n', -32600, [None]),
         (b'{"jsonrpc": "2.0", "id": 2.5, "method": "tools/list"}\n', -32600, [None]),
     ):

@@ -40,9 +40,12 @@ class Served:
 
     def __init__(self, here: Path, env: Mapping[str, str]) -> None:
         self.here = here
-        self.process = subprocess.Popen(
-            [*CLIENT, "mcp", "--http"], cwd=here, stdout=subprocess.PIPE, text=True, env=dict(env)
-        )
+        self.said = here / "said"
+        """What it says on standard error."""
+        with self.said.open("w") as said:
+            self.process = subprocess.Popen(
+                [*CLIENT, "mcp", "--http"], cwd=here, stdout=subprocess.PIPE, stderr=said, text=True, env=dict(env)
+            )
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().split()[-1]
         self.token = self.process.stdout.readline().split()[-1]
@@ -188,6 +191,19 @@ def begun(host: str, token: str) -> tuple[bytes, ...]:
 
 def everything(line: socket.socket) -> bytes:
     return b"".join(iter(lambda: line.recv(1000), b""))
+
+
+def test_a_client_that_leaves_in_the_middle_of_its_request_is_no_fault_of_ours(served: Served) -> None:
+    own, right = f"127.0.0.1:{served.port}", f"Bearer {served.token}"
+    kinds = "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
+    for more in ("", f"MCP-Protocol-Version: {MODERN}\r\nMcp-Method: tools/list\r\n"):
+        with socket.create_connection(("127.0.0.1", served.port), DEADLINE) as line:
+            head = f"POST /mcp HTTP/1.1\r\nHost: {own}\r\nAuthorization: {right}\r\nContent-Length: 900\r\n{kinds}{more}\r\n"
+            line.sendall(head.encode() + b"{")
+            # Its head has been read by the time that somebody else is answered.
+            assert status(served, "POST", host=own, origin=None, token=right) == 200
+        assert status(served, "POST", host=own, origin=None, token=right) == 200
+    assert served.said.read_text() == ""
 
 
 def test_half_sent_requests_keep_nobody_out(served: Served) -> None:

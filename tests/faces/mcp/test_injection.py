@@ -225,4 +225,9 @@ async def test_what_a_project_brings_is_refused_in_words_that_stay_data(agent: C
         refused = await client.call_tool("launch", {"config": "run", "project": str(folder)})
         assert refused.is_error and text_of(refused).startswith("error denied: <data-"), text_of(refused)
         check(refused, "a task")
+        for wrong in ("ask", "allow", "wait", "record"):
+            (folder / "stillframe.toml").write_text(f"{json.dumps(wrong)} = {json.dumps(task)}\n")
+            refused = await client.call_tool("state", {"part": "sessions", "project": str(folder)})
+            assert refused.is_error and "stillframe.toml" in text_of(refused), text_of(refused)
+            check(refused, wrong)
     assert not (tmp_path / "ran").exists()

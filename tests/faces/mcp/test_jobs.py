@@ -191,6 +191,11 @@ async def test_a_reply_has_no_more_than_its_budget_marks_and_failures_included(a
             failed = await client.call_tool("eval", {"expressions": ["fail()"], "budget": budget})
             assert failed.is_error and "ValueError" in text_of(failed) and len(text_of(failed)) <= max(budget, 180)
             assert text_of(failed).startswith("error eval_failed: <data-") and "</data-" in text_of(failed)
+        # What a next step would repeat is the caller's, and may be of any length.
+        for word in ("x" * 50_000, "x" * 600):
+            failed = await client.call_tool("crash", {"command": ["python3", "muhc.py", word], "budget": 300})
+            assert failed.is_error and "there is much.py" in text_of(failed) and len(text_of(failed)) <= 300
+            assert len(str(failed.structured_content)) < 2000
         unsaid = await client.call_tool("state", {})
         assert 372 < len(text_of(unsaid)) <= 400  # what the project's settings say
 

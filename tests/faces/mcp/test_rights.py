@@ -229,7 +229,9 @@ async def test_a_client_that_wants_to_be_asked_is_asked_before_code_runs(
         if answer == "accept":
             assert told.structured_content["result"]["state"] == "stopped"
             return
-        assert told.is_error and "error denied: launch was not agreed to" in text_of(told)
+        assert told.is_error and "error denied: launch was not agreed to: it needs exec, which is asked" in text_of(
+            told
+        )
         if mode == LEGACY:
             answer = None  # the client fails at asking, which is no failure of the protocol
             told = await client.call_tool("launch", {"program": ["count.py"]})
@@ -246,7 +248,8 @@ def test_a_question_shows_what_stands_at_the_end_of_a_long_call() -> None:
 def test_a_client_that_cannot_ask_is_refused_with_the_way_out(pipe: Any) -> None:
     line: Pipe = pipe("--ask", "control")
     refused = line.call("stop")
-    assert refused["isError"] and "cannot ask" in refused["content"][0]["text"]
+    said = refused["content"][0]["text"]
+    assert refused["isError"] and "stop needs control, which is asked about first, and this client cannot ask; " in said
 
 
 async def test_what_is_asked_about_is_not_to_be_had_by_reading_a_resource(agent: Connect, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from ...errors import AdapterUnresponsive, StillframeError, WrongState
+from ...errors import AdapterUnresponsive, StillframeError, Try, Unsupported, WrongState
 from ...model.backend import Bounds, Move, Output, Stopped
 from ...model.outcomes import AT_RETURN
 from ...model.values import Value
@@ -89,6 +89,8 @@ class Mover:
     async def go(self, move: Move) -> None:
         """Let the program go on; the stop comes by itself."""
         held = self._evidence.need_held()
+        if move is not Move.CONTINUE and move not in STEPS:
+            raise Unsupported(f"node cannot {move.value}", hint=Try("raw"))
         self._evidence.returned = []
         is_ours = self._evidence.lost_error is not None  # it is held in a call of our own code: that is none to step in
         if move is Move.CONTINUE or is_ours:

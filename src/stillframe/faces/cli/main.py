@@ -132,7 +132,8 @@ def ask_daemon(understood: parser.Line, argv: "list[str]") -> int:
             return send(request)
         except link.Question as question:
             if not agreed(f"{line(argv)} needs {question.needs}, which is asked about here. Let it? [y/N] "):
-                message = f"{understood.verb} was not agreed to"
+                needs = f"it needs {question.needs}, which `ask` in the settings has asked about"
+                message = f"{understood.verb} was not agreed to: {needs}"
                 return fail("denied", message, EXIT_DENIED, understood.json, understood.verb)
             return send({**request, "agreed": True})
     except link.Gone as gone:

@@ -106,7 +106,7 @@ def umask() -> int:
 
 def serve_http(hello: "dict[str, Json]", port: str) -> int:
     """Become the server: this process has nothing else to do, and whoever started it ends it by a signal."""
-    if not port.isdigit() or int(port) > 65535:
+    if not (port.isascii() and port.isdigit() and len(port) <= 5) or int(port) > 65535:
         raise Usage(f"--port takes a number up to 65535, not {port!r}", None, "mcp")
     script = link.daemon_command(rendezvous.mcp_post(VERSION, HASH))[:-1]
     posix.execv(sys.executable, [*script, "--http", f"--port={port}", encode(hello)])

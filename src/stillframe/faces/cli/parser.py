@@ -262,7 +262,7 @@ class Reader:
             where[key] = value
 
     def _count(self, name: str, value: str) -> int:
-        if not (value.isascii() and value.isdigit()):
+        if not (value.isascii() and value.isdigit() and len(value) <= 18):
             raise self.wrong(f"{name} takes a number of characters, not {value!r}")
         return int(value)
 

@@ -32,31 +32,33 @@ class Approval:
         self._settings = PerProject()
 
     async def of(
-        self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+        self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams, needs: str
     ) -> str | types.InputRequiredResult:
-        """For a call that is asked about: nothing where it was agreed to; else a refusal, or the question for a client that
-        asks by itself."""
+        """For a call that is asked about, of the class that it needs: nothing where it was agreed to; else a refusal, or the
+        question for a client that asks by itself."""
         capabilities = context.session.client_capabilities
         if not _can_ask(capabilities.elicitation if capabilities else None):
             return (
-                f"{params.name} is asked about first, and this client cannot ask; `dbg mcp` without --ask, and settings "
-                "without `ask`, grant it"
+                f"{params.name} needs {needs}, which is asked about first, and this client cannot ask; `dbg mcp` without --ask, "
+                "and settings without `ask`, grant it"
             )
         question = f"Let the debugger do this? {params.name} " + in_question(escape(json.dumps(params.arguments or {})))
         if context.protocol_version >= MODERN:
-            return self._modern(params, question)
+            return self._modern(params, question, needs)
         try:
             answer = await context.session.elicit_form(question, _SCHEMA, related_request_id=context.request_id)
         except MCPError as error:
             said = shorten(escape(error.error.message), 200)
             return f"{params.name} was not agreed to: the client could not ask ({said})"
-        return "" if answer.action == "accept" else f"{params.name} was not agreed to"
+        return "" if answer.action == "accept" else _not_agreed_to(params.name, needs)
 
-    def _modern(self, params: types.CallToolRequestParams, question: str) -> str | types.InputRequiredResult:
+    def _modern(
+        self, params: types.CallToolRequestParams, question: str, needs: str
+    ) -> str | types.InputRequiredResult:
         seal = self._seal(params)
         answer = (params.input_responses or {}).get("ok")
         if isinstance(answer, types.ElicitResult) and hmac.compare_digest(params.request_state or "", seal):
-            return "" if answer.action == "accept" else f"{params.name} was not agreed to"
+            return "" if answer.action == "accept" else _not_agreed_to(params.name, needs)
         form = types.ElicitRequestFormParams(message=question, requested_schema=_SCHEMA)
         return types.InputRequiredResult(input_requests={"ok": types.ElicitRequest(params=form)}, request_state=seal)
 
@@ -76,6 +78,10 @@ class Approval:
         except StillframeError:
             return False  # the call itself says what is wrong
         return any(CLASSES.index(tool.access) >= CLASSES.index(each) for each in wishes)
+
+
+def _not_agreed_to(tool: str, needs: str) -> str:
+    return f"{tool} was not agreed to: it needs {needs}, which is asked about here by `dbg mcp --ask` or `ask` in the settings"
 
 
 def _can_ask(elicitation: types.ElicitationCapability | None) -> bool:

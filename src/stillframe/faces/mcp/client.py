@@ -174,8 +174,10 @@ class Client(msgspec.Struct):
         error = envelope.get("error") or {}
         asked = bool((error.get("detail") or {}).get("asked"))
         denied = error.get("code") == "denied"
-        # What is refused for another reason than its class names processes and what a project's files bring, by their own words.
-        ours = error.get("code") in OURS and not (denied and tool and "needs" not in (error.get("detail") or {}))
+        detail = error.get("detail") or {}
+        # What is refused for another reason than its class names processes and what a project's files bring, by their own words;
+        # so does what is wrong in one of these files.
+        ours = error.get("code") in OURS and not (denied and tool and "needs" not in detail) and "file" not in detail
         if denied:
             self._grant(error, tool)
         if error.get("code") in (*OURS, *MOSTLY_OURS):
@@ -186,7 +188,9 @@ class Client(msgspec.Struct):
                 body += f"\n{escape(name)}: {shorten(lines(said.strip()), MESSAGE)}"
         notes = [] if asked else self._notes()
         before, step = _said(notes) + f"error {error.get('code')}: ", self._next_step(error.get("hint"))
-        after = f"\ntry: {step}" if step else ""
+        after = (
+            f"\ntry: {step}" if step and len(step) <= room // 2 else ""
+        )  # the JSON has it where the text has no room
         body = shorten(body, max(room - len(before) - len(after) - (0 if ours else MARKS), LEAST))
         if not ours:
             envelope["untrusted"] = True

@@ -13,7 +13,7 @@ import secrets
 import signal
 import socket
 import sys
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -124,6 +124,23 @@ class Clients:
         return self._known[key]
 
 
+async def _whole(receive: Receive) -> Receive | None:
+    """The same, from when a request is there in whole, or is longer than is taken; None where whoever sent it left before that,
+    and so asks nothing: to the SDK (mcp 2.3) and its server that is an error, with a traceback."""
+    heard: deque[Message] = deque()
+    size = 0
+    while size <= MESSAGE_BYTES and (not heard or heard[-1].get("more_body")):
+        heard.append(await receive())
+        if heard[-1]["type"] == "http.disconnect":
+            return None
+        size += len(heard[-1].get("body", b""))
+
+    async def received() -> Message:
+        return heard.popleft() if heard else await receive()
+
+    return received
+
+
 def _noting(receive: Receive, gone: asyncio.Event) -> Receive:
     """The same, with a note made of it when whoever sent the request no longer hears the answer."""
 
@@ -172,7 +189,8 @@ class Guard:
         refusal = self._refusal(scope)
         if refusal is None:
             scope[GONE] = gone = asyncio.Event()
-            await self._app(scope, _noting(receive, gone), _harmless(send))
+            if (whole := await _whole(receive)) is not None:
+                await self._app(scope, _noting(whole, gone), _harmless(send))
             return
         status, said = refusal
         if scope["type"] != "http":

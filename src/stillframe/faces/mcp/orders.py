@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from ...errors import Denied, StillframeError, UsageError
+from ...model.counts import counted
 from ..cli.catalogue import VERBS
 from ..cli.shapes import Field
 from ..cli.usage import nearest
@@ -165,8 +166,8 @@ def _one(field: Field, value: Any) -> Any:
                 return value
             if isinstance(value, float) and value.is_integer():
                 return int(value)
-            if isinstance(value, str) and value.isdecimal():
-                return int(value)
+            if isinstance(value, str) and (number := counted(value)) is not None:
+                return number
         case "float":
             if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max:
                 return float(value)

@@ -117,7 +117,7 @@ class Handlers:
         while told is None or (told.asked and not to_ask):
             # The daemon knows of wishes that we do not, such as that of a session's project.
             to_ask = to_ask or told is not None
-            asked = await self._approval.of(context, params) if to_ask else ""
+            asked = await self._approval.of(context, params, client.tools.find(params.name).access) if to_ask else ""
             if isinstance(asked, types.InputRequiredResult):
                 return asked
             if asked:

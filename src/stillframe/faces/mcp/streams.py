@@ -239,7 +239,7 @@ def _unreadable(line: bytes) -> bytes:
 
 
 def _number_of(line: bytes) -> list[types.RequestId]:
-    """The call that a message was which is too long to be read: its number is the first of its parts, or the last."""
+    """The call that a message was which cannot be read: its number is the first of its parts, or the last."""
     found = _FIRST.search(line) or _LAST.search(line)
     return [json.loads(found[1])] if found else []
 
@@ -248,14 +248,26 @@ def _looked_into(line: bytes) -> tuple[list[types.RequestId], int, str]:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        return [], types.PARSE_ERROR, "no JSON"
+        # It may be JSON all the same, and somebody wait for its answer: nested too deep, or with a number of 5,000 digits.
+        ends = b"\n".join((OVERLONG, line[:ENDS], line[-ENDS:]))
+        return _number_of(ends), types.PARSE_ERROR, "no JSON"
     calls = [each for each in (found if isinstance(found, list) else [found]) if isinstance(each, dict)]
     numbers = [
         each["id"]
         for each in calls
         if "method" in each and isinstance(each.get("id"), str | int) and each["id"] is not True
     ]
-    said = (
-        "several messages in a list are no part of this protocol" if isinstance(found, list) else "no JSON-RPC message"
-    )
+    said = "no JSON-RPC message"
+    if isinstance(found, list):
+        said = "several messages in a list are no part of this protocol"
+    elif numbers and not _is_unicode(found):
+        said = "half of a surrogate pair is no text: write the whole character, or U+FFFD in its place"
     return numbers, types.INVALID_REQUEST, said
+
+
+def _is_unicode(found: Any) -> bool:
+    """Whether JSON holds text alone, and no half of a character, which it can spell and nothing can carry."""
+    try:
+        return bool(json.dumps(found, ensure_ascii=False).encode())
+    except UnicodeEncodeError:
+        return False
