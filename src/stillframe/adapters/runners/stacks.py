@@ -144,8 +144,8 @@ def makers(spot: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
     for at in range(failing - 1, max(0, failing - _REACH), -1):
         row = text[at - 1]
         made = [name for name in wanted if _gives(name, row)] if not _LOADS.search(row) else []
-        parts |= {at: name for name in wanted if _gives_part(name, row)}
-        if at in parts:
+        if part := next((name for name in wanted if _gives_part(name, row)), None):
+            parts[at] = part
             wanted.update(_WORD.findall(row))
         if made:
             lines.add(at)
