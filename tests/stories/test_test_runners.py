@@ -247,7 +247,9 @@ def test_a_runner_of_the_project_is_found_and_its_failure_told_with_the_locals_o
         user.file("long.test.mjs", imports + LONG)
         (long,) = user.json("test", "long.test.mjs", "--once", *PATIENT)["failures"]
         rows = [each.strip() for each in long["message"].splitlines()]
-        assert '-   "total": 5,' in rows and '+   "total": 6,' in rows and not any("word" in each for each in rows[1:]), long
+        assert (
+            '-   "total": 5,' in rows and '+   "total": 6,' in rows and not any("word" in each for each in rows[1:])
+        ), long
         # The error then tells no call of the user's.
         user.file("settled.test.mjs", imports + SETTLED)
         (first,) = user.json("test", "settled.test.mjs", *PATIENT)["failures"]
