@@ -193,7 +193,7 @@ class ProbeEars(Ears):
         self.want(self.events.PY_START)
 
     def arm(self, probe, code, line, entries):
-        if line is None:
+        if line is None or _begins_with(code, line):
             self.starts.setdefault(id(code), (code, []))[1].append(probe)
         else:
             first = self.lines.get(line)
@@ -224,3 +224,11 @@ class ProbeEars(Ears):
         for each in found[1]:
             each.hit(frame)
         return None
+
+
+def _begins_with(code, line):
+    """Whether a function begins with this line, as `def f(x): return x` does, and ends with it: from 3.13 on Python tells of such
+    a line when it is first asked to, and then of the calls alone."""
+    if not code.co_flags & sfr_code.FUNCTION or code.co_flags & sfr_code.PAUSES:
+        return False
+    return next((each for _, _, each in code.co_lines() if each is not None), None) == line
